@@ -1,4 +1,4 @@
-"""What several games say alike when rules are broken: the catalogue, the errors, and breaches by pieces."""
+"""What several games say alike when rules are broken: the rules_by_id, the errors, and breaches by pieces."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from engine.api import Breach, Place, Player, Rule
 from engine.errors import IllegalTurnError
 
 
-def catalogue(*rules: Rule) -> Mapping[str, Rule]:
-    """The catalogue of a game's rules, by id."""
+def rules_by_id(*rules: Rule) -> Mapping[str, Rule]:
+    """The rules_by_id of a game's rules, by id."""
     return MappingProxyType({rule.id: rule for rule in rules})
 
 

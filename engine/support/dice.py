@@ -17,7 +17,7 @@ ORDINARY_DIE: tuple[str, ...] = ("1", "2", "3", "4", "5", "6")
 Faces = tuple[str, ...]
 
 
-def possible_rolls(
+def every_roll(
     dice: Sequence[Sequence[str]], canonical: Callable[[Faces], Faces] = lambda faces: faces
 ) -> tuple[PossibleRoll, ...]:
     """Every roll of these dice (each the sequence of its faces, all equally likely), sorted by faces.

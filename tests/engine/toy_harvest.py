@@ -10,12 +10,12 @@ from engine.api import EMPTY, Announcement, Breach, Certainty, Game, Hint, Optio
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.options import read_options
 from engine.support.announcements import RESIGN, format_announcement
-from engine.support.dice import ORDINARY_DIE, format_roll, possible_rolls
+from engine.support.dice import ORDINARY_DIE, every_roll, format_roll
 from engine.support.playouts import play_random_games
 
 PLAYERS = ("p1", "p2", "p3")
 LEFT = 2
-ROLLS = possible_rolls([ORDINARY_DIE])
+ROLLS = every_roll([ORDINARY_DIE])
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,10 @@ from engine.games.blockade.table.showing import turns_showing
 from engine.games.blockade.text.states import dice_of, parse_roll
 from engine.games.blockade.text.turns import format_turn, paths_of
 from engine.support.announcements import common_announcements
-from engine.support.dice import ORDINARY_DIE, format_roll, possible_rolls
+from engine.support.dice import ORDINARY_DIE, every_roll, format_roll
 from engine.support.rules import OneAtATime
 
-_ROLLS = possible_rolls((ORDINARY_DIE, ORDINARY_DIE))
+_ROLLS = every_roll((ORDINARY_DIE, ORDINARY_DIE))
 
 
 class BlockadeDice:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from engine.errors import UnreadableError
-from engine.games.blokus_dice.play.options import COLOURS, PLAYERS
-from engine.games.blokus_dice.play.shapes import names_by_shape
-from engine.games.blokus_dice.sheet import Sheet
-from engine.games.blokus_dice.state import BlokusState, FilledSheet, PlayerStatus
+from engine.games.blokus_dice.sheet import Sheet, names_by_shape
+from engine.games.blokus_dice.state import COLOURS, PLAYERS, BlokusState, FilledSheet, PlayerStatus
 from engine.support.grid import Grid, members
 from engine.support.polyomino import Shape, fixed, free
 

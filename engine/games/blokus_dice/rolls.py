@@ -8,20 +8,19 @@ from functools import cache
 
 from engine.api import PossibleRoll, Roll
 from engine.errors import IllegalTurnError, UnreadableError
-from engine.games.blokus_dice.play.options import COLOURS
-from engine.games.blokus_dice.state import BlokusState
+from engine.games.blokus_dice.state import COLOURS, BlokusState
 from engine.games.blokus_dice.turns import settled
-from engine.support.dice import ORDINARY_DIE, format_roll, possible_rolls
+from engine.support.dice import ORDINARY_DIE, every_roll, format_roll
 from engine.support.notation import unreadable, words
 
 
 @cache
 def rolls_of(dice: int) -> tuple[PossibleRoll, ...]:
     """Every roll of so many dice that can't be told apart."""
-    return possible_rolls([ORDINARY_DIE] * dice, lambda faces: tuple(sorted(faces)))
+    return every_roll([ORDINARY_DIE] * dice, lambda faces: tuple(sorted(faces)))
 
 
-def possible_rolls_of(state: BlokusState) -> Sequence[PossibleRoll]:
+def possible_rolls(state: BlokusState) -> Sequence[PossibleRoll]:
     """Every roll that may come up now, none when none is awaited."""
     return rolls_of(len(state.active())) if awaits_roll(state) else ()
 
@@ -69,7 +68,7 @@ def parse_roll(state: BlokusState, text: str) -> Roll:
     return roll
 
 
-def counted_from(state: BlokusState, roll: Roll | None, colour: str | None) -> BlokusState:
+def count_from(state: BlokusState, roll: Roll | None, colour: str | None) -> BlokusState:
     """The state whose turns are counted for a roll and a colour in the hand of the player to move.
 
     Dice that lie on the table are thrown anew. With another colour all markers go round until it is in that hand.

@@ -1,96 +1,154 @@
-"""The Blokus Dice Game's rules; see docs/games/blokus-dice.md for the rulings and the options."""
+"""Which turns and announcements are legal and what comes of them; docs/games/blokus-dice.md has the rulings."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from engine.api import Announcement, Breach, Certainty, OptionValue
+from engine.api import Announcement, Breach, Certainty, OptionValue, Rule
 from engine.errors import AmbiguousError, IllegalTurnError
 from engine.games.blokus_dice import rolls, violations
 from engine.games.blokus_dice import turns as playing
-from engine.games.blokus_dice.play.catalogue import RULES
-from engine.games.blokus_dice.play.options import PLAYERS, options_from
-from engine.games.blokus_dice.state import BlokusState, BlokusTurn, PlayerStatus
-from engine.games.blokus_dice.table.set_up import new_state
-from engine.games.blokus_dice.table.showing import turns_showing
-from engine.games.blokus_dice.text.turns import format_turn
+from engine.games.blokus_dice.notation import format_turn
+from engine.games.blokus_dice.state import (
+    COLOURS,
+    PLAYERS,
+    BlokusState,
+    BlokusTurn,
+    PlayerStatus,
+    appearance_of,
+    colour_in_hand,
+    options_from,
+    place_of,
+)
+from engine.games.blokus_dice.table import new_state
+from engine.games.blokus_dice.turns import choices, turn_of
+from engine.showing import CouldBe, Seen
 from engine.support.announcements import RESIGN, format_announcement
-from engine.support.breaches import not_legal
-from engine.support.rules import OneAtATime
+from engine.support.breaches import not_legal, rules_by_id
+from engine.support.grid import members, set_of
+from engine.support.players import one_to_move
+
+catalogue = rules_by_id(
+    Rule("sheet-not-clean", "Everyone starts with an empty sheet."),
+    Rule("game-over", "When the game is over, nobody draws any more."),
+    Rule("not-in-the-game", "Who is out or has resigned draws nothing more and says nothing more."),
+    Rule("roll-first", "A round begins with a roll; nobody draws before it."),
+    Rule("not-your-turn", "Players draw in turn, and each on their own sheet."),
+    Rule("wiped", "What is drawn stays drawn."),
+    Rule("square-taken", "A shape is drawn on empty squares only."),
+    Rule("closed-square", "Nothing is drawn on a square that is printed as closed."),
+    Rule("colour-not-in-hand", "You draw with the marker that you hold."),
+    Rule("not-one-shape", "You draw one shape a turn, and its squares hang together by their sides."),
+    Rule("no-such-shape", "You draw only shapes that stand on the sheet."),
+    Rule("another-shape", "The squares you fill have the shape you name, turned or flipped as you like."),
+    Rule("shape-used", "Each shape is drawn once in a game."),
+    Rule("first-in-a-corner", "The first shape of a colour covers a corner square of the sheet."),
+    Rule("touches-side", "Shapes of the same colour never touch at a side."),
+    Rule("touches-no-corner", "Each further shape of a colour touches one of the same colour at a corner."),
+    Rule("no-such-die", "You take a die that lies on the table."),
+    Rule("not-in-the-row", "The die you take says from which row your shape comes, unless you cross out a strike."),
+    Rule("no-strike-left", "You may cross out only the strikes that the sheet has."),
+    Rule("strike-not-needed", "A strike is crossed out for a shape of another row only."),
+)
+players_to_move = one_to_move
+outcome = playing.outcome_of
+count_from = rolls.count_from
 
 
-class BlokusDiceRules(OneAtATime[BlokusState, BlokusTurn]):
-    """Which turns and announcements are legal and what comes of them."""
+def new(options: Mapping[str, OptionValue] | None = None) -> BlokusState:
+    """Give the start, a roll awaited; raises OptionError for a bad option."""
+    return new_state(options_from(options))
 
-    catalogue = RULES
-    turns_showing = staticmethod(turns_showing)
-    outcome = staticmethod(playing.outcome_of)
-    count_from = staticmethod(rolls.counted_from)
 
-    def new(self, options: Mapping[str, OptionValue] | None = None) -> BlokusState:
-        """Give the start, a roll awaited; raises OptionError for a bad option."""
-        return new_state(options_from(options))
+def legal_turns(state: BlokusState) -> Sequence[BlokusTurn]:
+    """List every turn, by die, without strikes first, by shape, then by squares; made one by one when asked for."""
+    return playing.turns_of(state, playing.choices(state))
 
-    def legal_turns(self, state: BlokusState) -> Sequence[BlokusTurn]:
-        """List every turn, by die, without strikes first, by shape, then by squares; made one by one when asked for."""
-        return playing.turns_of(state, playing.choices(state))
 
-    def perft_turns(self, state: BlokusState) -> Sequence[BlokusTurn]:
-        """List the turns that leave the different sheets the player to move can reach with any die, without strikes."""
-        return playing.turns_of(state, playing.choices(state, strikes=False))
+def perft_turns(state: BlokusState) -> Sequence[BlokusTurn]:
+    """List the turns that leave the different sheets the player to move can reach with any die, without strikes."""
+    return playing.turns_of(state, playing.choices(state, strikes=False))
 
-    def count_results(self, state: BlokusState) -> int:
-        """Give the number of perft turns."""
-        return sum(len(choice.laid) for choice in playing.choices(state, strikes=False))
 
-    def announcements(self, state: BlokusState) -> Sequence[Announcement]:
-        """List who may resign: everyone still in the game."""
-        if state.seat is None:
-            return ()
-        return tuple(Announcement(RESIGN, PLAYERS[seat]) for seat in sorted(state.active()))
+def count_results(state: BlokusState) -> int:
+    """Give the number of perft turns."""
+    return sum(len(choice.laid) for choice in playing.choices(state, strikes=False))
 
-    def announce(self, state: BlokusState, announcement: Announcement) -> BlokusState:
-        """Give the state after someone has resigned; raises IllegalTurnError, with breaches where a rule says no."""
-        said, player = format_announcement(announcement), announcement.player
-        if announcement.kind != RESIGN or player not in state.settings.names:
-            raise IllegalTurnError(f"got {said}; expected {RESIGN} by one of {', '.join(state.settings.names)}")
-        if announcement not in self.announcements(state):
-            rule = "game-over" if state.seat is None else "not-in-the-game"
-            breach = Breach(rule, f"{player} is no longer in the game, and can't resign from it.", "Leave it.")
-            raise IllegalTurnError(f"{said} can't be said here: {breach.sentence}", (breach,))
-        seat = PLAYERS.index(player)
-        return playing.settled(state.with_sheet(seat, state.sheets[seat].with_status(PlayerStatus.RESIGNED)))
 
-    def certainty(self, state: BlokusState, turn: BlokusTurn) -> Certainty:
-        """Say whether the turn is legal; nothing is hidden here."""
-        legal = self._is_of(state, turn) and not violations.breaches_of_turn(state, turn)
-        return Certainty.CERTAIN if legal else Certainty.IMPOSSIBLE
+def announcements(state: BlokusState) -> Sequence[Announcement]:
+    """List who may resign: everyone still in the game."""
+    if state.seat is None:
+        return ()
+    return tuple(Announcement(RESIGN, PLAYERS[seat]) for seat in sorted(state.active()))
 
-    def _is_of(self, state: BlokusState, turn: BlokusTurn) -> bool:
-        """Whether the turn's player and squares are there in this game."""
-        return turn.player in state.settings.names and set(turn.squares) <= set(state.settings.sheet.grid.index)
 
-    def apply(self, state: BlokusState, turn: BlokusTurn) -> BlokusState:
-        """Give the state after the turn, players who can place nothing passed over.
+def announce(state: BlokusState, announcement: Announcement) -> BlokusState:
+    """Give the state after someone has resigned; raises IllegalTurnError, with breaches where a rule says no."""
+    said, player = format_announcement(announcement), announcement.player
+    if announcement.kind != RESIGN or player not in state.settings.names:
+        raise IllegalTurnError(f"got {said}; expected {RESIGN} by one of {', '.join(state.settings.names)}")
+    if announcement not in announcements(state):
+        rule = "game-over" if state.seat is None else "not-in-the-game"
+        breach = Breach(rule, f"{player} is no longer in the game, and can't resign from it.", "Leave it.")
+        raise IllegalTurnError(f"{said} can't be said here: {breach.sentence}", (breach,))
+    seat = PLAYERS.index(player)
+    return playing.settled(state.with_sheet(seat, state.sheets[seat].with_status(PlayerStatus.RESIGNED)))
 
-        Raises IllegalTurnError with breaches.
-        """
-        if not self._is_of(state, turn):
-            names = state.settings.sheet.grid.names
-            raise IllegalTurnError(
-                f"{format_turn(turn)} by {turn.player} is no turn of this game; expected one of "
-                f"{', '.join(state.settings.names)} and squares from {names[0]} to {names[-1]}"
-            )
-        breaches = violations.breaches_of_turn(state, turn)
-        if breaches:
-            raise not_legal(format_turn(turn), breaches)
-        return playing.played(state, turn)
 
-    def combine(self, turns: Sequence[BlokusTurn]) -> BlokusTurn:
-        """Give the turn when all are the same one; raises AmbiguousError otherwise, for dice and strikes matter."""
-        if not turns:
-            raise AmbiguousError("no turns were given to combine; expected at least one")
-        if len(set(turns)) > 1:
-            listed = ", ".join(format_turn(turn) for turn in turns)
-            raise AmbiguousError(f"{listed} leave different dice or strikes; ask which was played")
-        return turns[0]
+def certainty(state: BlokusState, turn: BlokusTurn) -> Certainty:
+    """Say whether the turn is legal; nothing is hidden here."""
+    legal = _is_of(state, turn) and not violations.breaches_of_turn(state, turn)
+    return Certainty.CERTAIN if legal else Certainty.IMPOSSIBLE
+
+
+def _is_of(state: BlokusState, turn: BlokusTurn) -> bool:
+    """Whether the turn's player and squares are there in this game."""
+    return turn.player in state.settings.names and set(turn.squares) <= set(state.settings.sheet.grid.index)
+
+
+def apply(state: BlokusState, turn: BlokusTurn) -> BlokusState:
+    """Give the state after the turn, players who can place nothing passed over.
+
+    Raises IllegalTurnError with breaches.
+    """
+    if not _is_of(state, turn):
+        names = state.settings.sheet.grid.names
+        raise IllegalTurnError(
+            f"{format_turn(turn)} by {turn.player} is no turn of this game; expected one of "
+            f"{', '.join(state.settings.names)} and squares from {names[0]} to {names[-1]}"
+        )
+    breaches = violations.breaches_of_turn(state, turn)
+    if breaches:
+        raise not_legal(format_turn(turn), breaches)
+    return playing.played(state, turn)
+
+
+def combine(turns: Sequence[BlokusTurn]) -> BlokusTurn:
+    """Give the turn when all are the same one; raises AmbiguousError otherwise, for dice and strikes matter."""
+    if not turns:
+        raise AmbiguousError("no turns were given to combine; expected at least one")
+    if len(set(turns)) > 1:
+        listed = ", ".join(format_turn(turn) for turn in turns)
+        raise AmbiguousError(f"{listed} leave different dice or strikes; ask which was played")
+    return turns[0]
+
+
+def turns_showing(state: BlokusState, could_be: CouldBe) -> Iterator[BlokusTurn]:
+    """Every legal turn after which the sheets could look so, small shapes first; see ``engine.showing``."""
+    if state.seat is None or not state.dice:
+        return
+    seat, sheet = state.seat, state.settings.sheet
+    seen = Seen(appearance_of(state), could_be)
+    places = {place_of(seat, sheet.grid.names[square]): square for square in members(sheet.open_squares)}
+    if not seen.changed <= places.keys():
+        return
+    changed = set_of(*(places[place] for place in seen.changed))
+    colour = COLOURS[colour_in_hand(state, seat)]
+    could_fill = set_of(*(square for place, square in places.items() if seen.could_show(place, colour)))
+    found = [
+        (laid.bit_count(), choice, laid)
+        for choice in choices(state, changed=changed, within=could_fill)
+        for laid in choice.laid
+    ]
+    for _, choice, laid in sorted(found, key=lambda way: way[0]):
+        yield turn_of(state, choice, laid)

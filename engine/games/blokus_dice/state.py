@@ -1,4 +1,4 @@
-"""A state and a turn: everyone's sheet, the markers and how they go round, the dice, and what an onlooker sees."""
+"""The options in force, states and turns: frozen values, and what an onlooker sees of a state."""
 
 from __future__ import annotations
 
@@ -7,10 +7,58 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from engine.api import EMPTY, Appearance, LookName, Place
-from engine.errors import UnreadableError
-from engine.games.blokus_dice.play.options import COLOURS, FOLLOWS_START_PLAYER, PLAYERS, BlokusOptions
+from engine.api import EMPTY, Appearance, LookName, Option, OptionValue, Place
+from engine.errors import OptionError, UnreadableError
+from engine.games.blokus_dice.sheet import HOUSE, Sheet, read_sheet
+from engine.options import read_into
 from engine.support.grid import members
+
+PLAYERS: tuple[str, ...] = ("p1", "p2", "p3", "p4")
+"""The players, clockwise; the first ones of them play."""
+
+COLOURS: tuple[str, ...] = ("red", "blue", "yellow", "green")
+"""The markers' colours, in the order in which the first players take them."""
+
+FIXED_RING = "fixed_ring"
+FOLLOWS_START_PLAYER = "follows_start_player"
+
+OPTIONS: tuple[Option, ...] = (
+    Option("players", 4, "How many play.", (2, 3, 4)),
+    Option("sheet", HOUSE, "The printed sheet: house, or what `referee sheet` makes of a sheet file."),
+    Option(
+        "standby",
+        FIXED_RING,
+        "Where unused markers wait: at fixed places, or to the right of whoever starts the round.",
+        (FIXED_RING, FOLLOWS_START_PLAYER),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class BlokusOptions:
+    """The options in force; each field is explained in OPTIONS."""
+
+    players: int
+    sheet: Sheet
+    standby: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Who plays, clockwise."""
+        return PLAYERS[: self.players]
+
+
+def options_from(given: Mapping[str, OptionValue] | None) -> BlokusOptions:
+    """Read options into settings; raises OptionError for an unknown name or a bad value."""
+    return read_into(BlokusOptions, OPTIONS, given, sheet=_read_sheet)
+
+
+def _read_sheet(text: str) -> Sheet:
+    try:
+        return read_sheet(text)
+    except UnreadableError as error:
+        raise OptionError(f"option sheet is {text!r}; {error}") from error
+
 
 LOOKS: tuple[LookName, ...] = (EMPTY, *COLOURS)
 

@@ -20,9 +20,17 @@ from itertools import groupby
 from engine.api import OptionValue
 from engine.errors import OptionError, UnreadableError
 from engine.games.blokus_dice.invariants import check_position, crossed_off
-from engine.games.blokus_dice.play.options import COLOURS, FIXED_RING, PLAYERS, BlokusOptions, options_from
 from engine.games.blokus_dice.sheet import HOUSE, Sheet, format_sheet
-from engine.games.blokus_dice.state import BlokusState, FilledSheet, PlayerStatus
+from engine.games.blokus_dice.state import (
+    COLOURS,
+    FIXED_RING,
+    PLAYERS,
+    BlokusOptions,
+    BlokusState,
+    FilledSheet,
+    PlayerStatus,
+    options_from,
+)
 from engine.games.blokus_dice.turns import is_over, settled
 from engine.support.notation import Word, unreadable, words
 

@@ -1,12 +1,26 @@
-"""Which rules the change of a whole table breaks."""
+"""Sheets that are seen: as a start, as a correction, in the middle of a turn, and which rules a change breaks."""
 
 from __future__ import annotations
 
-from engine.api import Appearance, Breach
-from engine.games.blokus_dice.invariants import name_on
-from engine.games.blokus_dice.play.options import COLOURS, PLAYERS
-from engine.games.blokus_dice.state import BlokusState, colour_in_hand, read_looks
-from engine.games.blokus_dice.turns import shapes_within_reach
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from engine.api import Appearance, Breach, LookName, OptionValue, Place, Player, Unfinished
+from engine.errors import UnreadableError
+from engine.games.blokus_dice.invariants import check_position, crossed_off, name_on
+from engine.games.blokus_dice.state import (
+    COLOURS,
+    PLAYERS,
+    BlokusOptions,
+    BlokusState,
+    FilledSheet,
+    PlayerStatus,
+    appearance_of,
+    colour_in_hand,
+    options_from,
+    read_looks,
+)
+from engine.games.blokus_dice.turns import choices, settled, shapes_within_reach
 from engine.games.blokus_dice.violations import (
     breach_of_playing,
     breaches_of_drawing,
@@ -15,10 +29,66 @@ from engine.games.blokus_dice.violations import (
     square_taken,
     wrong_colour,
 )
+from engine.support.breaches import no_start
 from engine.support.grid import members
+from engine.support.lazy import LazyList
+from engine.support.players import check_player, mover_after_correction
+
+appearance = appearance_of
 
 
-def explain_change(before: BlokusState, after: Appearance) -> tuple[Breach, ...]:
+def new_state(settings: BlokusOptions) -> BlokusState:
+    """The start: empty sheets, p1 with red to roll, the colours around the ring from there."""
+    return BlokusState(settings, (FilledSheet(),) * settings.players)
+
+
+def set_up(
+    appearance: Appearance,
+    options: Mapping[str, OptionValue] | None = None,
+    *,
+    anywhere: bool = False,  # noqa: ARG001 - there is only one start
+) -> BlokusState:
+    """The start that a table shows; raises IllegalTurnError with breaches when a sheet isn't empty."""
+    settings = options_from(options)
+    looks = read_looks(settings, appearance)
+    drawn = tuple(place for place, colour in zip(appearance, looks.values(), strict=True) if colour is not None)
+    if drawn:
+        sentence = f"There is something drawn on {', '.join(drawn)}."
+        breach = Breach("sheet-not-clean", sentence, "Wipe every sheet clean before the game.", drawn)
+        raise no_start([breach])
+    return new_state(settings)
+
+
+def amend(state: BlokusState, looks: Mapping[Place, LookName], to_move: Player | None = None) -> BlokusState:
+    """The state with these looks on these places and ``to_move`` to roll or play; all else stays.
+
+    Shapes are crossed off as the squares show. A player who is said to play next is in the game again. Raises
+    UnreadableError for what can't be a position.
+    """
+    settings = state.settings
+    check_player(settings.names, to_move)
+    mover_after_correction(settings.names, to_move, state.to_move)
+    changed: dict[int, list[int]] = {}
+    for (seat, square), colour in read_looks(settings, looks).items():
+        if colour is not None and settings.sheet.closed >> square & 1:
+            raise UnreadableError(f"{settings.sheet.grid.names[square]} can't be filled: it is closed on this sheet")
+        colours = changed.setdefault(seat, list(state.sheets[seat].colours))
+        for each in range(len(colours)):
+            colours[each] = colours[each] & ~(1 << square) | (colour == each) << square
+    for seat, (red, blue, yellow, green) in changed.items():
+        used = crossed_off(settings.sheet, PLAYERS[seat], (red, blue, yellow, green))
+        filled = state.sheets[seat]
+        strikes = min(filled.strikes, used.bit_count())
+        state = state.with_sheet(seat, replace(filled, colours=(red, blue, yellow, green), used=used, strikes=strikes))
+    if to_move is not None:
+        seat = PLAYERS.index(to_move)
+        state = state.with_sheet(seat, state.sheets[seat].with_status(PlayerStatus.PLAYING))
+        state = replace(state, seat=seat, starter=state.starter if state.dice else seat)
+    check_position(state)
+    return settled(state)
+
+
+def explain(before: BlokusState, after: Appearance) -> tuple[Breach, ...]:
     """Say which rules the change breaks, the nearest violation first; empty when none or one legal turn explains it.
 
     Places that ``after`` leaves out count as unchanged. Raises UnreadableError for a place or look that isn't one.
@@ -83,3 +153,24 @@ def _out_of_reach(before: BlokusState, seat: int, squares: int) -> list[Breach]:
     return [
         no_strike_left(PLAYERS[seat], name, sheet.face_of[number], filled.strikes, places_on(before, seat, squares))
     ]
+
+
+def unfinished(state: BlokusState) -> Sequence[Unfinished]:
+    """One for each square of a larger shape that may be drawn, a1 first; not where that square alone is a turn."""
+    if state.seat is None:
+        return []
+    seat, begun, whole = state.seat, 0, 0
+    for choice in choices(state):
+        for laid in choice.laid:
+            if laid.bit_count() > 1:
+                begun |= laid
+            else:
+                whole |= laid
+    squares = list(members(begun & ~whole))
+    before, colour = appearance_of(state), COLOURS[colour_in_hand(state, seat)]
+
+    def make(index: int) -> Unfinished:
+        (place,) = places_on(state, seat, 1 << squares[index])
+        return Unfinished({**before, place: colour}, (place,), f"Fill the other squares of the shape on {place}.")
+
+    return LazyList(len(squares), make)

@@ -9,9 +9,10 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from engine.api import Outcome
-from engine.games.blokus_dice.play.options import COLOURS, PLAYERS
 from engine.games.blokus_dice.sheet import Sheet
 from engine.games.blokus_dice.state import (
+    COLOURS,
+    PLAYERS,
     BlokusState,
     BlokusTurn,
     FilledSheet,

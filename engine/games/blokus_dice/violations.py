@@ -7,8 +7,15 @@ from collections.abc import Iterator
 from common.phrases import listed
 from engine.api import Breach, Place
 from engine.games.blokus_dice.invariants import name_on, pieces
-from engine.games.blokus_dice.play.options import COLOURS, PLAYERS
-from engine.games.blokus_dice.state import BlokusState, BlokusTurn, PlayerStatus, colour_in_hand, place_of
+from engine.games.blokus_dice.state import (
+    COLOURS,
+    PLAYERS,
+    BlokusState,
+    BlokusTurn,
+    PlayerStatus,
+    colour_in_hand,
+    place_of,
+)
 from engine.support.grid import members
 
 _MOST_NAMED = 8

@@ -1,9 +1,4 @@
-"""A block's orientations: 24 small integers, sets of them as bits of a 24-bit mask, and what a roll does.
-
-An orientation says which of the net's six faces is at each of the six positions *up, north, east, south, west, down*.
-Orientation 0 is the net as it is written. Tipping a block north puts its south face up, its upper face north, and so
-on round. A hop or a slide never turns a block, so nothing here is about hops.
-"""
+"""The board, and the cubes that roll over it: sides, symbols, orientations."""
 
 from __future__ import annotations
 
@@ -11,8 +6,37 @@ import functools
 from collections.abc import Mapping
 from itertools import combinations
 
+from engine.api import Player
 from engine.errors import OptionError
-from engine.games.deblockle.play.board import SIDES
+from engine.support.grid import ORTHOGONAL, Grid
+from engine.support.players import opponent
+
+SIZE = 7
+_GRID = Grid(SIZE, SIZE)
+SQUARES = _GRID.squares
+PLACES: tuple[str, ...] = _GRID.names
+SQUARE_OF: dict[str, int] = _GRID.index
+
+SIDES: tuple[str, ...] = ("north", "east", "south", "west")
+"""The compass sides in the order used everywhere, as seen from above; north is away from the first player."""
+
+PLAYERS: tuple[str, ...] = ("gold", "teal")
+HOME_STAR: dict[str, int] = {"gold": SQUARE_OF["d2"], "teal": SQUARE_OF["d6"]}
+GOAL: dict[str, int] = {"gold": HOME_STAR["teal"], "teal": HOME_STAR["gold"]}
+STARS: int = 1 << HOME_STAR["gold"] | 1 << HOME_STAR["teal"]
+
+RAYS: tuple[tuple[tuple[int, ...], ...], ...] = _GRID.rays(ORTHOGONAL)
+"""``RAYS[square][side]``: the squares from there to the edge, the nearest first; sides as in SIDES."""
+
+beside = _GRID.beside
+diagonal_to = _GRID.diagonal_to
+columns_and_rows_apart = _GRID.apart
+
+
+def other(player: Player) -> Player:
+    """The opponent."""
+    return opponent(PLAYERS, player)
+
 
 SYMBOLS: tuple[str, ...] = ("star", "stop", "cross", "x", "slider", "hoops")
 NET_POSITIONS: tuple[str, ...] = ("up", "down", "north", "east", "south", "west")

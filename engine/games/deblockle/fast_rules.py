@@ -15,9 +15,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from random import Random
 
-from engine.games.deblockle.play.board import GOAL, PLACES, PLAYERS, RAYS, SQUARES, STARS, beside, diagonal_to
-from engine.games.deblockle.play.options import MOST_BLOCKS, DeblockleOptions
-from engine.games.deblockle.state import Block, DeblockleState, DeblockleTurn
+from engine.games.deblockle.board import GOAL, PLACES, PLAYERS, RAYS, SQUARES, STARS, beside, diagonal_to
+from engine.games.deblockle.state import MOST_BLOCKS, Block, DeblockleOptions, DeblockleState, DeblockleTurn
 from engine.games.deblockle.turns import Ground, slide_ends
 from engine.support.grid import members
 

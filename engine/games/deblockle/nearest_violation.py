@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from common.phrases import listed
 from engine.api import Breach
-from engine.games.deblockle.play.board import (
+from engine.games.deblockle.board import (
     GOAL,
     HOME_STAR,
     PLACES,
@@ -24,8 +24,8 @@ from engine.games.deblockle.play.board import (
     columns_and_rows_apart,
     other,
 )
+from engine.games.deblockle.explain import Moved
 from engine.games.deblockle.state import Block, DeblockleState
-from engine.games.deblockle.table.changes import Moved
 from engine.games.deblockle.turns import Ground, ends_of, ground_for, slide_ends
 from engine.support.grid import members
 

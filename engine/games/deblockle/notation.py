@@ -9,17 +9,21 @@ matter, ``->``, ``to`` and ``x`` stand for the dash, symbols may be shortened, a
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from engine.api import Breach, Certainty
+from engine.api import Breach, Certainty, OptionValue
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
+from engine.games.deblockle import state_text
+from engine.games.deblockle.board import PLACES, PLAYERS, PRINTED_NET, SIZE, SQUARE_OF, STARS
 from engine.games.deblockle.explain import explain_change
-from engine.games.deblockle.play.board import PLAYERS, SQUARE_OF
-from engine.games.deblockle.state import DeblockleState, DeblockleTurn, change_by
+from engine.games.deblockle.state import Block, DeblockleOptions, DeblockleState, DeblockleTurn, change_by, options_from
 from engine.games.deblockle.state_text import read_symbol
 from engine.games.deblockle.turns import certainty_of, legal_turns
 from engine.support.notation import unreadable
 from engine.support.players import check_player
+
+format_state, parse_state = state_text.format_state, state_text.parse_state
 
 _TOKEN = re.compile(
     r"(?P<square>[a-g][1-7])|(?P<word>[a-z]+?)(?=[a-g][1-7]|[^a-z]|$)|(?P<mark>->|→|–|[-=|/,:.+]|\s+)",
@@ -36,7 +40,7 @@ def format_turn(turn: DeblockleTurn) -> str:
     return f"{written}-{turn.end or 'off'}"
 
 
-def describe_turn(turn: DeblockleTurn) -> str:
+def describe(turn: DeblockleTurn) -> str:
     """Say the turn in a short sentence."""
     if turn.end is None:
         ending = "leaves the board"
@@ -170,3 +174,90 @@ def _fitting(state: DeblockleState, written: _Written) -> list[DeblockleTurn]:
         return [turn for turn in turns if (turn.end,) == rest[0]]
     stays = [turn for turn in turns if turn.rolled_to == rest[0] == (turn.end,)]
     return stays or [turn for turn in turns if rest[0] in (turn.rolled_to, (turn.end,))]
+
+
+_SIGNS = {"star": "*", "stop": "o", "cross": "+", "x": "x", "slider": "<>", "hoops": "ooo"}
+_OPEN, _STAR = ".", "*"
+_CELL = 7
+
+
+def diagram(state: DeblockleState) -> str:
+    """The board from the first player's side, what is known of every block, and who is to move."""
+    blocks = state.by_square()
+    columns = "   " + "".join(name.center(_CELL) for name in "abcdefg")
+    lines = [columns.rstrip()]
+    for row in reversed(range(SIZE)):
+        cells = (_cell(square, blocks.get(square)) for square in range(row * SIZE, (row + 1) * SIZE))
+        rows = "".join(_shown(state, cell) if isinstance(cell, Block) else cell.center(_CELL) for cell in cells)
+        lines.append(f" {row + 1} {rows} {row + 1}")
+    lines += [columns.rstrip(), "", *_known_sides(state), "", _standing(state)]
+    return "\n".join(lines)
+
+
+def _cell(square: int, block: Block | None) -> Block | str:
+    return block or (_STAR if STARS >> square & 1 else _OPEN)
+
+
+def _shown(state: DeblockleState, block: Block) -> str:
+    return f"{block.owner[0].upper()}:{_SIGNS[state.settings.cube.top(block.mask)]}".center(_CELL)
+
+
+def _known_sides(state: DeblockleState) -> Iterator[str]:
+    cube = state.settings.cube
+    for block in state.blocks:
+        facings = cube.facings(block.mask)
+        sides = ", ".join(f"{symbol} {side}" for side, symbol in facings[0].items())
+        known = sides if len(facings) == 1 else f"turned in one of {len(facings)} ways"
+        yield f" {PLACES[block.square]} {block.owner}: {cube.top(block.mask)} up, {known}"
+
+
+def _standing(state: DeblockleState) -> str:
+    gone = f"gold has removed {state.removed('gold')}, teal {state.removed('teal')}"
+    return f" {state.to_move} to move; {gone}" if state.to_move else f" the game is over; {gone}"
+
+
+def summary(options: Mapping[str, OptionValue] | None = None) -> str:
+    """A few paragraphs, parted by blank lines."""
+    settings = options_from(options)
+    gold, teal = settings.blocks_gold, settings.blocks_teal
+    each = f"{gold} each" if gold == teal else f"{gold} of gold and {teal} of teal"
+    paragraphs = [
+        "Deblockle is for two players, gold and teal. Get all your blocks off the board first to win. There are "
+        f"{each} on 7 by 7 squares, and {settings.starts} begins. Gold's goal is the star square d6, teal's is d2.",
+        "A turn is a roll and then a hop with the same block. Roll it over an edge onto the open square beside it; the "
+        "symbol that comes up says how it hops, without turning: stop stays, the cross goes one square straight, the x "
+        "one square diagonally, the slider straight on until a block or the edge stops it, the hoops exactly three "
+        "straight steps over open squares. No hop ends on a star square or on a block.",
+        "The star may be rolled up in one place only: on your goal, and then the block leaves the board.",
+        _stuck(settings),
+        "You may not pass. Who has no turn waits while the other plays on; if neither has one, it is a draw.",
+    ]
+    if not settings.side_by_side:
+        paragraphs.append(
+            "No turn may end with one of your blocks right beside one of the opponent's, and a slide is to be stopped "
+            "by the edge or your own block."
+        )
+    if settings.repetition_draw:
+        paragraphs.append(
+            "From the third time a position comes up, the player to move may claim a draw. Anyone may resign, and both "
+            "may agree on a draw."
+        )
+    else:
+        paragraphs.append("Anyone may resign, and both may agree on a draw.")
+    if settings.net != PRINTED_NET:
+        paragraphs.append(f"The blocks show {settings.net} (up/down/north/east/south/west).")
+    return "\n\n".join(paragraphs)
+
+
+def _stuck(settings: DeblockleOptions) -> str:
+    hop = (
+        "If no hop is possible after a roll, the block stays where it rolled."
+        if settings.hop_forfeited_when_stuck
+        else "A roll after which no hop is possible is not allowed."
+    )
+    slide = (
+        "A slide that would end on a star square may stop just before it."
+        if settings.slider_stops_before_star
+        else "A slide that would end on a star square is not allowed."
+    )
+    return f"{hop} {slide}"

@@ -1,76 +1,112 @@
-"""Deblockle's rules; see docs/games/deblockle.md for the rulings and the options."""
+"""Which turns and announcements are legal and what comes of them; docs/games/deblockle.md has the rulings.
+
+``new()`` stands every block as the net is written: star up, slider north for the printed one. Nets are known there, so
+it is an ordinary game of full knowledge; a start that is set up knows the tops it is shown and no more.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from engine.api import Certainty, OptionValue
+from engine.api import Certainty, OptionValue, Rule
 from engine.errors import AmbiguousError, IllegalTurnError
 from engine.games.deblockle import turns as playing
+from engine.games.deblockle.board import SQUARE_OF
 from engine.games.deblockle.explain import explain_change
 from engine.games.deblockle.fast_rules import fast_rules_of, known_position
 from engine.games.deblockle.notation import format_turn
-from engine.games.deblockle.play import board
-from engine.games.deblockle.play.announcements import announced, announcements
-from engine.games.deblockle.play.catalogue import RULES
-from engine.games.deblockle.play.options import options_from
-from engine.games.deblockle.state import DeblockleState, DeblockleTurn, change_by
+from engine.games.deblockle.state import DeblockleState, DeblockleTurn, appearance_of, change_by, options_from
 from engine.games.deblockle.table import new_state
-from engine.games.deblockle.table.showing import turns_showing
-from engine.support.rules import OneAtATime
+from engine.showing import CouldBe, Seen
+from engine.support.breaches import rules_by_id
+from engine.support.players import one_to_move
+
+catalogue = rules_by_id(
+    Rule("too-many-blocks", "A player starts with the agreed number of blocks, four at most."),
+    Rule("too-few-blocks", "A player starts with the agreed number of blocks, one at least."),
+    Rule("start-square", "Each block starts on one of its owner's starting squares."),
+    Rule("start-on-star", "No block starts on a star square."),
+    Rule("game-over", "When the game is over, no more turns are played."),
+    Rule("not-your-turn", "Players take turns: wait until it is your turn."),
+    Rule("no-turn-left", "A player who can't move is Deblockle'd, and waits until there is a way out again."),
+    Rule("moved-opponent-block", "Move only your own blocks."),
+    Rule("two-blocks-moved", "One turn moves one block."),
+    Rule("no-roll", "A turn begins with a roll over an edge, so another symbol comes up."),
+    Rule("rolled-diagonally", "A block rolls straight over an edge, never over a corner."),
+    Rule("rolled-too-far", "A block rolls just one square."),
+    Rule("roll-blocked", "A block rolls onto an open square of the board."),
+    Rule("rolled-onto-star", "No block rolls onto a star square, unless it comes star up onto its goal."),
+    Rule("wrong-goal", "A block leaves the board on the star across the board, not on its own."),
+    Rule("not-removed", "A block that reaches its goal with the star up leaves the board."),
+    Rule("star-rolled-up", "The star may be rolled up nowhere but on the goal."),
+    Rule("symbol-not-possible", "After a roll a block shows the symbol that was on its side."),
+    Rule("hop-missing", "After the roll the same block must hop as its symbol says."),
+    Rule("no-hop-possible", "A roll after which the block can't hop is not allowed."),
+    Rule("stop-must-not-hop", "With stop up the turn is over: the block stays where it rolled."),
+    Rule("cross-one-orthogonal", "With the cross up the block hops one square straight: sideways, forwards or back."),
+    Rule("x-one-diagonal", "With the x up the block hops one square diagonally."),
+    Rule("slider-to-the-end", "With the slider up the block slides straight on until a block or the edge stops it."),
+    Rule("hoops-three-steps", "With the hoops up the block takes exactly three straight steps over open squares."),
+    Rule("landed-on-star", "No turn ends on a star square."),
+    Rule("landed-on-block", "No block lands on another block."),
+    Rule("side-by-side", "No turn may end with your block right beside your opponent's."),
+    Rule("slider-stopped-by-opponent", "A slide may be stopped by the edge or your own block, not by your opponent's."),
+    Rule("turned-while-hopping", "A hop or a slide never turns a block."),
+    Rule("block-turned-in-place", "A block keeps its sides where they are until it rolls."),
+    Rule("top-changed-in-place", "A block shows another symbol only after it has rolled."),
+    Rule("block-added", "No block comes onto the board during the game."),
+    Rule("block-removed-without-goal", "A block leaves the board only when it rolls star up onto its goal."),
+    Rule("colour-changed", "A block stays its owner's colour."),
+    Rule("repetition-claim", "From the third time a position comes up, the player to move may claim a draw if agreed."),
+)
+
+players_to_move = one_to_move
+legal_turns = perft_turns = playing.legal_turns
+announcements = playing.announcements
+announce = playing.announced
+certainty = playing.certainty_of
+outcome = playing.outcome_of
 
 
-class DeblockleRules(OneAtATime[DeblockleState, DeblockleTurn]):
-    """Which turns and announcements are legal and what comes of them.
+def new(options: Mapping[str, OptionValue] | None = None) -> DeblockleState:
+    """Give the starting state, every net known; raises OptionError for a bad option."""
+    return new_state(options_from(options))
 
-    ``new()`` stands every block as the net is written: star up, slider north for the printed one. Nets are known there,
-    so it is an ordinary game of full knowledge; a start that is set up knows the tops it is shown and no more.
+
+def count_results(state: DeblockleState) -> int:
+    """Give the number of perft turns, without listing them where every face is known."""
+    position = known_position(state)
+    return len(playing.legal_turns(state)) if position is None else fast_rules_of(state.settings).count(position)
+
+
+def apply(state: DeblockleState, turn: DeblockleTurn) -> DeblockleState:
+    """Give the state after the turn, narrowed to what made it legal; raises IllegalTurnError with breaches.
+
+    A turn of the player who was not to move says that the other was blocked, and narrows their blocks to that.
     """
+    if certainty(state, turn) is Certainty.IMPOSSIBLE:
+        raise IllegalTurnError(f"{format_turn(turn)} is not legal here", explain_change(state, change_by(turn)))
+    return playing.played(state, turn)
 
-    catalogue = RULES
-    announcements = staticmethod(announcements)
-    announce = staticmethod(announced)
-    certainty = staticmethod(playing.certainty_of)
-    turns_showing = staticmethod(turns_showing)
-    outcome = staticmethod(playing.outcome_of)
 
-    def new(self, options: Mapping[str, OptionValue] | None = None) -> DeblockleState:
-        """Give the starting state, every net known; raises OptionError for a bad option."""
-        return new_state(options_from(options))
+def combine(turns: Sequence[DeblockleTurn]) -> DeblockleTurn:
+    """Give one turn that stands for all of ``turns``: same block, same symbol, same end, several rolls.
 
-    def legal_turns(self, state: DeblockleState) -> Sequence[DeblockleTurn]:
-        """List every turn that is certain or not known yet, by start square, roll, then end.
+    Raises AmbiguousError when they leave different appearances, or when there are none.
+    """
+    if not turns:
+        raise AmbiguousError("no turns were given to combine; expected at least one")
+    first = turns[0]
+    if any((t.player, t.start, t.top, t.end) != (first.player, first.start, first.top, first.end) for t in turns):
+        listed = ", ".join(format_turn(turn) for turn in turns)
+        raise AmbiguousError(f"{listed} don't leave the same appearance; ask which was played")
+    rolled = {place for turn in turns for place in turn.rolled_to}
+    return DeblockleTurn(
+        first.player, first.start, tuple(sorted(rolled, key=SQUARE_OF.__getitem__)), first.top, first.end
+    )
 
-        While it isn't known whether the player to move is Deblockle'd, the opponent's turns follow as not known yet.
-        """
-        return playing.legal_turns(state)
 
-    def count_results(self, state: DeblockleState) -> int:
-        """Give the number of perft turns, without listing them where every face is known."""
-        position = known_position(state)
-        return len(playing.legal_turns(state)) if position is None else fast_rules_of(state.settings).count(position)
-
-    def apply(self, state: DeblockleState, turn: DeblockleTurn) -> DeblockleState:
-        """Give the state after the turn, narrowed to what made it legal; raises IllegalTurnError with breaches.
-
-        A turn of the player who was not to move says that the other was blocked, and narrows their blocks to that.
-        """
-        if playing.certainty_of(state, turn) is Certainty.IMPOSSIBLE:
-            raise IllegalTurnError(f"{format_turn(turn)} is not legal here", explain_change(state, change_by(turn)))
-        return playing.played(state, turn)
-
-    def combine(self, turns: Sequence[DeblockleTurn]) -> DeblockleTurn:
-        """Give one turn that stands for all of ``turns``: same block, same symbol, same end, several rolls.
-
-        Raises AmbiguousError when they leave different appearances, or when there are none.
-        """
-        if not turns:
-            raise AmbiguousError("no turns were given to combine; expected at least one")
-        first = turns[0]
-        if any((t.player, t.start, t.top, t.end) != (first.player, first.start, first.top, first.end) for t in turns):
-            listed = ", ".join(format_turn(turn) for turn in turns)
-            raise AmbiguousError(f"{listed} don't leave the same appearance; ask which was played")
-        rolled = {place for turn in turns for place in turn.rolled_to}
-        return DeblockleTurn(
-            first.player, first.start, tuple(sorted(rolled, key=board.SQUARE_OF.__getitem__)), first.top, first.end
-        )
+def turns_showing(state: DeblockleState, could_be: CouldBe) -> Iterator[DeblockleTurn]:
+    """Every turn that is certain or not known yet, after which the table could look so; see ``engine.showing``."""
+    seen = Seen(appearance_of(state), could_be)
+    return seen.nearest_first((turn, change_by(turn)) for turn in playing.legal_turns(state))

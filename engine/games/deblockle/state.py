@@ -1,4 +1,4 @@
-"""A Deblockle state and turn: frozen values, and what an onlooker sees of a state."""
+"""The options in force, states and turns: frozen values, and what an onlooker sees of a state."""
 
 from __future__ import annotations
 
@@ -6,12 +6,63 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from engine.api import EMPTY, Announcement, Facing, LookName
+from engine.api import EMPTY, Announcement, Facing, LookName, Option, OptionValue
 from engine.errors import ContradictionError, UnreadableError
-from engine.games.deblockle.board import SYMBOLS
-from engine.games.deblockle.play.board import PLACES, PLAYERS, SIDES, SQUARE_OF
-from engine.games.deblockle.play.options import DeblockleOptions
+from engine.games.deblockle.board import (
+    PLACES,
+    PLAYERS,
+    PRINTED_NET,
+    SIDES,
+    SQUARE_OF,
+    SYMBOLS,
+    Cube,
+    cube_of,
+    read_net,
+)
+from engine.options import read_into
 from engine.support.looks import Look, LookTable
+
+MOST_BLOCKS = 4
+
+OPTIONS: tuple[Option, ...] = (
+    Option("blocks_gold", MOST_BLOCKS, "How many blocks gold starts with.", (1, 2, 3, 4)),
+    Option("blocks_teal", MOST_BLOCKS, "How many blocks teal starts with.", (1, 2, 3, 4)),
+    Option("starts", "gold", "Who plays first.", PLAYERS),
+    Option("side_by_side", True, "Whether a turn may end beside an opponent's block; false is the harder variant."),
+    Option("slider_stops_before_star", False, "Whether a slide that would end on a star may stop just before it."),
+    Option("hop_forfeited_when_stuck", False, "Whether a roll after which no hop is possible is allowed, unhopped."),
+    Option("repetition_draw", False, "Whether a draw may be claimed the third time a position comes up."),
+    Option("net", PRINTED_NET, "The symbols of a block: up/down/north/east/south/west, seen from above."),
+)
+
+
+@dataclass(frozen=True)
+class DeblockleOptions:
+    """The options in force; each field is explained in OPTIONS. ``net`` is in strict text."""
+
+    blocks_gold: int
+    blocks_teal: int
+    starts: str
+    side_by_side: bool
+    slider_stops_before_star: bool
+    hop_forfeited_when_stuck: bool
+    repetition_draw: bool
+    net: str
+
+    @property
+    def cube(self) -> Cube:
+        """The blocks' orientations under this net."""
+        return cube_of(self.net)
+
+    def blocks(self, player: str) -> int:
+        """How many blocks the player starts with."""
+        return self.blocks_gold if player == PLAYERS[0] else self.blocks_teal
+
+
+def options_from(given: Mapping[str, OptionValue] | None) -> DeblockleOptions:
+    """Read options into settings; raises OptionError for an unknown name or a bad value."""
+    return read_into(DeblockleOptions, OPTIONS, given, net=lambda text: "/".join(read_net(text)))
+
 
 _LOOKS_BY_BLOCK = {(player, symbol): Look(player, "block", symbol).name for player in PLAYERS for symbol in SYMBOLS}
 LOOK_TABLE: LookTable[tuple[str, str]] = LookTable(

@@ -17,12 +17,9 @@ from dataclasses import dataclass, field, replace
 
 from engine.api import Announcement, OptionValue
 from engine.errors import OptionError, UnreadableError
-from engine.games.deblockle.board import SYMBOLS
-from engine.games.deblockle.play.announcements import reason_against
-from engine.games.deblockle.play.board import PLACES, PLAYERS, SQUARE_OF, STARS
-from engine.games.deblockle.play.options import MOST_BLOCKS, OPTIONS, DeblockleOptions, options_from
-from engine.games.deblockle.state import Block, DeblockleState
-from engine.games.deblockle.turns import settled
+from engine.games.deblockle.board import PLACES, PLAYERS, SQUARE_OF, STARS, SYMBOLS
+from engine.games.deblockle.state import MOST_BLOCKS, OPTIONS, Block, DeblockleOptions, DeblockleState, options_from
+from engine.games.deblockle.turns import reason_against, settled
 from engine.options import differing_options
 from engine.support import repetition
 from engine.support.announcements import format_announcement, parse_announcement

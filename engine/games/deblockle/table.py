@@ -1,18 +1,29 @@
-"""How a game starts: the suggested squares, a start seen on the table; and a position corrected by a person."""
+"""A board that is seen: as a start, as a correction, in the middle of a turn; and what the sides of blocks show."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
 from common.phrases import listed
-from engine.api import Appearance, Breach, LookName, OptionValue, Player
+from engine.api import EMPTY, Appearance, Breach, Facing, LookName, OptionValue, Player, Unfinished
 from engine.errors import UnreadableError
-from engine.games.deblockle.play.board import PLACES, PLAYERS, SQUARE_OF, STARS, beside, other
-from engine.games.deblockle.play.options import MOST_BLOCKS, DeblockleOptions, options_from
-from engine.games.deblockle.state import LOOK_TABLE, Block, DeblockleState
-from engine.games.deblockle.turns import settled
+from engine.games.deblockle.board import PLACES, PLAYERS, SQUARE_OF, STARS, beside, other
+from engine.games.deblockle.explain import explain_change
+from engine.games.deblockle.state import (
+    LOOK_TABLE,
+    MOST_BLOCKS,
+    Block,
+    DeblockleOptions,
+    DeblockleState,
+    appearance_of,
+    change_by,
+    facings_of,
+    narrowed_blocks,
+    options_from,
+)
+from engine.games.deblockle.turns import legal_turns, possibly_blocked, roll_options, settled
 from engine.support.breaches import PieceBreaches, no_start
 from engine.support.grid import members
 from engine.support.players import check_player, mover_after_correction
@@ -24,6 +35,10 @@ START_PLACES: Mapping[str, Mapping[int, tuple[str, ...]]] = MappingProxyType(
     }
 )
 """The suggested starting squares by player and number of blocks."""
+
+appearance = appearance_of
+explain = explain_change
+facings = facings_of
 
 _BLOCK = PieceBreaches("block")
 _NET_AS_WRITTEN = 1
@@ -39,7 +54,7 @@ def new_state(settings: DeblockleOptions) -> DeblockleState:
     return settled(DeblockleState(settings, tuple(sorted(blocks)), settings.starts), counted=True)
 
 
-def set_up_state(
+def set_up(
     appearance: Appearance,
     options: Mapping[str, OptionValue] | None = None,
     *,
@@ -123,7 +138,7 @@ def _side_by_side(squares: Mapping[str, list[int]]) -> list[Breach]:
     ]
 
 
-def amended(state: DeblockleState, looks: Mapping[str, LookName], to_move: Player | None = None) -> DeblockleState:
+def amend(state: DeblockleState, looks: Mapping[str, LookName], to_move: Player | None = None) -> DeblockleState:
     """The state with these looks on these squares and ``to_move`` to play (as before when ``None``).
 
     What was seen of the sides stays known where a block of the same owner keeps its top. Of a block that wasn't
@@ -172,3 +187,55 @@ def _recounted(state: DeblockleState) -> DeblockleState:
         counts=(),
         announced=None,
     )
+
+
+_HOW = {
+    "cross": "one square straight",
+    "x": "one square diagonally",
+    "slider": "straight on until something stops it",
+    "hoops": "three steps",
+}
+_MOST_NAMED = 6
+
+
+def unfinished(state: DeblockleState) -> list[Unfinished]:
+    """Every such position, by start square; those that look like the end of a legal turn are left out."""
+    if state.to_move is None:
+        return []
+    players = [state.to_move]
+    if possibly_blocked(state, state.to_move):
+        players.append(other(state.to_move))
+    before = appearance_of(state)
+    taken = [change_by(turn) for turn in legal_turns(state)]
+    positions: list[Unfinished] = []
+    for player in players:
+        for change, to_do in _part_way(state, player):
+            if change not in taken:
+                positions.append(Unfinished({**before, **change}, tuple(change), to_do))
+    return positions
+
+
+def _part_way(state: DeblockleState, player: str) -> Iterator[tuple[dict[str, LookName], str]]:
+    for block in state.owned(player):
+        start = PLACES[block.square]
+        for option in roll_options(state, block):
+            place = PLACES[option.rolled_to]
+            change = {start: EMPTY, place: LOOK_TABLE.look_of[player, option.top]}
+            if option.off:
+                yield change, f"Take the {player} block off {place}: it has reached its goal."
+            elif option.ends != 1 << option.rolled_to:
+                yield change, f"Hop the {player} block from {place}: {_HOW[option.top]}{_named(option.ends)}."
+        yield {start: EMPTY}, f"Put the {player} block from {start} down to finish its turn."
+
+
+def _named(ends: int) -> str:
+    places = [PLACES[end] for end in members(ends)]
+    return f", to {listed(places, 'or')}" if len(places) <= _MOST_NAMED else ""
+
+
+def narrow(state: DeblockleState, sightings: Mapping[str, Facing]) -> DeblockleState:
+    """Keep only what agrees with the side faces seen; raises ContradictionError or UnreadableError.
+
+    When that shows the player to move to be blocked, the other one is to move.
+    """
+    return settled(replace(state, blocks=narrowed_blocks(state, sightings)), counted=False)

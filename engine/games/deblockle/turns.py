@@ -7,17 +7,18 @@ same as whether each of their blocks is, and narrowing to "this player was block
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from engine.api import Certainty, Facing, Outcome
-from engine.games.deblockle.play.board import GOAL, PLACES, PLAYERS, RAYS, SQUARE_OF, STARS, beside, diagonal_to, other
-from engine.games.deblockle.play.options import DeblockleOptions
-from engine.games.deblockle.state import Block, DeblockleState, DeblockleTurn, narrowed_blocks
+from engine.api import Announcement, Breach, Certainty, Outcome
+from engine.errors import IllegalTurnError
+from engine.games.deblockle.board import GOAL, PLACES, PLAYERS, RAYS, SQUARE_OF, STARS, beside, diagonal_to, other
+from engine.games.deblockle.state import Block, DeblockleOptions, DeblockleState, DeblockleTurn
 from engine.support import repetition
-from engine.support.announcements import outcome_of_announcement
+from engine.support.announcements import REPETITION, common_announcements, format_announcement, outcome_of_announcement
 from engine.support.grid import members
+from engine.support.repetition import CLAIMED_FROM
 
 
 class RollOption(NamedTuple):
@@ -224,14 +225,6 @@ def played(state: DeblockleState, turn: DeblockleTurn) -> DeblockleState:
     return settled(DeblockleState(state.settings, tuple(blocks), other(turn.player), counts), counted=True)
 
 
-def narrowed(state: DeblockleState, sightings: Mapping[str, Facing]) -> DeblockleState:
-    """Keep only what agrees with the side faces seen; raises ContradictionError or UnreadableError.
-
-    When that shows the player to move to be blocked, the other one is to move.
-    """
-    return settled(replace(state, blocks=narrowed_blocks(state, sightings)), counted=False)
-
-
 def settled(state: DeblockleState, *, counted: bool) -> DeblockleState:
     """The state with whoever may really play to move: a blocked player skipped, nobody when the game is over.
 
@@ -269,3 +262,48 @@ def outcome_of(state: DeblockleState) -> Outcome | None:
     if state.to_move is not None:
         return None
     return Outcome(None, "neither player can move")
+
+
+def announcements(state: DeblockleState) -> tuple[Announcement, ...]:
+    """What may be said now: either resigns, both agree on a draw, the player to move claims a repetition."""
+    if state.to_move is None:
+        return ()
+    claim = Announcement(REPETITION, state.to_move)
+    return (*common_announcements(PLAYERS), *([claim] if reason_against(state, claim) is None else []))
+
+
+def announced(state: DeblockleState, announcement: Announcement) -> DeblockleState:
+    """The game ended by what was said; raises IllegalTurnError, with breaches where a rule says no."""
+    if state.to_move is None:
+        over = Breach("game-over", "The game is over, so nothing more is announced.", "Set the table up to play again.")
+        raise IllegalTurnError(f"{format_announcement(announcement)} is not allowed here: {over.sentence}", (over,))
+    refusal = reason_against(state, announcement)
+    claimed = announcement.kind == REPETITION
+    if refusal is None and claimed and announcement.player != state.to_move:
+        refusal = f"{state.to_move} is to move, so the claim is not {announcement.player}'s to make"
+    if refusal is not None:
+        sentence = f"{refusal[0].upper()}{refusal[1:]}."
+        breaches = (Breach("repetition-claim", sentence, "Play on."),) if claimed else ()
+        raise IllegalTurnError(f"{format_announcement(announcement)} is not allowed here: {sentence}", breaches)
+    return replace(state, announced=announcement, to_move=None)
+
+
+def reason_against(state: DeblockleState, announcement: Announcement) -> str | None:
+    """Why the game can't have ended by these words with the table like this, whoever was to move; else ``None``."""
+    if not all(state.owned(player) for player in PLAYERS):
+        return "a player has removed every block, so nothing more can be announced"
+    if announcement in common_announcements(PLAYERS):
+        return None
+    if announcement.kind != REPETITION or announcement.player is None:
+        known = ", ".join(format_announcement(each) for each in common_announcements(PLAYERS))
+        return (
+            f"{format_announcement(announcement)} means nothing in this game; expected {known} or PLAYER:{REPETITION}"
+        )
+    if not state.settings.repetition_draw:
+        return "no draw by repetition was agreed (option repetition_draw)"
+    times = times_occurred(state, announcement.player)
+    if times < CLAIMED_FROM:
+        return (
+            f"this position came up {times} times with {announcement.player} to move, and a claim needs {CLAIMED_FROM}"
+        )
+    return None

@@ -47,7 +47,7 @@ class Components:
 @cache
 def printed_components() -> Components:
     """The components that come with the game; raises UnreadableError when the file is damaged."""
-    return read_components(resources.files(__package__).joinpath("components.json").read_text("utf-8"))
+    return read_components(text())
 
 
 def read_components(text: str) -> Components:
@@ -115,13 +115,17 @@ def _read_tiles(data: Any, shapes: Mapping[str, Shape]) -> tuple[tuple[str, str]
     return tuple(tiles)
 
 
+option = None
+"""No option may be given as a file's name."""
+
+
 @cache
-def components_file() -> str:
+def text() -> str:
     """The text of the components file that ships."""
     return resources.files(__package__).joinpath("components.json").read_text(encoding="utf-8")
 
 
-def options_of_file(text: str) -> dict[str, str]:
+def read(text: str) -> dict[str, str]:
     """The options a components file comes to: ``dice`` and ``tile_backs``.
 
     The tiles may be paired in another way, their shapes are those that ship. Raises UnreadableError.
@@ -136,10 +140,10 @@ def options_of_file(text: str) -> dict[str, str]:
     return {"dice": "/".join(own.dice), "tile_backs": ",".join(back_of[solo] for solo, _ in printed.tiles)}
 
 
-def drawn_file(text: str) -> str:
+def draw(text: str) -> str:
     """Draw what a components file says: each die's faces, each tile's two sides; raises UnreadableError."""
     own = read_components(text)
-    options_of_file(text)
+    read(text)
     lines = [f"die {number}: {' '.join(faces)}" for number, faces in enumerate(own.dice[:-1], 1)]
     lines.append(f"shape die: {' '.join(own.dice[-1])}")
     for solo, other in own.tiles:

@@ -7,10 +7,8 @@ from dataclasses import replace
 from engine.api import Outcome
 from engine.games.number_drop.components import STAR
 from engine.games.number_drop.drops import Cells, landings, turned_shapes
-from engine.games.number_drop.play.combinations import has_combination
-from engine.games.number_drop.play.options import NumberDropOptions
-from engine.games.number_drop.sheet import BONUS_BOX, COLUMNS, CROSS, LETTERS, Sheet
-from engine.games.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
+from engine.games.number_drop.sheet import BONUS_BOX, COLUMNS, CROSS, LETTERS, Sheet, has_combination
+from engine.games.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropOptions, NumberDropState, Phase
 from engine.support.grid import members
 
 ALL_LETTERS = (1 << len(LETTERS)) - 1

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from engine.games.number_drop import flow
 from engine.games.number_drop.components import STAR
 from engine.games.number_drop.drops import landings, turned_shapes
-from engine.games.number_drop.play.combinations import has_combination
-from engine.games.number_drop.sheet import COLUMNS, EMPTY_CELL, LETTERS, Sheet
+from engine.games.number_drop.sheet import COLUMNS, EMPTY_CELL, LETTERS, Sheet, has_combination
 from engine.games.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
 from engine.games.number_drop.turns import penalty_shapes
 from engine.support.grid import members

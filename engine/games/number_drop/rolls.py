@@ -1,4 +1,4 @@
-"""What the dice and the drawn tiles may show, with exact probabilities, in one order of faces."""
+"""The five dice, and at the start the draw of the tiles: what they may show, in one order of faces."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from functools import cache
 from itertools import permutations, product
 
 from engine.api import PossibleRoll, Roll
-from engine.errors import IllegalTurnError
+from engine.errors import IllegalTurnError, UnreadableError
+from engine.games.number_drop import flow
 from engine.games.number_drop.components import NUMBER_DICE, SHAPES, STAR, TILES, Components
-from engine.games.number_drop.play.options import OTHER_SIDE, SOLO_SIDE, NumberDropOptions
-from engine.support import dice
+from engine.games.number_drop.state import OTHER_SIDE, SOLO_SIDE, NumberDropOptions, NumberDropState, Phase
+from engine.support.dice import every_roll, format_roll
+from engine.support.notation import words
 
 
 def canonical(faces: tuple[str, ...]) -> tuple[str, ...]:
@@ -42,7 +44,7 @@ def _sorted(numbers: tuple[str, ...]) -> tuple[str, ...]:
 @cache
 def dice_rolls(components: Components) -> tuple[PossibleRoll, ...]:
     """Every roll of the five dice in canonical order, with its probability."""
-    return dice.possible_rolls(components.dice, lambda faces: (*_sorted(faces[:NUMBER_DICE]), faces[NUMBER_DICE]))
+    return every_roll(components.dice, lambda faces: (*_sorted(faces[:NUMBER_DICE]), faces[NUMBER_DICE]))
 
 
 @cache
@@ -88,3 +90,55 @@ def read_tile_draw(settings: NumberDropOptions, faces: Sequence[str]) -> tuple[s
             f"slot A first, such as {example}"
         )
     return drawn
+
+
+def awaits_roll(state: NumberDropState) -> bool:
+    """Say whether the tiles are to be drawn or the dice to be rolled."""
+    return state.phase in (Phase.TILES, Phase.ROLL)
+
+
+def possible_rolls(state: NumberDropState) -> Sequence[PossibleRoll]:
+    """List every draw of the tiles at the start, later every roll of the five dice; empty when none is awaited."""
+    if state.phase is Phase.TILES:
+        return tile_draws(state.settings)
+    return dice_rolls(state.settings.components) if state.phase is Phase.ROLL else ()
+
+
+def rolled(state: NumberDropState, roll: Roll) -> NumberDropState:
+    """Give the state after the tiles were drawn or the dice rolled; raises IllegalTurnError.
+
+    Faces of dice may be given in any order; those of tiles are in the order of their slots.
+    """
+    if state.phase is Phase.TILES:
+        return flow.tiles_drawn(state, read_tile_draw(state.settings, roll.faces))
+    if state.phase is not Phase.ROLL:
+        waits = "the game is over" if state.to_move is None else f"{state.to_move} is still to play"
+        raise IllegalTurnError(f"got a roll of {format_roll(roll)}, but {waits}")
+    return flow.dice_rolled(state, read_dice_roll(state.settings.components, roll.faces))
+
+
+def roll_of(state: NumberDropState) -> Roll | None:
+    """Give the roll that is still to be dropped, or ``None``; a roll that let a penalty strike is used up."""
+    return Roll(state.roll) if state.roll else None
+
+
+def parse_roll(state: NumberDropState, text: str) -> Roll:
+    """Read a roll's text leniently (commas, spaces, case, any order of dice).
+
+    Raises UnreadableError, or IllegalTurnError for a roll that can't be or none awaited.
+    """
+    faces = tuple(word.text.upper() for word in words(text.replace(",", " ")))
+    if not faces:
+        raise UnreadableError(f"cannot read {text!r} as a roll; expected faces such as 1,3,4,*,T", 1)
+    known = set("".join(state.settings.components.dice)) | set(state.settings.components.shapes) | {"*"}
+    for word in words(text.replace(",", " ")):
+        if word.text.upper() not in known:
+            raise UnreadableError(
+                f"cannot read {word.text!r} at column {word.column} of the roll {text!r}; expected digits, * and a "
+                "shape such as 1,3,4,*,T, or the faces of the tiles",
+                word.column,
+            )
+    rolled(state, Roll(faces))
+    if state.phase is Phase.TILES:
+        return Roll(read_tile_draw(state.settings, faces))
+    return Roll(read_dice_roll(state.settings.components, faces))

@@ -1,160 +1,264 @@
-"""Number Drop's rules; see docs/games/number-drop.md for the rulings and the options."""
+"""Which turns and announcements are legal and what comes of them; docs/games/number-drop.md has the rulings."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from engine.api import Announcement, Breach, Certainty, OptionValue, Player, PossibleRoll, Roll
-from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
+from engine.api import Announcement, Breach, Certainty, OptionValue, Player, Roll, Rule
+from engine.errors import AmbiguousError, IllegalTurnError
 from engine.games.number_drop import flow, rolls
 from engine.games.number_drop import turns as playing
+from engine.games.number_drop.components import DIGITS, STAR
+from engine.games.number_drop.drops import landings, turned_shapes
 from engine.games.number_drop.notation import format_turn
-from engine.games.number_drop.play.catalogue import RULES
-from engine.games.number_drop.play.options import options_from
-from engine.games.number_drop.sheet import Sheet
-from engine.games.number_drop.state import PLAYERS, NumberDropState, NumberDropTurn, Phase
-from engine.games.number_drop.table.showing import turns_showing
+from engine.games.number_drop.sheet import (
+    BONUS_BOX,
+    BONUS_SIZE,
+    BOXES,
+    CROSS,
+    GRID,
+    LETTERS,
+    SMALLEST,
+    Sheet,
+    found_in,
+    unused_digits,
+)
+from engine.games.number_drop.state import (
+    PLAYERS,
+    Combination,
+    Drop,
+    NumberDropState,
+    NumberDropTurn,
+    Phase,
+    appearance_of,
+    look_of,
+    options_from,
+)
+from engine.games.number_drop.turns import turns_of
 from engine.games.number_drop.violations import breaches_of
+from engine.showing import CouldBe, Seen
 from engine.support.announcements import DRAW, RESIGN, format_announcement
-from engine.support.breaches import not_legal
-from engine.support.dice import format_roll
-from engine.support.notation import words
+from engine.support.breaches import not_legal, rules_by_id
+from engine.support.grid import set_of
+
+catalogue = rules_by_id(
+    Rule("game-over", "When the game is over, nothing more is written."),
+    Rule(
+        "roll-first", "The dice are rolled before anything is written, and the tiles are drawn before the first digit."
+    ),
+    Rule("not-your-turn", "Each player writes once: who is done, or has nothing to do, waits for the others."),
+    Rule("not-now", "Do what the turn asks for now: a digit, a slide, a penalty or a shape."),
+    Rule("resigned", "Who has resigned writes no more."),
+    Rule("set-up-one-digit", "In the set-up every player writes one digit."),
+    Rule("set-up-own-number", "In the set-up the first player writes a 1, the second a 2, and so on."),
+    Rule("set-up-lowest-line", "The first digit stands on the lowest line."),
+    Rule("written-stays", "What is written stays as it is."),
+    Rule("loop-stays", "A loop once drawn stays, and its digits stay inside."),
+    Rule("digits-only", "Your own shape is made of digits; an X is for penalties."),
+    Rule("four-digits", "A drop writes the four number dice, each once."),
+    Rule("digits-as-rolled", "The digits are those of the dice; a star may be any digit."),
+    Rule("shape-as-rolled", "The digits form the shape that the shape die shows, turned and flipped as you like."),
+    Rule("crosses-only", "A penalty is written in X only."),
+    Rule("penalty-shape", "A penalty has the shape on the tile, turned and flipped as you like."),
+    Rule("penalty-protected", "Who has circled the letter doesn't drop its penalty."),
+    Rule("falls-to-rest", "A shape falls until it rests on the floor or on what lies below it."),
+    Rule("straight-down", "A shape falls straight down from the top; it can't pass what is in its way."),
+    Rule("drop-first", "A combination is drawn after your own drop, before the next roll."),
+    Rule("combination-of-digits", "A combination is made of digits, never of an X or an open cell."),
+    Rule("digit-used", "A digit belongs to one combination only."),
+    Rule("combination-size", "A combination has three to eight digits."),
+    Rule("combination-kind", "The digits of a combination are all equal, or rise by one from each to the next."),
+    Rule("combination-side-by-side", "The digits of a combination touch by their sides, consecutive ones in order."),
+    Rule("box-filled", "Each combination is scored once."),
+    Rule("one-combination", "One combination a turn."),
+    Rule("letter-needs-both", "A letter is circled with the combination that fills both boxes of its size."),
+    Rule("letter-crossed-off", "A letter that is crossed off can't be circled any more."),
+    Rule("slide-at-bottom", "A tile at the bottom slides no further."),
+    Rule("slide-star-tile", "A star slides the tile with the shape that the shape die shows."),
+)
+
+legal_turns = playing.legal_turns
+outcome = flow.outcome_of
 
 
-class NumberDropRules:
-    """Which turns and announcements are legal and what comes of them."""
+def new(options: Mapping[str, OptionValue] | None = None) -> NumberDropState:
+    """Give the starting state, sheets empty and the tiles still to be drawn; raises OptionError."""
+    return flow.new_state(options_from(options))
 
-    catalogue = RULES
-    legal_turns = staticmethod(playing.legal_turns)
-    turns_showing = staticmethod(turns_showing)
-    outcome = staticmethod(flow.outcome_of)
 
-    def new(self, options: Mapping[str, OptionValue] | None = None) -> NumberDropState:
-        """Give the starting state, sheets empty and the tiles still to be drawn; raises OptionError."""
-        return flow.new_state(options_from(options))
+def players_to_move(state: NumberDropState) -> tuple[Player, ...]:
+    """Name everyone who may write now, clockwise from the first; who rolls where a roll is awaited."""
+    busy = tuple(PLAYERS[player] for player in state.busy())
+    return busy or (() if state.to_move is None else (state.to_move,))
 
-    def players_to_move(self, state: NumberDropState) -> tuple[Player, ...]:
-        """Name everyone who may write now, clockwise from the first; who rolls where a roll is awaited."""
-        busy = tuple(PLAYERS[player] for player in state.busy())
-        return busy or (() if state.to_move is None else (state.to_move,))
 
-    def perft_turns(self, state: NumberDropState) -> Sequence[NumberDropTurn]:
-        """List the turns of the player to move alone: after a roll, one drop for each distinct sheet."""
-        busy = state.busy()
-        return playing.turns_of(state, busy[0]) if busy else ()
+def perft_turns(state: NumberDropState) -> Sequence[NumberDropTurn]:
+    """List the turns of the player to move alone: after a roll, one drop for each distinct sheet."""
+    busy = state.busy()
+    return playing.turns_of(state, busy[0]) if busy else ()
 
-    def count_from(self, state: NumberDropState, roll: Roll | None, colour: str | None) -> NumberDropState:
-        """Give the state in which the player to move alone drops this roll onto their sheet as it stands.
 
-        The set-up, penalties and the solo slides are passed over. Without a roll, a position in which one lies on the
-        table is counted as it is. Raises IllegalTurnError for a roll that can't be or is missing, and for a colour.
-        """
-        if colour is not None:
-            raise IllegalTurnError(f"got the colour {colour!r}, but in Number Drop nobody holds one; leave it out")
-        faces = state.roll if roll is None else rolls.read_dice_roll(state.settings.components, roll.faces)
-        if roll is None and state.busy() and state.phase is not Phase.SETUP:
-            return state
-        if not faces:
-            raise IllegalTurnError("Number Drop waits for a roll, and none is given; give one such as 1,3,4,5,T")
-        player = PLAYERS.index(state.to_move) if state.to_move else state.first
-        tiles = state.tiles or rolls.tile_draws(state.settings)[0].roll.faces
-        sheets = state.sheets if state.tiles else (Sheet(),) * state.settings.players
-        return replace(
-            state, phase=Phase.DROP, tiles=tiles, sheets=sheets, roll=faces, first=player, playing=1 << player,
-            combining=0, slot=None, star_slid=False,
-        )  # fmt: skip
+def count_from(state: NumberDropState, roll: Roll | None, colour: str | None) -> NumberDropState:
+    """Give the state in which the player to move alone drops this roll onto their sheet as it stands.
 
-    def announcements(self, state: NumberDropState) -> Sequence[Announcement]:
-        """List who may resign, and the draw that two players may agree on."""
+    The set-up, penalties and the solo slides are passed over. Without a roll, a position in which one lies on the
+    table is counted as it is. Raises IllegalTurnError for a roll that can't be or is missing, and for a colour.
+    """
+    if colour is not None:
+        raise IllegalTurnError(f"got the colour {colour!r}, but in Number Drop nobody holds one; leave it out")
+    faces = state.roll if roll is None else rolls.read_dice_roll(state.settings.components, roll.faces)
+    if roll is None and state.busy() and state.phase is not Phase.SETUP:
+        return state
+    if not faces:
+        raise IllegalTurnError("Number Drop waits for a roll, and none is given; give one such as 1,3,4,5,T")
+    player = PLAYERS.index(state.to_move) if state.to_move else state.first
+    tiles = state.tiles or rolls.tile_draws(state.settings)[0].roll.faces
+    sheets = state.sheets if state.tiles else (Sheet(),) * state.settings.players
+    return replace(
+        state, phase=Phase.DROP, tiles=tiles, sheets=sheets, roll=faces, first=player, playing=1 << player,
+        combining=0, slot=None, star_slid=False,
+    )  # fmt: skip
+
+
+def announcements(state: NumberDropState) -> Sequence[Announcement]:
+    """List who may resign, and the draw that two players may agree on."""
+    if state.phase is Phase.OVER:
+        return ()
+    in_play = PLAYERS[: state.settings.players]
+    active = tuple(player for number, player in enumerate(in_play) if not state.gone >> number & 1)
+    resigning = tuple(Announcement(RESIGN, player) for player in active)
+    return (*resigning, Announcement(DRAW)) if state.settings.players == 2 else resigning
+
+
+def announce(state: NumberDropState, announcement: Announcement) -> NumberDropState:
+    """Give the state after somebody resigned or two agreed on a draw; raises IllegalTurnError."""
+    if announcement not in announcements(state):
+        listed = ", ".join(format_announcement(each) for each in announcements(state)) or "nothing"
+        said = format_announcement(announcement)
+        breaches: tuple[Breach, ...] = ()
         if state.phase is Phase.OVER:
-            return ()
-        in_play = PLAYERS[: state.settings.players]
-        active = tuple(player for number, player in enumerate(in_play) if not state.gone >> number & 1)
-        resigning = tuple(Announcement(RESIGN, player) for player in active)
-        return (*resigning, Announcement(DRAW)) if state.settings.players == 2 else resigning
-
-    def announce(self, state: NumberDropState, announcement: Announcement) -> NumberDropState:
-        """Give the state after somebody resigned or two agreed on a draw; raises IllegalTurnError."""
-        if announcement not in self.announcements(state):
-            listed = ", ".join(format_announcement(each) for each in self.announcements(state)) or "nothing"
-            said = format_announcement(announcement)
-            breaches: tuple[Breach, ...] = ()
-            if state.phase is Phase.OVER:
-                breaches = (Breach("game-over", f"The game is over, so {said} means nothing.", "Begin a new game."),)
-            raise IllegalTurnError(f"got {said}; what may be announced now is {listed}", breaches)
-        if announcement.player is None:
-            return replace(state, phase=Phase.OVER, roll=(), playing=0, combining=0, slot=None, drawn=True)
-        return flow.resigned(state, PLAYERS.index(announcement.player))
-
-    def certainty(self, state: NumberDropState, turn: NumberDropTurn) -> Certainty:
-        """Say whether the turn is legal; nothing is hidden, so it is certain or impossible."""
-        return Certainty.CERTAIN if playing.is_legal(state, turn) else Certainty.IMPOSSIBLE
-
-    def apply(self, state: NumberDropState, turn: NumberDropTurn) -> NumberDropState:
-        """Give the state after the turn of anyone who may play; raises IllegalTurnError with breaches."""
-        if not playing.is_legal(state, turn):
-            raise not_legal(format_turn(turn), breaches_of(state, turn))
-        return playing.played(state, turn)
-
-    def combine(self, turns: Sequence[NumberDropTurn]) -> NumberDropTurn:
-        """Give the one turn that ``turns`` are; raises AmbiguousError for several: each leaves another state.
-
-        A combination with its letter and one without look alike, but they differ in what may strike later.
-        """
-        different = list(dict.fromkeys(turns))
-        if len(different) != 1:
-            listed = ", ".join(format_turn(turn) for turn in different) or "no turn"
-            raise AmbiguousError(f"got {listed}; expected one turn, as each leaves another state")
-        return different[0]
+            breaches = (Breach("game-over", f"The game is over, so {said} means nothing.", "Begin a new game."),)
+        raise IllegalTurnError(f"got {said}; what may be announced now is {listed}", breaches)
+    if announcement.player is None:
+        return replace(state, phase=Phase.OVER, roll=(), playing=0, combining=0, slot=None, drawn=True)
+    return flow.resigned(state, PLAYERS.index(announcement.player))
 
 
-class NumberDropDice:
-    """The five dice, and at the start the draw of the tiles."""
+def certainty(state: NumberDropState, turn: NumberDropTurn) -> Certainty:
+    """Say whether the turn is legal; nothing is hidden, so it is certain or impossible."""
+    return Certainty.CERTAIN if playing.is_legal(state, turn) else Certainty.IMPOSSIBLE
 
-    def awaits_roll(self, state: NumberDropState) -> bool:
-        """Say whether the tiles are to be drawn or the dice to be rolled."""
-        return state.phase in (Phase.TILES, Phase.ROLL)
 
-    def possible_rolls(self, state: NumberDropState) -> Sequence[PossibleRoll]:
-        """List every draw of the tiles at the start, later every roll of the five dice; empty when none is awaited."""
-        if state.phase is Phase.TILES:
-            return rolls.tile_draws(state.settings)
-        return rolls.dice_rolls(state.settings.components) if state.phase is Phase.ROLL else ()
+def apply(state: NumberDropState, turn: NumberDropTurn) -> NumberDropState:
+    """Give the state after the turn of anyone who may play; raises IllegalTurnError with breaches."""
+    if not playing.is_legal(state, turn):
+        raise not_legal(format_turn(turn), breaches_of(state, turn))
+    return playing.played(state, turn)
 
-    def rolled(self, state: NumberDropState, roll: Roll) -> NumberDropState:
-        """Give the state after the tiles were drawn or the dice rolled; raises IllegalTurnError.
 
-        Faces of dice may be given in any order; those of tiles are in the order of their slots.
-        """
-        if state.phase is Phase.TILES:
-            return flow.tiles_drawn(state, rolls.read_tile_draw(state.settings, roll.faces))
-        if state.phase is not Phase.ROLL:
-            waits = "the game is over" if state.to_move is None else f"{state.to_move} is still to play"
-            raise IllegalTurnError(f"got a roll of {format_roll(roll)}, but {waits}")
-        return flow.dice_rolled(state, rolls.read_dice_roll(state.settings.components, roll.faces))
+def combine(turns: Sequence[NumberDropTurn]) -> NumberDropTurn:
+    """Give the one turn that ``turns`` are; raises AmbiguousError for several: each leaves another state.
 
-    def roll_of(self, state: NumberDropState) -> Roll | None:
-        """Give the roll that is still to be dropped, or ``None``; a roll that let a penalty strike is used up."""
-        return Roll(state.roll) if state.roll else None
+    A combination with its letter and one without look alike, but they differ in what may strike later.
+    """
+    different = list(dict.fromkeys(turns))
+    if len(different) != 1:
+        listed = ", ".join(format_turn(turn) for turn in different) or "no turn"
+        raise AmbiguousError(f"got {listed}; expected one turn, as each leaves another state")
+    return different[0]
 
-    def parse_roll(self, state: NumberDropState, text: str) -> Roll:
-        """Read a roll's text leniently (commas, spaces, case, any order of dice).
 
-        Raises UnreadableError, or IllegalTurnError for a roll that can't be or none awaited.
-        """
-        faces = tuple(word.text.upper() for word in words(text.replace(",", " ")))
-        if not faces:
-            raise UnreadableError(f"cannot read {text!r} as a roll; expected faces such as 1,3,4,*,T", 1)
-        known = set("".join(state.settings.components.dice)) | set(state.settings.components.shapes) | {"*"}
-        for word in words(text.replace(",", " ")):
-            if word.text.upper() not in known:
-                raise UnreadableError(
-                    f"cannot read {word.text!r} at column {word.column} of the roll {text!r}; expected digits, * and a "
-                    "shape such as 1,3,4,*,T, or the faces of the tiles",
-                    word.column,
-                )
-        self.rolled(state, Roll(faces))
-        if state.phase is Phase.TILES:
-            return Roll(rolls.read_tile_draw(state.settings, faces))
-        return Roll(rolls.read_dice_roll(state.settings.components, faces))
+def turns_showing(state: NumberDropState, could_be: CouldBe) -> Iterator[NumberDropTurn]:
+    """Every legal turn after which the sheets could look so, player by player; see ``engine.showing``.
+
+    It is one turn of one player: where several have written, each one's sheet has to be asked about by itself.
+    """
+    seen = Seen(appearance_of(state), could_be)
+    for player in state.busy():
+        sheet = _SeenSheet(state, player, seen)
+        if not sheet.others_changed:
+            yield from sheet.turns()
+
+
+class _SeenSheet:
+    """What one player's sheet could show, and the turns of that player which fit it."""
+
+    def __init__(self, state: NumberDropState, player: int, seen: Seen) -> None:
+        self._state = state
+        self._player = player
+        self._name = PLAYERS[player]
+        self._seen = seen
+        squares = {f"{self._name}.{name}": square for square, name in enumerate(GRID.names)}
+        self.others_changed = not seen.changed <= squares.keys()
+        self._changed = set_of(*(squares[place] for place in seen.changed & squares.keys()))
+
+    def turns(self) -> Iterator[NumberDropTurn]:
+        if self._state.combining >> self._player & 1:
+            yield from self._combinations()
+        elif self._state.phase is Phase.DROP:
+            yield from self._drops()
+        else:
+            changes = ((turn, self._written(turn)) for turn in turns_of(self._state, self._player))
+            yield from self._seen.nearest_first(changes)
+
+    def _written(self, turn: NumberDropTurn) -> dict[str, str]:
+        """The looks that a first digit or a penalty changes; a slide changes none."""
+        return dict.fromkeys(turn.places, look_of(getattr(turn, "digit", CROSS), False))
+
+    def _drops(self) -> Iterator[Drop]:
+        shapes = turned_shapes(self._state.settings.components, self._state.roll[-1])
+        for cells in sorted(landings(self._state.sheets[self._player].heights, shapes), key=len):
+            if self._changed & ~set_of(*cells):
+                continue
+            for digits in _digits_for([self._digits_at(square) for square in cells], self._state.roll[:-1]):
+                yield Drop(self._name, tuple(GRID.names[square] for square in cells), digits)
+
+    def _digits_at(self, square: int) -> str:
+        place = f"{self._name}.{GRID.names[square]}"
+        return "".join(digit for digit in DIGITS if self._seen.could_show(place, look_of(digit, False)))
+
+    def _combinations(self) -> Iterator[Combination]:
+        """None first, then the small loops."""
+        if not self._changed:
+            yield Combination(self._name)
+        sheet = self._state.sheets[self._player]
+        could_loop = [
+            set_of(*(square for square in range(GRID.squares) if squares >> square & 1 and self._loops(square, digit)))
+            for digit, squares in enumerate(unused_digits(sheet))
+        ]
+        for size in range(max(SMALLEST, self._changed.bit_count()), BONUS_SIZE + 1):
+            # A box that holds something is passed over, so all of other sizes are taken to be full.
+            loops = [
+                loop if box_size == size else GRID.every for loop, (_, box_size) in zip(sheet.loops, BOXES, strict=True)
+            ]
+            for box, squares in found_in(could_loop, loops):
+                if self._changed & ~squares:
+                    continue
+                yield Combination(self._name, GRID.names_of(squares))
+                if box != BONUS_BOX and flow.letter_open(self._state, self._player, box):
+                    yield Combination(self._name, GRID.names_of(squares), LETTERS[box % 5])
+
+    def _loops(self, square: int, digit: int) -> bool:
+        return self._seen.could_show(f"{self._name}.{GRID.names[square]}", look_of(str(digit), True))
+
+
+def _digits_for(allowed: Sequence[Collection[str]], faces: Sequence[str]) -> Iterator[str]:
+    """Every way to write these dice, stars as any digits, one in each cell, only digits that are allowed there."""
+    fixed = Counter(face for face in faces if face != STAR)
+
+    def written(cell: int, stars: int) -> Iterator[str]:
+        if cell == len(allowed):
+            yield ""
+            return
+        for digit in allowed[cell]:
+            # A die that shows the digit goes before a star: it could be written nowhere better.
+            die = fixed[digit] > 0
+            if die or stars:
+                fixed[digit] -= die
+                yield from (digit + rest for rest in written(cell + 1, stars - (not die)))
+                fixed[digit] += die
+
+    if len(allowed) == len(faces):
+        yield from written(0, len(faces) - fixed.total())

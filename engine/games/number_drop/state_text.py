@@ -22,7 +22,6 @@ from engine.api import OptionValue
 from engine.errors import IllegalTurnError, OptionError, UnreadableError
 from engine.games.number_drop import flow
 from engine.games.number_drop.invariants import fault_of
-from engine.games.number_drop.play.options import OPTIONS, NumberDropOptions, options_from
 from engine.games.number_drop.rolls import read_dice_roll, read_tile_draw, tile_draws
 from engine.games.number_drop.sheet import (
     BOXES,
@@ -36,7 +35,15 @@ from engine.games.number_drop.sheet import (
     box_of,
     kind_of_digits,
 )
-from engine.games.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
+from engine.games.number_drop.state import (
+    OPTIONS,
+    PLAYERS,
+    SLIDES_TO_GO,
+    NumberDropOptions,
+    NumberDropState,
+    Phase,
+    options_from,
+)
 from engine.games.number_drop.turns import squares_of
 from engine.options import differing_options
 from engine.support.grid import members

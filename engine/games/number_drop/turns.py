@@ -7,8 +7,16 @@ from collections.abc import Sequence
 
 from engine.games.number_drop import flow
 from engine.games.number_drop.drops import Cells, assignments, landings, turned_shapes
-from engine.games.number_drop.play.combinations import combinations
-from engine.games.number_drop.sheet import CROSS, EMPTY_CELL, GRID, LETTERS, box_of, hangs_together, kind_of_digits
+from engine.games.number_drop.sheet import (
+    CROSS,
+    EMPTY_CELL,
+    GRID,
+    LETTERS,
+    box_of,
+    combinations,
+    hangs_together,
+    kind_of_digits,
+)
 from engine.games.number_drop.state import (
     PLAYERS,
     Combination,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.api import Roll
-from engine.support.dice import ORDINARY_DIE, drawn, possible_rolls
+from engine.support.dice import ORDINARY_DIE, drawn, every_roll
 
 DICE = st.lists(st.lists(st.sampled_from("123*"), min_size=1, max_size=6), max_size=4)
 
@@ -20,7 +20,7 @@ def in_order(faces):
 
 @given(DICE)
 def test_probabilities_add_up_to_one(dice):
-    for rolls in (possible_rolls(dice), possible_rolls(dice, in_order)):
+    for rolls in (every_roll(dice), every_roll(dice, in_order)):
         assert sum(each.probability for each in rolls) == 1
         assert all(each.probability > 0 for each in rolls)
         faces = [each.roll.faces for each in rolls]
@@ -29,22 +29,22 @@ def test_probabilities_add_up_to_one(dice):
 
 @given(DICE)
 def test_dice_that_look_alike_are_added_up(dice):
-    apart = possible_rolls(dice)
-    together = {each.roll: each.probability for each in possible_rolls(dice, in_order)}
+    apart = every_roll(dice)
+    together = {each.roll: each.probability for each in every_roll(dice, in_order)}
     for roll, probability in together.items():
         assert probability == sum(each.probability for each in apart if in_order(each.roll.faces) == roll.faces)
 
 
 def test_two_ordinary_dice():
-    assert len(possible_rolls([ORDINARY_DIE] * 2)) == 36
-    together = {each.roll.faces: each.probability for each in possible_rolls([ORDINARY_DIE] * 2, in_order)}
+    assert len(every_roll([ORDINARY_DIE] * 2)) == 36
+    together = {each.roll.faces: each.probability for each in every_roll([ORDINARY_DIE] * 2, in_order)}
     assert len(together) == 21
     assert together["2", "5"] == Fraction(1, 18)
     assert together["6", "6"] == Fraction(1, 36)
 
 
 def test_drawing_follows_the_probabilities():
-    rolls = possible_rolls([("1", "1", "1", "2")])
+    rolls = every_roll([("1", "1", "1", "2")])
     seen = Counter(drawn(rolls, Random(seed)) for seed in range(400))
     assert set(seen) == {Roll(("1",)), Roll(("2",))}
     assert 250 < seen[Roll(("1",))] < 350

@@ -8,7 +8,7 @@ from engine.api import Breach, Option, Outcome, Rule
 from engine.errors import OptionError, UnreadableError
 from engine.options import differing_options, read_into
 from engine.support import repetition
-from engine.support.breaches import PieceBreaches, catalogue, no_start, not_legal
+from engine.support.breaches import PieceBreaches, no_start, not_legal, rules_by_id
 from engine.support.lazy import Concatenated, LazyList
 from engine.support.players import check_player, mover_after_correction, opponent
 from engine.support.playouts import Ending, tally
@@ -76,7 +76,7 @@ def test_errors_tell_every_breach():
     error = not_legal("a1-a2", breaches)
     assert (str(error), error.breaches) == ("a1-a2 is not legal here: One. Two.", tuple(breaches))
     assert str(no_start(breaches)) == "this is no start: One. Two."
-    assert catalogue(Rule("one", "First."))["one"].sentence == "First."
+    assert rules_by_id(Rule("one", "First."))["one"].sentence == "First."
 
 
 def test_pieces_are_called_what_they_are():

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from engine.api import Rule
-from engine.support.breaches import catalogue
+from engine.support.breaches import rules_by_id
 
-RULES = catalogue(
+RULES = rules_by_id(
     Rule(
         "wrong-start", "The game starts from its one set-up: larges, a small on each coloured one, mediums in corners."
     ),

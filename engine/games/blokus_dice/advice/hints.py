@@ -16,19 +16,21 @@ from engine.games.blokus_dice.advice.evaluation import (
     TooMuchError,
     anchors_left,
     course_of,
+    finder_of,
     played_on,
     promise,
     prospect_of,
     rolls_drawn,
     variety,
 )
-from engine.games.blokus_dice.advice.placements import finder_of
-from engine.games.blokus_dice.play.options import COLOURS
+from engine.games.blokus_dice.advice.playouts import play_random_games
 from engine.games.blokus_dice.sheet import Sheet
-from engine.games.blokus_dice.state import BlokusState, BlokusTurn, PlayerStatus, colour_in_hand
+from engine.games.blokus_dice.state import COLOURS, BlokusState, BlokusTurn, PlayerStatus, colour_in_hand
 from engine.games.blokus_dice.turns import Choice, choices, turn_of
 from engine.search.budget import Deadline, PeriodicTimeCheck, TimeCheck, TimeIsUpError
 from engine.search.sampling import Estimate, race
+
+playouts = play_random_games
 
 _RACED = 12
 _MOST_WEIGHED = 64
@@ -53,7 +55,7 @@ class _Candidate:
     worth: float
 
 
-def find_hint(
+def hint(
     state: BlokusState,
     deadline_s: float,
     rng: Random,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 
+from engine.games.deblockle.board import PLAYERS, SQUARES
 from engine.games.deblockle.fast_rules import (
     AFTER_MASK,
     BEFORE_SHIFT,
@@ -22,8 +23,7 @@ from engine.games.deblockle.fast_rules import (
     codes_of,
     fast_rules_of,
 )
-from engine.games.deblockle.play.board import PLAYERS, SQUARES
-from engine.games.deblockle.play.options import DeblockleOptions
+from engine.games.deblockle.state import DeblockleOptions
 from engine.search.alpha_beta import Rules
 from engine.search.budget import TimeCheck
 

@@ -9,6 +9,8 @@ from random import Random
 from engine.api import Certainty, Clock, Hint, HintListener, Strength
 from engine.errors import IllegalTurnError
 from engine.games.deblockle.advice.evaluation import TURN, SearchRules, search_rules_of
+from engine.games.deblockle.advice.playouts import play_random_games
+from engine.games.deblockle.board import PLACES, PLAYERS, other
 from engine.games.deblockle.fast_rules import (
     ORIENTATIONS,
     Move,
@@ -18,11 +20,12 @@ from engine.games.deblockle.fast_rules import (
     turn_of,
     world_of,
 )
-from engine.games.deblockle.play.board import PLACES, PLAYERS, other
 from engine.games.deblockle.state import DeblockleState, DeblockleTurn
 from engine.games.deblockle.turns import certainty_of, legal_turns
 from engine.search.alpha_beta import MOST_PLIES, Found, best_move
 from engine.search.budget import Deadline, TimeIsUpError
+
+playouts = play_random_games
 
 _Roll = tuple[str, tuple[str, ...]]
 """Where a block starts, and where it rolls to."""
@@ -35,7 +38,7 @@ _HALF_SURE_DEPTH = 5
 _WINS = "wins: the last block leaves the board"
 
 
-def find_hint(
+def hint(
     state: DeblockleState,
     deadline_s: float,
     rng: Random,
@@ -53,20 +56,20 @@ def find_hint(
     deadline = Deadline.after(deadline_s, clock)
     tell = better or _ignore_hint
     turns = [turn for turn in legal_turns(state) if turn.player == state.to_move]
-    hint = _at_once(state, turns)
-    tell(hint)
-    if hint.sure == 1 or len(turns) == 1:
-        return hint
+    best = _at_once(state, turns)
+    tell(best)
+    if best.sure == 1 or len(turns) == 1:
+        return best
     position = known_position(state)
     thinker = _HintSearch(state, deadline, rng, _DEPTH[strength])
     try:
         thinker.ahead.prepare(deadline.check)
         found = thinker.over_worlds(tell) if position is None else thinker.known(position, tell)
-        hint = found or hint
+        best = found or best
     except TimeIsUpError:
         pass
-    tell(hint)
-    return hint
+    tell(best)
+    return best
 
 
 def _at_once(state: DeblockleState, turns: list[DeblockleTurn]) -> Hint[DeblockleTurn]:

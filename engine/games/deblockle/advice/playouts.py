@@ -13,6 +13,7 @@ from random import Random
 from typing import NamedTuple
 
 from engine.api import Tally
+from engine.games.deblockle.board import PLAYERS, RAYS
 from engine.games.deblockle.fast_rules import (
     BIT_OF_CODE,
     CROSS,
@@ -34,7 +35,6 @@ from engine.games.deblockle.fast_rules import (
     moved,
     world_of,
 )
-from engine.games.deblockle.play.board import PLAYERS, RAYS
 from engine.games.deblockle.state import DeblockleState
 from engine.games.deblockle.turns import outcome_of
 from engine.support.grid import members

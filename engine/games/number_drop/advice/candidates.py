@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from engine.games.number_drop import flow
 from engine.games.number_drop.advice.evaluation import USED, WEIGHTS, Boards, Values, board_of, values
 from engine.games.number_drop.advice.slides import chances_of, left_from, tiles_of
-from engine.games.number_drop.play.combinations import combinations
 from engine.games.number_drop.sheet import (
     BONUS_BOX,
     BOXES,
@@ -22,6 +21,7 @@ from engine.games.number_drop.sheet import (
     LETTERS,
     SQUARES,
     Sheet,
+    combinations,
 )
 from engine.games.number_drop.state import (
     Combination,

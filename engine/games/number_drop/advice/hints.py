@@ -23,9 +23,17 @@ from engine.games.number_drop.advice.candidates import (
     with_best_combinations,
 )
 from engine.games.number_drop.advice.lookahead import ahead
+from engine.games.number_drop.advice.playouts import play_random_games
 from engine.games.number_drop.advice.slides import best_slide, slide_at_once
-from engine.games.number_drop.play.combinations import unused_digits
-from engine.games.number_drop.sheet import BOXES, GRID, IDENTICAL, LINES_BELOW_GAME_OVER, Sheet, kind_of_digits
+from engine.games.number_drop.sheet import (
+    BOXES,
+    GRID,
+    IDENTICAL,
+    LINES_BELOW_GAME_OVER,
+    Sheet,
+    kind_of_digits,
+    unused_digits,
+)
 from engine.games.number_drop.state import (
     PLAYERS,
     Combination,
@@ -39,6 +47,8 @@ from engine.games.number_drop.state import (
 )
 from engine.games.number_drop.turns import combinations_of, digits_at, played, squares_of, turns_of
 from engine.search.budget import Deadline
+
+playouts = play_random_games
 
 _FIRST_TURNS = 24
 _CHUNK = 200
@@ -55,7 +65,7 @@ _POINTS_A_TURN_ALONE, _POINTS_A_TURN = 2.9, 3.4
 """What a turn brings on average, counted in games played by these hints, alone and between two."""
 
 
-def find_hint(
+def hint(
     state: NumberDropState,
     deadline_s: float,
     rng: Random,

@@ -15,7 +15,6 @@ from engine.games.number_drop.drops import (
     squares_at,
     turned_shapes,
 )
-from engine.games.number_drop.play.combinations import found_in
 from engine.games.number_drop.rolls import tile_draws
 from engine.games.number_drop.sheet import (
     COLUMNS,
@@ -29,6 +28,7 @@ from engine.games.number_drop.sheet import (
     LINES_BELOW_GAME_OVER,
     SMALLEST,
     Sheet,
+    found_in,
 )
 from engine.games.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
 from engine.games.number_drop.turns import legal_turns, played

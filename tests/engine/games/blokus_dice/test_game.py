@@ -6,7 +6,7 @@ import pytest
 
 from engine.api import EMPTY, Announcement, Certainty, Roll
 from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
-from engine.games.blokus_dice.play.shapes import NAMES, shape_of
+from engine.games.blokus_dice.sheet import NAMES, shape_of
 from engine.support.polyomino import orientations
 from tests.engine.games.blokus_dice.strategies import GAME, SMALL, only_open, roll, rolled
 

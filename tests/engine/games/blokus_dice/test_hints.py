@@ -9,8 +9,14 @@ from hypothesis import strategies as st
 
 from engine.api import Roll, Strength
 from engine.errors import IllegalTurnError
-from engine.games.blokus_dice.advice.evaluation import Endgame, TooMuchError, course_of, mean_of_best, prospect_of
-from engine.games.blokus_dice.advice.placements import PlacementFinder
+from engine.games.blokus_dice.advice.evaluation import (
+    Endgame,
+    PlacementFinder,
+    TooMuchError,
+    course_of,
+    mean_of_best,
+    prospect_of,
+)
 from engine.search.budget import CountingClock
 from engine.support.dice import drawn
 from tests.engine.games.blokus_dice.strategies import GAME, OPTIONS, played

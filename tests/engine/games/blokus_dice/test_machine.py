@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from engine.api import EMPTY, Roll
-from engine.games.blokus_dice.advice.placements import PlacementFinder, finder_of
+from engine.games.blokus_dice.advice.evaluation import PlacementFinder, finder_of
 from engine.games.blokus_dice.advice.playouts import play_random_game
 from engine.games.blokus_dice.turns import ways_to_lay
 from engine.support.playouts import play_random_games

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engine.api import Announcement, Certainty
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.games.number_drop.notation import read_turn
-from engine.games.number_drop.play.catalogue import RULES
+from engine.games.number_drop.rules import RULES
 from engine.games.number_drop.state import Combination, Drop, PenaltyDrop, SetUpDigit, Slide
 from engine.games.number_drop.turns import is_legal
 from engine.games.number_drop.violations import breaches_of

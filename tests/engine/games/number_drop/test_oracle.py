@@ -6,9 +6,8 @@ import pytest
 
 from engine.api import Roll
 from engine.games.number_drop.drops import assignments, landings, turned_shapes
-from engine.games.number_drop.play.combinations import combinations
-from engine.games.number_drop.play.options import options_from
-from engine.games.number_drop.sheet import BOXES, GRID, Sheet
+from engine.games.number_drop.sheet import BOXES, GRID, Sheet, combinations
+from engine.games.number_drop.state import options_from
 from engine.support.grid import members
 from tests.engine.games.number_drop import oracle
 from tests.engine.games.number_drop.strategies import GAME, position

@@ -28,7 +28,7 @@ _ASLANT = {player: GRID.neighbours(((-1, way), (1, way))) for player, way in FOR
 MOST_DISCS = 2 * SIZE
 
 OPTIONS = (Option("starts", "red", "Who begins.", PLAYERS),)
-catalogue = breaches.catalogue(
+catalogue = breaches.rules_by_id(
     Rule("game-over", "Nothing is played once the game is over."),
     Rule("not-your-turn", "Players take turns, and move discs of their own."),
     Rule("one-disc", "One disc moves in a turn."),

@@ -1,1 +1,0 @@
-"""The Blokus Dice Game's rules: the board, states, turns and what follows."""

@@ -1,0 +1,47 @@
+"""The sheet file as a part of the game: the one that ships, what a person's comes to, and how it is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from engine.api import OptionValue
+from engine.games.blokus_dice.notation import squares_drawn
+from engine.games.blokus_dice.sheet import Sheet, format_sheet, house_file, read_sheet_file, shape_of
+from engine.games.blokus_dice.state import FilledSheet
+from engine.support.polyomino import picture
+
+option = "sheet"
+text = house_file
+
+
+def read(text: str) -> Mapping[str, OptionValue]:
+    """Read a sheet file and give the option it comes to; raises UnreadableError, a line for every fault."""
+    return {option: format_sheet(read_sheet_file(text)[1])}
+
+
+def draw(text: str) -> str:
+    """Draw the sheet of a sheet file as it is printed; raises UnreadableError, a line for every fault."""
+    title, sheet = read_sheet_file(text)
+    return "\n".join([*([title, ""] if title else []), sheet_drawn(sheet)])
+
+
+def sheet_drawn(sheet: Sheet) -> str:
+    """A sheet as it is printed: its squares, its rows of shapes, its strikes."""
+    lines = squares_drawn(sheet, FilledSheet())
+    for face, row in enumerate(sheet.shapes_of_row, 1):
+        pictures = [picture(shape_of(name)).replace("X", "■").replace(".", " ").split("/") for name in row]
+        height = max(map(len, pictures))
+        lines.append("")
+        columns = [
+            [name.ljust(6), *(line.ljust(6) for line in drawn)] for name, drawn in zip(row, pictures, strict=True)
+        ]
+        for line in range(height + 1):
+            number = f"{face}: " if line == 0 else "   "
+            cells = (column[line] if line < len(column) else " " * 6 for column in columns)
+            lines.append((number + "".join(cells)).rstrip())
+    lines += [
+        "",
+        f"{len(sheet.shapes)} shapes, {sum(sheet.sizes)} squares; {sheet.open_squares.bit_count()} to fill; "
+        f"{sheet.strikes} strikes",
+    ]
+    return "\n".join(lines)

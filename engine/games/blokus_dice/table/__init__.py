@@ -1,1 +1,0 @@
-"""The Blokus Dice Game on the table: set-ups, corrections, changes explained, turns half done."""

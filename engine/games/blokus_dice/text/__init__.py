@@ -1,1 +1,0 @@
-"""The Blokus Dice Game in writing: states, turns, and drawings for a person."""

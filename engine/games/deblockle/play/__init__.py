@@ -1,1 +1,0 @@
-"""Deblockle's rules: the board, states, turns and what follows."""

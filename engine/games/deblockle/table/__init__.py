@@ -1,1 +1,0 @@
-"""Deblockle on the table: set-ups, corrections, changes explained, turns half done."""

@@ -1,1 +1,0 @@
-"""Deblockle in writing: states, turns, and drawings for a person."""

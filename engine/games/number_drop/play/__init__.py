@@ -1,1 +1,0 @@
-"""Number Drop's rules: the board, states, turns and what follows."""

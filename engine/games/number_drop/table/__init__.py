@@ -1,1 +1,0 @@
-"""Number Drop on the table: set-ups, corrections, changes explained, turns half done."""

@@ -1,1 +1,0 @@
-"""Number Drop in writing: states, turns, and drawings for a person."""
