@@ -5,16 +5,16 @@ from __future__ import annotations
 from engine.api import Appearance, Game
 from engine.games.blockade.advice.hints import find_hint
 from engine.games.blockade.advice.playouts import play_random_games
-from engine.games.blockade.play.board import PLACES, PLAYERS
+from engine.games.blockade.board import PLACES, PLAYERS
+from engine.games.blockade.explain import explain_change
+from engine.games.blockade.notation import describe_turn, format_turn, parse_turn, turn_as_written
 from engine.games.blockade.play.options import OPTIONS
-from engine.games.blockade.play.state import LOOKS, BlockadeState, appearance_of
 from engine.games.blockade.rules import DICE, BlockadeRules
-from engine.games.blockade.table.explain import explain_change
-from engine.games.blockade.table.set_up import amended, set_up_state
+from engine.games.blockade.state import LOOKS, BlockadeState, appearance_of
+from engine.games.blockade.state_text import format_state, parse_state
+from engine.games.blockade.table import amended, set_up_state
 from engine.games.blockade.table.unfinished import unfinished_positions
 from engine.games.blockade.text.display import diagram_of, summary_of
-from engine.games.blockade.text.states import format_state, parse_state
-from engine.games.blockade.text.turns import describe_turn, format_turn, parse_turn, turn_as_written
 
 
 class _Table:

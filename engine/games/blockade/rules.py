@@ -10,16 +10,16 @@ from dataclasses import replace
 
 from engine.api import Announcement, Breach, Certainty, OptionValue, PossibleRoll, Roll
 from engine.errors import AmbiguousError, IllegalTurnError
-from engine.games.blockade.play import state as states
-from engine.games.blockade.play.board import COLOURS, OWNED, PLAYERS, Stacks
+from engine.games.blockade import state as states
+from engine.games.blockade.board import COLOURS, OWNED, PLAYERS, Stacks
+from engine.games.blockade.moves import play
+from engine.games.blockade.notation import format_turn, paths_of
 from engine.games.blockade.play.catalogue import RULES
-from engine.games.blockade.play.moves import play
 from engine.games.blockade.play.options import options_from
-from engine.games.blockade.play.state import BlockadeState, BlockadeTurn, breach_of_timing
-from engine.games.blockade.play.turns import turns_of
-from engine.games.blockade.table.showing import turns_showing
-from engine.games.blockade.text.states import dice_of, parse_roll
-from engine.games.blockade.text.turns import format_turn, paths_of
+from engine.games.blockade.showing import turns_showing
+from engine.games.blockade.state import BlockadeState, BlockadeTurn, breach_of_timing
+from engine.games.blockade.state_text import dice_of, parse_roll
+from engine.games.blockade.turns import turns_of
 from engine.support.announcements import common_announcements
 from engine.support.dice import ORDINARY_DIE, every_roll, format_roll
 from engine.support.rules import OneAtATime

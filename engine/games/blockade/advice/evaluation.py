@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from engine.games.blockade.play.board import (
+from engine.games.blockade.board import (
     BLUE,
     CLEAR,
     GREEN,
@@ -28,8 +28,8 @@ from engine.games.blockade.play.board import (
     other,
     size_of,
 )
-from engine.games.blockade.play.enumeration.terrain import BLACK_MARKS, Layout, Terrain
-from engine.games.blockade.play.moves import allocations
+from engine.games.blockade.enumeration.terrain import BLACK_MARKS, Layout, Terrain
+from engine.games.blockade.moves import allocations
 from engine.games.blockade.play.stacks import is_blockade, walls_against
 
 _MOST_TURNS = 40

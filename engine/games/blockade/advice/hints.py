@@ -24,11 +24,11 @@ from engine.games.blockade.advice.evaluation import (
     rivals_of,
 )
 from engine.games.blockade.advice.lookahead import Front, force_of, forces_of, platforms_among, played_on, towers_in
-from engine.games.blockade.play.board import CLEARS, COLOURS, OWNED, PLACES, UNREACHABLE, colour_of, other
-from engine.games.blockade.play.enumeration.reach import Reach, Reached, explore
-from engine.games.blockade.play.enumeration.terrain import Layout, Terrain, terrain_of
-from engine.games.blockade.play.moves import allocations, play
-from engine.games.blockade.play.state import BlockadeState, BlockadeTurn, Dice, Move
+from engine.games.blockade.board import CLEARS, COLOURS, OWNED, PLACES, UNREACHABLE, colour_of, other
+from engine.games.blockade.enumeration.reach import Reach, Reached, explore
+from engine.games.blockade.enumeration.terrain import Layout, Terrain, terrain_of
+from engine.games.blockade.moves import allocations, play
+from engine.games.blockade.state import BlockadeState, BlockadeTurn, Dice, Move
 from engine.search.budget import Deadline, TimeCheck, TimeIsUpError
 from engine.search.sampling import race
 

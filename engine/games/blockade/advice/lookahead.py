@@ -14,7 +14,7 @@ from itertools import count
 from typing import NamedTuple
 
 from engine.games.blockade.advice.evaluation import GATES, ColourProgress, chance_of_race, progress_of
-from engine.games.blockade.play.board import (
+from engine.games.blockade.board import (
     BLACK,
     LARGE,
     OWNED,
@@ -27,9 +27,9 @@ from engine.games.blockade.play.board import (
     distances,
     piece_of,
 )
-from engine.games.blockade.play.moves import SHARED_AT_MOST
+from engine.games.blockade.moves import SHARED_AT_MOST
 from engine.games.blockade.play.stacks import is_blockade
-from engine.games.blockade.play.state import Dice
+from engine.games.blockade.state import Dice
 from engine.support.grid import members
 
 _CENTRE = PLACES.index("c3")

@@ -15,7 +15,7 @@ from functools import lru_cache
 from random import Random
 
 from engine.api import Player, Tally
-from engine.games.blockade.play.board import (
+from engine.games.blockade.board import (
     BLACK,
     CLEAR,
     GRID,
@@ -31,10 +31,10 @@ from engine.games.blockade.play.board import (
     piece_of,
     size_of,
 )
-from engine.games.blockade.play.moves import SHARED_AT_MOST
+from engine.games.blockade.moves import SHARED_AT_MOST
 from engine.games.blockade.play.options import EXACT
 from engine.games.blockade.play.stacks import is_blockade, makes_tower, supply, towers_of
-from engine.games.blockade.play.state import BlockadeState, Dice, outcome_of, rolled_state
+from engine.games.blockade.state import BlockadeState, Dice, outcome_of, rolled_state
 from engine.support.playouts import Ending, tally
 
 _MOST_POINTS = 6

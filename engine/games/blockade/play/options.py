@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine.api import Option, OptionValue
 from engine.errors import OptionError
-from engine.games.blockade.play.board import PLAYERS
+from engine.games.blockade.board import PLAYERS
 from engine.options import read_into
 
 BY_ROLL = "roll"

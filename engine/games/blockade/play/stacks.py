@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.api import Player
-from engine.games.blockade.play.board import (
+from engine.games.blockade.board import (
     BLACK,
     CLEAR,
     LARGE,

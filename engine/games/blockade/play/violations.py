@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.api import Breach, Player
-from engine.games.blockade.play.board import COLOURS, OWNED, PLACES, Stack, name_of
+from engine.games.blockade.board import COLOURS, OWNED, PLACES, Stack, name_of
 from engine.games.blockade.play.stacks import ON_OTHER_BLOCKADE, ON_OTHER_COLOUR, ON_SMALL_BLACK
 
 

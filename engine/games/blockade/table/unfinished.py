@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.api import Unfinished
-from engine.games.blockade.play.board import (
+from engine.games.blockade.board import (
     COLOURS,
     LARGE,
     OWNED,
@@ -16,10 +16,10 @@ from engine.games.blockade.play.board import (
     name_of,
     size_of,
 )
-from engine.games.blockade.play.moves import allocations
+from engine.games.blockade.moves import allocations
 from engine.games.blockade.play.stacks import is_blockade, makes_tower, resting_fault, walls_against
-from engine.games.blockade.play.state import BlockadeState, appearance_of
-from engine.games.blockade.play.turns import TurnList, turns_of
+from engine.games.blockade.state import BlockadeState, appearance_of
+from engine.games.blockade.turns import TurnList, turns_of
 
 
 def unfinished_positions(state: BlockadeState) -> list[Unfinished]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engine.api import OptionValue
-from engine.games.blockade.play.board import (
+from engine.games.blockade.board import (
     COLOURS,
     OWNED,
     PLAYERS,
 )
 from engine.games.blockade.play.options import BY_ROLL, EXACT, options_from
-from engine.games.blockade.play.state import BlockadeState, outcome_of
-from engine.games.blockade.text.states import format_dice, format_stack
+from engine.games.blockade.state import BlockadeState, outcome_of
+from engine.games.blockade.state_text import format_dice, format_stack
 
 
 def diagram_of(state: BlockadeState) -> str:

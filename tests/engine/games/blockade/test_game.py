@@ -8,7 +8,7 @@ import pytest
 from engine.api import Announcement, Certainty, Roll
 from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
 from engine.games.blockade.advice.playouts import MutableBoard
-from engine.games.blockade.play.state import BlockadeTurn, Move
+from engine.games.blockade.state import BlockadeTurn, Move
 from engine.perft import perft, split, start_of_count
 from tests.engine.games.blockade import oracle
 from tests.engine.games.blockade.strategies import GAME, frozen, state_of

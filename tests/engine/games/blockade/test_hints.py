@@ -8,7 +8,7 @@ from engine.api import Roll, Strength
 from engine.errors import IllegalTurnError
 from engine.games.blockade.advice.evaluation import chance_of_race, progress_of
 from engine.games.blockade.advice.playouts import MutableBoard
-from engine.games.blockade.play.state import state_after
+from engine.games.blockade.state import state_after
 from tests.engine.games.blockade import oracle
 from tests.engine.games.blockade.strategies import GAME, state_of
 from tests.engine.games.blockade.test_explain import ready

@@ -17,7 +17,7 @@ from engine.games.blockade.advice.lookahead import (
     played_on,
     towers_in,
 )
-from engine.games.blockade.play.board import BASES, BLUE, GREEN, PLACES, RED, YELLOW, starting_stacks
+from engine.games.blockade.board import BASES, BLUE, GREEN, PLACES, RED, YELLOW, starting_stacks
 from engine.support.grid import members
 from tests.engine.games.blockade.strategies import state_of
 from tests.engine.games.blockade.test_game import four_towers

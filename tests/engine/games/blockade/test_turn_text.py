@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.games.blockade.game import GAME
-from engine.games.blockade.text.turns import turn_as_written
+from engine.games.blockade.notation import turn_as_written
 from engine.support.dice import drawn
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice, permutations
 
 from engine.api import EMPTY, Appearance, Breach, LookName
-from engine.games.blockade.play.board import (
+from engine.games.blockade.board import (
     BLACK,
     COLOURS,
     LARGE,
@@ -19,10 +19,10 @@ from engine.games.blockade.play.board import (
     piece_of,
     size_of,
 )
-from engine.games.blockade.play.moves import Path, Played, allocations, play
+from engine.games.blockade.moves import Path, Played, allocations, play
 from engine.games.blockade.play.stacks import is_blockade, makes_tower, resting_fault, walls_against
-from engine.games.blockade.play.state import BlockadeState, appearance_of, breach_of_timing, check_looks
-from engine.games.blockade.play.turns import turns_of
+from engine.games.blockade.state import BlockadeState, appearance_of, breach_of_timing, check_looks
+from engine.games.blockade.turns import turns_of
 
 _PIECE_OF: Mapping[LookName, int] = {
     name_of(piece_of(colour, size)): piece_of(colour, size) for colour in range(len(LETTERS)) for size in (1, 2, 3)

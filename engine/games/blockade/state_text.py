@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from engine.api import Announcement, OptionValue, Roll
 from engine.errors import IllegalTurnError, OptionError, UnreadableError
-from engine.games.blockade.play.board import (
+from engine.games.blockade.board import (
     LETTERS,
     PLACES,
     PLAYERS,
@@ -28,9 +28,9 @@ from engine.games.blockade.play.board import (
     piece_of,
     size_of,
 )
-from engine.games.blockade.play.invariants import impossibility
 from engine.games.blockade.play.options import BY_ROLL, OPTIONS, options_from
-from engine.games.blockade.play.state import BlockadeState, Dice, outcome_of, with_end_noticed
+from engine.games.blockade.state import BlockadeState, Dice, outcome_of, with_end_noticed
+from engine.games.blockade.violations import impossibility
 from engine.options import differing_options
 from engine.support.announcements import common_announcements, format_announcement, parse_announcement
 from engine.support.dice import ORDINARY_DIE

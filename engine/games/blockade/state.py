@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from engine.api import EMPTY, Announcement, Breach, LookName, Outcome, Place, Player
 from engine.errors import UnreadableError
-from engine.games.blockade.play.board import (
+from engine.games.blockade.board import (
     BLACK,
     CLEAR,
     COLOURS,

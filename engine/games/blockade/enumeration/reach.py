@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from engine.games.blockade.play.board import CLEARS
-from engine.games.blockade.play.enumeration.terrain import BLACK_MARKS, COVERED, Layout, Terrain, caps_in
+from engine.games.blockade.board import CLEARS
+from engine.games.blockade.enumeration.terrain import BLACK_MARKS, COVERED, Layout, Terrain, caps_in
 from engine.search.budget import TimeCheck
 
 LayoutMove = tuple[int, int]

@@ -20,10 +20,10 @@ from functools import cached_property, lru_cache
 from itertools import accumulate, product
 
 from engine.api import LookName, Place, Player
-from engine.games.blockade.play.board import BLACK, OWNED, PLACES, SIZE_LETTERS, Stacks, colour_of, name_of, size_of
-from engine.games.blockade.play.enumeration.aim import clears_to_cover
-from engine.games.blockade.play.enumeration.alternating import WaysToEnds, alternating_ends
-from engine.games.blockade.play.enumeration.ends import (
+from engine.games.blockade.board import BLACK, OWNED, PLACES, SIZE_LETTERS, Stacks, colour_of, name_of, size_of
+from engine.games.blockade.enumeration.aim import clears_to_cover
+from engine.games.blockade.enumeration.alternating import WaysToEnds, alternating_ends
+from engine.games.blockade.enumeration.ends import (
     ColourEnds,
     Detours,
     EndsByLook,
@@ -31,10 +31,10 @@ from engine.games.blockade.play.enumeration.ends import (
     LayoutTest,
     costs_of_help,
 )
-from engine.games.blockade.play.enumeration.reach import LayoutMove, Reached
-from engine.games.blockade.play.enumeration.terrain import Layout, merged_stack, movable_from, without_movable
-from engine.games.blockade.play.moves import allocations
-from engine.games.blockade.play.state import BlockadeState, BlockadeTurn, Dice, Move
+from engine.games.blockade.enumeration.reach import LayoutMove, Reached
+from engine.games.blockade.enumeration.terrain import Layout, merged_stack, movable_from, without_movable
+from engine.games.blockade.moves import allocations
+from engine.games.blockade.state import BlockadeState, BlockadeTurn, Dice, Move
 from engine.showing import Seen
 from engine.support.lazy import LazySequence
 

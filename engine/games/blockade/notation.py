@@ -11,10 +11,10 @@ import re
 
 from engine.api import Player
 from engine.errors import IllegalTurnError, UnreadableError
-from engine.games.blockade.play.board import GRID, PLACES, name_of
-from engine.games.blockade.play.moves import Path, play
-from engine.games.blockade.play.state import BlockadeState, BlockadeTurn, Move, breach_of_timing
-from engine.games.blockade.play.turns import turns_of
+from engine.games.blockade.board import GRID, PLACES, name_of
+from engine.games.blockade.moves import Path, play
+from engine.games.blockade.state import BlockadeState, BlockadeTurn, Move, breach_of_timing
+from engine.games.blockade.turns import turns_of
 from engine.support.notation import unreadable
 
 STAY = "stay"

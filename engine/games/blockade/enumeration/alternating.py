@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from engine.games.blockade.play.board import TOWERS_TO_WIN, UNREACHABLE
-from engine.games.blockade.play.enumeration.ends import LayoutTest
-from engine.games.blockade.play.enumeration.reach import Edge, LayoutMove
-from engine.games.blockade.play.enumeration.terrain import Layout, Terrain
+from engine.games.blockade.board import TOWERS_TO_WIN, UNREACHABLE
+from engine.games.blockade.enumeration.ends import LayoutTest
+from engine.games.blockade.enumeration.reach import Edge, LayoutMove
+from engine.games.blockade.enumeration.terrain import Layout, Terrain
 
 _SIZE = {"M": 2, "S": 1}
 _MOST_STEPS = 20

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import product
 
 from engine.api import LookName, Player
-from engine.games.blockade.play.board import (
+from engine.games.blockade.board import (
     BASES,
     CLEAR,
     CLEARS,
@@ -27,10 +27,10 @@ from engine.games.blockade.play.board import (
     name_of,
     piece_of,
 )
-from engine.games.blockade.play.enumeration.aim import Aim
-from engine.games.blockade.play.enumeration.reach import Edge, LayoutMove, Reach, explore
-from engine.games.blockade.play.enumeration.terrain import Layout, Terrain, merged_stack, terrain_of, without_movable
-from engine.games.blockade.play.state import BlockadeState
+from engine.games.blockade.enumeration.aim import Aim
+from engine.games.blockade.enumeration.reach import Edge, LayoutMove, Reach, explore
+from engine.games.blockade.enumeration.terrain import Layout, Terrain, merged_stack, terrain_of, without_movable
+from engine.games.blockade.state import BlockadeState
 from engine.showing import Seen
 
 Caps = tuple[int, ...]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from engine.api import Player
-from engine.games.blockade.play.board import (
+from engine.games.blockade.board import (
     BLACK,
     CLEAR,
     LARGE,

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from engine.api import EMPTY, Appearance, Breach, LookName, OptionValue, Player
 from engine.errors import UnreadableError
-from engine.games.blockade.play.board import (
+from engine.games.blockade.board import (
     BLACK,
     CLEAR,
     GRID,
@@ -23,9 +23,9 @@ from engine.games.blockade.play.board import (
     piece_of,
     starting_stacks,
 )
-from engine.games.blockade.play.invariants import impossibility
 from engine.games.blockade.play.options import options_from
-from engine.games.blockade.play.state import BlockadeState, appearance_of, check_looks, new_state, with_end_noticed
+from engine.games.blockade.state import BlockadeState, appearance_of, check_looks, new_state, with_end_noticed
+from engine.games.blockade.violations import impossibility
 from engine.support.breaches import no_start
 from engine.support.players import check_player, mover_after_correction
 

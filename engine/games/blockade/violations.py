@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from engine.api import Place
-from engine.games.blockade.play.board import (
+from engine.games.blockade.board import (
     BASES,
     BLACK,
     CLEAR,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.api import LookName
-from engine.games.blockade.play.board import (
+from engine.games.blockade.board import (
     BASES,
     BLACK,
     CLEAR,
@@ -17,7 +17,7 @@ from engine.games.blockade.play.board import (
     owner_of,
     piece_of,
 )
-from engine.games.blockade.play.enumeration.terrain import COVERED, Layout, Terrain, without_movable
+from engine.games.blockade.enumeration.terrain import COVERED, Layout, Terrain, without_movable
 from engine.showing import Seen
 
 Marks = frozenset[str]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.games.blockade.play.enumeration.aim import others_could_stay
-from engine.games.blockade.play.state import BlockadeState, BlockadeTurn, appearance_of
-from engine.games.blockade.play.turns import TurnList
+from engine.games.blockade.enumeration.aim import others_could_stay
+from engine.games.blockade.state import BlockadeState, BlockadeTurn, appearance_of
+from engine.games.blockade.turns import TurnList
 from engine.showing import CouldBe, Seen
 
 

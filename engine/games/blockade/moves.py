@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from engine.api import Breach, Player
-from engine.games.blockade.play import violations
-from engine.games.blockade.play.board import (
+from engine.games.blockade.board import (
     BLACK,
     CLEAR,
     LARGE,
@@ -22,6 +21,7 @@ from engine.games.blockade.play.board import (
     owner_of,
     size_of,
 )
+from engine.games.blockade.play import violations
 from engine.games.blockade.play.options import BlockadeOptions
 from engine.games.blockade.play.stacks import (
     cap,
@@ -32,7 +32,7 @@ from engine.games.blockade.play.stacks import (
     towers_of,
     walls_against,
 )
-from engine.games.blockade.play.state import BlockadeState, Dice
+from engine.games.blockade.state import BlockadeState, Dice
 
 Path = tuple[int, ...]
 """The squares of one move: where the piece stood, any squares named on its way, where it stops."""
