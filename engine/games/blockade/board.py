@@ -1,14 +1,14 @@
-"""The board, the pyramids and where they start; distances between squares.
-
-A *piece* is an integer, its colour times four plus its size (1 small, 2 medium, 3 large). A *stack* is a tuple of
-pieces, the lowest first. Squares are indices as in ``engine.support.grid``: a1 is 0, e5 is 24.
-"""
+"""The board as sets of squares, the options in force, and stacks of pieces on it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 
-from engine.api import Place, Player
+from engine.api import Option, OptionValue, Place, Player
+from engine.errors import OptionError
+from engine.options import read_into
 from engine.support.grid import KING, Grid, members
 from engine.support.players import opponent
 
@@ -113,3 +113,120 @@ def distances(walls: int) -> tuple[tuple[int, ...], ...]:
             steps += 1
         table.append(tuple(row))
     return tuple(table)
+
+
+BY_ROLL = "roll"
+EXACT, CONTAINS = "exact", "contains"
+
+OPTIONS: tuple[Option, ...] = (
+    Option("starts", BY_ROLL, "Who plays first: by rolling for it, or as agreed.", (BY_ROLL, *PLAYERS)),
+    Option("strict", False, "Whether a piece must rest legally whenever its move ends, not just when the turn does."),
+    Option("draw_after_passes", 0, "After how many turns in a row with nothing moved the game is a draw; 0: never."),
+    Option("tower", EXACT, "A tower is a large, one medium, one small; or any mediums between.", (EXACT, CONTAINS)),
+)
+
+
+@dataclass(frozen=True)
+class BlockadeOptions:
+    """The options in force; each field is explained in OPTIONS."""
+
+    starts: str
+    strict: bool
+    draw_after_passes: int
+    tower: str
+
+
+def options_from(given: Mapping[str, OptionValue] | None) -> BlockadeOptions:
+    """Read options into settings; raises OptionError for an unknown name or a bad value."""
+    options = read_into(BlockadeOptions, OPTIONS, given)
+    if options.draw_after_passes < 0:
+        raise OptionError(f"option draw_after_passes is {options.draw_after_passes}; it takes 0 (never) or more")
+    return options
+
+
+ON_OTHER_COLOUR = "rested-on-other-colour"
+ON_SMALLER = "rested-on-smaller"
+ON_OTHER_BLOCKADE = "rested-on-other-blockade"
+ON_SMALL_BLACK = "rested-on-black-not-larger"
+
+
+def resting_fault(piece: int, stack: Stack) -> str | None:
+    """The id of the rule that forbids a piece to rest on a stack, or ``None`` when it may."""
+    below = stack[-1]
+    colour = colour_of(below)
+    if colour == CLEAR:
+        return None
+    if colour == BLACK:
+        if colour_of(stack[0]) != colour_of(piece):
+            return ON_OTHER_BLOCKADE
+        return None if size_of(below) > size_of(piece) else ON_SMALL_BLACK
+    if colour != colour_of(piece):
+        return ON_OTHER_COLOUR
+    return None if size_of(below) >= size_of(piece) else ON_SMALLER
+
+
+def first_fault(stack: Stack) -> tuple[int, str] | None:
+    """How high the lowest piece lies that may not rest where it does (1: on the large), and the rule's id."""
+    for height in range(1, len(stack)):
+        if colour_of(stack[height]) != BLACK:
+            fault = resting_fault(stack[height], stack[:height])
+            if fault is not None:
+                return height, fault
+    return None
+
+
+def is_blockade(stack: Stack) -> bool:
+    """Whether black stands in the stack."""
+    return any(colour_of(piece) == BLACK for piece in stack)
+
+
+def uncapped(stack: Stack) -> Stack:
+    """The stack up to its black piece, which is left out."""
+    for height, piece in enumerate(stack):
+        if colour_of(piece) == BLACK:
+            return stack[:height]
+    return stack
+
+
+def makes_tower(stack: Stack, tower: str) -> bool:
+    """Whether a stack without black is a tower: a large, one medium (``contains``: any number) and a small on top."""
+    colour = colour_of(stack[0])
+    if colour == CLEAR or len(stack) < 3 or any(colour_of(piece) != colour for piece in stack):
+        return False
+    sizes = [size_of(piece) for piece in stack]
+    if tower == EXACT:
+        return sizes == [LARGE, MEDIUM, SMALL]
+    return sizes[0] == LARGE and sizes[1] == MEDIUM and sizes[-1] == SMALL and sizes == sorted(sizes, reverse=True)
+
+
+def towers_of(stacks: Stacks, colour: int, tower: str) -> tuple[int, ...]:
+    """The squares where towers of this colour stand."""
+    return tuple(
+        square
+        for square, stack in enumerate(stacks)
+        if colour_of(stack[0]) == colour and makes_tower(uncapped(stack), tower)
+    )
+
+
+def supply(stacks: Iterable[Stack]) -> tuple[int, ...]:
+    """The sizes of the black pieces that are left beside the board, in the order they will be used."""
+    left = {LARGE: PIECES_OF_A_SIZE, MEDIUM: PIECES_OF_A_SIZE, SMALL: PIECES_OF_A_SIZE}
+    for stack in stacks:
+        for piece in stack:
+            if colour_of(piece) == BLACK:
+                left[size_of(piece)] -= 1
+    return tuple(size for size in (LARGE, MEDIUM, SMALL) for _ in range(left[size]))
+
+
+def walls_against(stacks: Stacks, player: Player) -> int:
+    """The set of squares that the player may not pass: the other's blockades."""
+    walls = 0
+    for square, stack in enumerate(stacks):
+        if is_blockade(stack) and owner_of(colour_of(stack[0])) != player:
+            walls |= 1 << square
+    return walls
+
+
+def cap(size: int) -> int:
+    """The black piece of this size."""
+    return piece_of(BLACK, size)

@@ -14,13 +14,16 @@ from engine.games.blockade.board import (
     PLACES,
     colour_of,
     distances,
+    is_blockade,
+    makes_tower,
     name_of,
     owner_of,
     piece_of,
+    resting_fault,
     size_of,
+    walls_against,
 )
 from engine.games.blockade.moves import Path, Played, allocations, play
-from engine.games.blockade.play.stacks import is_blockade, makes_tower, resting_fault, walls_against
 from engine.games.blockade.state import BlockadeState, appearance_of, breach_of_timing, check_looks
 from engine.games.blockade.turns import turns_of
 

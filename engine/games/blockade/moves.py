@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from engine.api import Breach, Player
+from engine.games.blockade import violations
 from engine.games.blockade.board import (
     BLACK,
     CLEAR,
@@ -14,20 +15,17 @@ from engine.games.blockade.board import (
     OWNED,
     TOWERS_TO_WIN,
     UNREACHABLE,
+    BlockadeOptions,
     Stack,
     Stacks,
+    cap,
     colour_of,
     distances,
-    owner_of,
-    size_of,
-)
-from engine.games.blockade.play import violations
-from engine.games.blockade.play.options import BlockadeOptions
-from engine.games.blockade.play.stacks import (
-    cap,
     first_fault,
     is_blockade,
     makes_tower,
+    owner_of,
+    size_of,
     supply,
     towers_of,
     walls_against,

@@ -10,6 +10,7 @@ from engine.api import EMPTY, Announcement, Breach, LookName, Outcome, Place, Pl
 from engine.errors import UnreadableError
 from engine.games.blockade.board import (
     BLACK,
+    BY_ROLL,
     CLEAR,
     COLOURS,
     LARGE,
@@ -20,14 +21,15 @@ from engine.games.blockade.board import (
     SMALL,
     TOWERS_TO_WIN,
     WARM,
+    BlockadeOptions,
     Stacks,
     name_of,
     other,
     piece_of,
     starting_stacks,
+    supply,
+    towers_of,
 )
-from engine.games.blockade.play.options import BY_ROLL, BlockadeOptions
-from engine.games.blockade.play.stacks import supply, towers_of
 from engine.support.announcements import outcome_of_announcement
 
 Dice = tuple[int, int]

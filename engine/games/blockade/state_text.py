@@ -1,4 +1,4 @@
-"""States and rolls as text: strict to write, lenient to read.
+"""States as text: strict to write, lenient to read.
 
 A state is one line: who is to move (``warm``, ``cool`` or ``over``), the dice where they lie (``roll=4,1``) or the
 rolling for who starts (``opening``, then ``opening=4,1`` when warm has rolled), the 25 stacks from a1 to e5, each from
@@ -14,21 +14,23 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-from engine.api import Announcement, OptionValue, Roll
-from engine.errors import IllegalTurnError, OptionError, UnreadableError
+from engine.api import Announcement, OptionValue
+from engine.errors import OptionError, UnreadableError
 from engine.games.blockade.board import (
+    BY_ROLL,
     LETTERS,
+    OPTIONS,
     PLACES,
     PLAYERS,
     SIZE_LETTERS,
     WARM,
     Stack,
     colour_of,
+    options_from,
     other,
     piece_of,
     size_of,
 )
-from engine.games.blockade.play.options import BY_ROLL, OPTIONS, options_from
 from engine.games.blockade.state import BlockadeState, Dice, outcome_of, with_end_noticed
 from engine.games.blockade.violations import impossibility
 from engine.options import differing_options
@@ -198,15 +200,3 @@ def read_dice(text: str, value: str, column: int) -> Dice:
     if len(faces) != 2:
         raise unreadable(text, value, column, "two dice, such as 4,1")
     return int(faces[0]), int(faces[1])
-
-
-def parse_roll(text: str) -> Roll:
-    """Read a roll leniently; raises UnreadableError."""
-    return Roll(tuple(str(die) for die in read_dice(text, text, 1)))
-
-
-def dice_of(roll: Roll) -> Dice:
-    """The points on the two dice; raises IllegalTurnError for a roll that can't be."""
-    if len(roll.faces) != 2 or any(face not in ORDINARY_DIE for face in roll.faces):
-        raise IllegalTurnError(f"a roll of {','.join(roll.faces)} can't be; expected two dice from 1 to 6, such as 4,1")
-    return int(roll.faces[0]), int(roll.faces[1])

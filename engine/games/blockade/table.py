@@ -1,4 +1,4 @@
-"""The set-up seen on a table, and a position corrected by a person from what lies on top."""
+"""A board that is seen: as a start, as a correction, and in the middle of a turn."""
 
 from __future__ import annotations
 
@@ -6,34 +6,55 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from engine.api import EMPTY, Appearance, Breach, LookName, OptionValue, Player
+from engine.api import EMPTY, Appearance, Breach, LookName, OptionValue, Player, Unfinished
 from engine.errors import UnreadableError
 from engine.games.blockade.board import (
     BLACK,
     CLEAR,
+    COLOURS,
     GRID,
     LARGE,
     MEDIUM,
+    OWNED,
     PLACES,
     PLAYERS,
+    SIZES,
     SMALL,
+    SQUARES,
+    UNREACHABLE,
     Stack,
     colour_of,
+    distances,
+    is_blockade,
+    makes_tower,
     name_of,
+    options_from,
     piece_of,
+    resting_fault,
+    size_of,
     starting_stacks,
+    walls_against,
 )
-from engine.games.blockade.play.options import options_from
+from engine.games.blockade.explain import explain_change
+from engine.games.blockade.moves import allocations
 from engine.games.blockade.state import BlockadeState, appearance_of, check_looks, new_state, with_end_noticed
+from engine.games.blockade.turns import TurnList, turns_of
 from engine.games.blockade.violations import impossibility
 from engine.support.breaches import no_start
 from engine.support.players import check_player, mover_after_correction
+
+explain = explain_change
 
 _MOST_TRIED = 20_000
 """So many ways to put a position right are tried at most; a few changed squares have far fewer."""
 
 
-def set_up_state(
+def appearance(state: BlockadeState) -> Appearance:
+    """Map every square to the look of its top piece, a1 first."""
+    return appearance_of(state.stacks)
+
+
+def set_up(
     appearance: Appearance,
     options: Mapping[str, OptionValue] | None = None,
     *,
@@ -61,7 +82,7 @@ def set_up_state(
     return new_state(settings)
 
 
-def amended(state: BlockadeState, looks: Mapping[str, LookName], to_move: Player | None = None) -> BlockadeState:
+def amend(state: BlockadeState, looks: Mapping[str, LookName], to_move: Player | None = None) -> BlockadeState:
     """The state with these looks on these squares and ``to_move`` to play (as before when ``None``).
 
     Pieces are taken off and put on, as few as will do, so that every piece is still there and all rest legally; the
@@ -142,3 +163,53 @@ def _ways(stack: Stack, look: LookName) -> list[tuple[int, Stack]]:
                 cost = len(stack) - kept + len(added)
                 found[now] = min(cost, found.get(now, cost))
     return sorted((cost, now) for now, cost in found.items())
+
+
+def unfinished(state: BlockadeState) -> list[Unfinished]:
+    """Every piece of the player lifted, waiting where it can't rest, or on a tower that has no cap yet.
+
+    A position that looks like the end of a legal turn is left out: once a turn is ended, the turn explains it.
+    """
+    if state.to_move is None or state.roll is None:
+        return []
+    before = appearance_of(state.stacks)
+    listed = turns_of(state)
+    positions = []
+    for change, to_do in _part_way(state):
+        appearance = {**before, **change}
+        if not _ends_a_turn(listed, appearance):
+            positions.append(Unfinished(appearance, tuple(change), to_do))
+    return positions
+
+
+def _ends_a_turn(listed: TurnList, appearance: dict[str, str]) -> bool:
+    return next(listed.looking_like(appearance), None) is not None
+
+
+def _part_way(state: BlockadeState) -> list[tuple[dict[str, str], str]]:
+    assert state.to_move is not None
+    assert state.roll is not None
+    colours = OWNED[state.to_move]
+    way = distances(walls_against(state.stacks, state.to_move))
+    most = [max(allowed[which] for allowed in allocations(state.roll)) for which in (0, 1)]
+    found = []
+    for start, stack in enumerate(state.stacks):
+        piece = stack[-1]
+        if colour_of(piece) not in colours or size_of(piece) == LARGE:
+            continue
+        lifted = {PLACES[start]: name_of(stack[-2])}
+        found.append((lifted, f"Put the {name_of(piece)} from {PLACES[start]} down."))
+        points = most[colours.index(colour_of(piece))]
+        for end in range(SQUARES):
+            if end == start or way[start][end] > points or way[start][end] == UNREACHABLE:
+                continue
+            target = state.stacks[end]
+            change = {**lifted, PLACES[end]: name_of(piece)}
+            if resting_fault(piece, target) is not None:
+                found.append((change, f"Move the {name_of(piece)} on from {PLACES[end]}: it can't rest there."))
+            elif not is_blockade(target) and makes_tower((*target, piece), state.settings.tower) and state.supply:
+                black = SIZES[state.supply[0]]
+                found.append(
+                    (change, f"Cap the {COLOURS[colour_of(piece)]} tower on {PLACES[end]} with a black {black}.")
+                )
+    return found

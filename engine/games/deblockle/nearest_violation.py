@@ -24,7 +24,7 @@ from engine.games.deblockle.board import (
     columns_and_rows_apart,
     other,
 )
-from engine.games.deblockle.explain import Moved
+from engine.games.deblockle.changes import Moved
 from engine.games.deblockle.state import Block, DeblockleState
 from engine.games.deblockle.turns import Ground, ends_of, ground_for, slide_ends
 from engine.support.grid import members

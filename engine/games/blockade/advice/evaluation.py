@@ -25,12 +25,13 @@ from engine.games.blockade.board import (
     Stacks,
     colour_of,
     distances,
+    is_blockade,
     other,
     size_of,
+    walls_against,
 )
 from engine.games.blockade.enumeration.terrain import BLACK_MARKS, Layout, Terrain
 from engine.games.blockade.moves import allocations
-from engine.games.blockade.play.stacks import is_blockade, walls_against
 
 _MOST_TURNS = 40
 _BACK_AGAIN = 2

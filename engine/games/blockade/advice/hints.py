@@ -24,6 +24,7 @@ from engine.games.blockade.advice.evaluation import (
     rivals_of,
 )
 from engine.games.blockade.advice.lookahead import Front, force_of, forces_of, platforms_among, played_on, towers_in
+from engine.games.blockade.advice.playouts import play_random_games
 from engine.games.blockade.board import CLEARS, COLOURS, OWNED, PLACES, UNREACHABLE, colour_of, other
 from engine.games.blockade.enumeration.reach import Reach, Reached, explore
 from engine.games.blockade.enumeration.terrain import Layout, Terrain, terrain_of
@@ -33,6 +34,8 @@ from engine.search.budget import Deadline, TimeCheck, TimeIsUpError
 from engine.search.sampling import race
 
 Moves = tuple[tuple[int, int], ...]
+
+playouts = play_random_games
 
 _KEPT = {Strength.GENTLE: 6, Strength.FAIR: 8, Strength.STRONG: 24}
 _FIRST_POINTS = 2
@@ -56,7 +59,7 @@ _ROLLS_AHEAD = 6
 _NEVER_SURE = 0.01
 
 
-def find_hint(
+def hint(
     state: BlockadeState,
     deadline_s: float,
     rng: Random,

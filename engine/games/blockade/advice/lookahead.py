@@ -25,10 +25,10 @@ from engine.games.blockade.board import (
     Stacks,
     colour_of,
     distances,
+    is_blockade,
     piece_of,
 )
 from engine.games.blockade.moves import SHARED_AT_MOST
-from engine.games.blockade.play.stacks import is_blockade
 from engine.games.blockade.state import Dice
 from engine.support.grid import members
 

@@ -18,6 +18,7 @@ from engine.api import Player, Tally
 from engine.games.blockade.board import (
     BLACK,
     CLEAR,
+    EXACT,
     GRID,
     LARGE,
     MEDIUM,
@@ -26,14 +27,16 @@ from engine.games.blockade.board import (
     SMALL,
     TOWERS_TO_WIN,
     colour_of,
+    is_blockade,
+    makes_tower,
     other,
     owner_of,
     piece_of,
     size_of,
+    supply,
+    towers_of,
 )
 from engine.games.blockade.moves import SHARED_AT_MOST
-from engine.games.blockade.play.options import EXACT
-from engine.games.blockade.play.stacks import is_blockade, makes_tower, supply, towers_of
 from engine.games.blockade.state import BlockadeState, Dice, outcome_of, rolled_state
 from engine.support.playouts import Ending, tally
 

@@ -14,6 +14,7 @@ from engine.api import Player
 from engine.games.blockade.board import (
     BLACK,
     CLEAR,
+    EXACT,
     LARGE,
     MEDIUM,
     OWNED,
@@ -21,16 +22,17 @@ from engine.games.blockade.board import (
     SQUARES,
     TOWERS_TO_WIN,
     UNREACHABLE,
+    BlockadeOptions,
     Stack,
     Stacks,
     colour_of,
     distances,
+    is_blockade,
     owner_of,
     piece_of,
     size_of,
+    walls_against,
 )
-from engine.games.blockade.play.options import EXACT, BlockadeOptions
-from engine.games.blockade.play.stacks import is_blockade, walls_against
 
 Layout = tuple[str, ...]
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from engine.api import Announcement, Roll, Strength
-from engine.games.blockade.advice.hints import find_hint
+from engine.games.blockade.advice.hints import hint
 from engine.search.budget import CountingClock
 from tests.engine.games.blockade.strategies import GAME, OPTIONS, frozen
 
@@ -46,7 +46,7 @@ class WholeGame(RuleBasedStateMachine):
     @precondition(lambda self: self.state.roll is not None)
     def play_a_hint(self):
         clock = CountingClock(1e-3)
-        self.play(find_hint(self.state, 0.5, random.Random(1), clock=clock, strength=Strength.GENTLE).turn)
+        self.play(hint(self.state, 0.5, random.Random(1), clock=clock, strength=Strength.GENTLE).turn)
 
     def play(self, turn):
         before, towers = self.state, self.towers()

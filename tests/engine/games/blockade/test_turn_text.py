@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.games.blockade.game import GAME
-from engine.games.blockade.notation import turn_as_written
+from engine.games.blockade.notation import written_turn
 from engine.support.dice import drawn
 
 
@@ -34,21 +34,21 @@ def test_what_was_written_is_read_as_it_was(seed: int) -> None:
     turns = GAME.rules.legal_turns(state)
     for _ in range(20):
         turn = turns[rng.randrange(len(turns))]
-        assert turn_as_written(state, GAME.notation.format_turn(turn), None) == turn
+        assert written_turn(state, GAME.notation.format_turn(turn), None) == turn
 
 
 def test_what_is_written_against_the_rules_is_refused_when_it_is_played() -> None:
     state, _ = after_roll(1, 0)
     with pytest.raises(IllegalTurnError):
-        GAME.rules.apply(state, turn_as_written(state, "a1-e5", None))
+        GAME.rules.apply(state, written_turn(state, "a1-e5", None))
     with pytest.raises(IllegalTurnError, match="nothing stands there"):
-        turn_as_written(state, "a1-a2 " * 12, None)
+        written_turn(state, "a1-a2 " * 12, None)
     with pytest.raises(UnreadableError):
-        turn_as_written(state, "a1-z9", None)
+        written_turn(state, "a1-z9", None)
 
 
 @given(text=st.text(alphabet="abe15 -,xto", max_size=12))
 def test_only_our_errors_come_of_any_text(text: str) -> None:
     state, _ = after_roll(2, 0)
     with contextlib.suppress(EngineError):
-        GAME.rules.apply(state, turn_as_written(state, text, None))
+        GAME.rules.apply(state, written_turn(state, text, None))

@@ -1,1 +1,0 @@
-"""Blockade's rules: the board, states, turns and what follows."""

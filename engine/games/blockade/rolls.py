@@ -1,0 +1,59 @@
+"""Two dice, the one of red or green first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.api import PossibleRoll, Roll
+from engine.errors import IllegalTurnError
+from engine.games.blockade.board import COLOURS, OWNED
+from engine.games.blockade.state import BlockadeState, Dice, rolled_state
+from engine.games.blockade.state_text import read_dice
+from engine.support.dice import ORDINARY_DIE, every_roll, format_roll
+
+_ROLLS = every_roll((ORDINARY_DIE, ORDINARY_DIE))
+
+
+def awaits_roll(state: BlockadeState) -> bool:
+    """Say whether the player to move must roll: for who starts, or for the turn."""
+    return state.to_move is not None and state.roll is None
+
+
+def possible_rolls(state: BlockadeState) -> Sequence[PossibleRoll]:
+    """List the 36 rolls of two dice, all equally likely, when one is awaited."""
+    return _ROLLS if awaits_roll(state) else ()
+
+
+def dice_names(state: BlockadeState) -> tuple[str, ...]:
+    """Name the colours of the two dice of the player who must roll, the one of red or green first."""
+    if state.to_move is None or not awaits_roll(state):
+        return ()
+    return tuple(COLOURS[colour] for colour in OWNED[state.to_move])
+
+
+def rolled(state: BlockadeState, roll: Roll) -> BlockadeState:
+    """Give the state after a roll; raises IllegalTurnError."""
+    dice = _dice_of(roll)
+    if not awaits_roll(state):
+        why = "the game is over" if state.to_move is None else "a roll lies on the table already"
+        raise IllegalTurnError(f"got a roll of {format_roll(roll)}, but {why}")
+    return rolled_state(state, dice)
+
+
+def roll_of(state: BlockadeState) -> Roll | None:
+    """Give the roll that is still to be used."""
+    return None if state.roll is None else Roll(tuple(str(die) for die in state.roll))
+
+
+def parse_roll(state: BlockadeState, text: str) -> Roll:
+    """Read a roll leniently; raises UnreadableError, or IllegalTurnError when none is awaited."""
+    roll = Roll(tuple(str(die) for die in read_dice(text, text, 1)))
+    rolled(state, roll)
+    return roll
+
+
+def _dice_of(roll: Roll) -> Dice:
+    """The points on the two dice; raises IllegalTurnError for a roll that can't be."""
+    if len(roll.faces) != 2 or any(face not in ORDINARY_DIE for face in roll.faces):
+        raise IllegalTurnError(f"a roll of {','.join(roll.faces)} can't be; expected two dice from 1 to 6, such as 4,1")
+    return int(roll.faces[0]), int(roll.faces[1])

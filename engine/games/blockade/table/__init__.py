@@ -1,1 +1,0 @@
-"""Blockade on the table: set-ups, corrections, changes explained, turns half done."""

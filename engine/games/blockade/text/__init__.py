@@ -1,1 +1,0 @@
-"""Blockade in writing: states, turns, and drawings for a person."""

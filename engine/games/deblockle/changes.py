@@ -1,0 +1,114 @@
+"""What happened to which block between two appearances, allowed or not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from engine.games.deblockle.board import PLAYERS, columns_and_rows_apart
+from engine.games.deblockle.state import DeblockleState
+from engine.support.changes import pairs
+
+Seen = tuple[str, str]
+"""Owner and top symbol of a block as an onlooker sees it."""
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A block that stands elsewhere, or shows another top where it stood; ``landed_on`` is the block it replaced."""
+
+    owner: str
+    start: int
+    end: int
+    top_before: str
+    top_after: str
+    landed_on: Seen | None = None
+
+
+@dataclass(frozen=True)
+class Removed:
+    """A block that is no longer there."""
+
+    owner: str
+    square: int
+    top: str
+
+
+@dataclass(frozen=True)
+class Added:
+    """A block that nobody had before."""
+
+    owner: str
+    square: int
+    top: str
+
+
+@dataclass(frozen=True)
+class Recoloured:
+    """A block of one player where one of the other stood."""
+
+    square: int
+    before: Seen
+    after: Seen
+
+
+Change = Moved | Removed | Added | Recoloured
+
+
+def changes_between(
+    before: DeblockleState, after: Mapping[int, Seen | None], legal: Iterable[tuple[int, int, str]]
+) -> list[Change]:
+    """What happened to each block. ``after`` gives the squares that were seen; the others count as unchanged.
+
+    ``legal`` are (start, end, top) of turns either player might have played: among blocks that look alike, the
+    pairing that such a turn explains is taken, then the nearest.
+    """
+    cube = before.settings.cube
+    old: dict[int, Seen] = {block.square: (block.owner, cube.top(block.mask)) for block in before.blocks}
+    new: dict[int, Seen] = {**old}
+    for square, seen in after.items():
+        if seen is None:
+            new.pop(square, None)
+        else:
+            new[square] = seen
+    liked = set(legal)
+    moved: list[Moved] = []
+    gone: dict[int, Seen] = {}
+    came: dict[int, Seen] = {}
+    for owner in PLAYERS:
+        left = {square: seen for square, seen in old.items() if seen[0] == owner and _owner(new, square) != owner}
+        arrived = {square: seen for square, seen in new.items() if seen[0] == owner and _owner(old, square) != owner}
+        turned = {
+            square: new[square]
+            for square, seen in old.items()
+            if seen[0] == owner and _owner(new, square) == owner and new[square] != seen
+        }
+        for targets in (arrived, turned):
+            for start, end in pairs(left, targets, _unlikeliness(targets, liked)):
+                moved.append(Moved(owner, start, end, left.pop(start)[1], targets.pop(end)[1], old.get(end)))
+        moved += [Moved(owner, square, square, old[square][1], seen[1]) for square, seen in turned.items()]
+        gone |= left
+        came |= arrived
+    landed_on = {change.end for change in moved if change.landed_on}
+    recoloured = [Recoloured(square, gone[square], came[square]) for square in sorted(gone.keys() & came.keys())]
+    removed = [
+        Removed(*_at(seen, square)) for square, seen in sorted(gone.items()) if square not in landed_on | came.keys()
+    ]
+    added = [Added(*_at(seen, square)) for square, seen in sorted(came.items()) if square not in gone]
+    return [*moved, *recoloured, *removed, *added]
+
+
+def _owner(blocks: Mapping[int, Seen], square: int) -> str | None:
+    return blocks[square][0] if square in blocks else None
+
+
+def _at(seen: Seen, square: int) -> tuple[str, int, str]:
+    return seen[0], square, seen[1]
+
+
+def _unlikeliness(
+    arrived: Mapping[int, Seen], legal: set[tuple[int, int, str]]
+) -> Callable[[int, int], tuple[bool, int]]:
+    """How unlikely it is that a block went from one square to another: no legal turn, then the way between them."""
+    tops = {end: top for end, (_, top) in arrived.items()}
+    return lambda start, end: ((start, end, tops[end]) not in legal, sum(columns_and_rows_apart(start, end)))
