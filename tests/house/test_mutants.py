@@ -31,7 +31,7 @@ def mutants(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 def test_every_room_has_code_and_tests(mutants: ModuleType) -> None:
     for name, room in mutants.ROOMS.items():
-        for folder in (*room.sources, *room.tests):
+        for folder in (room.source, *room.tests):
             assert any((ROOT / folder).rglob("*.py")), f"{name}: there is no code in {folder}"
 
 
