@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from engine.api import Game, Roll, StateT, TurnT
 from engine.errors import IllegalTurnError, UnreadableError
-from engine.support.dice import format_roll
+from engine.support.chance import format_roll
 
 MOST_ROLLS_BETWEEN_TURNS = 100
 """After so many equal rolls without a turn to play between them there will never be one: ties roll again for ever."""

@@ -22,7 +22,7 @@ from rich.table import Table
 from engine.api import Game
 from engine.games.diaballik.turns import begun, packed_results
 from engine.perft import perft, start_of_count
-from engine.support.playouts import play_random_games
+from engine.support.chance import play_random_games
 
 OF_TWO = ("blockade", "deblockle", "diaballik")
 """The games whose random games are to be ahead of python-chess's."""

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from engine.api import EMPTY, Game, OptionValue
 from engine.errors import UnreadableError
 from engine.registry import load
-from engine.support.dice import format_roll
+from engine.support.chance import format_roll
 
 Item = TypeVar("Item")
 

@@ -27,8 +27,8 @@ from engine.records.record_text import (
     write,
 )
 from engine.registry import load
-from engine.support.announcements import REPETITION, format_announcement, parse_announcement
-from engine.support.dice import format_roll
+from engine.support.chance import format_roll
+from engine.support.players import REPETITION, format_announcement, parse_announcement
 from engine.support.repetition import digest as text_digest
 
 __all__ = [

@@ -27,7 +27,7 @@ from typing import Any
 from engine.api import Game
 from engine.errors import UnreadableError
 from engine.registry import load
-from engine.support.announcements import EVERYONE, format_announcement, parse_announcement
+from engine.support.players import EVERYONE, format_announcement, parse_announcement
 
 DRAW = "draw"
 UNFINISHED = "*"

@@ -14,8 +14,20 @@ from random import Random
 from typing import Any, Generic
 
 from engine.search.budget import Deadline, PeriodicTimeCheck, TimeIsUpError
-from engine.search.transposition_table import AT_LEAST, AT_MOST, EXACT, SOLVED, Entry, Table
-from engine.search.two_player import MOST_GUESS, WIN, Found, MoveT, PositionT, Rules
+from engine.search.two_player import (
+    AT_LEAST,
+    AT_MOST,
+    EXACT,
+    MOST_GUESS,
+    SOLVED,
+    WIN,
+    Entry,
+    Found,
+    MoveT,
+    PositionT,
+    Rules,
+    Table,
+)
 
 __all__ = ["MOST_GUESS", "MOST_PLIES", "WIN", "Found", "Rules", "best_move"]
 

@@ -1,8 +1,8 @@
-"""What several games say alike when rules are broken: the rules_by_id, the errors, and breaches by pieces."""
+"""What several games say alike when rules are broken: the errors, breaches by pieces, and what became of pieces."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -11,7 +11,7 @@ from engine.errors import IllegalTurnError
 
 
 def rules_by_id(*rules: Rule) -> Mapping[str, Rule]:
-    """The rules_by_id of a game's rules, by id."""
+    """The catalogue of a game's rules, by id."""
     return MappingProxyType({rule.id: rule for rule in rules})
 
 
@@ -76,3 +76,17 @@ class PieceBreaches:
             remedy,
             (place,),
         )
+
+
+def pairs(
+    gone: Iterable[int], come: Collection[int], unlikeliness: Callable[[int, int], tuple[int, ...]]
+) -> list[tuple[int, int]]:
+    """Pair squares left with squares come to, as many as there can be: the likeliest pairs first, then the lowest.
+
+    ``unlikeliness(start, end)`` rises with how unlikely it is that a piece went so, the steps between them for example.
+    """
+    chosen: list[tuple[int, int]] = []
+    for _, start, end in sorted((unlikeliness(start, end), start, end) for start in gone for end in come):
+        if all(start != other_start and end != other_end for other_start, other_end in chosen):
+            chosen.append((start, end))
+    return chosen

@@ -1,10 +1,10 @@
-"""Who plays: the one to move, the opponent in a game of two, and a player whom a person names."""
+"""Who plays, and what players may announce: resigning, an agreed draw, a claimed repetition; and its text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.api import Player, State
+from engine.api import Announcement, Outcome, Player, State
 from engine.errors import UnreadableError
 
 
@@ -34,3 +34,46 @@ def mover_after_correction(players: Sequence[Player], named: Player | None, befo
     if mover is None:
         raise UnreadableError(f"the game was over, so say who is to play: {' or '.join(players)}")
     return mover
+
+
+RESIGN = "resign"
+DRAW = "draw"
+REPETITION = "repetition"
+EVERYONE = "all"
+
+
+def common_announcements(players: Sequence[Player]) -> tuple[Announcement, ...]:
+    """What may be said at any time of a game of two: either resigns, or both agree on a draw."""
+    return (*(Announcement(RESIGN, player) for player in players), Announcement(DRAW))
+
+
+def outcome_of_announcement(announcement: Announcement, players: Sequence[Player]) -> Outcome:
+    """How a game of two ended by resigning, an agreed draw or a claimed repetition.
+
+    Raises ValueError for another kind.
+    """
+    if announcement.kind == RESIGN and announcement.player in players:
+        winner = next(player for player in players if player != announcement.player)
+        return Outcome(winner, f"{announcement.player} resigned")
+    if announcement.kind == DRAW:
+        return Outcome(None, "both agreed on a draw")
+    if announcement.kind == REPETITION:
+        return Outcome(None, f"{announcement.player} claimed the third time of the same position")
+    raise ValueError(f"got {announcement}; expected one of {RESIGN}, {DRAW}, {REPETITION}")
+
+
+def format_announcement(announcement: Announcement) -> str:
+    """Write an announcement in its strict text form: ``white:resign``, ``all:draw``."""
+    return f"{announcement.player or EVERYONE}:{announcement.kind}"
+
+
+def parse_announcement(text: str, players: Sequence[Player]) -> Announcement:
+    """Read an announcement leniently (case, spaces); raises UnreadableError."""
+    player, colon, kind = (part.strip().lower() for part in text.partition(":"))
+    if not colon or not kind or player not in (*players, EVERYONE):
+        raise UnreadableError(
+            f"cannot read {text!r} as an announcement; expected one of {', '.join(players)}, {EVERYONE}, "
+            f"a colon and what is said, such as '{players[0]}:{RESIGN}'",
+            1,
+        )
+    return Announcement(kind, None if player == EVERYONE else player)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from engine.support.dice import format_roll
+from engine.support.chance import format_roll
 from referee.cli.context import CommandContext, output
 from referee.cli.group import ExampleCommand
 from referee.cli.options import WRITABLE_FILE, game_number_option, journal_option
@@ -84,7 +84,7 @@ def _replay_record(console: Console, text: str) -> None:
 def _told(game: Game[Any, Any], step: Any) -> str:
     """Say one line of a record."""
     from engine.api import Announcement, Roll
-    from engine.support.announcements import format_announcement
+    from engine.support.players import format_announcement
 
     match step:
         case None:

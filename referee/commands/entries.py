@@ -9,8 +9,8 @@ from typing import Any
 from common.phrases import capitalized, listed
 from engine.api import Announcement, Game, OptionValue, Outcome, Place, Roll
 from engine.errors import EngineError, IllegalTurnError
-from engine.support.announcements import DRAW, EVERYONE, format_announcement, parse_announcement
-from engine.support.dice import format_roll
+from engine.support.chance import format_roll
+from engine.support.players import DRAW, EVERYONE, format_announcement, parse_announcement
 from referee.commands.values import Announce, EnterTurn, Entry
 from referee.errors import CorrectionError
 from referee.journal.events import Event, JsonValue

@@ -10,8 +10,8 @@ from typing import Any, Generic, Literal
 
 from engine.api import Announcement, Game, OptionValue, Outcome, Player, ReadsAsWritten, Roll, SideFaces, StateT, TurnT
 from engine.errors import ContradictionError, EngineError
-from engine.support.announcements import parse_announcement
-from engine.support.dice import format_roll
+from engine.support.chance import format_roll
+from engine.support.players import parse_announcement
 from referee.errors import FoldError
 from referee.journal.events import Event, EventKind, JsonValue, PlayedKind
 

@@ -12,8 +12,8 @@ from engine.errors import IllegalTurnError, OptionError, UnreadableError
 from engine.perft import CountsResults, perft
 from engine.records.record import make, read, replay, write
 from engine.registry import games, load
-from engine.support.announcements import RESIGN, format_announcement, parse_announcement
-from engine.support.dice import format_roll
+from engine.support.chance import format_roll
+from engine.support.players import RESIGN, format_announcement, parse_announcement
 from tests.engine.whole_games import (
     COSTLY,
     CountingClock,

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from engine.errors import EngineError, UnreadableError
 from engine.records.record import make, read, replay, write
 from engine.registry import games, load
-from engine.support.announcements import format_announcement, parse_announcement
-from engine.support.dice import format_roll
+from engine.support.chance import format_roll
+from engine.support.players import format_announcement, parse_announcement
 from tests.engine.whole_games import Played, any_turn, is_light, play, possible_rolls, roll_of, scores_of
 
 NAMES = games()

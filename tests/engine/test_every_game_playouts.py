@@ -6,7 +6,7 @@ import pytest
 
 from engine.records.record import make, read, replay, write
 from engine.registry import games, load
-from engine.support.playouts import play_random_games
+from engine.support.chance import play_random_games
 from tests.engine.whole_games import done, play, possible_rolls, scores_of
 
 MANY = 10_000

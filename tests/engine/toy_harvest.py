@@ -9,9 +9,8 @@ from types import MappingProxyType
 from engine.api import EMPTY, Announcement, Breach, Certainty, Game, Hint, Option, Outcome, Roll, Rule
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.options import read_options
-from engine.support.announcements import RESIGN, format_announcement
-from engine.support.dice import ORDINARY_DIE, every_roll, format_roll
-from engine.support.playouts import play_random_games
+from engine.support.chance import ORDINARY_DIE, every_roll, format_roll, play_random_games
+from engine.support.players import RESIGN, format_announcement
 
 PLAYERS = ("p1", "p2", "p3")
 LEFT = 2

@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 from engine.api import Announcement, Roll
-from engine.support.dice import drawn, format_roll
+from engine.support.chance import drawn, format_roll
 
 
 @dataclass(frozen=True)

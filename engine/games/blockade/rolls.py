@@ -9,7 +9,7 @@ from engine.errors import IllegalTurnError
 from engine.games.blockade.board import COLOURS, OWNED
 from engine.games.blockade.state import BlockadeState, Dice, rolled_state
 from engine.games.blockade.state_text import read_dice
-from engine.support.dice import ORDINARY_DIE, every_roll, format_roll
+from engine.support.chance import ORDINARY_DIE, every_roll, format_roll
 
 _ROLLS = every_roll((ORDINARY_DIE, ORDINARY_DIE))
 

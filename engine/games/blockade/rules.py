@@ -18,9 +18,8 @@ from engine.games.blockade.notation import format_turn, paths_of
 from engine.games.blockade.rolls import rolled
 from engine.games.blockade.state import BlockadeState, BlockadeTurn, breach_of_timing
 from engine.games.blockade.turns import turns_of
-from engine.support.announcements import common_announcements
 from engine.support.breaches import rules_by_id
-from engine.support.players import one_to_move
+from engine.support.players import common_announcements, one_to_move
 
 catalogue = rules_by_id(
     Rule(

@@ -30,7 +30,7 @@ from engine.games.blockade.board import (
     supply,
     towers_of,
 )
-from engine.support.announcements import outcome_of_announcement
+from engine.support.players import outcome_of_announcement
 
 Dice = tuple[int, int]
 

@@ -34,9 +34,9 @@ from engine.games.blockade.board import (
 from engine.games.blockade.state import BlockadeState, Dice, outcome_of, with_end_noticed
 from engine.games.blockade.violations import impossibility
 from engine.options import differing_options
-from engine.support.announcements import common_announcements, format_announcement, parse_announcement
-from engine.support.dice import ORDINARY_DIE
+from engine.support.chance import ORDINARY_DIE
 from engine.support.notation import Word, unreadable, words
+from engine.support.players import common_announcements, format_announcement, parse_announcement
 
 _OVER = "over"
 _STACK = re.compile(r"([a-e][1-5])[:=]([rygbck][sml]+(?:\+[rygbck][sml]+)*)")

@@ -23,10 +23,9 @@ from engine.games.blokus_dice.state import (
 from engine.games.blokus_dice.table import new_state
 from engine.games.blokus_dice.turns import choices, turn_of
 from engine.showing import CouldBe, Seen
-from engine.support.announcements import RESIGN, format_announcement
 from engine.support.breaches import not_legal, rules_by_id
 from engine.support.grid import members, set_of
-from engine.support.players import one_to_move
+from engine.support.players import RESIGN, format_announcement, one_to_move
 
 catalogue = rules_by_id(
     Rule("sheet-not-clean", "Everyone starts with an empty sheet."),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine.games.deblockle.board import PLAYERS, columns_and_rows_apart
 from engine.games.deblockle.state import DeblockleState
-from engine.support.changes import pairs
+from engine.support.breaches import pairs
 
 Seen = tuple[str, str]
 """Owner and top symbol of a block as an onlooker sees it."""

@@ -22,8 +22,8 @@ from engine.games.deblockle.state import MOST_BLOCKS, OPTIONS, Block, DeblockleO
 from engine.games.deblockle.turns import reason_against, settled
 from engine.options import differing_options
 from engine.support import repetition
-from engine.support.announcements import format_announcement, parse_announcement
 from engine.support.notation import Word, unreadable, words
+from engine.support.players import format_announcement, parse_announcement
 
 _OVER, _REMOVED, _ANNOUNCED = "over", "removed", "announced"
 _BLOCK = re.compile(r"([a-g][1-7])[:=](gold|teal|g|t)\.([a-z]+)(\?|/north=([a-z|]+))?")

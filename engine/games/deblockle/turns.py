@@ -16,8 +16,8 @@ from engine.errors import IllegalTurnError
 from engine.games.deblockle.board import GOAL, PLACES, PLAYERS, RAYS, SQUARE_OF, STARS, beside, diagonal_to, other
 from engine.games.deblockle.state import Block, DeblockleOptions, DeblockleState, DeblockleTurn
 from engine.support import repetition
-from engine.support.announcements import REPETITION, common_announcements, format_announcement, outcome_of_announcement
 from engine.support.grid import members
+from engine.support.players import REPETITION, common_announcements, format_announcement, outcome_of_announcement
 from engine.support.repetition import CLAIMED_FROM
 
 

@@ -17,7 +17,8 @@ from engine.games.diaballik.state import (
     other,
     touching,
 )
-from engine.support.announcements import (
+from engine.support.breaches import told
+from engine.support.players import (
     DRAW,
     REPETITION,
     RESIGN,
@@ -25,7 +26,6 @@ from engine.support.announcements import (
     format_announcement,
     outcome_of_announcement,
 )
-from engine.support.breaches import told
 from engine.support.repetition import CLAIMED_FROM, digest, times
 
 ANTI_PLAY = "anti-play"

@@ -25,8 +25,7 @@ from engine.games.diaballik.state import (
 )
 from engine.games.diaballik.turns import MOST_ACTIONS, MOST_MOVES, TurnInProgress, begun, canonical, receivers
 from engine.games.diaballik.violations import TAKE_BACK, breach_of, pass_line_breach, whose_turn
-from engine.support.breaches import PieceBreaches
-from engine.support.changes import pairs
+from engine.support.breaches import PieceBreaches, pairs
 from engine.support.grid import DIAGONAL, ORTHOGONAL, members, set_of
 
 _DIAGONALS = GRID.neighbours(DIAGONAL)

@@ -34,9 +34,9 @@ from engine.games.diaballik.state import (
 from engine.games.diaballik.turns import settled
 from engine.options import differing_options
 from engine.support import repetition
-from engine.support.announcements import format_announcement, parse_announcement
 from engine.support.grid import members
 from engine.support.notation import Word, unreadable
+from engine.support.players import format_announcement, parse_announcement
 
 _OVER = "over"
 _WORD = re.compile(r"/|\n|[^\s/]+")

@@ -12,7 +12,7 @@ from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.number_drop import flow
 from engine.games.number_drop.components import NUMBER_DICE, SHAPES, STAR, TILES, Components
 from engine.games.number_drop.state import OTHER_SIDE, SOLO_SIDE, NumberDropOptions, NumberDropState, Phase
-from engine.support.dice import every_roll, format_roll
+from engine.support.chance import every_roll, format_roll
 from engine.support.notation import words
 
 

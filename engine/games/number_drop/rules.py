@@ -39,9 +39,9 @@ from engine.games.number_drop.state import (
 from engine.games.number_drop.turns import turns_of
 from engine.games.number_drop.violations import breaches_of
 from engine.showing import CouldBe, Seen
-from engine.support.announcements import DRAW, RESIGN, format_announcement
 from engine.support.breaches import not_legal, rules_by_id
 from engine.support.grid import set_of
+from engine.support.players import DRAW, RESIGN, format_announcement
 
 catalogue = rules_by_id(
     Rule("game-over", "When the game is over, nothing more is written."),

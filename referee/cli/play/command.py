@@ -143,7 +143,7 @@ def _begun(
 
 def _playing(so_far: GameSoFar) -> list[str]:
     """Who is in the game: whoever could give it up."""
-    from engine.support.announcements import RESIGN
+    from engine.support.players import RESIGN
 
     said = so_far.game.rules.announcements(so_far.state)
     return [str(each.player) for each in said if each.kind == RESIGN]

@@ -10,8 +10,8 @@ from common.phrases import listed
 from engine.api import Announcement, Game, Player, Roll
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.records import record
-from engine.support.announcements import DRAW, EVERYONE, RESIGN
-from engine.support.dice import format_roll
+from engine.support.chance import format_roll
+from engine.support.players import DRAW, EVERYONE, RESIGN
 from referee.errors import PlayError
 
 

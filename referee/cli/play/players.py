@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import click
 
 from engine.api import Clock, Game, Hint, Player, Roll, Strength
-from engine.support.dice import drawn
+from engine.support.chance import drawn
 
 PERSON = "person"
 _KINDS = (PERSON, "hint", "hint:gentle", "hint:fair", "hint:strong", "greedy", "random")

@@ -13,8 +13,8 @@ from engine.api import Announcement, Clock, Hint, Player, Strength
 from engine.errors import EngineError
 from engine.options import written_options
 from engine.records.record import write
-from engine.support.announcements import DRAW, REPETITION, RESIGN, parse_announcement
-from engine.support.dice import format_roll
+from engine.support.chance import format_roll
+from engine.support.players import DRAW, REPETITION, RESIGN, parse_announcement
 from referee.cli.games import told
 from referee.cli.play.game import HELP, GameSoFar, ended, game_of_record, player_meant, reasons, refusal, said
 from referee.cli.play.players import Program, draw_roll, program_rng, turns_of

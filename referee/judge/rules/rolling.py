@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Generic
 
 from engine.api import Dice, StateT, TurnT
-from engine.support.dice import format_roll
+from engine.support.chance import format_roll
 from referee.judge import sentences
 from referee.judge.belief import Belief
 from referee.judge.dice import SeenDice, WeighedRoll, best_score, weighed_rolls

@@ -23,8 +23,8 @@ from engine.records.record import (
     replay,
     write,
 )
-from engine.support.announcements import RESIGN
-from engine.support.dice import drawn
+from engine.support.chance import drawn
+from engine.support.players import RESIGN
 from tests.engine import toy_harvest
 from tests.engine.toy_harvest import GAME, Choice
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.search.alpha_beta import MOST_GUESS, Found, best_move
 from engine.search.budget import CountingClock, Deadline
-from engine.search.transposition_table import EXACT, Table
+from engine.search.two_player import EXACT, Table
 from tests.engine.search.toy_rules import (
     START,
     Nim,

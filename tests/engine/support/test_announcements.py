@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from engine.api import Announcement, Outcome
 from engine.errors import UnreadableError
-from engine.support.announcements import (
+from engine.support.notation import unreadable, words
+from engine.support.players import (
     DRAW,
     REPETITION,
     RESIGN,
@@ -15,7 +16,6 @@ from engine.support.announcements import (
     outcome_of_announcement,
     parse_announcement,
 )
-from engine.support.notation import unreadable, words
 
 PLAYERS = ("black", "white")
 ANNOUNCEMENTS = st.builds(

@@ -1,6 +1,6 @@
 """Pieces gone paired with pieces come."""
 
-from engine.support.changes import pairs
+from engine.support.breaches import pairs
 from engine.support.grid import Grid
 
 GRID = Grid(5, 5)

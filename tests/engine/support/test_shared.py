@@ -9,9 +9,9 @@ from engine.errors import OptionError, UnreadableError
 from engine.options import differing_options, read_into
 from engine.support import repetition
 from engine.support.breaches import PieceBreaches, no_start, not_legal, rules_by_id
+from engine.support.chance import Ending, tally
 from engine.support.lazy import Concatenated, LazyList
 from engine.support.players import check_player, mover_after_correction, opponent
-from engine.support.playouts import Ending, tally
 
 TWO, THREE = ("red", "blue"), ("p1", "p2", "p3")
 OPTIONS = (Option("rounds", 3, "How many."), Option("strict", False, "Whether."), Option("net", "a/b", "Sides."))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from engine import registry
 from engine.api import Strength
 from engine.records.record import PlayedTurn, RolledDice, read, replay, write
-from engine.support.dice import format_roll
+from engine.support.chance import format_roll
 from referee.cli.play.game import GameSoFar
 from referee.cli.play.session import PlaySession, PlaySettings
 from referee.cli.root import root

@@ -19,8 +19,8 @@ from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.records import record
 from engine.registry import load
 from engine.search.budget import CountingClock
-from engine.support.announcements import format_announcement
-from engine.support.dice import drawn, format_roll
+from engine.support.chance import drawn, format_roll
+from engine.support.players import format_announcement
 from referee.cli.play.players import RandomPlayer
 from referee.commands.entries import entered, refusal, usual_states
 from referee.commands.values import Announce, AskHint, EnterRoll, EnterTurn, NewGame, Reply, TakeBack

@@ -38,7 +38,7 @@ from engine.games.blockade.board import (
 )
 from engine.games.blockade.moves import SHARED_AT_MOST
 from engine.games.blockade.state import BlockadeState, Dice, outcome_of, rolled_state
-from engine.support.playouts import Ending, tally
+from engine.support.chance import Ending, tally
 
 _MOST_POINTS = 6
 

@@ -11,7 +11,7 @@ from engine.games.blokus_dice.advice.evaluation import PlacementFinder, finder_o
 from engine.games.blokus_dice.sheet import FACES, Sheet
 from engine.games.blokus_dice.state import BlokusState, FilledSheet, PlayerStatus, places_passed_from
 from engine.games.blokus_dice.turns import outcome_of
-from engine.support.playouts import Ending, tally
+from engine.support.chance import Ending, tally
 
 
 class _MutableSheet:

@@ -37,8 +37,8 @@ from engine.games.deblockle.fast_rules import (
 )
 from engine.games.deblockle.state import DeblockleState
 from engine.games.deblockle.turns import outcome_of
+from engine.support.chance import Ending, tally
 from engine.support.grid import members
-from engine.support.playouts import Ending, tally
 
 _MOST_PROPOSALS = 48
 

@@ -50,8 +50,8 @@ from engine.games.diaballik.turns import (
     packed_results,
     unpacked,
 )
+from engine.support.chance import Ending, tally
 from engine.support.grid import ORTHOGONAL, members
-from engine.support.playouts import Ending, tally
 
 Integers = NDArray[np.int64]
 Truths = NDArray[np.bool_]

@@ -32,7 +32,7 @@ from engine.games.number_drop.sheet import (
 )
 from engine.games.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
 from engine.games.number_drop.turns import legal_turns, played
-from engine.support.playouts import Ending, tally
+from engine.support.chance import Ending, tally
 from engine.support.polyomino import Shape
 
 

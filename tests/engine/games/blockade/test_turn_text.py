@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.games.blockade.game import GAME
 from engine.games.blockade.notation import written_turn
-from engine.support.dice import drawn
+from engine.support.chance import drawn
 
 
 def after_roll(seed: int, rounds: int):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from engine.api import Roll
 from engine.registry import load
-from engine.support.dice import drawn
+from engine.support.chance import drawn
 from tests.engine.games.blokus_dice import oracle
 
 GAME = load("blokus-dice")

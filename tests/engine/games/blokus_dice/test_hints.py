@@ -18,7 +18,7 @@ from engine.games.blokus_dice.advice.evaluation import (
     prospect_of,
 )
 from engine.search.budget import CountingClock
-from engine.support.dice import drawn
+from engine.support.chance import drawn
 from tests.engine.games.blokus_dice.strategies import GAME, OPTIONS, played
 
 SMALL = "5x5/1/-/1,2/I3/V3/I4/L4/O4"

@@ -11,7 +11,7 @@ from engine.api import EMPTY, Roll
 from engine.games.blokus_dice.advice.evaluation import PlacementFinder, finder_of
 from engine.games.blokus_dice.advice.playouts import play_random_game
 from engine.games.blokus_dice.turns import ways_to_lay
-from engine.support.playouts import play_random_games
+from engine.support.chance import play_random_games
 from tests.engine.games.blokus_dice.strategies import GAME, OPTIONS, states
 
 

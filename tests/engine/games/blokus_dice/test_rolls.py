@@ -4,7 +4,7 @@ import pytest
 
 from engine.api import Announcement
 from engine.errors import IllegalTurnError, UnreadableError
-from engine.support.dice import format_roll
+from engine.support.chance import format_roll
 from tests.engine.games.blokus_dice.strategies import GAME, roll, rolled
 
 

@@ -9,7 +9,7 @@ from engine.api import Announcement, Tally
 from engine.games.deblockle import fast_rules
 from engine.games.deblockle.advice.playouts import turn_sampler_of
 from engine.registry import load
-from engine.support.playouts import play_random_games
+from engine.support.chance import play_random_games
 from tests.engine.games.deblockle import oracle
 
 GAME = load("deblockle")

@@ -12,7 +12,7 @@ from engine.games.diaballik.advice.playouts import RandomGames, lookup
 from engine.games.diaballik.state import GOAL, other
 from engine.games.diaballik.turns import begun, results_by_playing
 from engine.registry import load
-from engine.support.playouts import play_random_games
+from engine.support.chance import play_random_games
 from tests.engine.games.diaballik.strategies import states
 
 GAME = load("diaballik")

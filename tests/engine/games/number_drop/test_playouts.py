@@ -8,7 +8,7 @@ import pytest
 from engine.games.number_drop.advice.playouts import MutableSheet
 from engine.games.number_drop.drops import any_digits, landings, turned_shapes
 from engine.games.number_drop.state import options_from
-from engine.support.playouts import play_random_games
+from engine.support.chance import play_random_games
 from tests.engine.games.number_drop.strategies import GAME, LETTERED, TILES, position
 
 COMPONENTS = options_from(None).components

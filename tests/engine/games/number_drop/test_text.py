@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engine.api import Roll
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
-from engine.support.dice import format_roll
+from engine.support.chance import format_roll
 from tests.engine.games.number_drop.strategies import GAME, OPTIONS, TILES, position
 
 SOLO = f"{TILES} players=1"

@@ -13,8 +13,8 @@ from engine.errors import IllegalTurnError
 from engine.search.alpha_beta import MOST_PLIES, Found, best_move
 from engine.search.budget import Deadline, TimeCheck
 from engine.search.two_player import Rules
+from engine.support.chance import play_random_games
 from engine.support.grid import members
-from engine.support.playouts import play_random_games
 
 Position = tuple[tuple[int, int], int]
 """Both players' discs, and the number of the player to move."""

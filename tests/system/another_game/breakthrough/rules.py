@@ -10,9 +10,14 @@ from engine.api import Announcement, Breach, Certainty, Option, OptionValue, Out
 from engine.errors import AmbiguousError, IllegalTurnError
 from engine.options import read_options
 from engine.support import breaches
-from engine.support.announcements import common_announcements, format_announcement, outcome_of_announcement
 from engine.support.grid import Grid, members
-from engine.support.players import one_to_move, opponent
+from engine.support.players import (
+    common_announcements,
+    format_announcement,
+    one_to_move,
+    opponent,
+    outcome_of_announcement,
+)
 
 GRID = Grid(6, 6)
 SIZE = GRID.columns

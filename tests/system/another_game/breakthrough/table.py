@@ -10,8 +10,7 @@ from engine.games.breakthrough.rules import GRID, PLACES, PLAYERS, BreakthroughS
 
 from engine.api import EMPTY, Appearance, Breach, LookName, OptionValue, Player, Unfinished
 from engine.errors import UnreadableError
-from engine.support.breaches import PieceBreaches, no_start
-from engine.support.changes import pairs
+from engine.support.breaches import PieceBreaches, no_start, pairs
 from engine.support.grid import members, set_of
 from engine.support.looks import LookTable
 from engine.support.players import check_player, mover_after_correction
