@@ -137,7 +137,7 @@ class BlockadeOptions:
 
 
 def options_from(given: Mapping[str, OptionValue] | None) -> BlockadeOptions:
-    """Read options into settings; raises OptionError for an unknown name or a bad value."""
+    """Read options into a value; raises OptionError for an unknown name or a bad value."""
     options = read_into(BlockadeOptions, OPTIONS, given)
     if options.draw_after_passes < 0:
         raise OptionError(f"option draw_after_passes is {options.draw_after_passes}; it takes 0 (never) or more")

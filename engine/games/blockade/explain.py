@@ -85,7 +85,7 @@ class _Change:
             self.capped.append((square, piece))
             colour = colour_of(stack[0])
             small = piece_of(colour, 1)
-            if owner_of(colour) is not None and makes_tower((*stack, small), self.before.settings.tower):
+            if owner_of(colour) is not None and makes_tower((*stack, small), self.before.options.tower):
                 self.come.append((square, small))
             return
         self.come.append((square, piece))

@@ -77,7 +77,7 @@ def play(state: BlockadeState, player: Player, dice: Dice | None, paths: Sequenc
 
 class _TurnPlayer:
     def __init__(self, state: BlockadeState, player: Player) -> None:
-        self.settings: BlockadeOptions = state.settings
+        self.options: BlockadeOptions = state.options
         self.player = player
         self.before = state.stacks
         self.stacks: list[Stack] = list(state.stacks)
@@ -115,7 +115,7 @@ class _TurnPlayer:
         self.stacks[end] = (*self.stacks[end], piece)
         if start != end:
             self._build(end)
-        if self.settings.strict:
+        if self.options.strict:
             self._rest((end,))
 
     def _unmovable(self, piece: int, path: Path) -> Breach | None:
@@ -130,12 +130,12 @@ class _TurnPlayer:
 
     def _build(self, square: int) -> None:
         stack = self.stacks[square]
-        if is_blockade(stack) or not makes_tower(stack, self.settings.tower):
+        if is_blockade(stack) or not makes_tower(stack, self.options.tower):
             return
         left = supply(self.stacks)
         if left:
             self.stacks[square] = (*stack, cap(left[0]))
-        towers = towers_of(tuple(self.stacks), colour_of(stack[0]), self.settings.tower)
+        towers = towers_of(tuple(self.stacks), colour_of(stack[0]), self.options.tower)
         self.won = len(towers) >= TOWERS_TO_WIN
 
     def _rest(self, squares: Sequence[int]) -> None:

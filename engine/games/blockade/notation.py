@@ -164,14 +164,14 @@ def diagram(state: BlockadeState) -> str:
 
 def summary(options: Mapping[str, OptionValue] | None = None) -> str:
     """The rules in short, paragraphs parted by blank lines."""
-    settings = options_from(options)
+    in_force = options_from(options)
     begins = (
         "Each rolls two dice: the higher total plays first, and ties roll again."
-        if settings.starts == BY_ROLL
-        else f"{settings.starts.capitalize()} plays first."
+        if in_force.starts == BY_ROLL
+        else f"{in_force.starts.capitalize()} plays first."
     )
-    when = "whenever its move ends" if settings.strict else "when your turn ends"
-    tower = "one medium" if settings.tower == EXACT else "at least one medium"
+    when = "whenever its move ends" if in_force.strict else "when your turn ends"
+    tower = "one medium" if in_force.tower == EXACT else "at least one medium"
     paragraphs = [
         f"Warm plays red and yellow, cool plays green and blue. {begins}",
         "Roll your two dice, one for each of your colours. A point moves a small or a medium of that colour one step "
@@ -184,6 +184,6 @@ def summary(options: Mapping[str, OptionValue] | None = None) -> str:
         "the largest black piece left: a blockade, which the other player can't pass. Five towers in one colour win at "
         "once.",
     ]
-    if settings.draw_after_passes:
-        paragraphs.append(f"When nothing moves for {settings.draw_after_passes} turns in a row, the game is a draw.")
+    if in_force.draw_after_passes:
+        paragraphs.append(f"When nothing moves for {in_force.draw_after_passes} turns in a row, the game is a draw.")
     return "\n\n".join(paragraphs)

@@ -76,7 +76,7 @@ class BlockadeState:
     the option ``draw_after_passes``. ``to_move`` is ``None`` when the game is over.
     """
 
-    settings: BlockadeOptions
+    options: BlockadeOptions
     stacks: Stacks
     to_move: Player | None
     roll: Dice | None = None
@@ -86,7 +86,7 @@ class BlockadeState:
 
     def towers(self, colour: int) -> tuple[int, ...]:
         """The squares with towers of this colour."""
-        return towers_of(self.stacks, colour, self.settings.tower)
+        return towers_of(self.stacks, colour, self.options.tower)
 
     @property
     def supply(self) -> tuple[int, ...]:
@@ -94,11 +94,11 @@ class BlockadeState:
         return supply(self.stacks)
 
 
-def new_state(settings: BlockadeOptions) -> BlockadeState:
+def new_state(options: BlockadeOptions) -> BlockadeState:
     """The set-up, with who starts still to be rolled for unless it is agreed."""
-    if settings.starts == BY_ROLL:
-        return BlockadeState(settings, starting_stacks(), WARM, opening=())
-    return BlockadeState(settings, starting_stacks(), settings.starts)
+    if options.starts == BY_ROLL:
+        return BlockadeState(options, starting_stacks(), WARM, opening=())
+    return BlockadeState(options, starting_stacks(), options.starts)
 
 
 def rolled_state(state: BlockadeState, dice: Dice) -> BlockadeState:
@@ -113,11 +113,11 @@ def rolled_state(state: BlockadeState, dice: Dice) -> BlockadeState:
     return replace(state, opening=None, to_move=WARM if warm > cool else other(WARM))
 
 
-def tower_winner(stacks: Stacks, settings: BlockadeOptions) -> tuple[Player, int] | None:
+def tower_winner(stacks: Stacks, options: BlockadeOptions) -> tuple[Player, int] | None:
     """Who has five towers in one colour, and in which."""
     for player in PLAYERS:
         for colour in OWNED[player]:
-            if len(towers_of(stacks, colour, settings.tower)) >= TOWERS_TO_WIN:
+            if len(towers_of(stacks, colour, options.tower)) >= TOWERS_TO_WIN:
                 return player, colour
     return None
 
@@ -126,10 +126,10 @@ def outcome_of(state: BlockadeState) -> Outcome | None:
     """How the game ended, or ``None`` while it goes on."""
     if state.announced is not None:
         return outcome_of_announcement(state.announced, PLAYERS)
-    won = tower_winner(state.stacks, state.settings)
+    won = tower_winner(state.stacks, state.options)
     if won is not None:
         return Outcome(won[0], f"five {COLOURS[won[1]]} towers stand")
-    if 0 < state.settings.draw_after_passes <= state.passes:
+    if 0 < state.options.draw_after_passes <= state.passes:
         return Outcome(None, f"nothing moved for {state.passes} turns in a row")
     return None
 
@@ -142,7 +142,7 @@ def with_end_noticed(state: BlockadeState) -> BlockadeState:
 def state_after(state: BlockadeState, stacks: Stacks) -> BlockadeState:
     """The state when the player to move has ended the turn with these stacks."""
     assert state.to_move is not None
-    counting = state.settings.draw_after_passes > 0
+    counting = state.options.draw_after_passes > 0
     passes = state.passes + 1 if counting and stacks == state.stacks else 0
     return with_end_noticed(replace(state, stacks=stacks, to_move=other(state.to_move), roll=None, passes=passes))
 

@@ -68,7 +68,7 @@ def format_state(state: BlockadeState) -> str:
     if state.opening is not None:
         parts.append("opening" + (f"={format_dice(state.opening)}" if state.opening else ""))
     parts += [f"{place}:{format_stack(stack)}" for place, stack in zip(PLACES, state.stacks, strict=True)]
-    parts += differing_options(OPTIONS, state.settings)
+    parts += differing_options(OPTIONS, state.options)
     if state.passes:
         parts.append(f"passes={state.passes}")
     if state.announced is not None:
@@ -105,26 +105,26 @@ def parse_state(text: str) -> BlockadeState:
             len(text) + 1,
         )
     try:
-        settings = options_from(parts.options)
+        options = options_from(parts.options)
     except OptionError as error:
         raise UnreadableError(f"the state {text!r} can't be read: {error}", _column_of(text, "=")) from error
     stacks = tuple(parts.stacks[place] for place in PLACES)
-    wrong = impossibility(stacks, settings)
+    wrong = impossibility(stacks, options)
     if wrong is not None:
         place, why = wrong
         raise UnreadableError(f"the position {text!r} is impossible: {why}", _column_of(text, f"{place}:"))
-    return _put_together(text, parts, BlockadeState(settings, stacks, WARM))
+    return _put_together(text, parts, BlockadeState(options, stacks, WARM))
 
 
 def _put_together(text: str, parts: _Parts, state: BlockadeState) -> BlockadeState:
-    settings = state.settings
+    options = state.options
     to_move = parts.to_move
     if to_move is None:
-        to_move = WARM if settings.starts == BY_ROLL else settings.starts
-    if parts.passes and (not settings.draw_after_passes or parts.passes > settings.draw_after_passes):
+        to_move = WARM if options.starts == BY_ROLL else options.starts
+    if parts.passes and (not options.draw_after_passes or parts.passes > options.draw_after_passes):
         raise UnreadableError(
             f"the state {text!r} counts {parts.passes} passes, but draw_after_passes is "
-            f"{settings.draw_after_passes}; leave passes out or make them no more than that",
+            f"{options.draw_after_passes}; leave passes out or make them no more than that",
             _column_of(text, "passes="),
         )
     if parts.opening is not None:

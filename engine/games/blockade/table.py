@@ -64,7 +64,7 @@ def set_up(
 
     Raises UnreadableError for a look that isn't one, IllegalTurnError with breaches for another start.
     """
-    settings = options_from(options)
+    in_force = options_from(options)
     check_looks(appearance)
     wanted = appearance_of(starting_stacks())
     breaches = tuple(
@@ -79,7 +79,7 @@ def set_up(
     )
     if breaches:
         raise no_start(breaches)
-    return new_state(settings)
+    return new_state(in_force)
 
 
 def amend(state: BlockadeState, looks: Mapping[str, LookName], to_move: Player | None = None) -> BlockadeState:
@@ -135,7 +135,7 @@ def _put_right(state: BlockadeState, changed: list[int], looks: Mapping[str, Loo
             stacks = list(state.stacks)
             for square, stack in zip(changed, chosen, strict=True):
                 stacks[square] = stack
-            if impossibility(tuple(stacks), state.settings) is None:
+            if impossibility(tuple(stacks), state.options) is None:
                 yield chosen
 
 
@@ -207,7 +207,7 @@ def _part_way(state: BlockadeState) -> list[tuple[dict[str, str], str]]:
             change = {**lifted, PLACES[end]: name_of(piece)}
             if resting_fault(piece, target) is not None:
                 found.append((change, f"Move the {name_of(piece)} on from {PLACES[end]}: it can't rest there."))
-            elif not is_blockade(target) and makes_tower((*target, piece), state.settings.tower) and state.supply:
+            elif not is_blockade(target) and makes_tower((*target, piece), state.options.tower) and state.supply:
                 black = SIZES[state.supply[0]]
                 found.append(
                     (change, f"Cap the {COLOURS[colour_of(piece)]} tower on {PLACES[end]} with a black {black}.")

@@ -86,7 +86,7 @@ class TurnList(LazySequence[BlockadeTurn]):
         self.state = state
         self.player: Player = state.to_move
         self.allowed = allocations(dice)
-        self.strict = state.settings.strict
+        self.strict = state.options.strict
         most = [max(each[which] for each in self.allowed) for which in (0, 1)]
         colours = OWNED[self.player]
         self.colours = (ColourEnds(state, colours[0], most[0], seen), ColourEnds(state, colours[1], most[1], seen))

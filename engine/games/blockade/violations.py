@@ -121,10 +121,10 @@ def points(player: Player, dice: tuple[int, int], used: tuple[int, int]) -> Brea
     )
 
 
-def impossibility(stacks: Stacks, settings: BlockadeOptions) -> tuple[Place, str] | None:
+def impossibility(stacks: Stacks, options: BlockadeOptions) -> tuple[Place, str] | None:
     """Which invariant the stacks break, and a place it shows at; ``None`` when they make a position."""
     return (
-        _wrong_large(stacks) or _wrong_count(stacks) or _wrong_stack(stacks, settings) or _wrong_whole(stacks, settings)
+        _wrong_large(stacks) or _wrong_count(stacks) or _wrong_stack(stacks, options) or _wrong_whole(stacks, options)
     )
 
 
@@ -159,16 +159,16 @@ def _wrong_count(stacks: Stacks) -> tuple[Place, str] | None:
     return None
 
 
-def _wrong_stack(stacks: Stacks, settings: BlockadeOptions) -> tuple[Place, str] | None:
+def _wrong_stack(stacks: Stacks, options: BlockadeOptions) -> tuple[Place, str] | None:
     left = supply(stacks)
     for square, (place, stack) in enumerate(zip(PLACES, stacks, strict=True)):
         blacks = sum(colour_of(piece) == BLACK for piece in stack)
         below = uncapped(stack)
         if blacks > 1:
             return place, f"{blacks} black pieces lie on {place}, and a tower gets only one"
-        if blacks and not makes_tower(below, settings.tower):
+        if blacks and not makes_tower(below, options.tower):
             return place, f"black lies on {place} where no tower is below it"
-        if left and not blacks and makes_tower(stack, settings.tower):
+        if left and not blacks and makes_tower(stack, options.tower):
             return place, f"the tower on {place} has no black piece, and black is left"
         fault = first_fault(stack)
         if fault is not None:
@@ -176,12 +176,12 @@ def _wrong_stack(stacks: Stacks, settings: BlockadeOptions) -> tuple[Place, str]
     return None
 
 
-def _wrong_whole(stacks: Stacks, settings: BlockadeOptions) -> tuple[Place, str] | None:
+def _wrong_whole(stacks: Stacks, options: BlockadeOptions) -> tuple[Place, str] | None:
     winners = [
         colour
         for colours in OWNED.values()
         for colour in colours
-        if len(towers_of(stacks, colour, settings.tower)) >= TOWERS_TO_WIN
+        if len(towers_of(stacks, colour, options.tower)) >= TOWERS_TO_WIN
     ]
     if len(winners) > 1:
         names = " and ".join(COLOURS[colour] for colour in winners)

@@ -83,7 +83,7 @@ def check_position(state: BlokusState) -> None:
         raise UnreadableError(
             f"{PLAYERS[state.starter]} starts the round, so {PLAYERS[state.starter]} rolls, not {state.to_move}"
         )
-    gone = state.settings.players - len(state.active())
+    gone = state.options.players - len(state.active())
     if state.dice and not len(waiting) <= len(state.dice) <= len(waiting) + gone:
         raise UnreadableError(
             f"there are {len(state.dice)} dice on the table and {len(waiting)} players still to take one in this "
@@ -93,17 +93,17 @@ def check_position(state: BlokusState) -> None:
 
 
 def _check_strikes(state: BlokusState, seat: int, filled: FilledSheet) -> None:
-    most = min(state.settings.sheet.strikes, filled.shapes_drawn)
+    most = min(state.options.sheet.strikes, filled.shapes_drawn)
     if not 0 <= filled.strikes <= most:
         raise UnreadableError(
             f"{PLAYERS[seat]} has crossed out {filled.strikes} strikes; expected {most} at most: there are "
-            f"{state.settings.sheet.strikes}, and {filled.shapes_drawn} shapes are drawn"
+            f"{state.options.sheet.strikes}, and {filled.shapes_drawn} shapes are drawn"
         )
 
 
 def _check_rounds(state: BlokusState) -> None:
     assert state.seat is not None
-    count = state.settings.players
+    count = state.options.players
     rounds = state.sheets[state.seat].shapes_drawn
     for seat, filled in enumerate(state.sheets):
         before = (seat - state.starter) % count < (state.seat - state.starter) % count

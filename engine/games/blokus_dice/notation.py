@@ -62,8 +62,8 @@ class _Written:
 def parse_turn(state: BlokusState, text: str, player: str | None = None) -> BlokusTurn:
     """Read a turn leniently; raises UnreadableError, IllegalTurnError (with breaches) or AmbiguousError."""
     who = player if player is not None else state.to_move or PLAYERS[0]
-    if who not in state.settings.names:
-        raise UnreadableError(f"there is no player {who!r}; expected one of {', '.join(state.settings.names)}")
+    if who not in state.options.names:
+        raise UnreadableError(f"there is no player {who!r}; expected one of {', '.join(state.options.names)}")
     written = _read(state, text, who)
     found = [turn for turn in _meant(state, written, who) if not breaches_of_turn(state, turn)]
     if len(found) == 1:
@@ -77,7 +77,7 @@ def parse_turn(state: BlokusState, text: str, player: str | None = None) -> Blok
 
 def _meant(state: BlokusState, written: _Written, who: str) -> list[BlokusTurn]:
     """The turns that a text may mean: with the die it names, else with each one on the table that it can be."""
-    sheet = state.settings.sheet
+    sheet = state.options.sheet
     name = written.shape or name_on(sheet.grid, written.squares) or "?"
     row = sheet.face_of[sheet.number_of[name]] if name in sheet.number_of else 0
     if written.die is not None:
@@ -93,7 +93,7 @@ def _meant(state: BlokusState, written: _Written, who: str) -> list[BlokusTurn]:
 
 def _read(state: BlokusState, text: str, who: str) -> _Written:
     written, either, as_shape = _Written(), "", False
-    grid = state.settings.sheet.grid
+    grid = state.options.sheet.grid
     lowered, position = text.lower(), 0
     while position < len(lowered):
         match = _WORD.match(lowered, position)
@@ -133,8 +133,8 @@ _CLOSED, _EMPTY = "#", "."
 
 def diagram(state: BlokusState) -> str:
     """Every sheet side by side as far as they fit, what is left on each, the dice and the markers."""
-    settings = state.settings
-    blocks = [_block(state, seat) for seat in range(settings.players)]
+    options = state.options
+    blocks = [_block(state, seat) for seat in range(options.players)]
     width = max(len(line) for block in blocks for line in block) + 3
     in_a_row = max(1, (WIDTH + 3) // width)
     lines: list[str] = []
@@ -143,7 +143,7 @@ def diagram(state: BlokusState) -> str:
         for parts in zip(*together, strict=True):
             lines.append("".join(part.ljust(width) for part in parts).rstrip())
         lines.append("")
-    waiting = ", ".join(COLOURS[colour] for colour in state.markers[settings.players :])
+    waiting = ", ".join(COLOURS[colour] for colour in state.markers[options.players :])
     if state.seat is None:
         lines.append("The game is over.")
     elif state.dice:
@@ -159,7 +159,7 @@ def diagram(state: BlokusState) -> str:
 
 
 def _block(state: BlokusState, seat: int) -> list[str]:
-    sheet, filled = state.settings.sheet, state.sheets[seat]
+    sheet, filled = state.options.sheet, state.sheets[seat]
     standing = "" if filled.status == PlayerStatus.PLAYING else f", {filled.status}"
     left = sheet.strikes - filled.strikes
     lines = [f"{PLAYERS[seat]} holds {COLOURS[colour_in_hand(state, seat)]}{standing}"]
@@ -188,10 +188,10 @@ def squares_drawn(sheet: Sheet, filled: FilledSheet) -> list[str]:
 
 def summary(options: Mapping[str, OptionValue] | None = None) -> str:
     """The rules in short with these options in force."""
-    settings = options_from(options)
-    sheet = settings.sheet
+    in_force = options_from(options)
+    sheet = in_force.sheet
     paragraphs = [
-        f"Blokus Dice Game for {settings.players}. Everyone fills a sheet of {sheet.columns} by {sheet.rows} squares "
+        f"Blokus Dice Game for {in_force.players}. Everyone fills a sheet of {sheet.columns} by {sheet.rows} squares "
         f"({sheet.open_squares.bit_count()} of them open) with shapes. The fewest unfilled squares win; "
         "a tie goes to fewer strikes used, and is shared if that is level too.",
         "A round: whoever starts it rolls one die for each player still in the game. In turn, clockwise, each takes a "
@@ -204,10 +204,10 @@ def summary(options: Mapping[str, OptionValue] | None = None) -> str:
         "nothing with the colour in hand, by no die and by no strike, is out: they still pass markers, and "
         "from the next roll on there is one die fewer. The game ends when nobody is left.",
     ]
-    if settings.players < len(PLAYERS):
+    if in_force.players < len(PLAYERS):
         where = (
             "at fixed places between the last player and the first"
-            if settings.standby == FIXED_RING
+            if in_force.standby == FIXED_RING
             else "to the right of whoever starts the round"
         )
         paragraphs.append(f"The markers that nobody holds stand by {where}, and go round with the others.")

@@ -84,8 +84,8 @@ def announcements(state: BlokusState) -> Sequence[Announcement]:
 def announce(state: BlokusState, announcement: Announcement) -> BlokusState:
     """Give the state after someone has resigned; raises IllegalTurnError, with breaches where a rule says no."""
     said, player = format_announcement(announcement), announcement.player
-    if announcement.kind != RESIGN or player not in state.settings.names:
-        raise IllegalTurnError(f"got {said}; expected {RESIGN} by one of {', '.join(state.settings.names)}")
+    if announcement.kind != RESIGN or player not in state.options.names:
+        raise IllegalTurnError(f"got {said}; expected {RESIGN} by one of {', '.join(state.options.names)}")
     if announcement not in announcements(state):
         rule = "game-over" if state.seat is None else "not-in-the-game"
         breach = Breach(rule, f"{player} is no longer in the game, and can't resign from it.", "Leave it.")
@@ -102,7 +102,7 @@ def certainty(state: BlokusState, turn: BlokusTurn) -> Certainty:
 
 def _is_of(state: BlokusState, turn: BlokusTurn) -> bool:
     """Whether the turn's player and squares are there in this game."""
-    return turn.player in state.settings.names and set(turn.squares) <= set(state.settings.sheet.grid.index)
+    return turn.player in state.options.names and set(turn.squares) <= set(state.options.sheet.grid.index)
 
 
 def apply(state: BlokusState, turn: BlokusTurn) -> BlokusState:
@@ -111,10 +111,10 @@ def apply(state: BlokusState, turn: BlokusTurn) -> BlokusState:
     Raises IllegalTurnError with breaches.
     """
     if not _is_of(state, turn):
-        names = state.settings.sheet.grid.names
+        names = state.options.sheet.grid.names
         raise IllegalTurnError(
             f"{format_turn(turn)} by {turn.player} is no turn of this game; expected one of "
-            f"{', '.join(state.settings.names)} and squares from {names[0]} to {names[-1]}"
+            f"{', '.join(state.options.names)} and squares from {names[0]} to {names[-1]}"
         )
     breaches = violations.breaches_of_turn(state, turn)
     if breaches:
@@ -136,7 +136,7 @@ def turns_showing(state: BlokusState, could_be: CouldBe) -> Iterator[BlokusTurn]
     """Every legal turn after which the sheets could look so, small shapes first; see ``engine.showing``."""
     if state.seat is None or not state.dice:
         return
-    seat, sheet = state.seat, state.settings.sheet
+    seat, sheet = state.seat, state.options.sheet
     seen = Seen(appearance_of(state), could_be)
     places = {place_of(seat, sheet.grid.names[square]): square for square in members(sheet.open_squares)}
     if not seen.changed <= places.keys():

@@ -49,7 +49,7 @@ class BlokusOptions:
 
 
 def options_from(given: Mapping[str, OptionValue] | None) -> BlokusOptions:
-    """Read options into settings; raises OptionError for an unknown name or a bad value."""
+    """Read options into a value; raises OptionError for an unknown name or a bad value."""
     return read_into(BlokusOptions, OPTIONS, given, sheet=_read_sheet)
 
 
@@ -133,7 +133,7 @@ class BlokusState:
     ``dice`` are those still on the table, in rising order; none while a roll is awaited.
     """
 
-    settings: BlokusOptions
+    options: BlokusOptions
     sheets: tuple[FilledSheet, ...]
     markers: tuple[int, int, int, int] = (0, 1, 2, 3)
     starter: int = 0
@@ -147,7 +147,7 @@ class BlokusState:
 
     def active(self) -> list[int]:
         """The seats that are still in the game, clockwise from whoever starts the round."""
-        count = self.settings.players
+        count = self.options.players
         return [
             seat
             for seat in ((self.starter + step) % count for step in range(count))
@@ -158,7 +158,7 @@ class BlokusState:
         """The seats that take a die yet in this round, in their order; only while dice are on the table."""
         if self.seat is None:
             return []
-        count = self.settings.players
+        count = self.options.players
         gone = (self.seat - self.starter) % count
         return [seat for seat in self.active() if (seat - self.starter) % count >= gone]
 
@@ -174,7 +174,7 @@ def place_of(seat: int, square: str) -> Place:
 
 def appearance_of(state: BlokusState) -> Appearance:
     """Every square that may be filled, of every player's sheet, a1 first."""
-    sheet = state.settings.sheet
+    sheet = state.options.sheet
     looks: dict[Place, LookName] = {}
     for seat, filled in enumerate(state.sheets):
         colour_at = {square: colour for colour, squares in enumerate(filled.colours) for square in members(squares)}
@@ -184,7 +184,7 @@ def appearance_of(state: BlokusState) -> Appearance:
     return looks
 
 
-def read_looks(settings: BlokusOptions, looks: Mapping[Place, LookName]) -> dict[tuple[int, int], int | None]:
+def read_looks(options: BlokusOptions, looks: Mapping[Place, LookName]) -> dict[tuple[int, int], int | None]:
     """Read places and looks as seats, squares and colours (``None``: empty); raises UnreadableError.
 
     Squares that are printed as closed are read too.
@@ -192,15 +192,15 @@ def read_looks(settings: BlokusOptions, looks: Mapping[Place, LookName]) -> dict
     read: dict[tuple[int, int], int | None] = {}
     for place, look in looks.items():
         player, _, square = place.partition(".")
-        if player not in settings.names or square not in settings.sheet.grid.index:
-            names = settings.sheet.grid.names
+        if player not in options.names or square not in options.sheet.grid.index:
+            names = options.sheet.grid.names
             raise UnreadableError(
-                f"there is no place {place!r}; expected a player ({', '.join(settings.names)}), a dot and a square "
+                f"there is no place {place!r}; expected a player ({', '.join(options.names)}), a dot and a square "
                 f"from {names[0]} to {names[-1]}"
             )
         if look not in LOOKS:
             raise UnreadableError(f"{place} shows {look!r}; expected one of {', '.join(LOOKS)}")
-        read[PLAYERS.index(player), settings.sheet.grid.index[square]] = None if look == EMPTY else COLOURS.index(look)
+        read[PLAYERS.index(player), options.sheet.grid.index[square]] = None if look == EMPTY else COLOURS.index(look)
     return read
 
 
@@ -213,7 +213,7 @@ def passed(state: BlokusState) -> Markers:
     At fixed places the last player's marker goes to the first stand-by place and the last stand-by one to the first
     player. Otherwise that happens between the right neighbour of whoever started the round and that starter.
     """
-    red, blue, yellow, green = (state.markers[place] for place in places_passed_from(state.settings, state.starter))
+    red, blue, yellow, green = (state.markers[place] for place in places_passed_from(state.options, state.starter))
     return red, blue, yellow, green
 
 
@@ -223,10 +223,10 @@ def _places_passed_from(players: int, first: int) -> tuple[int, ...]:
     return tuple(ring[ring.index(place) - 1] for place in range(len(COLOURS)))
 
 
-def places_passed_from(settings: BlokusOptions, starter: int) -> tuple[int, ...]:
+def places_passed_from(options: BlokusOptions, starter: int) -> tuple[int, ...]:
     """For each place of the ring the place whose marker comes there when ``starter`` has started the round."""
-    follows = settings.standby == FOLLOWS_START_PLAYER
-    return _places_passed_from(settings.players, starter if follows else 0)
+    follows = options.standby == FOLLOWS_START_PLAYER
+    return _places_passed_from(options.players, starter if follows else 0)
 
 
 def colour_in_hand(state: BlokusState, seat: int) -> int:

@@ -49,15 +49,15 @@ def format_state(state: BlokusState) -> str:
         f"markers={','.join(COLOURS[colour] for colour in state.markers)}",
         f"dice={','.join(map(str, state.dice)) or _NOTHING}",
     ]
-    settings = state.settings
+    options = state.options
     parts += [
-        f"{player}={_format_sheet(settings.sheet, filled)}"
-        for player, filled in zip(settings.names, state.sheets, strict=True)
+        f"{player}={_format_sheet(options.sheet, filled)}"
+        for player, filled in zip(options.names, state.sheets, strict=True)
     ]
-    if (sheet := format_sheet(settings.sheet)) != HOUSE:
+    if (sheet := format_sheet(options.sheet)) != HOUSE:
         parts.append(f"sheet={sheet}")
-    if settings.standby != FIXED_RING:
-        parts.append(f"standby={settings.standby}")
+    if options.standby != FIXED_RING:
+        parts.append(f"standby={options.standby}")
     return " ".join(parts)
 
 
@@ -113,14 +113,14 @@ class _Reader:
         self._text = text
         self._to_move = to_move
         self._named = named
-        self._settings = self._read_settings()
+        self._options = self._read_options()
 
     def state(self) -> BlokusState:
-        sheets = tuple(self._filled(player) for player in self._settings.names)
+        sheets = tuple(self._filled(player) for player in self._options.names)
         over = self._to_move is not None and self._to_move.text == _OVER
         mover = None if self._to_move is None or over else self._seat(self._to_move)
         starter = self._seat(self._named["starter"]) if "starter" in self._named else mover or 0
-        state = BlokusState(self._settings, sheets, self._markers(), starter, None, self._dice())
+        state = BlokusState(self._options, sheets, self._markers(), starter, None, self._dice())
         if not over:
             state = replace(state, seat=starter if mover is None else mover)
         elif not is_over(state):
@@ -134,7 +134,7 @@ class _Reader:
             raise UnreadableError(f"the state {self._text!r} is impossible: {error}") from error
         return settled(state)
 
-    def _read_settings(self) -> BlokusOptions:
+    def _read_options(self) -> BlokusOptions:
         options: dict[str, OptionValue] = {}
         given = [player for player in PLAYERS if player in self._named]
         if given:
@@ -158,8 +158,8 @@ class _Reader:
         return unreadable(self._text, word.text, word.column, expected)
 
     def _seat(self, word: Word) -> int:
-        if word.text not in self._settings.names:
-            raise self._bad(word, f"one of {', '.join(self._settings.names)}")
+        if word.text not in self._options.names:
+            raise self._bad(word, f"one of {', '.join(self._options.names)}")
         return PLAYERS.index(word.text)
 
     def _markers(self) -> tuple[int, int, int, int]:
@@ -192,13 +192,13 @@ class _Reader:
             raise self._bad(word, _SHEET)
         colours = self._squares(Word(match[1], word.column))
         try:
-            used = crossed_off(self._settings.sheet, player, colours)
+            used = crossed_off(self._options.sheet, player, colours)
         except UnreadableError as error:
             raise UnreadableError(f"the state {self._text!r} is impossible: {error}", word.column) from error
         return FilledSheet(colours, used, int(match[2] or 0), PlayerStatus(match[3] or PlayerStatus.PLAYING))
 
     def _squares(self, word: Word) -> tuple[int, int, int, int]:
-        sheet = self._settings.sheet
+        sheet = self._options.sheet
         colours = [0, 0, 0, 0]
         rows = [] if word.text == _NOTHING else word.text.split("/")
         if rows and len(rows) != sheet.rows:

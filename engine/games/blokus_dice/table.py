@@ -37,9 +37,9 @@ from engine.support.players import check_player, mover_after_correction
 appearance = appearance_of
 
 
-def new_state(settings: BlokusOptions) -> BlokusState:
+def new_state(options: BlokusOptions) -> BlokusState:
     """The start: empty sheets, p1 with red to roll, the colours around the ring from there."""
-    return BlokusState(settings, (FilledSheet(),) * settings.players)
+    return BlokusState(options, (FilledSheet(),) * options.players)
 
 
 def set_up(
@@ -49,14 +49,14 @@ def set_up(
     anywhere: bool = False,  # noqa: ARG001 - there is only one start
 ) -> BlokusState:
     """The start that a table shows; raises IllegalTurnError with breaches when a sheet isn't empty."""
-    settings = options_from(options)
-    looks = read_looks(settings, appearance)
+    in_force = options_from(options)
+    looks = read_looks(in_force, appearance)
     drawn = tuple(place for place, colour in zip(appearance, looks.values(), strict=True) if colour is not None)
     if drawn:
         sentence = f"There is something drawn on {', '.join(drawn)}."
         breach = Breach("sheet-not-clean", sentence, "Wipe every sheet clean before the game.", drawn)
         raise no_start([breach])
-    return new_state(settings)
+    return new_state(in_force)
 
 
 def amend(state: BlokusState, looks: Mapping[Place, LookName], to_move: Player | None = None) -> BlokusState:
@@ -65,18 +65,18 @@ def amend(state: BlokusState, looks: Mapping[Place, LookName], to_move: Player |
     Shapes are crossed off as the squares show. A player who is said to play next is in the game again. Raises
     UnreadableError for what can't be a position.
     """
-    settings = state.settings
-    check_player(settings.names, to_move)
-    mover_after_correction(settings.names, to_move, state.to_move)
+    options = state.options
+    check_player(options.names, to_move)
+    mover_after_correction(options.names, to_move, state.to_move)
     changed: dict[int, list[int]] = {}
-    for (seat, square), colour in read_looks(settings, looks).items():
-        if colour is not None and settings.sheet.closed >> square & 1:
-            raise UnreadableError(f"{settings.sheet.grid.names[square]} can't be filled: it is closed on this sheet")
+    for (seat, square), colour in read_looks(options, looks).items():
+        if colour is not None and options.sheet.closed >> square & 1:
+            raise UnreadableError(f"{options.sheet.grid.names[square]} can't be filled: it is closed on this sheet")
         colours = changed.setdefault(seat, list(state.sheets[seat].colours))
         for each in range(len(colours)):
             colours[each] = colours[each] & ~(1 << square) | (colour == each) << square
     for seat, (red, blue, yellow, green) in changed.items():
-        used = crossed_off(settings.sheet, PLAYERS[seat], (red, blue, yellow, green))
+        used = crossed_off(options.sheet, PLAYERS[seat], (red, blue, yellow, green))
         filled = state.sheets[seat]
         strikes = min(filled.strikes, used.bit_count())
         state = state.with_sheet(seat, replace(filled, colours=(red, blue, yellow, green), used=used, strikes=strikes))
@@ -94,7 +94,7 @@ def explain(before: BlokusState, after: Appearance) -> tuple[Breach, ...]:
     Places that ``after`` leaves out count as unchanged. Raises UnreadableError for a place or look that isn't one.
     """
     changed: dict[int, dict[int | None, int]] = {}
-    for (seat, square), colour in read_looks(before.settings, after).items():
+    for (seat, square), colour in read_looks(before.options, after).items():
         if colour != _colour_on(before, seat, square):
             by_colour = changed.setdefault(seat, {})
             by_colour[colour] = by_colour.get(colour, 0) | 1 << square
@@ -144,7 +144,7 @@ def _wiped(before: BlokusState, seat: int, wiped: int) -> Breach:
 
 
 def _out_of_reach(before: BlokusState, seat: int, squares: int) -> list[Breach]:
-    sheet, filled = before.settings.sheet, before.sheets[seat]
+    sheet, filled = before.options.sheet, before.sheets[seat]
     name = name_on(sheet.grid, squares)
     assert name is not None
     number = sheet.number_of[name]

@@ -92,7 +92,7 @@ def choices(state: BlokusState, *, strikes: bool = True, changed: int = 0, withi
     """
     if state.seat is None or not state.dice:
         return []
-    sheet, filled = state.settings.sheet, state.sheets[state.seat]
+    sheet, filled = state.options.sheet, state.sheets[state.seat]
     dice = sorted(set(state.dice))
     with_strikes = strikes and filled.strikes < sheet.strikes
     shapes = shapes_within_reach(sheet, filled, dice)
@@ -123,7 +123,7 @@ def turns_of(state: BlokusState, listed: Sequence[Choice]) -> Sequence[BlokusTur
 def turn_of(state: BlokusState, choice: Choice, laid: int) -> BlokusTurn:
     """The turn of the player to move that lays a choice's shape so."""
     seat = state.seat or 0
-    sheet = state.settings.sheet
+    sheet = state.options.sheet
     return BlokusTurn(
         PLAYERS[seat],
         choice.die,
@@ -144,7 +144,7 @@ def squares_of(sheet: Sheet, turn: BlokusTurn) -> int:
 
 def played(state: BlokusState, turn: BlokusTurn) -> BlokusState:
     """The state after a legal turn, players without one passed over."""
-    seat, sheet = PLAYERS.index(turn.player), state.settings.sheet
+    seat, sheet = PLAYERS.index(turn.player), state.options.sheet
     filled = state.sheets[seat].drawn(
         COLOURS.index(turn.colour), squares_of(sheet, turn), sheet.number_of[turn.shape], strike=turn.strike
     )
@@ -177,7 +177,7 @@ def settled(state: BlokusState) -> BlokusState:
             starter = state.active()[0]
             return replace(state, starter=starter, seat=starter)
         if filled.status == PlayerStatus.PLAYING:
-            sheet = state.settings.sheet
+            sheet = state.options.sheet
             within = shapes_within_reach(sheet, filled, state.dice)
             if can_lay(sheet, filled, colour_in_hand(state, state.seat), within):
                 return state
@@ -189,9 +189,7 @@ def settled(state: BlokusState) -> BlokusState:
 
 def scores_of(state: BlokusState) -> dict[str, int]:
     """How many squares everyone has filled: the more, the fewer are unfilled."""
-    return {
-        player: filled.filled.bit_count() for player, filled in zip(state.settings.names, state.sheets, strict=True)
-    }
+    return {player: filled.filled.bit_count() for player, filled in zip(state.options.names, state.sheets, strict=True)}
 
 
 def outcome_of(state: BlokusState) -> Outcome | None:
@@ -208,7 +206,7 @@ def outcome_of(state: BlokusState) -> Outcome | None:
     }
     best = max(ranked.values())
     winners = tuple(player for player, rank in ranked.items() if rank == best)
-    unfilled = state.settings.sheet.open_squares.bit_count() - best[0]
+    unfilled = state.options.sheet.open_squares.bit_count() - best[0]
     counted = f"{unfilled} unfilled square{'' if unfilled == 1 else 's'}"
     if len(winners) > 1:
         return Outcome(None, f"{counted} and {-best[1]} strikes each", winners)

@@ -27,7 +27,7 @@ def breaches_of_turn(state: BlokusState, turn: BlokusTurn) -> tuple[Breach, ...]
     The turn's player is one of the state's, its squares are squares of the sheet.
     """
     seat = PLAYERS.index(turn.player)
-    squares = sum(1 << state.settings.sheet.grid.index[square] for square in set(turn.squares))
+    squares = sum(1 << state.options.sheet.grid.index[square] for square in set(turn.squares))
     at_all = breach_of_playing(state, seat, turn.places)
     if at_all is not None:
         return (at_all,)
@@ -82,7 +82,7 @@ def breaches_of_drawing(state: BlokusState, seat: int, squares: int) -> list[Bre
 
 
 def _breaches_of_squares(state: BlokusState, seat: int, squares: int) -> Iterator[Breach]:
-    sheet, filled, player = state.settings.sheet, state.sheets[seat], PLAYERS[seat]
+    sheet, filled, player = state.options.sheet, state.sheets[seat], PLAYERS[seat]
     if closed := squares & sheet.closed:
         places = places_on(state, seat, closed)
         yield Breach(
@@ -114,7 +114,7 @@ def _breaches_of_squares(state: BlokusState, seat: int, squares: int) -> Iterato
 
 
 def _breaches_of_touching(state: BlokusState, seat: int, squares: int) -> Iterator[Breach]:
-    sheet, player = state.settings.sheet, PLAYERS[seat]
+    sheet, player = state.options.sheet, PLAYERS[seat]
     number = colour_in_hand(state, seat)
     colour, own = COLOURS[number], state.sheets[seat].colours[number] & ~squares
     places = places_on(state, seat, squares)
@@ -146,7 +146,7 @@ def _breaches_of_touching(state: BlokusState, seat: int, squares: int) -> Iterat
 
 
 def _breaches_of_taking(state: BlokusState, seat: int, turn: BlokusTurn, squares: int) -> Iterator[Breach]:
-    sheet, filled = state.settings.sheet, state.sheets[seat]
+    sheet, filled = state.options.sheet, state.sheets[seat]
     name = name_on(sheet.grid, squares)
     assert name is not None
     row = sheet.face_of[sheet.number_of[name]]
@@ -179,7 +179,7 @@ def _breaches_of_taking(state: BlokusState, seat: int, turn: BlokusTurn, squares
 
 def strikes_left(state: BlokusState, seat: int) -> int:
     """How many strikes a player may still cross out."""
-    return state.settings.sheet.strikes - state.sheets[seat].strikes
+    return state.options.sheet.strikes - state.sheets[seat].strikes
 
 
 def no_strike_left(player: str, name: str, row: int, crossed_out: int, places: tuple[Place, ...]) -> Breach:
@@ -194,7 +194,7 @@ def no_strike_left(player: str, name: str, row: int, crossed_out: int, places: t
 
 def places_on(state: BlokusState, seat: int, squares: int) -> tuple[Place, ...]:
     """The places of a set of squares on a player's sheet."""
-    names = state.settings.sheet.grid.names
+    names = state.options.sheet.grid.names
     return tuple(place_of(seat, names[square]) for square in members(squares))
 
 

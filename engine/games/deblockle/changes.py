@@ -63,7 +63,7 @@ def changes_between(
     ``legal`` are (start, end, top) of turns either player might have played: among blocks that look alike, the
     pairing that such a turn explains is taken, then the nearest.
     """
-    cube = before.settings.cube
+    cube = before.options.cube
     old: dict[int, Seen] = {block.square: (block.owner, cube.top(block.mask)) for block in before.blocks}
     new: dict[int, Seen] = {**old}
     for square, seen in after.items():

@@ -54,19 +54,19 @@ class _Filled(dict[int, int]):
 class FastRules:
     """The rules under one choice of options."""
 
-    def __init__(self, settings: DeblockleOptions) -> None:
-        self._side_by_side = settings.side_by_side
-        self._forfeited = settings.hop_forfeited_when_stuck
-        self.has_plain_hops = settings.side_by_side and not settings.hop_forfeited_when_stuck
+    def __init__(self, options: DeblockleOptions) -> None:
+        self._side_by_side = options.side_by_side
+        self._forfeited = options.hop_forfeited_when_stuck
+        self.has_plain_hops = options.side_by_side and not options.hop_forfeited_when_stuck
         """Whether a turn's end hangs on nothing but the squares it needs open."""
         self.rolls = tuple(
-            tuple(_rolls_of(settings, player, code) for code in range(SQUARES * ORIENTATIONS)) for player in PLAYERS
+            tuple(_rolls_of(options, player, code) for code in range(SQUARES * ORIENTATIONS)) for player in PLAYERS
         )
         """``rolls[player][code]``: what a block may roll to on an empty board."""
         self.beside = _Filled(beside)
         self.lines = tuple(_lines_through(square) for square in range(SQUARES))
         self.slides = tuple(
-            tuple(_Filled(_slide_table(square, line, settings)) for line in self.lines[square])
+            tuple(_Filled(_slide_table(square, line, options)) for line in self.lines[square])
             for square in range(SQUARES)
         )
 
@@ -167,17 +167,17 @@ def moved(position: Position, move: Move) -> Position:
     return (0, golds, own) if mover else (1, own, teals)
 
 
-def fast_rules_of(settings: DeblockleOptions) -> FastRules:
+def fast_rules_of(options: DeblockleOptions) -> FastRules:
     """The core for these options, its tables made the first time they are asked for."""
     return _fast_rules(
         # What the tables don't hang on is as by default, so that they are made once for all of it.
-        replace(settings, blocks_gold=MOST_BLOCKS, blocks_teal=MOST_BLOCKS, starts=PLAYERS[0], repetition_draw=False)
+        replace(options, blocks_gold=MOST_BLOCKS, blocks_teal=MOST_BLOCKS, starts=PLAYERS[0], repetition_draw=False)
     )
 
 
 @functools.lru_cache(maxsize=16)
-def _fast_rules(settings: DeblockleOptions) -> FastRules:
-    return FastRules(settings)
+def _fast_rules(options: DeblockleOptions) -> FastRules:
+    return FastRules(options)
 
 
 def position_of(state: DeblockleState, orientation: Callable[[Block], int]) -> Position:
@@ -206,19 +206,19 @@ def codes_of(move: Move) -> tuple[int, int]:
     return move >> BEFORE_SHIFT, move & AFTER_MASK
 
 
-def turn_of(settings: DeblockleOptions, player: str, move: Move) -> DeblockleTurn:
+def turn_of(options: DeblockleOptions, player: str, move: Move) -> DeblockleTurn:
     """The turn that a move of the player's stands for."""
     (square, before), (end, after) = (divmod(code, ORIENTATIONS) for code in codes_of(move))
-    rolls = enumerate(settings.cube.rolls(1 << before))
+    rolls = enumerate(options.cube.rolls(1 << before))
     side, top = next((side, top) for side, ((top, _, result),) in rolls if result == 1 << after)
     rolled_to = PLACES[RAYS[square][side][0]]
     return DeblockleTurn(player, PLACES[square], (rolled_to,), top, None if end == OFF else PLACES[end])
 
 
-def _rolls_of(settings: DeblockleOptions, player: str, code: int) -> tuple[FastRoll, ...]:
+def _rolls_of(options: DeblockleOptions, player: str, code: int) -> tuple[FastRoll, ...]:
     square, orientation = divmod(code, ORIENTATIONS)
     rolls: list[FastRoll] = []
-    for side, ((top, _, after),) in enumerate(settings.cube.rolls(1 << orientation)):
+    for side, ((top, _, after),) in enumerate(options.cube.rolls(1 << orientation)):
         if not RAYS[square][side]:
             continue
         target = RAYS[square][side][0]
@@ -237,11 +237,11 @@ def _lines_through(square: int) -> tuple[int, int]:
     return (east | west) * (1 | 1 << SQUARES), (north | south) * (1 | 1 << SQUARES)
 
 
-def _slide_table(square: int, line: int, settings: DeblockleOptions) -> Callable[[int], int]:
+def _slide_table(square: int, line: int, options: DeblockleOptions) -> Callable[[int], int]:
     only = line & _BOARD
 
     def ends(ground: int) -> int:
-        return slide_ends(square, Ground(ground & _BOARD, ground >> SQUARES), settings) & only
+        return slide_ends(square, Ground(ground & _BOARD, ground >> SQUARES), options) & only
 
     return ends
 

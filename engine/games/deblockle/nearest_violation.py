@@ -48,7 +48,7 @@ class _Explanation(NamedTuple):
 def put_back(state: DeblockleState, square: int) -> str:
     """How to restore the block that stood on a square, its sides too where they are known."""
     block = state.by_square()[square]
-    cube = state.settings.cube
+    cube = state.options.cube
     facings = cube.facings(block.mask)
     side = f" and {facings[0][SIDES[0]]} to the {SIDES[0]}" if len(facings) == 1 else ""
     return f"Put the {block.owner} block back on {PLACES[square]} with {cube.top(block.mask)} up{side}."
@@ -57,7 +57,7 @@ def put_back(state: DeblockleState, square: int) -> str:
 def turn_back(state: DeblockleState, square: int) -> str:
     """How to restore the sides of a block that stands where it stood."""
     block = state.by_square()[square]
-    cube = state.settings.cube
+    cube = state.options.cube
     facings = cube.facings(block.mask)
     how = f"until {facings[0][SIDES[0]]} is to the {SIDES[0]}" if len(facings) == 1 else "as it stood"
     return f"Turn the {block.owner} block on {PLACES[square]} {how}, {cube.top(block.mask)} still up."
@@ -96,7 +96,7 @@ def reason_to_stay(before: DeblockleState, square: int) -> Breach | None:
     """The breach of a block that left by the wrong star, or ``None`` when it can't have been that."""
     block = before.by_square()[square]
     home = HOME_STAR[block.owner]
-    for side, results in enumerate(before.settings.cube.rolls(block.mask)):
+    for side, results in enumerate(before.options.cube.rolls(block.mask)):
         if RAYS[square][side][:1] == (home,) and any(top == "star" for top, _, _ in results):
             return Breach(
                 "wrong-goal",
@@ -146,7 +146,7 @@ def _landed_on_block(before: DeblockleState, wording: _MoveWording) -> list[Brea
 def _nearest_explanation(
     before: DeblockleState, block: Block, wording: _MoveWording, facing: Mapping[str, str]
 ) -> _Explanation:
-    cube = before.settings.cube
+    cube = before.options.cube
     move = wording.move
     sides = []
     for side, results in enumerate(cube.rolls(block.mask)):
@@ -253,11 +253,11 @@ def _onto_star(wording: _MoveWording, target: int) -> _Explanation:
 
 def _bad_hop(before: DeblockleState, wording: _MoveWording, target: int, ground: Ground) -> _Explanation:
     """What was wrong after a good roll to ``target``."""
-    move, settings = wording.move, before.settings
+    move, options = wording.move, before.options
     place, symbol, end = PLACES[target], move.top_after, move.end
-    base = ends_of(symbol, target, ground, replace(settings, side_by_side=True))
-    may = ends_of(symbol, target, ground, settings)
-    remedy = "" if not settings.side_by_side and beside(ground.own) & ground.foes else _finish(wording, target, may)
+    base = ends_of(symbol, target, ground, replace(options, side_by_side=True))
+    may = ends_of(symbol, target, ground, options)
+    remedy = "" if not options.side_by_side and beside(ground.own) & ground.foes else _finish(wording, target, may)
     if base >> end & 1:
         return _Explanation(0, (_variant_breach(before, wording, target, ground),))
     if STARS >> end & 1:
@@ -319,11 +319,11 @@ def _finish(wording: _MoveWording, target: int, may: int) -> str:
 
 def _variant_breach(before: DeblockleState, wording: _MoveWording, target: int, ground: Ground) -> Breach:
     """The breach of a turn that only the variant forbids."""
-    move, settings = wording.move, before.settings
+    move, options = wording.move, before.options
     symbol = move.top_after
     foe = other(move.owner)
     touching = list(members(beside(ground.own | 1 << move.end) & ground.foes))
-    if symbol == "slider" and not slide_ends(target, ground, settings) >> move.end & 1 and move.end != target:
+    if symbol == "slider" and not slide_ends(target, ground, options) >> move.end & 1 and move.end != target:
         return wording.breach(
             "slider-stopped-by-opponent",
             f"The {move.owner} block slid to {wording.end} and was stopped there by a {foe} block.",

@@ -199,11 +199,11 @@ def _cell(square: int, block: Block | None) -> Block | str:
 
 
 def _shown(state: DeblockleState, block: Block) -> str:
-    return f"{block.owner[0].upper()}:{_SIGNS[state.settings.cube.top(block.mask)]}".center(_CELL)
+    return f"{block.owner[0].upper()}:{_SIGNS[state.options.cube.top(block.mask)]}".center(_CELL)
 
 
 def _known_sides(state: DeblockleState) -> Iterator[str]:
-    cube = state.settings.cube
+    cube = state.options.cube
     for block in state.blocks:
         facings = cube.facings(block.mask)
         sides = ", ".join(f"{symbol} {side}" for side, symbol in facings[0].items())
@@ -218,46 +218,46 @@ def _standing(state: DeblockleState) -> str:
 
 def summary(options: Mapping[str, OptionValue] | None = None) -> str:
     """A few paragraphs, parted by blank lines."""
-    settings = options_from(options)
-    gold, teal = settings.blocks_gold, settings.blocks_teal
+    in_force = options_from(options)
+    gold, teal = in_force.blocks_gold, in_force.blocks_teal
     each = f"{gold} each" if gold == teal else f"{gold} of gold and {teal} of teal"
     paragraphs = [
         "Deblockle is for two players, gold and teal. Get all your blocks off the board first to win. There are "
-        f"{each} on 7 by 7 squares, and {settings.starts} begins. Gold's goal is the star square d6, teal's is d2.",
+        f"{each} on 7 by 7 squares, and {in_force.starts} begins. Gold's goal is the star square d6, teal's is d2.",
         "A turn is a roll and then a hop with the same block. Roll it over an edge onto the open square beside it; the "
         "symbol that comes up says how it hops, without turning: stop stays, the cross goes one square straight, the x "
         "one square diagonally, the slider straight on until a block or the edge stops it, the hoops exactly three "
         "straight steps over open squares. No hop ends on a star square or on a block.",
         "The star may be rolled up in one place only: on your goal, and then the block leaves the board.",
-        _stuck(settings),
+        _stuck(in_force),
         "You may not pass. Who has no turn waits while the other plays on; if neither has one, it is a draw.",
     ]
-    if not settings.side_by_side:
+    if not in_force.side_by_side:
         paragraphs.append(
             "No turn may end with one of your blocks right beside one of the opponent's, and a slide is to be stopped "
             "by the edge or your own block."
         )
-    if settings.repetition_draw:
+    if in_force.repetition_draw:
         paragraphs.append(
             "From the third time a position comes up, the player to move may claim a draw. Anyone may resign, and both "
             "may agree on a draw."
         )
     else:
         paragraphs.append("Anyone may resign, and both may agree on a draw.")
-    if settings.net != PRINTED_NET:
-        paragraphs.append(f"The blocks show {settings.net} (up/down/north/east/south/west).")
+    if in_force.net != PRINTED_NET:
+        paragraphs.append(f"The blocks show {in_force.net} (up/down/north/east/south/west).")
     return "\n\n".join(paragraphs)
 
 
-def _stuck(settings: DeblockleOptions) -> str:
+def _stuck(options: DeblockleOptions) -> str:
     hop = (
         "If no hop is possible after a roll, the block stays where it rolled."
-        if settings.hop_forfeited_when_stuck
+        if options.hop_forfeited_when_stuck
         else "A roll after which no hop is possible is not allowed."
     )
     slide = (
         "A slide that would end on a star square may stop just before it."
-        if settings.slider_stops_before_star
+        if options.slider_stops_before_star
         else "A slide that would end on a star square is not allowed."
     )
     return f"{hop} {slide}"

@@ -76,7 +76,7 @@ def new(options: Mapping[str, OptionValue] | None = None) -> DeblockleState:
 def count_results(state: DeblockleState) -> int:
     """Give the number of perft turns, without listing them where every face is known."""
     position = known_position(state)
-    return len(playing.legal_turns(state)) if position is None else fast_rules_of(state.settings).count(position)
+    return len(playing.legal_turns(state)) if position is None else fast_rules_of(state.options).count(position)
 
 
 def apply(state: DeblockleState, turn: DeblockleTurn) -> DeblockleState:

@@ -60,7 +60,7 @@ class DeblockleOptions:
 
 
 def options_from(given: Mapping[str, OptionValue] | None) -> DeblockleOptions:
-    """Read options into settings; raises OptionError for an unknown name or a bad value."""
+    """Read options into a value; raises OptionError for an unknown name or a bad value."""
     return read_into(DeblockleOptions, OPTIONS, given, net=lambda text: "/".join(read_net(text)))
 
 
@@ -90,7 +90,7 @@ class DeblockleState:
     the game. ``to_move`` is ``None`` when over.
     """
 
-    settings: DeblockleOptions
+    options: DeblockleOptions
     blocks: tuple[Block, ...]
     to_move: str | None
     counts: tuple[tuple[str, int], ...] = ()
@@ -114,7 +114,7 @@ class DeblockleState:
 
     def removed(self, player: str) -> int:
         """How many of the player's blocks have left the board."""
-        return self.settings.blocks(player) - len(self.owned(player))
+        return self.options.blocks(player) - len(self.owned(player))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class DeblockleTurn:
 def appearance_of(state: DeblockleState) -> dict[str, LookName]:
     """Map every square to its look, a1 first."""
     looks = dict.fromkeys(PLACES, EMPTY)
-    cube = state.settings.cube
+    cube = state.options.cube
     for block in state.blocks:
         looks[PLACES[block.square]] = LOOK_TABLE.look_of[block.owner, cube.top(block.mask)]
     return looks
@@ -157,7 +157,7 @@ def change_by(turn: DeblockleTurn) -> dict[str, LookName]:
 
 def facings_of(state: DeblockleState) -> dict[str, tuple[Facing, ...]]:
     """Map each square with a block to every facing still possible there."""
-    return {PLACES[block.square]: state.settings.cube.facings(block.mask) for block in state.blocks}
+    return {PLACES[block.square]: state.options.cube.facings(block.mask) for block in state.blocks}
 
 
 def check_facing(place: str, facing: Facing) -> None:
@@ -174,7 +174,7 @@ def check_facing(place: str, facing: Facing) -> None:
 
 def narrowed_blocks(state: DeblockleState, sightings: Mapping[str, Facing]) -> tuple[Block, ...]:
     """The blocks with only the orientations that agree with the side faces seen; raises ContradictionError."""
-    cube = state.settings.cube
+    cube = state.options.cube
     blocks = state.by_square()
     for place, facing in sightings.items():
         check_facing(place, facing)

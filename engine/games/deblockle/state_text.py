@@ -34,17 +34,17 @@ _WRITTEN_OPTIONS = tuple(option for option in OPTIONS if not option.name.startsw
 def format_state(state: DeblockleState) -> str:
     """Write a state in its strict form."""
     parts = [state.to_move or _OVER]
-    parts += [_format_block(state.settings, block) for block in state.blocks]
+    parts += [_format_block(state.options, block) for block in state.blocks]
     parts.append("removed=" + ",".join(str(state.removed(player)) for player in PLAYERS))
-    parts += differing_options(_WRITTEN_OPTIONS, state.settings)
+    parts += differing_options(_WRITTEN_OPTIONS, state.options)
     parts += repetition.format_counts(state.counts)
     if state.announced is not None:
         parts.append(f"announced={format_announcement(state.announced)}")
     return " ".join(parts)
 
 
-def _format_block(settings: DeblockleOptions, block: Block) -> str:
-    cube = settings.cube
+def _format_block(options: DeblockleOptions, block: Block) -> str:
+    cube = options.cube
     top = cube.top(block.mask)
     norths = sorted(facing["north"] for facing in cube.facings(block.mask))
     sides = "?" if block.mask == cube.with_top[top] else "/north=" + "|".join(norths)
@@ -71,22 +71,22 @@ def parse_state(text: str) -> DeblockleState:
     Raises UnreadableError that names the part it stumbled over and where it stands.
     """
     parts = _sorted_out(text)
-    settings = _read_options(text, parts)
+    options = _read_options(text, parts)
     blocks: dict[int, Block] = {}
     for match, column in parts.blocks:
-        block = _read_block(text, settings, match, column)
+        block = _read_block(text, options, match, column)
         if block.square in blocks:
             raise UnreadableError(
                 f"the state {text!r} has two blocks on {PLACES[block.square]}; expected one a square at most", column
             )
         blocks[block.square] = block
     state = DeblockleState(
-        settings,
+        options,
         tuple(sorted(blocks.values())),
-        settings.starts if parts.to_move is None or parts.to_move.text == _OVER else parts.to_move.text,
+        options.starts if parts.to_move is None or parts.to_move.text == _OVER else parts.to_move.text,
         _read_counts(text, parts),
     )
-    state = replace(state, settings=_count_blocks(text, state, parts))
+    state = replace(state, options=_count_blocks(text, state, parts))
     state = settled(replace(state, announced=_read_announced(text, state, parts)), counted=False)
     if parts.to_move is not None and parts.to_move.text == _OVER and state.to_move is not None:
         raise UnreadableError(
@@ -130,13 +130,13 @@ def _read_options(text: str, parts: _Parts) -> DeblockleOptions:
     return options_from(given)
 
 
-def _read_block(text: str, settings: DeblockleOptions, match: re.Match[str], column: int) -> Block:
+def _read_block(text: str, options: DeblockleOptions, match: re.Match[str], column: int) -> Block:
     part = match.group()
     place, owner, top_text, sides, norths = match.groups()
     square = SQUARE_OF[place]
     if STARS >> square & 1:
         raise unreadable(text, part, column, "a square without a star: no block ever rests on d2 or d6")
-    cube = settings.cube
+    cube = options.cube
     top = read_symbol(top_text)
     if top is None:
         raise unreadable(text, part, column, f"one of {', '.join(SYMBOLS)} as its top")
@@ -205,10 +205,10 @@ def _count_blocks(text: str, state: DeblockleState, parts: _Parts) -> DeblockleO
                 parts.column(_REMOVED),
             )
         option = f"blocks_{player}"
-        if option in parts.named and total != state.settings.blocks(player):
+        if option in parts.named and total != state.options.blocks(player):
             raise UnreadableError(
                 f"the state {text!r} has {total} {player} blocks, counting those removed, "
-                f"but says {option}={state.settings.blocks(player)}",
+                f"but says {option}={state.options.blocks(player)}",
                 parts.column(option),
             )
         totals.append(total)
@@ -216,4 +216,4 @@ def _count_blocks(text: str, state: DeblockleState, parts: _Parts) -> DeblockleO
         raise UnreadableError(
             f"the state {text!r} has no blocks on the board; expected at least one", parts.column(_REMOVED)
         )
-    return replace(state.settings, blocks_gold=totals[0], blocks_teal=totals[1])
+    return replace(state.options, blocks_gold=totals[0], blocks_teal=totals[1])

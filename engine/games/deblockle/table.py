@@ -44,14 +44,14 @@ _BLOCK = PieceBreaches("block")
 _NET_AS_WRITTEN = 1
 
 
-def new_state(settings: DeblockleOptions) -> DeblockleState:
+def new_state(options: DeblockleOptions) -> DeblockleState:
     """The default start: every block on its suggested square, known, as the net is written (star up, slider north)."""
     blocks = [
         Block(SQUARE_OF[place], player, _NET_AS_WRITTEN)
         for player in PLAYERS
-        for place in START_PLACES[player][settings.blocks(player)]
+        for place in START_PLACES[player][options.blocks(player)]
     ]
-    return settled(DeblockleState(settings, tuple(sorted(blocks)), settings.starts), counted=True)
+    return settled(DeblockleState(options, tuple(sorted(blocks)), options.starts), counted=True)
 
 
 def set_up(
@@ -65,26 +65,26 @@ def set_up(
     With ``anywhere`` any squares but the stars will do, and one to four blocks a side whatever the options say.
     Raises UnreadableError for a look that isn't one, IllegalTurnError with breaches for a start that isn't allowed.
     """
-    settings = options_from(options)
+    in_force = options_from(options)
     seen = LOOK_TABLE.read_all(appearance)
-    breaches = _breaches(seen, settings, anywhere=anywhere)
+    breaches = _breaches(seen, in_force, anywhere=anywhere)
     if breaches:
         raise no_start(breaches)
     if anywhere:
         gold, teal = (sum(owner == player for owner, _ in seen.values()) for player in PLAYERS)
-        settings = replace(settings, blocks_gold=gold, blocks_teal=teal)
-    blocks = [Block(SQUARE_OF[place], owner, settings.cube.with_top[top]) for place, (owner, top) in seen.items()]
-    return settled(DeblockleState(settings, tuple(sorted(blocks)), settings.starts), counted=True)
+        in_force = replace(in_force, blocks_gold=gold, blocks_teal=teal)
+    blocks = [Block(SQUARE_OF[place], owner, in_force.cube.with_top[top]) for place, (owner, top) in seen.items()]
+    return settled(DeblockleState(in_force, tuple(sorted(blocks)), in_force.starts), counted=True)
 
 
-def _breaches(seen: Mapping[str, tuple[str, str]], settings: DeblockleOptions, *, anywhere: bool) -> tuple[Breach, ...]:
+def _breaches(seen: Mapping[str, tuple[str, str]], options: DeblockleOptions, *, anywhere: bool) -> tuple[Breach, ...]:
     found: list[Breach] = []
     squares = {
         player: sorted(SQUARE_OF[place] for place, (owner, _) in seen.items() if owner == player) for player in PLAYERS
     }
     for player in PLAYERS:
         places = tuple(PLACES[square] for square in squares[player])
-        agreed = settings.blocks(player)
+        agreed = options.blocks(player)
         most, least = (MOST_BLOCKS, 1) if anywhere else (agreed, agreed)
         suggested = START_PLACES[player][agreed]
         if len(places) > most:
@@ -118,7 +118,7 @@ def _breaches(seen: Mapping[str, tuple[str, str]], settings: DeblockleOptions, *
                         (place, *open_places),
                     )
                 )
-    if not settings.side_by_side:
+    if not options.side_by_side:
         found += _side_by_side(squares)
     return tuple(found)
 
@@ -146,7 +146,7 @@ def amend(state: DeblockleState, looks: Mapping[str, LookName], to_move: Player 
     """
     check_player(PLAYERS, to_move)
     blocks = state.by_square()
-    cube = state.settings.cube
+    cube = state.options.cube
     for place, look in looks.items():
         seen = LOOK_TABLE.read(place, look)
         square = SQUARE_OF[place]
@@ -166,7 +166,7 @@ def amend(state: DeblockleState, looks: Mapping[str, LookName], to_move: Player 
 
 def _recounted(state: DeblockleState) -> DeblockleState:
     """The state with as many blocks a side as stand on the board, where those are more than it started with."""
-    settings = state.settings
+    options = state.options
     for player in PLAYERS:
         on_board = state.owned(player)
         if len(on_board) > MOST_BLOCKS:
@@ -178,10 +178,10 @@ def _recounted(state: DeblockleState) -> DeblockleState:
         raise UnreadableError("there would be no block on the board; expected at least one")
     return replace(
         state,
-        settings=replace(
-            settings,
-            blocks_gold=max(settings.blocks_gold, len(state.owned(PLAYERS[0]))),
-            blocks_teal=max(settings.blocks_teal, len(state.owned(PLAYERS[1]))),
+        options=replace(
+            options,
+            blocks_gold=max(options.blocks_gold, len(state.owned(PLAYERS[0]))),
+            blocks_teal=max(options.blocks_teal, len(state.owned(PLAYERS[1]))),
         ),
         # What was counted or said came about by what is now said to be wrong.
         counts=(),

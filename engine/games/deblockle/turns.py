@@ -55,7 +55,7 @@ def ground_for(state: DeblockleState, block: Block) -> Ground:
     return Ground(own, state.occupied(other(block.owner)))
 
 
-def slide_ends(square: int, ground: Ground, settings: DeblockleOptions) -> int:
+def slide_ends(square: int, ground: Ground, options: DeblockleOptions) -> int:
     """The set of squares a slide from ``square`` may end on.
 
     In the variant a slide is stopped by the edge or an own block only; that holds too for one that would
@@ -67,18 +67,18 @@ def slide_ends(square: int, ground: Ground, settings: DeblockleOptions) -> int:
         last, before_last = square, square
         for passed in ray:
             if taken >> passed & 1:
-                if not settings.side_by_side and ground.foes >> passed & 1:
+                if not options.side_by_side and ground.foes >> passed & 1:
                     last = square
                 break
             before_last, last = last, passed
         if STARS >> last & 1:
-            last = before_last if settings.slider_stops_before_star else square
+            last = before_last if options.slider_stops_before_star else square
         if last != square:
             ends |= 1 << last
     return ends
 
 
-def hop_ends(symbol: str, square: int, ground: Ground, settings: DeblockleOptions) -> int:
+def hop_ends(symbol: str, square: int, ground: Ground, options: DeblockleOptions) -> int:
     """The set of squares a block may hop to from ``square`` with cross, x, slider or hoops up.
 
     The side-by-side variant is not looked at here, save that it stops a slide at an opponent's block.
@@ -90,33 +90,33 @@ def hop_ends(symbol: str, square: int, ground: Ground, settings: DeblockleOption
     if symbol == "x":
         return diagonal_to(here) & open_squares & ~STARS
     if symbol == "slider":
-        return slide_ends(square, ground, settings)
+        return slide_ends(square, ground, options)
     twice = beside(beside(here) & open_squares) & open_squares
     return beside(twice) & open_squares & ~STARS
 
 
-def ends_of(symbol: str, square: int, ground: Ground, settings: DeblockleOptions) -> int:
+def ends_of(symbol: str, square: int, ground: Ground, options: DeblockleOptions) -> int:
     """The set of squares a turn may end on after a roll to ``square`` showed ``symbol``, all rules applied."""
     if symbol == "star":
         return 0
-    allowed = -1 if settings.side_by_side else ~beside(ground.foes)
+    allowed = -1 if options.side_by_side else ~beside(ground.foes)
     if symbol == "stop":
         return 1 << square & allowed
-    ends = hop_ends(symbol, square, ground, settings) & allowed
-    if not ends and settings.hop_forfeited_when_stuck:
+    ends = hop_ends(symbol, square, ground, options) & allowed
+    if not ends and options.hop_forfeited_when_stuck:
         return 1 << square & allowed
     return ends
 
 
 def roll_options(state: DeblockleState, block: Block) -> Iterator[RollOption]:
     """Every roll of the block that begins a legal turn in some possibility, in a fixed order."""
-    settings = state.settings
+    options = state.options
     ground = ground_for(state, block)
-    if not settings.side_by_side and beside(ground.own) & ground.foes:
+    if not options.side_by_side and beside(ground.own) & ground.foes:
         return
     taken = ground.taken
     rays = RAYS[block.square]
-    for side, results in enumerate(settings.cube.rolls(block.mask)):
+    for side, results in enumerate(options.cube.rolls(block.mask)):
         if not rays[side] or taken >> (target := rays[side][0]) & 1:
             continue
         if STARS >> target & 1:
@@ -125,7 +125,7 @@ def roll_options(state: DeblockleState, block: Block) -> Iterator[RollOption]:
                     yield RollOption(block, target, top, before, after, 0, off=True)
             continue
         for top, before, after in results:
-            ends = ends_of(top, target, ground, settings)
+            ends = ends_of(top, target, ground, options)
             if ends:
                 yield RollOption(block, target, top, before, after, ends, off=False)
 
@@ -222,7 +222,7 @@ def played(state: DeblockleState, turn: DeblockleTurn) -> DeblockleState:
         blocks.append(Block(SQUARE_OF[turn.end], turn.player, after))
         blocks.sort()
     counts = () if turn.end is None else state.counts
-    return settled(DeblockleState(state.settings, tuple(blocks), other(turn.player), counts), counted=True)
+    return settled(DeblockleState(state.options, tuple(blocks), other(turn.player), counts), counted=True)
 
 
 def settled(state: DeblockleState, *, counted: bool) -> DeblockleState:
@@ -236,7 +236,7 @@ def settled(state: DeblockleState, *, counted: bool) -> DeblockleState:
     if to_move is not None and certainly_blocked(state, to_move):
         to_move = None if certainly_blocked(state, other(to_move)) else other(to_move)
     counts = state.counts
-    if state.settings.repetition_draw and counted and to_move is not None:
+    if state.options.repetition_draw and counted and to_move is not None:
         counts = repetition.counted(counts, _digest(state.blocks, to_move))
     return replace(state, to_move=to_move, counts=counts)
 
@@ -299,7 +299,7 @@ def reason_against(state: DeblockleState, announcement: Announcement) -> str | N
         return (
             f"{format_announcement(announcement)} means nothing in this game; expected {known} or PLAYER:{REPETITION}"
         )
-    if not state.settings.repetition_draw:
+    if not state.options.repetition_draw:
         return "no draw by repetition was agreed (option repetition_draw)"
     times = times_occurred(state, announcement.player)
     if times < CLAIMED_FROM:

@@ -31,14 +31,14 @@ from engine.support.repetition import CLAIMED_FROM, digest, times
 ANTI_PLAY = "anti-play"
 
 
-def contacts(settings: DiaballikOptions, own: int, foes: int, claimant: Player) -> int:
+def contacts(options: DiaballikOptions, own: int, foes: int, claimant: Player) -> int:
     """The claimant's pieces that touch the opponent's wall; none where there is no wall."""
-    return own & touching(foes, claimant, front_only=settings.front_only) if is_wall(foes) else 0
+    return own & touching(foes, claimant, front_only=options.front_only) if is_wall(foes) else 0
 
 
-def due(settings: DiaballikOptions, own: int, foes: int, claimant: Player) -> bool:
+def due(options: DiaballikOptions, own: int, foes: int, claimant: Player) -> bool:
     """Whether the claimant, whose opponent's turn is over, may call anti-play."""
-    return is_wall(foes) and contacts(settings, own, foes, claimant).bit_count() >= CONTACTS_TO_CLAIM
+    return is_wall(foes) and contacts(options, own, foes, claimant).bit_count() >= CONTACTS_TO_CLAIM
 
 
 def position_key(state: DiaballikState, to_move: Player) -> str:
@@ -61,7 +61,7 @@ def announcements(state: DiaballikState, claimants: Sequence[Player]) -> tuple[A
     found = [
         Announcement(ANTI_PLAY, player)
         for player in claimants
-        if due(state.settings, state.side(player).pieces, state.side(other(player)).pieces, player)
+        if due(state.options, state.side(player).pieces, state.side(other(player)).pieces, player)
     ]
     if repeated(state):
         found.append(Announcement(REPETITION, state.to_move))
@@ -86,7 +86,7 @@ def announced(state: DiaballikState, said: Announcement, claimants: Sequence[Pla
                 f"{state.to_move.capitalize()} can claim no draw: "
                 + (
                     "the position doesn't stand for the third time."
-                    if state.settings.repetition_draw
+                    if state.options.repetition_draw
                     else "it was not agreed that a repeated position is a draw."
                 ),
                 "Play on.",
@@ -101,7 +101,7 @@ def why_not(state: DiaballikState, player: Player, claimants: Sequence[Player] =
     """The breach of calling anti-play where it isn't due: not in turn, no wall, or too few contacts."""
     foe = other(player)
     own, foes = state.side(player).pieces, state.side(foe).pieces
-    touch = contacts(state.settings, own, foes, player)
+    touch = contacts(state.options, own, foes, player)
     if player not in claimants:
         return Breach(
             "anti-play-turn",

@@ -181,28 +181,28 @@ def diagram(state: DiaballikState) -> str:
 
 def summary(options: Mapping[str, OptionValue] | None = None) -> str:
     """Tell the rules in short with these options in force, paragraphs parted by blank lines."""
-    settings = options_from(options)
+    in_force = options_from(options)
     start = (
         "Black starts on a1 to g1, white on a7 to g7, the balls on d1 and d7."
-        if settings.start == STANDARD
+        if in_force.start == STANDARD
         else "Black starts on row 1 and white on row 7, but the pieces of columns b and f have changed sides; "
         "the balls are on d1 and d7."
     )
-    over_own = "but over your own" if settings.pass_over_own else "and none over your own either"
+    over_own = "but over your own" if in_force.pass_over_own else "and none over your own either"
     null = (
         "A turn may end where it began."
-        if settings.null_turn
+        if in_force.null_turn
         else "A turn has to change something: out and back alone is not allowed."
     )
     how = (
         "the game ends at once, and the player who touches the wall wins; if both would, the one whose turn it is"
-        if settings.automatic
+        if in_force.automatic
         else "a player may announce anti-play in their own turn, before it or after any of its actions, and wins"
     )
-    counting = "Only pieces on your own side of the wall count." if settings.front_only else "Both sides of it count."
+    counting = "Only pieces on your own side of the wall count." if in_force.front_only else "Both sides of it count."
     repetition = (
         "From the third time of a position with the same player to move on, that player may claim a draw."
-        if settings.repetition_draw
+        if in_force.repetition_draw
         else "A position that comes again means nothing."
     )
     return "\n\n".join(

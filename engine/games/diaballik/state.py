@@ -131,7 +131,7 @@ class DiaballikOptions:
 
 
 def options_from(given: Mapping[str, OptionValue] | None) -> DiaballikOptions:
-    """Read options into settings; raises OptionError for an unknown name or a bad value."""
+    """Read options into a value; raises OptionError for an unknown name or a bad value."""
     return read_into(DiaballikOptions, OPTIONS, given)
 
 
@@ -166,7 +166,7 @@ class DiaballikState:
     ``counts`` is how often each position occurred (by digest), kept only with the option ``repetition_draw``.
     """
 
-    settings: DiaballikOptions
+    options: DiaballikOptions
     black: Side
     white: Side
     to_move: str | None

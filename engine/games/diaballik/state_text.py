@@ -53,7 +53,7 @@ def format_state(state: DiaballikState) -> str:
         side = state.side(player)
         squares = ",".join(PLACES[each] + "*" * (each == side.ball) for each in members(side.pieces))
         parts.append(f"{player}:{squares}")
-    parts += differing_options(OPTIONS, state.settings)
+    parts += differing_options(OPTIONS, state.options)
     parts += repetition.format_counts(state.counts)
     if state.announced is not None:
         parts.append(f"announced={format_announcement(state.announced)}")
@@ -94,25 +94,25 @@ def parse_state(text: str) -> DiaballikState:
     if all(GOAL[player] >> sides[player].ball & 1 for player in PLAYERS):
         raise UnreadableError(f"the state {text!r} has both balls on the row where they win; expected one at most")
     try:
-        settings = options_from(read.options)
+        options = options_from(read.options)
     except OptionError as error:
         raise UnreadableError(f"the state {text!r} can't be read: {error}") from error
-    if read.counts and not settings.repetition_draw:
+    if read.counts and not options.repetition_draw:
         raise UnreadableError(f"the state {text!r} says how often positions were seen; expected repetition_draw=true")
-    return _whole(text, read, DiaballikState(settings, sides["black"], sides["white"], PLAYERS[0], read.counts))
+    return _whole(text, read, DiaballikState(options, sides["black"], sides["white"], PLAYERS[0], read.counts))
 
 
 def _whole(text: str, read: _Read, state: DiaballikState) -> DiaballikState:
     """The state with whoever is really to move, checked against what the text says of that."""
     over = read.to_move == _OVER
     to_move = PLAYERS[0] if over or read.to_move is None else read.to_move
-    state = DiaballikState(state.settings, state.black, state.white, to_move, state.counts)
+    state = DiaballikState(state.options, state.black, state.white, to_move, state.counts)
     if read.announced is not None:
         said, word = read.announced
         if not over:
             raise unreadable(text, word.text, word.column, "the state to say 'over' when something ended the game")
         _check_announced(text, said, word, state)
-        return DiaballikState(state.settings, state.black, state.white, None, state.counts, said)
+        return DiaballikState(state.options, state.black, state.white, None, state.counts, said)
     state = settled(state, counted=False)
     if over and (state.to_move is not None or state.announced is not None):
         raise UnreadableError(
@@ -128,7 +128,7 @@ def _check_announced(text: str, said: Announcement, word: Word, state: Diaballik
         raise unreadable(text, word.text, word.column, "nothing announced, as a ball is on the far row")
     if said.kind not in KINDS or (said.player is None) != (said.kind == "draw"):
         raise unreadable(text, word.text, word.column, f"PLAYER:KIND, the kind one of {', '.join(KINDS)}, or all:draw")
-    if said.kind == "repetition" and not state.settings.repetition_draw:
+    if said.kind == "repetition" and not state.options.repetition_draw:
         raise unreadable(text, word.text, word.column, "repetition_draw=true beside a draw by repetition")
     if said.kind == ANTI_PLAY:
         _check_anti_play(text, said, word, state)
@@ -136,7 +136,7 @@ def _check_announced(text: str, said: Announcement, word: Word, state: Diaballik
 
 def _check_anti_play(text: str, said: Announcement, word: Word, state: DiaballikState) -> None:
     player = str(said.player)
-    if not due(state.settings, state.side(player).pieces, state.side(other(player)).pieces, player):
+    if not due(state.options, state.side(player).pieces, state.side(other(player)).pieces, player):
         raise unreadable(
             text, word.text, word.column, f"a wall of {other(player)}'s that three of {player}'s pieces touch"
         )

@@ -49,10 +49,10 @@ STARTS: Mapping[str, Mapping[str, Side]] = MappingProxyType(
 """Where each player's pieces and ball start, by the option ``start``."""
 
 
-def new_state(settings: DiaballikOptions) -> DiaballikState:
+def new_state(options: DiaballikOptions) -> DiaballikState:
     """The start."""
-    start = STARTS[settings.start]
-    return settled(DiaballikState(settings, start["black"], start["white"], PLAYERS[0]), counted=True)
+    start = STARTS[options.start]
+    return settled(DiaballikState(options, start["black"], start["white"], PLAYERS[0]), counted=True)
 
 
 def set_up(
@@ -66,9 +66,9 @@ def set_up(
     With ``anywhere`` any squares will do, but no ball on the row where it wins. Raises UnreadableError for a look that
     isn't one, IllegalTurnError with breaches for a start that isn't allowed.
     """
-    settings = options_from(options)
+    in_force = options_from(options)
     seen = {SQUARE_OF[place]: found for place, found in LOOK_TABLE.read_all(appearance).items()}
-    breaches = [breach for player in PLAYERS for breach in _breaches(seen, settings, player, anywhere=anywhere)]
+    breaches = [breach for player in PLAYERS for breach in _breaches(seen, in_force, player, anywhere=anywhere)]
     if breaches:
         raise no_start(breaches)
     black, white = (
@@ -78,14 +78,14 @@ def set_up(
         )
         for player in PLAYERS
     )
-    return settled(DiaballikState(settings, black, white, PLAYERS[0]), counted=True)
+    return settled(DiaballikState(in_force, black, white, PLAYERS[0]), counted=True)
 
 
 def _breaches(
-    seen: Mapping[int, tuple[str, bool]], settings: DiaballikOptions, player: str, *, anywhere: bool
+    seen: Mapping[int, tuple[str, bool]], options: DiaballikOptions, player: str, *, anywhere: bool
 ) -> list[Breach]:
     found: list[Breach] = []
-    start = STARTS[settings.start][player]
+    start = STARTS[options.start][player]
     squares = sorted(square for square, (owner, _) in seen.items() if owner == player)
     stray = [square for square in squares if not start.pieces >> square & 1]
     open_squares = [PLACES[square] for square in members(start.pieces) if square not in seen]
@@ -144,7 +144,7 @@ def amend(state: DiaballikState, looks: Mapping[str, LookName], to_move: Player 
     if GOAL[PLAYERS[0]] >> black.ball & 1 and GOAL[PLAYERS[1]] >> white.ball & 1:
         raise UnreadableError("both balls would be on the row where they win; expected one at most")
     mover = mover_after_correction(PLAYERS, to_move, state.to_move)
-    return settled(DiaballikState(state.settings, black, white, mover), counted=True)
+    return settled(DiaballikState(state.options, black, white, mover), counted=True)
 
 
 def _side(player: str, shown: Mapping[str, LookName]) -> Side:

@@ -39,10 +39,10 @@ MOST_ACTIONS = 3
 
 
 class TurnInProgress(NamedTuple):
-    """A turn under way: who plays under which settings against which pieces, where they stand, what they have left."""
+    """A turn under way: who plays under which options against which pieces, where they stand, what they have left."""
 
     player: str
-    settings: DiaballikOptions
+    options: DiaballikOptions
     foes: int
     pieces: int
     ball: int
@@ -59,7 +59,7 @@ class TurnInProgress(NamedTuple):
         """Whether the turn is over at once: the ball is on the far row, or anti-play ends the game by itself."""
         if GOAL[self.player] >> self.ball & 1:
             return True
-        return self.settings.automatic and due(self.settings, self.pieces, self.foes, self.player)
+        return self.options.automatic and due(self.options, self.pieces, self.foes, self.player)
 
     def after(self, action: Action) -> TurnInProgress:
         """The turn after one more action, which must be legal."""
@@ -71,13 +71,13 @@ class TurnInProgress(NamedTuple):
 def begun(state: DiaballikState, player: str) -> TurnInProgress:
     """A turn of the player, nothing done yet."""
     side = state.side(player)
-    return TurnInProgress(player, state.settings, state.side(other(player)).pieces, side.pieces, side.ball)
+    return TurnInProgress(player, state.options, state.side(other(player)).pieces, side.pieces, side.ball)
 
 
 def receivers(turn: TurnInProgress) -> int:
     """The own pieces that the ball can be passed to, whether or not a pass is left."""
     own = turn.pieces & ~(1 << turn.ball)
-    return seen_from(turn.ball, turn.foes if turn.settings.pass_over_own else turn.foes | own) & own
+    return seen_from(turn.ball, turn.foes if turn.options.pass_over_own else turn.foes | own) & own
 
 
 def actions(turn: TurnInProgress) -> Iterator[Action]:
@@ -104,7 +104,7 @@ def action_sequences(turn: TurnInProgress) -> Iterator[tuple[Action, ...]]:
 
 def results_by_playing(turn: TurnInProgress) -> set[Side]:
     """The results of every whole turn, by playing the actions out; works under all options."""
-    player, settings, foes = turn[:3]
+    player, options, foes = turn[:3]
     goal = GOAL[player]
     found: set[Side] = set()
     # Bare tuples of what changes: pieces, ball, moves left and whether a pass is.
@@ -112,7 +112,7 @@ def results_by_playing(turn: TurnInProgress) -> set[Side]:
     for _ in range(MOST_ACTIONS):
         after: set[tuple[int, int, int, bool]] = set()
         for pieces, ball, moves, may_pass in now:
-            if goal >> ball & 1 or (settings.automatic and due(settings, pieces, foes, player)):
+            if goal >> ball & 1 or (options.automatic and due(options, pieces, foes, player)):
                 continue
             others = pieces & ~(1 << ball)
             if moves:
@@ -121,11 +121,11 @@ def results_by_playing(turn: TurnInProgress) -> set[Side]:
                     for end in members(NEAR[start] & empty):
                         after.add((pieces ^ (1 << start | 1 << end), ball, moves - 1, may_pass))
             if may_pass:
-                for end in members(seen_from(ball, foes if settings.pass_over_own else foes | others) & others):
+                for end in members(seen_from(ball, foes if options.pass_over_own else foes | others) & others):
                     after.add((pieces, end, moves, False))
         found.update(Side(pieces, ball) for pieces, ball, _, _ in after)
         now = after
-    if not settings.null_turn:
+    if not options.null_turn:
         found.discard(turn.side)
     return found
 
@@ -203,15 +203,15 @@ def settled(state: DiaballikState, *, counted: bool) -> DiaballikState:
         return state
     if winner_by_ball(state) is not None:
         return replace(state, to_move=None)
-    if state.settings.automatic:
+    if state.options.automatic:
         # Whoever has just moved comes first: they could have said so before the other.
         for player in (other(to_move), to_move):
-            if due(state.settings, state.side(player).pieces, state.side(other(player)).pieces, player):
+            if due(state.options, state.side(player).pieces, state.side(other(player)).pieces, player):
                 return replace(state, to_move=None, announced=Announcement(ANTI_PLAY, player))
     if not can_act(begun(state, to_move)):
         to_move = other(to_move)
         state = replace(state, to_move=to_move)
-    if state.settings.repetition_draw and counted:
+    if state.options.repetition_draw and counted:
         state = replace(state, counts=repetition.counted(state.counts, position_key(state, to_move)))
     return state
 
@@ -234,21 +234,21 @@ def outcome_of(state: DiaballikState) -> Outcome | None:
 
 def packed_results(turn: TurnInProgress) -> list[int]:
     """Every distinct result of a whole turn, packed as in ``fast``, by tables wherever those hold."""
-    settings = turn.settings
+    options = turn.options
     goal = GOAL[turn.player]
     if turn.ended:
         return []
-    if settings.pass_over_own and not (settings.automatic and is_wall(turn.foes)):
-        return distinct_results(turn.pieces, turn.ball, turn.foes, goal, null_turn=settings.null_turn)
+    if options.pass_over_own and not (options.automatic and is_wall(turn.foes)):
+        return distinct_results(turn.pieces, turn.ball, turn.foes, goal, null_turn=options.null_turn)
     return [side.pieces | side.ball << BALL_SHIFT for side in results_by_playing(turn)]
 
 
 def claimed_results(turn: TurnInProgress, results: Sequence[int]) -> list[int]:
     """Those results after which the mover may call anti-play at once, where that has to be announced."""
-    settings = turn.settings
-    if settings.automatic or not is_wall(turn.foes):
+    options = turn.options
+    if options.automatic or not is_wall(turn.foes):
         return []
-    touch = touching(turn.foes, turn.player, front_only=settings.front_only)
+    touch = touching(turn.foes, turn.player, front_only=options.front_only)
     goal = GOAL[turn.player]
     return [
         result

@@ -48,11 +48,11 @@ def breaches_of_actions(state: DiaballikState, turn: DiaballikTurn) -> tuple[Bre
         if breach is not None:
             return (breach,)
         now = now.after(action)
-    if now.side == state.side(turn.player) and not state.settings.null_turn:
+    if now.side == state.side(turn.player) and not state.options.null_turn:
         return (
             Breach("null-turn", f"The turn ends where it began, {turn.places[0]} and all.", TAKE_BACK, turn.places),
         )
-    if turn.claims and (GOAL[turn.player] >> now.ball & 1 or not due(now.settings, now.pieces, now.foes, now.player)):
+    if turn.claims and (GOAL[turn.player] >> now.ball & 1 or not due(now.options, now.pieces, now.foes, now.player)):
         return (_no_claim(now),)
     return ()
 
@@ -60,7 +60,7 @@ def breaches_of_actions(state: DiaballikState, turn: DiaballikTurn) -> tuple[Bre
 def _no_claim(now: TurnInProgress) -> Breach:
     if GOAL[now.player] >> now.ball & 1:
         return _after_the_goal(now, (PLACES[now.ball],))
-    touch = contacts(now.settings, now.pieces, now.foes, now.player)
+    touch = contacts(now.options, now.pieces, now.foes, now.player)
     places = GRID.names_of(touch)
     foe = other(now.player)
     if not places:
@@ -163,7 +163,7 @@ def pass_line_breach(now: TurnInProgress, start: int, end: int) -> Breach | None
         sentence = f"The pass from {places[0]} to {places[1]} goes over the {other(now.player)} piece on {named[0]}."
         return Breach("pass-blocked", sentence, TAKE_BACK, (places[0], *named, places[1]))
     jumped = between & now.pieces
-    if jumped and not now.settings.pass_over_own:
+    if jumped and not now.options.pass_over_own:
         named = GRID.names_of(jumped)
         sentence = f"The pass from {places[0]} to {places[1]} goes over {now.player}'s own piece on {named[0]}."
         return Breach("pass-over-own", sentence, TAKE_BACK, (places[0], *named, places[1]))

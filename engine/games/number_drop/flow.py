@@ -14,19 +14,19 @@ from engine.support.grid import members
 ALL_LETTERS = (1 << len(LETTERS)) - 1
 
 
-def new_state(settings: NumberDropOptions) -> NumberDropState:
+def new_state(options: NumberDropOptions) -> NumberDropState:
     """The start: empty sheets, the tiles still to be drawn."""
     return NumberDropState(
-        settings,
+        options,
         Phase.TILES,
-        (Sheet(),) * settings.players,
-        notches=(0,) * len(LETTERS) if settings.solo else (),
+        (Sheet(),) * options.players,
+        notches=(0,) * len(LETTERS) if options.solo else (),
     )
 
 
 def everyone(state: NumberDropState) -> int:
     """The set of players still in the game."""
-    return ((1 << state.settings.players) - 1) & ~state.gone
+    return ((1 << state.options.players) - 1) & ~state.gone
 
 
 def unset(state: NumberDropState) -> int:
@@ -43,7 +43,7 @@ def tiles_drawn(state: NumberDropState, faces: tuple[str, ...]) -> NumberDropSta
 def dice_rolled(state: NumberDropState, faces: tuple[str, ...]) -> NumberDropState:
     """The dice lie on the table; a penalty, the solo slides or everyone's drop comes next."""
     rolled = replace(state, roll=faces)
-    if state.settings.solo:
+    if state.options.solo:
         return replace(rolled, phase=Phase.SLIDE, playing=1)
     slot = striking(rolled)
     if slot is None:
@@ -62,7 +62,7 @@ def striking(state: NumberDropState) -> int | None:
 
 
 def _penalty_begun(state: NumberDropState, slot: int) -> NumberDropState:
-    shapes = turned_shapes(state.settings.components, state.tiles[slot])
+    shapes = turned_shapes(state.options.components, state.tiles[slot])
     struck = [player for player in members(everyone(state)) if not state.sheets[player].letters >> slot & 1]
     able = sum(1 << player for player in struck if landings(state.sheets[player].heights, shapes))
     stuck = able.bit_count() < len(struck)
@@ -72,14 +72,14 @@ def _penalty_begun(state: NumberDropState, slot: int) -> NumberDropState:
 
 def _penalty_done(state: NumberDropState) -> NumberDropState:
     done = replace(state, slot=None, playing=0)
-    if state.settings.solo:
+    if state.options.solo:
         return _slides_go_on(done)
     return turn_ended(replace(done, crossed_off=state.crossed_off | 1 << int(state.slot or 0)))
 
 
 def drop_begun(state: NumberDropState) -> NumberDropState:
     """Everyone whose sheet has room for the rolled shape drops it; when it fits nowhere the game ends with the turn."""
-    shapes = turned_shapes(state.settings.components, state.roll[-1])
+    shapes = turned_shapes(state.options.components, state.roll[-1])
     players = list(members(everyone(state)))
     able = sum(1 << player for player in players if landings(state.sheets[player].heights, shapes))
     stuck = able.bit_count() < len(players)
@@ -154,14 +154,14 @@ def turn_ended(state: NumberDropState) -> NumberDropState:
 
 
 def _next_player(state: NumberDropState) -> int:
-    count = state.settings.players
+    count = state.options.players
     around = ((state.first + step) % count for step in range(1, count + 1))
     return next(player for player in around if not state.gone >> player & 1)
 
 
 def reached_the_line(state: NumberDropState) -> tuple[int, ...]:
     """The players still in the game who wrote above the Game Over line."""
-    x_counts = state.settings.x_counts_above_line
+    x_counts = state.options.x_counts_above_line
     return tuple(player for player in members(everyone(state)) if state.sheets[player].game_over_lines(x_counts))
 
 
@@ -175,7 +175,7 @@ def resigned(state: NumberDropState, player: int) -> NumberDropState:
     mask = 1 << player
     now = replace(state, gone=state.gone | mask, playing=state.playing & ~mask, combining=state.combining & ~mask)
     left = everyone(now)
-    if left.bit_count() <= (0 if state.settings.solo else 1):
+    if left.bit_count() <= (0 if state.options.solo else 1):
         return replace(now, phase=Phase.OVER, roll=(), playing=0, combining=0, slot=None, star_slid=False)
     if state.phase in (Phase.TILES, Phase.ROLL):
         return replace(now, first=_next_player(now)) if state.first == player else now
@@ -184,7 +184,7 @@ def resigned(state: NumberDropState, player: int) -> NumberDropState:
 
 def scores_of(state: NumberDropState) -> dict[str, int]:
     """Everyone's points as they stand, those of players who resigned too."""
-    x_counts = state.settings.x_counts_above_line
+    x_counts = state.options.x_counts_above_line
     return {PLAYERS[player]: sheet.score(x_counts) for player, sheet in enumerate(state.sheets)}
 
 
@@ -195,13 +195,13 @@ def outcome_of(state: NumberDropState) -> Outcome | None:
     if state.drawn:
         return Outcome(None, "both agreed on a draw")
     left = list(members(everyone(state)))
-    if len(left) <= (0 if state.settings.solo else 1):
+    if len(left) <= (0 if state.options.solo else 1):
         gone = " and ".join(PLAYERS[player] for player in members(state.gone))
         return Outcome(PLAYERS[left[0]] if left else None, f"{gone} resigned")
     scores = scores_of(state)
     best = max(scores[PLAYERS[player]] for player in left)
     winners = tuple(PLAYERS[player] for player in left if scores[PLAYERS[player]] == best)
-    reason = f"{_why_over(state)}; " + (f"the score is {best}" if state.settings.solo else f"{best} points win")
+    reason = f"{_why_over(state)}; " + (f"the score is {best}" if state.options.solo else f"{best} points win")
     return Outcome(winners[0], reason) if len(winners) == 1 else Outcome(None, f"{reason} together", winners)
 
 

@@ -58,7 +58,7 @@ def _of_pending(state: NumberDropState) -> str | None:
             return f"{PLAYERS[player]} has no combination to draw"
     if state.phase not in (Phase.PENALTY, Phase.DROP):
         return None
-    shapes = turned_shapes(state.settings.components, state.roll[-1]) if state.phase is Phase.DROP else None
+    shapes = turned_shapes(state.options.components, state.roll[-1]) if state.phase is Phase.DROP else None
     for player in members(state.playing):
         if not landings(state.sheets[player].heights, shapes or penalty_shapes(state)):
             return f"the shape fits nowhere on the sheet of {PLAYERS[player]}"
@@ -86,7 +86,7 @@ def is_first_digit(sheet: Sheet, player: int) -> bool:
 
 
 def _of_letters(state: NumberDropState) -> str | None:
-    if state.settings.solo:
+    if state.options.solo:
         down = sum(1 << slot for slot, notch in enumerate(state.notches) if notch == SLIDES_TO_GO)
         if state.crossed_off != down:
             return "in the solo game the letters of the tiles at the bottom are crossed off, and no others"
@@ -100,15 +100,15 @@ def _of_letters(state: NumberDropState) -> str | None:
         return None
     if any(state.sheets[player].letters >> state.slot & 1 for player in members(state.playing)):
         return f"who circled {LETTERS[state.slot]} doesn't drop its penalty"
-    if not state.settings.solo and state.crossed_off >> state.slot & 1:
+    if not state.options.solo and state.crossed_off >> state.slot & 1:
         return f"the letter {LETTERS[state.slot]} is crossed off, so its penalty doesn't drop"
-    if not state.settings.solo and not any(sheet.letters >> state.slot & 1 for sheet in state.sheets):
+    if not state.options.solo and not any(sheet.letters >> state.slot & 1 for sheet in state.sheets):
         return f"nobody circled {LETTERS[state.slot]}, so its penalty doesn't drop"
     return None
 
 
 def _of_slides(state: NumberDropState) -> str | None:
-    solo = state.settings.solo
+    solo = state.options.solo
     if state.phase in (Phase.SLIDE, Phase.STAR_SLIDE) and (not solo or not flow.slidable(state)):
         return "a slide needs a tile that can slide, and the solo game"
     if state.phase is Phase.STAR_SLIDE and not state.has_star():
@@ -122,7 +122,7 @@ def _of_slides(state: NumberDropState) -> str | None:
 
 def _of_end(state: NumberDropState) -> str | None:
     left = flow.everyone(state).bit_count()
-    resigned = left <= (0 if state.settings.solo else 1)
+    resigned = left <= (0 if state.options.solo else 1)
     ended = state.last_turn or state.drawn or resigned or flow.reached_the_line(state) or flow.all_down(state)
     if state.phase is Phase.OVER:
         return None if ended else "the game is over, but nothing ended it"
@@ -130,6 +130,6 @@ def _of_end(state: NumberDropState) -> str | None:
         return "the game goes on, but it was given up or drawn"
     if state.phase in _BETWEEN_TURNS and ended:
         return "the game goes on after a turn that ended it"
-    if not state.settings.solo and any(player in members(state.playing) for player in flow.reached_the_line(state)):
+    if not state.options.solo and any(player in members(state.playing) for player in flow.reached_the_line(state)):
         return "someone above the Game Over line is still to drop"
     return None

@@ -86,7 +86,7 @@ def parse_turn(state: NumberDropState, text: str, player: Player | None = None) 
 
     Where nobody is named, the player that the text begins with (``p2: d1=2``) plays.
     """
-    in_play = PLAYERS[: state.settings.players]
+    in_play = PLAYERS[: state.options.players]
     named = next((each for each in in_play if text.strip().lower().startswith((f"{each}.", f"{each}:"))), None)
     turn = read_turn(state, text, player or named or state.to_move or PLAYERS[state.first])
     if not is_legal(state, turn):
@@ -202,10 +202,10 @@ def diagram(state: NumberDropState) -> str:
 
 
 def _sheet_lines(player: str, sheet: Sheet, state: NumberDropState, *, gone: bool) -> list[str]:
-    score = sheet.score(state.settings.x_counts_above_line)
+    score = sheet.score(state.options.x_counts_above_line)
     lines = [f"{player}: {score}{' (resigned)' if gone else ''}"]
     full = sheet.full_lines()
-    over = sheet.game_over_lines(state.settings.x_counts_above_line)
+    over = sheet.game_over_lines(state.options.x_counts_above_line)
     for line in reversed(range(LINES)):
         cells = "".join(_cell(sheet, line * COLUMNS + column) for column in range(COLUMNS))
         earned = " +2" if line in full else " -5" if line in over else ""
@@ -269,15 +269,15 @@ def _tile(state: NumberDropState, slot: int) -> str:
 
 def summary(options: Mapping[str, OptionValue] | None = None) -> str:
     """Tell the rules with these options in force."""
-    settings = options_from(options)
+    in_force = options_from(options)
     parts = [
         "Number Drop. Write digits in falling shapes, loop equal or consecutive ones for points, and stay below the "
-        "Game Over line. " + ("You play alone." if settings.solo else f"{settings.players} play, each on a sheet."),
+        "Game Over line. " + ("You play alone." if in_force.solo else f"{in_force.players} play, each on a sheet."),
         "A sheet has 7 columns and 14 lines. To begin, "
-        + ("write a 1" if settings.solo else "the first player writes a 1, the second a 2 and so on,")
+        + ("write a 1" if in_force.solo else "the first player writes a 1, the second a 2 and so on,")
         + " on any cell of the lowest line.",
-        _dice_told(settings.components),
-        _penalty_told(settings),
+        _dice_told(in_force.components),
+        _penalty_told(in_force),
         "Drop: put the four digits into the four cells of the shape, in any order, turned and flipped as you like. It "
         "falls straight down until something stops it. Everyone drops the same roll.",
         "Then you may loop one combination of digits that are in no loop yet: 3 to 7 equal digits that touch, or a "
@@ -285,9 +285,9 @@ def summary(options: Mapping[str, OptionValue] | None = None) -> str:
         "counts once; eight of either kind fill the bonus box.",
         "Points: the size of each combination; 10 more for all five equal ones, and for all five consecutive ones; 2 "
         f"for each of the lowest {LINES_BELOW_GAME_OVER} lines that is full. A line above the Game Over line with "
-        + ("anything" if settings.x_counts_above_line else "a digit")
+        + ("anything" if in_force.x_counts_above_line else "a digit")
         + " in it costs 5, and the game ends with that turn"
-        + (", or when all tiles are down." if settings.solo else ". Most points win; a tie is shared."),
+        + (", or when all tiles are down." if in_force.solo else ". Most points win; a tie is shared."),
     ]
     return "\n\n".join(parts)
 
@@ -300,15 +300,15 @@ def _dice_told(components: Components) -> str:
     )
 
 
-def _penalty_told(settings: NumberDropOptions) -> str:
-    faces = ", ".join(f"{solo} {picture(settings.components.shapes[solo])}" for solo, _ in settings.components.tiles)
-    if settings.solo:
+def _penalty_told(options: NumberDropOptions) -> str:
+    faces = ", ".join(f"{solo} {picture(options.components.shapes[solo])}" for solo, _ in options.components.tiles)
+    if options.solo:
         return (
             f"The five tiles ({faces}) lie in columns A to E. After each roll slide any tile down a notch; when a die "
             "shows a star, also the tile of the shape rolled (any, for a star). At the fourth notch its shape drops "
             "into your sheet as X, unless you circled its letter."
         )
-    sides = {SOLO_SIDE: "solo side up", OTHER_SIDE: "other side up"}.get(settings.tiles, "either side up")
+    sides = {SOLO_SIDE: "solo side up", OTHER_SIDE: "other side up"}.get(options.tiles, "either side up")
     return (
         f"Five tiles ({faces} and their backs) are drawn to slots A to E, {sides}. Fill both boxes of a size and you "
         "may circle its letter (A for 3 to E for 7). When a die shows a star, the first circled letter strikes: all "

@@ -53,10 +53,10 @@ def _known_rolls(components: Components) -> frozenset[tuple[str, ...]]:
 
 
 @cache
-def tile_draws(settings: NumberDropOptions) -> tuple[PossibleRoll, ...]:
+def tile_draws(options: NumberDropOptions) -> tuple[PossibleRoll, ...]:
     """Every way the tiles may come to lie in slots A to E, with its probability. Solo, the solo side is always up."""
-    sides = (0,) if settings.solo or settings.tiles == SOLO_SIDE else (1,) if settings.tiles == OTHER_SIDE else (0, 1)
-    tiles = settings.components.tiles
+    sides = (0,) if options.solo or options.tiles == SOLO_SIDE else (1,) if options.tiles == OTHER_SIDE else (0, 1)
+    tiles = options.components.tiles
     faces = sorted(
         tuple(tile[side] for tile, side in zip(drawn, up, strict=True))
         for drawn in permutations(tiles)
@@ -66,8 +66,8 @@ def tile_draws(settings: NumberDropOptions) -> tuple[PossibleRoll, ...]:
 
 
 @cache
-def _known_draws(settings: NumberDropOptions) -> frozenset[tuple[str, ...]]:
-    return frozenset(possible.roll.faces for possible in tile_draws(settings))
+def _known_draws(options: NumberDropOptions) -> frozenset[tuple[str, ...]]:
+    return frozenset(possible.roll.faces for possible in tile_draws(options))
 
 
 def read_dice_roll(components: Components, faces: Sequence[str]) -> tuple[str, ...]:
@@ -80,11 +80,11 @@ def read_dice_roll(components: Components, faces: Sequence[str]) -> tuple[str, .
     return ordered
 
 
-def read_tile_draw(settings: NumberDropOptions, faces: Sequence[str]) -> tuple[str, ...]:
+def read_tile_draw(options: NumberDropOptions, faces: Sequence[str]) -> tuple[str, ...]:
     """The faces of the tiles in slots A to E; raises IllegalTurnError when these tiles can't lie so."""
     drawn = tuple(faces)
-    if drawn not in _known_draws(settings):
-        example = ",".join(tile_draws(settings)[0].roll.faces)
+    if drawn not in _known_draws(options):
+        example = ",".join(tile_draws(options)[0].roll.faces)
         raise IllegalTurnError(
             f"got the tiles {','.join(drawn)}; expected one face of each of the {TILES} tiles that these rules use, "
             f"slot A first, such as {example}"
@@ -100,8 +100,8 @@ def awaits_roll(state: NumberDropState) -> bool:
 def possible_rolls(state: NumberDropState) -> Sequence[PossibleRoll]:
     """List every draw of the tiles at the start, later every roll of the five dice; empty when none is awaited."""
     if state.phase is Phase.TILES:
-        return tile_draws(state.settings)
-    return dice_rolls(state.settings.components) if state.phase is Phase.ROLL else ()
+        return tile_draws(state.options)
+    return dice_rolls(state.options.components) if state.phase is Phase.ROLL else ()
 
 
 def rolled(state: NumberDropState, roll: Roll) -> NumberDropState:
@@ -110,11 +110,11 @@ def rolled(state: NumberDropState, roll: Roll) -> NumberDropState:
     Faces of dice may be given in any order; those of tiles are in the order of their slots.
     """
     if state.phase is Phase.TILES:
-        return flow.tiles_drawn(state, read_tile_draw(state.settings, roll.faces))
+        return flow.tiles_drawn(state, read_tile_draw(state.options, roll.faces))
     if state.phase is not Phase.ROLL:
         waits = "the game is over" if state.to_move is None else f"{state.to_move} is still to play"
         raise IllegalTurnError(f"got a roll of {format_roll(roll)}, but {waits}")
-    return flow.dice_rolled(state, read_dice_roll(state.settings.components, roll.faces))
+    return flow.dice_rolled(state, read_dice_roll(state.options.components, roll.faces))
 
 
 def roll_of(state: NumberDropState) -> Roll | None:
@@ -130,7 +130,7 @@ def parse_roll(state: NumberDropState, text: str) -> Roll:
     faces = tuple(word.text.upper() for word in words(text.replace(",", " ")))
     if not faces:
         raise UnreadableError(f"cannot read {text!r} as a roll; expected faces such as 1,3,4,*,T", 1)
-    known = set("".join(state.settings.components.dice)) | set(state.settings.components.shapes) | {"*"}
+    known = set("".join(state.options.components.dice)) | set(state.options.components.shapes) | {"*"}
     for word in words(text.replace(",", " ")):
         if word.text.upper() not in known:
             raise UnreadableError(
@@ -140,5 +140,5 @@ def parse_roll(state: NumberDropState, text: str) -> Roll:
             )
     rolled(state, Roll(faces))
     if state.phase is Phase.TILES:
-        return Roll(read_tile_draw(state.settings, faces))
-    return Roll(read_dice_roll(state.settings.components, faces))
+        return Roll(read_tile_draw(state.options, faces))
+    return Roll(read_dice_roll(state.options.components, faces))

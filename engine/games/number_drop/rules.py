@@ -108,14 +108,14 @@ def count_from(state: NumberDropState, roll: Roll | None, colour: str | None) ->
     """
     if colour is not None:
         raise IllegalTurnError(f"got the colour {colour!r}, but in Number Drop nobody holds one; leave it out")
-    faces = state.roll if roll is None else rolls.read_dice_roll(state.settings.components, roll.faces)
+    faces = state.roll if roll is None else rolls.read_dice_roll(state.options.components, roll.faces)
     if roll is None and state.busy() and state.phase is not Phase.SETUP:
         return state
     if not faces:
         raise IllegalTurnError("Number Drop waits for a roll, and none is given; give one such as 1,3,4,5,T")
     player = PLAYERS.index(state.to_move) if state.to_move else state.first
-    tiles = state.tiles or rolls.tile_draws(state.settings)[0].roll.faces
-    sheets = state.sheets if state.tiles else (Sheet(),) * state.settings.players
+    tiles = state.tiles or rolls.tile_draws(state.options)[0].roll.faces
+    sheets = state.sheets if state.tiles else (Sheet(),) * state.options.players
     return replace(
         state, phase=Phase.DROP, tiles=tiles, sheets=sheets, roll=faces, first=player, playing=1 << player,
         combining=0, slot=None, star_slid=False,
@@ -126,10 +126,10 @@ def announcements(state: NumberDropState) -> Sequence[Announcement]:
     """List who may resign, and the draw that two players may agree on."""
     if state.phase is Phase.OVER:
         return ()
-    in_play = PLAYERS[: state.settings.players]
+    in_play = PLAYERS[: state.options.players]
     active = tuple(player for number, player in enumerate(in_play) if not state.gone >> number & 1)
     resigning = tuple(Announcement(RESIGN, player) for player in active)
-    return (*resigning, Announcement(DRAW)) if state.settings.players == 2 else resigning
+    return (*resigning, Announcement(DRAW)) if state.options.players == 2 else resigning
 
 
 def announce(state: NumberDropState, announcement: Announcement) -> NumberDropState:
@@ -208,7 +208,7 @@ class _SeenSheet:
         return dict.fromkeys(turn.places, look_of(getattr(turn, "digit", CROSS), False))
 
     def _drops(self) -> Iterator[Drop]:
-        shapes = turned_shapes(self._state.settings.components, self._state.roll[-1])
+        shapes = turned_shapes(self._state.options.components, self._state.roll[-1])
         for cells in sorted(landings(self._state.sheets[self._player].heights, shapes), key=len):
             if self._changed & ~set_of(*cells):
                 continue

@@ -46,7 +46,7 @@ class NumberDropOptions:
 
     @property
     def components(self) -> Components:
-        """The dice and tiles these settings play with."""
+        """The dice and tiles these options play with."""
         return _components(self.dice, self.tile_backs)
 
 
@@ -61,7 +61,7 @@ def _components(dice: str, backs: str) -> Components:
 
 
 def options_from(given: Mapping[str, OptionValue] | None) -> NumberDropOptions:
-    """Read options into settings; raises OptionError for an unknown name or a bad value."""
+    """Read options into a value; raises OptionError for an unknown name or a bad value."""
     return read_into(NumberDropOptions, OPTIONS, given, tile_backs=_read_backs, dice=_read_dice)
 
 
@@ -126,7 +126,7 @@ class NumberDropState:
     ``notches`` (solo only) tells how far each tile has slid. ``gone`` are players who resigned.
     """
 
-    settings: NumberDropOptions
+    options: NumberDropOptions
     phase: Phase
     sheets: tuple[Sheet, ...]
     tiles: tuple[str, ...] = ()
@@ -152,7 +152,7 @@ class NumberDropState:
 
     def in_order(self) -> tuple[int, ...]:
         """The players still in the game, clockwise from the first player."""
-        count = self.settings.players
+        count = self.options.players
         around = ((self.first + step) % count for step in range(count))
         return tuple(player for player in around if not self.gone >> player & 1)
 
@@ -257,12 +257,12 @@ def read_look(place: Place, look: LookName) -> tuple[str, bool]:
     return look[len("digit ")], look.endswith("circled")
 
 
-def read_place(settings: NumberDropOptions, place: Place) -> tuple[int, int]:
+def read_place(options: NumberDropOptions, place: Place) -> tuple[int, int]:
     """Read a place into player and square, as indices; raises UnreadableError when no sheet in play has it."""
     player, _, name = place.partition(".")
-    if player not in PLAYERS[: settings.players] or name not in GRID.index:
+    if player not in PLAYERS[: options.players] or name not in GRID.index:
         raise UnreadableError(
-            f"there is no place {place!r}; places run from p1.a1 to {PLAYERS[settings.players - 1]}.g14"
+            f"there is no place {place!r}; places run from p1.a1 to {PLAYERS[options.players - 1]}.g14"
         )
     return PLAYERS.index(player), GRID.index[name]
 

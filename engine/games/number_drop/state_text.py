@@ -108,7 +108,7 @@ def format_state(state: NumberDropState) -> str:
         "announced": "all:draw" if state.drawn else "",
     }
     parts += [f"{name}={value}" for name, value in named.items() if value]
-    return " ".join([*parts, *differing_options(OPTIONS, state.settings)])
+    return " ".join([*parts, *differing_options(OPTIONS, state.options)])
 
 
 def parse_state(text: str) -> NumberDropState:
@@ -150,30 +150,30 @@ class _Reading:
             )
 
     def state(self) -> NumberDropState:
-        settings = self._settings()
+        options = self._options()
         if self.bare:
-            return self._from_bare_sheet(settings)
+            return self._from_bare_sheet(options)
         phase = self._phase()
-        sheets = tuple(self._sheet(player) for player in PLAYERS[: settings.players])
-        for player in PLAYERS[settings.players :]:
+        sheets = tuple(self._sheet(player) for player in PLAYERS[: options.players])
+        for player in PLAYERS[options.players :]:
             if player in self.named:
-                raise self._fault(player, f"sheets of {settings.players} players; write players= for more")
+                raise self._fault(player, f"sheets of {options.players} players; write players= for more")
         state = NumberDropState(
-            settings,
+            options,
             phase,
             sheets,
-            tiles=self._tiles(settings, phase),
-            first=self._first(settings),
-            roll=self._roll(settings, phase),
-            playing=self._set_of_players("to", settings),
-            combining=self._set_of_players("then", settings),
+            tiles=self._tiles(options, phase),
+            first=self._first(options),
+            roll=self._roll(options, phase),
+            playing=self._set_of_players("to", options),
+            combining=self._set_of_players("then", options),
             crossed_off=self._set_of_letters("crossed_off"),
-            notches=self._notches(settings),
+            notches=self._notches(options),
             slot=self._slot(phase),
             star_slid=self._yes("star_slid"),
             last_turn=self._yes("last_turn"),
-            gone=self._set_of_players("gone", settings),
-            drawn=self._drawn(settings, phase),
+            gone=self._set_of_players("gone", options),
+            drawn=self._drawn(options, phase),
         )
         self._check(state)
         return state
@@ -187,7 +187,7 @@ class _Reading:
     def _impossible(self, fault: str, word: Word | None = None) -> UnreadableError:
         return UnreadableError(f"the state {self.text!r} can't be: {fault}", word.column if word else 1)
 
-    def _settings(self) -> NumberDropOptions:
+    def _options(self) -> NumberDropOptions:
         given: dict[str, OptionValue] = {name: self.named[name].text for name in _OPTION_NAMES if name in self.named}
         try:
             return options_from(given)
@@ -195,17 +195,17 @@ class _Reading:
             column = min(self.named[name].column for name in given)
             raise UnreadableError(f"cannot read the options of the state {self.text!r}: {error}", column) from None
 
-    def _from_bare_sheet(self, settings: NumberDropOptions) -> NumberDropState:
+    def _from_bare_sheet(self, options: NumberDropOptions) -> NumberDropState:
         spare = self.to_move or self.phase or next((w for n, w in self.named.items() if n not in _OPTION_NAMES), None)
         if spare is not None:
             raise unreadable(self.text, *spare, "nothing but options beside a bare sheet")
         joined = "/".join(part for word in self.bare for part in word.text.split("/") if part)
         sheet = self._read_sheet(Word(joined, self.bare[0].column), "the sheet")
-        start = flow.new_state(settings)
+        start = flow.new_state(options)
         state = replace(
             start,
             phase=Phase.ROLL,
-            tiles=tile_draws(settings)[0].roll.faces,
+            tiles=tile_draws(options)[0].roll.faces,
             sheets=(sheet, *start.sheets[1:]),
         )
         return replace(state, phase=Phase.OVER) if flow.reached_the_line(state) else state
@@ -278,37 +278,37 @@ class _Reading:
             raise self._fault(name, f"letters out of {LETTERS}")
         return self._letters(word.text)
 
-    def _set_of_players(self, name: str, settings: NumberDropOptions) -> int:
+    def _set_of_players(self, name: str, options: NumberDropOptions) -> int:
         word = self.named.get(name)
         if word is None:
             return 0
         listed = word.text.split(",")
-        if not set(listed) <= set(PLAYERS[: settings.players]):
-            raise self._fault(name, f"players out of {', '.join(PLAYERS[: settings.players])}")
+        if not set(listed) <= set(PLAYERS[: options.players]):
+            raise self._fault(name, f"players out of {', '.join(PLAYERS[: options.players])}")
         return sum(1 << PLAYERS.index(player) for player in set(listed))
 
-    def _first(self, settings: NumberDropOptions) -> int:
+    def _first(self, options: NumberDropOptions) -> int:
         word = self.named.get("first")
         if word is None:
             return 0
-        if word.text not in PLAYERS[: settings.players]:
-            raise self._fault("first", f"one of {', '.join(PLAYERS[: settings.players])}")
+        if word.text not in PLAYERS[: options.players]:
+            raise self._fault("first", f"one of {', '.join(PLAYERS[: options.players])}")
         return PLAYERS.index(word.text)
 
-    def _tiles(self, settings: NumberDropOptions, phase: Phase) -> tuple[str, ...]:
+    def _tiles(self, options: NumberDropOptions, phase: Phase) -> tuple[str, ...]:
         word = self.named.get("slots")
         if word is None:
             if phase in (Phase.TILES, Phase.OVER):
                 return ()
             raise self._fault("slots", "the faces of the five tiles, slot A first, such as I4,L4,O4,T4,S4")
         try:
-            return read_tile_draw(settings, word.text.upper().split(","))
+            return read_tile_draw(options, word.text.upper().split(","))
         except IllegalTurnError as error:
             raise self._impossible(str(error), word) from None
 
-    def _roll(self, settings: NumberDropOptions, phase: Phase) -> tuple[str, ...]:
+    def _roll(self, options: NumberDropOptions, phase: Phase) -> tuple[str, ...]:
         word = self.named.get("roll")
-        needed = phase in (Phase.SLIDE, Phase.STAR_SLIDE, Phase.DROP) or (phase is Phase.PENALTY and settings.solo)
+        needed = phase in (Phase.SLIDE, Phase.STAR_SLIDE, Phase.DROP) or (phase is Phase.PENALTY and options.solo)
         if word is None:
             if needed:
                 raise self._fault("roll", "the dice, such as 1,3,4,5,T")
@@ -316,7 +316,7 @@ class _Reading:
         if not needed:
             raise self._impossible("no roll lies on the table then", word)
         try:
-            return read_dice_roll(settings.components, word.text.upper().split(","))
+            return read_dice_roll(options.components, word.text.upper().split(","))
         except IllegalTurnError as error:
             raise self._impossible(str(error), word) from None
 
@@ -330,13 +330,13 @@ class _Reading:
             raise self._fault("slot", f"one of {LETTERS}")
         return LETTERS.index(word.text.upper())
 
-    def _notches(self, settings: NumberDropOptions) -> tuple[int, ...]:
+    def _notches(self, options: NumberDropOptions) -> tuple[int, ...]:
         word = self.named.get("notches")
-        if word is None and not settings.solo:
+        if word is None and not options.solo:
             return ()
         listed = word.text.split(",") if word else []
         notches = [notch for notch in listed if notch in ("0", "1", "2", "3", "4")]
-        if len(notches) != len(LETTERS) or len(listed) != len(LETTERS) or not settings.solo:
+        if len(notches) != len(LETTERS) or len(listed) != len(LETTERS) or not options.solo:
             raise self._fault("notches", f"{len(LETTERS)} numbers from 0 to {SLIDES_TO_GO}, with players=1 only")
         return tuple(map(int, notches))
 
@@ -346,11 +346,11 @@ class _Reading:
             raise self._fault(name, "yes")
         return word is not None
 
-    def _drawn(self, settings: NumberDropOptions, phase: Phase) -> bool:
+    def _drawn(self, options: NumberDropOptions, phase: Phase) -> bool:
         word = self.named.get("announced")
         if word is None:
             return False
-        if word.text != "all:draw" or settings.players != 2 or phase is not Phase.OVER:
+        if word.text != "all:draw" or options.players != 2 or phase is not Phase.OVER:
             raise self._fault("announced", "all:draw, when two players are over")
         return True
 

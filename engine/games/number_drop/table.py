@@ -46,12 +46,12 @@ def set_up(
     anywhere: bool = False,  # noqa: ARG001 - there is only one start
 ) -> NumberDropState:
     """The start that the sheets show: empty, or with their first digits; raises IllegalTurnError with breaches."""
-    settings = options_from(options)
-    start = flow.new_state(settings)
+    in_force = options_from(options)
+    start = flow.new_state(in_force)
     cells = [list(EMPTY_CELLS) for _ in start.sheets]
     circled = []
     for place, look in appearance.items():
-        player, square = read_place(settings, place)
+        player, square = read_place(in_force, place)
         mark, is_circled = read_look(place, look)
         cells[player][square] = mark
         if is_circled:
@@ -93,7 +93,7 @@ def amend(state: NumberDropState, looks: Mapping[Place, LookName], to_move: Play
     circled = [sheet.circled for sheet in state.sheets]
     touched = set()
     for place, look in looks.items():
-        player, square = read_place(state.settings, place)
+        player, square = read_place(state.options, place)
         mark, is_circled = read_look(place, look)
         touched.add(player)
         cells[player][square] = mark
@@ -137,7 +137,7 @@ def _relooped(sheet: Sheet, cells: str, circled: int, who: str) -> Sheet:
 def _resettled(state: NumberDropState) -> NumberDropState:
     """What the table waits for once the sheets are put right."""
     ended = bool(flow.reached_the_line(state)) or state.last_turn or flow.all_down(state) or state.drawn
-    given_up = flow.everyone(state).bit_count() <= (0 if state.settings.solo else 1)
+    given_up = flow.everyone(state).bit_count() <= (0 if state.options.solo else 1)
     if state.phase is Phase.OVER:
         return state if ended or given_up else replace(state, phase=Phase.ROLL)
     if state.phase in (Phase.ROLL, Phase.SLIDE) and ended:
@@ -151,9 +151,9 @@ def _resettled(state: NumberDropState) -> NumberDropState:
 
 
 def _with_first(state: NumberDropState, to_move: Player) -> NumberDropState:
-    if to_move not in PLAYERS[: state.settings.players]:
+    if to_move not in PLAYERS[: state.options.players]:
         raise UnreadableError(
-            f"there is no player {to_move!r}; expected one of {', '.join(PLAYERS[: state.settings.players])}"
+            f"there is no player {to_move!r}; expected one of {', '.join(PLAYERS[: state.options.players])}"
         )
     player = PLAYERS.index(to_move)
     free = state.phase in (Phase.TILES, Phase.ROLL) and not state.gone >> player & 1
@@ -170,7 +170,7 @@ def explain(before: NumberDropState, after: Appearance) -> tuple[Breach, ...]:
     """
     seen: dict[int, dict[int, tuple[str, bool]]] = {}
     for place, look in after.items():
-        player, square = read_place(before.settings, place)
+        player, square = read_place(before.options, place)
         sheet = before.sheets[player]
         mark = read_look(place, look)
         if look != look_of(sheet.cells[square], bool(sheet.circled >> square & 1)):

@@ -74,14 +74,14 @@ def turns_of(state: NumberDropState, player: int) -> Sequence[NumberDropTurn]:
             for cells in landings(sheet.heights, penalty_shapes(state))
         )
     if state.phase is Phase.DROP:
-        shapes = turned_shapes(state.settings.components, state.roll[-1])
+        shapes = turned_shapes(state.options.components, state.roll[-1])
         return Drops(name, landings(sheet.heights, shapes), assignments(state.roll[:-1]))
     return tuple(Slide(name, LETTERS[slot]) for slot in flow.slidable(state))
 
 
 def penalty_shapes(state: NumberDropState) -> tuple[frozenset[tuple[int, int]], ...]:
     """Every turning of the penalty that drops now."""
-    return turned_shapes(state.settings.components, state.tiles[int(state.slot or 0)])
+    return turned_shapes(state.options.components, state.tiles[int(state.slot or 0)])
 
 
 def combinations_of(state: NumberDropState, player: int, most: int | None = None) -> tuple[Combination, ...]:
@@ -101,7 +101,7 @@ def combinations_of(state: NumberDropState, player: int, most: int | None = None
 
 def is_legal(state: NumberDropState, turn: NumberDropTurn) -> bool:
     """Whether the turn may be played now."""
-    if turn.player not in PLAYERS[: state.settings.players]:
+    if turn.player not in PLAYERS[: state.options.players]:
         return False
     player = PLAYERS.index(turn.player)
     if isinstance(turn, Combination):

@@ -48,9 +48,9 @@ _ASKED = {
 
 def breaches_of(state: NumberDropState, turn: NumberDropTurn) -> tuple[Breach, ...]:
     """Say which rules a turn breaks, the nearest first; empty exactly when it is legal."""
-    if turn.player not in PLAYERS[: state.settings.players]:
+    if turn.player not in PLAYERS[: state.options.players]:
         told = f"There is no player {turn.player} in this game."
-        return (_breach("not-your-turn", told, f"Let one of {', '.join(PLAYERS[: state.settings.players])} play."),)
+        return (_breach("not-your-turn", told, f"Let one of {', '.join(PLAYERS[: state.options.players])} play."),)
     player = PLAYERS.index(turn.player)
     untimely = _untimely(state, player, turn)
     if untimely is not None:
@@ -177,7 +177,7 @@ def _of_drop(state: NumberDropState, player: int, turn: SetUpDigit | Drop | Pena
         )
     penalty = state.phase is Phase.PENALTY
     found = _marks_of_penalty(turn, marks) if penalty else _marks_of_drop(state, turn, marks)
-    shapes = penalty_shapes(state) if penalty else turned_shapes(state.settings.components, state.roll[-1])
+    shapes = penalty_shapes(state) if penalty else turned_shapes(state.options.components, state.roll[-1])
     return (*found, *_of_shape(state, turn, sheet, squares, shapes))
 
 

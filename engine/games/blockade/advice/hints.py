@@ -157,7 +157,7 @@ class _HintSearch:
         """Look for a turn that wins, over any squares; say whether there is one."""
         for which, colour in enumerate(OWNED[self.player]):
             points = max(each[which] for each in allowed)
-            terrain = self._terrain(colour, OWNED[self.player][1 - which], strict=self.state.settings.strict)
+            terrain = self._terrain(colour, OWNED[self.player][1 - which], strict=self.state.options.strict)
             worth = self._within(terrain, points)
             if not worth(terrain.start, 0):
                 continue
@@ -268,7 +268,7 @@ class _HintSearch:
             for square in CLEARS
             if len(self.state.stacks[square]) > 1 and colour_of(self.state.stacks[square][1]) == friend
         )
-        return terrain_of(self.state.stacks, replace(self.state.settings, strict=strict), colour, taken)
+        return terrain_of(self.state.stacks, replace(self.state.options, strict=strict), colour, taken)
 
     def _promising(self, ends: list[_End], points: int) -> list[_End]:
         within = [end for end in ends if end.reached.points <= points]

@@ -63,7 +63,7 @@ class MutableBoard:
     __slots__ = ("black", "rests", "stacks", "tops", "tower", "towers", "walls")
 
     def __init__(self, state: BlockadeState) -> None:
-        self.tower = state.settings.tower
+        self.tower = state.options.tower
         self.stacks = [list(stack) for stack in state.stacks]
         self.black = list(reversed(supply(state.stacks)))
         self.tops = [0] * (BLACK * 4)
@@ -75,7 +75,7 @@ class MutableBoard:
             if is_blockade(stack):
                 self.towers[colour] += 1
                 self._wall(square, colour)
-            elif makes_tower(stack, state.settings.tower):
+            elif makes_tower(stack, state.options.tower):
                 self.towers[colour] += 1
             self._show(square)
 
@@ -213,7 +213,7 @@ def _played_out(state: BlockadeState, rng: Random, most_plies: int) -> Ending:
     player = starting.to_move
     assert player is not None
     table = MutableBoard(state)
-    passes, most_passes = state.passes, state.settings.draw_after_passes
+    passes, most_passes = state.passes, state.options.draw_after_passes
     for played in range(1, most_plies + 1):
         dice = starting.roll if starting.roll is not None and played == 1 else _two_dice(rng)
         moved, won = table.random_turn(player, dice, rng)

@@ -98,7 +98,7 @@ class _AlternatingSearch:
         self.terrains = (ways[0].terrain, ways[1].terrain)
         self.allowed = allowed
         self.caps = "".join(str(size) for size in caps)
-        self.strict = self.terrains[0].settings.strict
+        self.strict = self.terrains[0].options.strict
         self.rings = self.terrains[0].rings
         self._needs: dict[tuple[int, str], bool] = {}
         self.fronts: dict[tuple[Layout, bool, bool], list[tuple[int, int]]] = {}

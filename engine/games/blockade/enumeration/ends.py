@@ -94,7 +94,7 @@ class ColourEnds:
 
     def terrain(self, taken: int = 0) -> Terrain:
         """The colour's ground with these clear squares taken."""
-        return terrain_of(self._state.stacks, self._state.settings, self.colour, taken)
+        return terrain_of(self._state.stacks, self._state.options, self.colour, taken)
 
     @property
     def most_built(self) -> int:

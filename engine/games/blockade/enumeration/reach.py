@@ -175,7 +175,7 @@ class _Search:
     def _expand(self, node: Node, bucket: int) -> None:
         layout, waiting = node
         terrain, needs = self.terrain, self.terrain.needs
-        strict, builds = terrain.settings.strict, terrain.builds
+        strict, builds = terrain.options.strict, terrain.builds
         left = self.points - bucket // _BY_COST
         need = self.need[node]
         held = {each.square for each in waiting}

@@ -79,7 +79,7 @@ class Terrain:
     """
 
     colour: int
-    settings: BlockadeOptions
+    options: BlockadeOptions
     stacks: Stacks
     walls: int
     room: tuple[int, ...]
@@ -140,7 +140,7 @@ class Terrain:
         """Whether a pile on the large of a square, without a cap, is a tower."""
         if square not in self.builds:
             return False
-        if self.settings.tower == EXACT:
+        if self.options.tower == EXACT:
             return pile == "MS"
         smalls = len(pile) - len(pile.rstrip("S"))
         return 0 < smalls < len(pile) and "S" not in pile[:-smalls]
@@ -177,7 +177,7 @@ class Terrain:
         return total
 
 
-def terrain_of(stacks: Stacks, settings: BlockadeOptions, colour: int, taken: int = 0) -> Terrain:
+def terrain_of(stacks: Stacks, options: BlockadeOptions, colour: int, taken: int = 0) -> Terrain:
     """One colour's ground, its owner to play. On the clear squares of ``taken`` no piece of it may rest.
 
     Pieces of the other own colour are left out of account but for that.
@@ -202,7 +202,7 @@ def terrain_of(stacks: Stacks, settings: BlockadeOptions, colour: int, taken: in
             builds.append(square)
     return Terrain(
         colour,
-        settings,
+        options,
         stacks,
         walls_against(stacks, player),
         tuple(rooms),

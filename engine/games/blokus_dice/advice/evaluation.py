@@ -82,12 +82,12 @@ class Course:
 
 def course_of(state: BlokusState, seat: int) -> Course:
     """The rounds to come for the player at ``seat`` after this one, if nobody else goes out before."""
-    count = state.settings.players
+    count = state.options.players
     active = state.active()
     markers, starter = list(state.markers), state.starter
     rounds = []
-    for _ in range(len(state.settings.sheet.shapes) - state.sheets[seat].shapes_drawn):
-        markers = [markers[place] for place in places_passed_from(state.settings, starter)]
+    for _ in range(len(state.options.sheet.shapes) - state.sheets[seat].shapes_drawn):
+        markers = [markers[place] for place in places_passed_from(state.options, starter)]
         starter = next(following for step in range(1, count + 1) if (following := (starter + step) % count) in active)
         order = sorted(active, key=lambda each: (each - starter) % count)
         rounds.append((markers[seat], len(order) - order.index(seat)))

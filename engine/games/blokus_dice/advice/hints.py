@@ -92,7 +92,7 @@ class _HintSearch:
         self._rng = rng
         self._deadline = deadline
         self._better = better
-        self._sheet = state.settings.sheet
+        self._sheet = state.options.sheet
         self._finder = finder_of(self._sheet)
         self._colour = colour_in_hand(state, seat)
         self._now = prospect_of(self._sheet, state.sheets[seat])

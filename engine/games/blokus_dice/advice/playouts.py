@@ -66,7 +66,7 @@ class _MutableSheet:
 
 def play_random_games(state: BlokusState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
     """Play ``count`` games from ``state``, every turn and roll drawn evenly; cut off after ``most_plies`` turns."""
-    finder = finder_of(state.settings.sheet)
+    finder = finder_of(state.options.sheet)
     games = (play_random_game(state, finder, rng, most_plies) for _ in range(count))
     return tally(Ending.by(outcome_of(final), played) for played, final in games)
 
@@ -80,7 +80,7 @@ def play_random_game(
     """
     if state.seat is None:
         return 0, state
-    sheet, count = state.settings.sheet, state.settings.players
+    sheet, count = state.options.sheet, state.options.players
     players = [_MutableSheet(sheet, filled) for filled in state.sheets]
     markers: Sequence[int] = state.markers
     starter, dice, waiting = state.starter, list(state.dice), state.still_to_play() if state.dice else []
@@ -99,7 +99,7 @@ def play_random_game(
         seat = waiting.pop(0)
         played += players[seat].plays(finder, markers[seat], dice, rng)
         if not waiting:
-            markers = [markers[place] for place in places_passed_from(state.settings, starter)]
+            markers = [markers[place] for place in places_passed_from(state.options, starter)]
             starter = (starter + 1) % count
     over = all(player.status != PlayerStatus.PLAYING for player in players)
     sheets = tuple(player.sheet() for player in players)

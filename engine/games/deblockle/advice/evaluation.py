@@ -97,9 +97,9 @@ class SearchRules(Rules[Position, Move]):
         return self.core.leaving(mover, codes[0]) if len(codes) == 1 and mover != OVER else None
 
 
-def search_rules_of(settings: DeblockleOptions) -> SearchRules:
+def search_rules_of(options: DeblockleOptions) -> SearchRules:
     """What looking ahead needs under these options; its tables are kept from one turn to the next."""
-    return _search_rules(fast_rules_of(settings))
+    return _search_rules(fast_rules_of(options))
 
 
 @functools.lru_cache(maxsize=16)

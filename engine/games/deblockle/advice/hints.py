@@ -92,7 +92,7 @@ class _HintSearch:
     """One hint being looked for."""
 
     def __init__(self, state: DeblockleState, deadline: Deadline, rng: Random, most_depth: int) -> None:
-        self.ahead: SearchRules = search_rules_of(state.settings)
+        self.ahead: SearchRules = search_rules_of(state.options)
         self._state = state
         self._player = str(state.to_move)
         self._deadline = deadline
@@ -146,7 +146,7 @@ class _HintSearch:
         return Hint(turn, reason, _mean_expected(every), "win", sum(hint.sure for hint in chosen) / len(every))
 
     def _hint(self, position: Position, found: Found[Move]) -> Hint[DeblockleTurn]:
-        turn = turn_of(self._state.settings, self._player, found.move)
+        turn = turn_of(self._state.options, self._player, found.move)
         certain = found.proven and (found.win_in is not None or found.loss_in is not None)
         sure = 1.0 if found.proven else found.depth / (found.depth + _HALF_SURE_DEPTH)
         expected = found.chance(_TURNS_FOR_LIKELY * TURN)

@@ -146,7 +146,7 @@ def play_random_games(state: DeblockleState, count: int, rng: Random, *, most_pl
     outcome = outcome_of(state)
     if outcome is not None:
         return tally([Ending.by(outcome, 0)] * count)
-    core = fast_rules_of(state.settings)
+    core = fast_rules_of(state.options)
     lots = turn_sampler_of(core)
     known = known_position(state)
     return tally(_played_out(core, lots, known or world_of(state, rng), rng, most_plies) for _ in range(count))

@@ -46,7 +46,7 @@ def hint(
     """Find a good turn; see engine.api.Advice.hint. Raises IllegalTurnError when the game is over."""
     if state.to_move is None:
         raise IllegalTurnError("the game is over, so there is no turn to hint at")
-    searcher = Searcher(state.settings, Deadline.after(max(0.0, deadline_s), clock))
+    searcher = Searcher(state.options, Deadline.after(max(0.0, deadline_s), clock))
     position = position_of(state)
     if better is not None and not searcher.usual:
         better(_anything(state, position))
@@ -97,9 +97,9 @@ def _at_once(state: DiaballikState, position: Position, results: list[int]) -> H
     for result in claimed_results(turn, results):
         reason = f"claims anti-play: three pieces touch {foe}'s wall"
         return Hint(_turn(state, result, claims=True), reason, 1.0, "win", 1.0)
-    if state.settings.automatic:
+    if state.options.automatic:
         for result in results:
-            if due(state.settings, result & PIECES_MASK, position.foes, player):
+            if due(state.options, result & PIECES_MASK, position.foes, player):
                 reason = f"wins: three pieces touch {foe}'s wall, which is anti-play"
                 return Hint(_turn(state, result), reason, 1.0, "win", 1.0)
     if len(results) == 1:

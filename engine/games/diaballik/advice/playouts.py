@@ -121,7 +121,7 @@ def play_random_games(state: DiaballikState, count: int, rng: Random, *, most_pl
     count = max(0, count)
     if state.to_move is None or most_plies <= 0:
         return tally([Ending.by(outcome_of(state), 0)] * count)
-    if count < _FEW or not state.settings.pass_over_own or state.settings.automatic:
+    if count < _FEW or not state.options.pass_over_own or state.options.automatic:
         return play_games_one_by_one(state, count, rng, most_plies)
     drawing = np.random.Generator(np.random.PCG64(rng.getrandbits(64)))
     return RandomGames(state, min(count, _MOST_AT_ONCE), drawing).run(count, most_plies)
@@ -146,7 +146,7 @@ class RandomGames:
     """Games under way. Row ``player * games + game`` of ``pieces`` (a set) and ``squares`` (7, the carrier's first)."""
 
     def __init__(self, state: DiaballikState, games: int, drawing: np.random.Generator) -> None:
-        self._settings: DiaballikOptions = state.settings
+        self._options: DiaballikOptions = state.options
         self._drawing = drawing
         self._games = games
         self._start_mover = PLAYERS.index(str(state.to_move))
@@ -273,7 +273,7 @@ class RandomGames:
         for each in idle:
             empty = EVERY & ~int(now.own[each] | now.foes[each])
             others = [int(square) for square in self._squares[now.rows[each], 1:]]
-            legal[each] = self._settings.null_turn and any(NEAR[square] & empty for square in others)
+            legal[each] = self._options.null_turn and any(NEAR[square] & empty for square in others)
         return legal, ball, wins
 
     @staticmethod
@@ -312,7 +312,7 @@ class RandomGames:
             for each in says:
                 place = chosen[each]
                 player = PLAYERS[int(now.mover[place])]
-                touch = touching(int(now.foes[place]), player, front_only=self._settings.front_only)
+                touch = touching(int(now.foes[place]), player, front_only=self._options.front_only)
                 pieces = int(now.own[place] ^ self.change_of(now, np.array([place]))[0])
                 due = not wins[place] and (pieces & touch).bit_count() >= CONTACTS_TO_CLAIM
                 claimed[each] = 1 if due else -1
@@ -356,7 +356,7 @@ class RandomGames:
             foes = int(self._pieces[(1 - player) * self._games + game])
             own = int(self._pieces[player * self._games + game])
             self._may_claim[game] = is_wall(foes) and bool(
-                own & touching(foes, PLAYERS[player], front_only=self._settings.front_only)
+                own & touching(foes, PLAYERS[player], front_only=self._options.front_only)
             )
 
     def _skip_the_stuck(self) -> None:
@@ -369,7 +369,7 @@ class RandomGames:
 
     def _state_of(self, game: int) -> DiaballikState:
         sides = [Side(int(self._pieces[row]), int(self._squares[row, 0])) for row in (game, self._games + game)]
-        return DiaballikState(self._settings, sides[0], sides[1], PLAYERS[int(self._mover[game])])
+        return DiaballikState(self._options, sides[0], sides[1], PLAYERS[int(self._mover[game])])
 
 
 def play_games_one_by_one(state: DiaballikState, count: int, rng: Random, most_plies: int) -> Tally:
@@ -380,13 +380,13 @@ def play_games_one_by_one(state: DiaballikState, count: int, rng: Random, most_p
 
 def _one_game(state: DiaballikState, rng: Random, most_plies: int) -> tuple[str | None, int]:
     """Who wins one game, ``None`` when it is cut off, and how many turns it takes."""
-    settings = state.settings
+    options = state.options
     sides: dict[str, Side] = {player: state.side(player) for player in PLAYERS}
     mover = str(state.to_move)
     played = 0
     while played < most_plies:
         foe = other(mover)
-        turn = TurnInProgress(mover, settings, sides[foe].pieces, sides[mover].pieces, sides[mover].ball)
+        turn = TurnInProgress(mover, options, sides[foe].pieces, sides[mover].pieces, sides[mover].ball)
         results = packed_results(turn)
         if not results:
             mover = foe
@@ -399,9 +399,9 @@ def _one_game(state: DiaballikState, rng: Random, most_plies: int) -> tuple[str 
         sides[mover] = unpacked(results[drawn])
         if GOAL[mover] >> sides[mover].ball & 1:
             return mover, played
-        if settings.automatic:
+        if options.automatic:
             for player in (mover, foe):
-                if due(settings, sides[player].pieces, sides[other(player)].pieces, player):
+                if due(options, sides[player].pieces, sides[other(player)].pieces, player):
                     return player, played
         mover = foe
     return None, played

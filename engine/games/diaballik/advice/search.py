@@ -67,27 +67,27 @@ class Line(NamedTuple):
 
 
 class Searcher:
-    """One search: the settings, the deadline, and the positions opened so far.
+    """One search: the options, the deadline, and the positions opened so far.
 
     ``usual`` says that the options are such that results come from tables, and quickly.
     """
 
-    def __init__(self, settings: DiaballikOptions, deadline: Deadline) -> None:
-        self._settings = settings
+    def __init__(self, options: DiaballikOptions, deadline: Deadline) -> None:
+        self._options = options
         self._deadline = deadline
         self._opened: dict[Position, Opened] = {}
         self._known: dict[Position, Known] = {}
-        self.usual = settings.pass_over_own and not settings.automatic
+        self.usual = options.pass_over_own and not options.automatic
 
     def results(self, position: Position) -> list[int]:
-        """The results of the mover's turn under the settings."""
-        settings = self._settings
+        """The results of the mover's turn under the options."""
+        options = self._options
         player = PLAYERS[position.player]
         if self.usual:
             return distinct_results(
-                position.own, position.ball, position.foes, GOAL[player], null_turn=settings.null_turn
+                position.own, position.ball, position.foes, GOAL[player], null_turn=options.null_turn
             )
-        return packed_results(TurnInProgress(player, settings, position.foes, position.own, position.ball))
+        return packed_results(TurnInProgress(player, options, position.foes, position.own, position.ball))
 
     def wins_at_once(self, position: Position, results: list[int] | None = None) -> int | None:
         """A result that wins: by the ball, or by a claim of anti-play, which it then only makes possible."""
@@ -98,7 +98,7 @@ class Searcher:
                 if goal >> (result >> BALL_SHIFT) & 1:
                     return result
         if is_wall(position.foes):
-            touch = touching(position.foes, player, front_only=self._settings.front_only)
+            touch = touching(position.foes, player, front_only=self._options.front_only)
             if position.own & touch:
                 for result in self.results(position) if results is None else results:
                     if (result & touch & PIECES_MASK).bit_count() >= CONTACTS_TO_CLAIM:
@@ -107,7 +107,7 @@ class Searcher:
 
     def scored(self, position: Position, results: list[int]) -> Integers:
         """What each result scores for the mover."""
-        scores = judged(position, np.array(results, dtype=np.int64), front_only=self._settings.front_only).scores
+        scores = judged(position, np.array(results, dtype=np.int64), front_only=self._options.front_only).scores
         if not self.usual:
             # Which passes are open, and what ends the game, was taken as under the usual options.
             np.maximum(scores, SEEMS_LOST, out=scores)
@@ -136,7 +136,7 @@ class Searcher:
         """Whether the score's word on a win by the player to move isn't to be trusted."""
         if not self.usual or not is_wall(after.foes):
             return not self.usual
-        touch = touching(after.foes, PLAYERS[after.player], front_only=self._settings.front_only)
+        touch = touching(after.foes, PLAYERS[after.player], front_only=self._options.front_only)
         return bool(after.own & touch)
 
     def open(self, position: Position) -> Opened:

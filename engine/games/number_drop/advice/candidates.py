@@ -71,15 +71,15 @@ class Valuation:
 
 def valuation_of(state: NumberDropState, player: int) -> Valuation:
     """How to value a player's sheet once the turn that is being played is over."""
-    settings = state.settings
+    options = state.options
     if state.last_turn or flow.reached_the_line(state):
         left = 0.0
-    elif settings.solo:
-        left = left_from(tiles_of(state.notches, state.sheets[0].letters), chances_of(settings.components)).turns
+    elif options.solo:
+        left = left_from(tiles_of(state.notches, state.sheets[0].letters), chances_of(options.components)).turns
     else:
         highest = max(sum(state.sheets[each].heights) for each in members(flow.everyone(state)))
         left = max(1.0, (GRID.columns * 11 - max(highest, sum(state.sheets[player].heights))) / _CELLS_A_TURN - 1)
-    return Valuation(left, settings.solo, settings.x_counts_above_line)
+    return Valuation(left, options.solo, options.x_counts_above_line)
 
 
 def open_sizes(sheet: Sheet) -> tuple[int, int]:
@@ -176,7 +176,7 @@ class ImmediateWorth(NamedTuple):
 
 def immediate_worth(state: NumberDropState, player: int, turn: NumberDropTurn) -> ImmediateWorth:
     """How a turn stands by itself, the best combination after a drop counted."""
-    x_counts = state.settings.x_counts_above_line
+    x_counts = state.options.x_counts_above_line
     if isinstance(turn, Combination):
         sheet, more = played(state, turn).sheets[player], 0
     else:

@@ -141,7 +141,7 @@ class _HintSearch:
         chosen, sure = ahead(
             shortlist[:_RACING],
             self._outlook,
-            self._state.settings.components,
+            self._state.options.components,
             self._deadline,
             self._rng,
             lambda candidate: self._tell(self._hint(candidate, 0.5)),
@@ -150,7 +150,7 @@ class _HintSearch:
 
     def _at_once(self, turns: Sequence[NumberDropTurn]) -> Hint[NumberDropTurn]:
         """A legal turn without any thought that takes time: low on the sheet, or the tile that is furthest down."""
-        points = float(self._sheet.score(self._state.settings.x_counts_above_line))
+        points = float(self._sheet.score(self._state.options.x_counts_above_line))
         sure = 1.0 if len(turns) == 1 else 0.0
         if isinstance(turns[0], Slide):
             return Hint(*slide_at_once(self._state, turns), points, _POINTS, sure)
@@ -174,9 +174,9 @@ class _HintSearch:
 
     def _expected(self, sheet: Sheet) -> float:
         """About the final score: the points as they stand, and for every turn to come what one brought in games."""
-        settings = self._state.settings
-        a_turn = _POINTS_A_TURN_ALONE if settings.solo else _POINTS_A_TURN
-        return sheet.score(settings.x_counts_above_line) + a_turn * self._outlook.turns_left
+        options = self._state.options
+        a_turn = _POINTS_A_TURN_ALONE if options.solo else _POINTS_A_TURN
+        return sheet.score(options.x_counts_above_line) + a_turn * self._outlook.turns_left
 
     def _ranked(self, turns: Sequence[NumberDropTurn]) -> list[tuple[NumberDropTurn, float]]:
         """These turns with their values, the best first; a drop's combination is still to come."""
@@ -255,7 +255,7 @@ class _HintSearch:
         That is known only where nobody else still plays in this turn, and several play.
         """
         state, me = self._state, PLAYERS[self._player]
-        if state.settings.solo or state.busy() != (self._player,) or state.phase not in (Phase.DROP, Phase.PENALTY):
+        if state.options.solo or state.busy() != (self._player,) or state.phase not in (Phase.DROP, Phase.PENALTY):
             return None, ranked
         losing = set()
         for turn in [turn for turn, _ in ranked if self._ends_the_game(turn)][:_SHORTLIST]:

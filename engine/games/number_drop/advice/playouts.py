@@ -80,7 +80,7 @@ class _RandomGame:
         state = self._state
         if state.phase is Phase.TILES:
             # All draws are equally likely.
-            self._state = flow.tiles_drawn(state, self._rng.choice(tile_draws(state.settings)).roll.faces)
+            self._state = flow.tiles_drawn(state, self._rng.choice(tile_draws(state.options)).roll.faces)
             return
         self._count()
         turns = legal_turns(state)
@@ -88,8 +88,8 @@ class _RandomGame:
 
     def _play_turns(self) -> str:
         state, rng = self._state, self._rng
-        self._components = state.settings.components
-        self._x_counts = state.settings.x_counts_above_line
+        self._components = state.options.components
+        self._x_counts = state.options.x_counts_above_line
         self._sheets = {player: MutableSheet(state.sheets[player]) for player in state.in_order()}
         self._crossed_off = state.crossed_off
         self._notches = list(state.notches)

@@ -174,7 +174,7 @@ def best_slide(state: NumberDropState, turns: Sequence[NumberDropTurn], expected
 def left_after(state: NumberDropState, slot: int) -> Left:
     """What is left when the tile in a slot is slid now, the star's slide of this turn counted."""
     notches, cost = _slid(state, state.notches, slot)
-    chances = chances_of(state.settings.components)
+    chances = chances_of(state.options.components)
     letters = state.sheets[0].letters
     if state.phase is Phase.SLIDE and state.has_star():
         shape = state.roll[-1]

@@ -181,7 +181,7 @@ def test_a_change_breaks_a_rule_unless_a_legal_turn_makes_it(state, seed):
 @given(states(), st.integers(0, 2**32))
 def test_illegal_turns_say_which_rule(state, seed):
     rng = random.Random(seed)
-    grid = state.settings.sheet.grid
+    grid = state.options.sheet.grid
     squares = ",".join(rng.sample(grid.names, rng.randint(1, 3)))
     text = f"{rng.randint(1, 6)}:{squares}{rng.choice(['', ':strike'])}"
     try:

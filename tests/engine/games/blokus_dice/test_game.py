@@ -55,9 +55,9 @@ def hands(options, rounds):
     """The colours in everyone's hand, round by round, when nobody goes out."""
     state, rng, found = GAME.rules.new(options), random.Random(1), []
     for _ in range(rounds):
-        found.append("".join("rbyg"[colour] for colour in state.markers[: state.settings.players]))
-        state = GAME.dice.rolled(state, Roll(("1",) * state.settings.players))
-        for _ in range(state.settings.players):
+        found.append("".join("rbyg"[colour] for colour in state.markers[: state.options.players]))
+        state = GAME.dice.rolled(state, Roll(("1",) * state.options.players))
+        for _ in range(state.options.players):
             turns = [turn for turn in GAME.rules.legal_turns(state) if not turn.strike]
             state = GAME.rules.apply(state, turns[rng.randrange(len(turns))])
     return found
@@ -224,7 +224,7 @@ def test_set_up_takes_empty_sheets_only():
 def test_unfinished_positions_are_shapes_begun():
     state = rolled("2,2", {"players": 2, "sheet": SMALL.replace("5x5/1", "5x5/0")})
     begun = GAME.table.unfinished(state)
-    edge = {square for square in state.settings.sheet.grid.names if square[0] in "ae" or square[1] in "15"}
+    edge = {square for square in state.options.sheet.grid.names if square[0] in "ae" or square[1] in "15"}
     # I3 in a corner reaches three squares along each edge: all that lie on the edge.
     assert {position.places for position in begun} == {(f"p1.{square}",) for square in edge}
     for position in begun:

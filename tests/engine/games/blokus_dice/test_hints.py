@@ -159,7 +159,7 @@ def test_the_end_is_worked_out_exactly(strikes):
 
 def test_an_end_that_is_too_far_off_is_left_to_chance():
     state = to_draw({"players": 2}, 3, most_turns=1)
-    sheet, seat = state.settings.sheet, state.seat
+    sheet, seat = state.options.sheet, state.seat
     endgame = Endgame(PlacementFinder(sheet), course_of(state, seat), lambda: None, most_nodes=5)
     with pytest.raises(TooMuchError):
         endgame.value(prospect_of(sheet, state.sheets[seat]))

@@ -76,8 +76,8 @@ class WholeGame(RuleBasedStateMachine):
     @invariant()
     def what_was_drawn_is_there(self):
         drawn = {}
-        names = {player: [] for player in self.state.settings.names}
-        strikes = dict.fromkeys(self.state.settings.names, 0)
+        names = {player: [] for player in self.state.options.names}
+        strikes = dict.fromkeys(self.state.options.names, 0)
         for _, step in self.history:
             if hasattr(step, "squares"):
                 drawn |= dict.fromkeys(step.places, step.colour)
@@ -85,7 +85,7 @@ class WholeGame(RuleBasedStateMachine):
                 strikes[step.player] += step.strike
         seen = {place: look for place, look in GAME.table.appearance(self.state).items() if look != EMPTY}
         assert seen == drawn
-        sheet = self.state.settings.sheet
+        sheet = self.state.options.sheet
         for player, filled in zip(names, self.state.sheets, strict=True):
             assert len(names[player]) == len(set(names[player])) == filled.shapes_drawn
             assert filled.used == sum(1 << sheet.number_of[name] for name in names[player])
@@ -136,7 +136,7 @@ def test_fast_random_games_are_like_slow_ones(options):
 
 @given(states())
 def test_the_fast_core_finds_what_the_rules_find(state):
-    sheet = state.settings.sheet
+    sheet = state.options.sheet
     for filled in state.sheets:
         unused = (1 << len(sheet.shapes)) - 1 & ~filled.used
         for colour in range(4):
@@ -153,7 +153,7 @@ def test_the_fast_core_finds_what_the_rules_find(state):
 def test_a_fast_random_game_ends_as_a_game_may(seed):
     rng = random.Random(seed)
     state = GAME.rules.new({"players": 2 + seed % 3})
-    played, final = play_random_game(state, PlacementFinder(state.settings.sheet), rng, 10_000)
+    played, final = play_random_game(state, PlacementFinder(state.options.sheet), rng, 10_000)
     assert played == sum(filled.shapes_drawn for filled in final.sheets)
     # The text is read with every shape made out anew from its squares.
     assert GAME.notation.parse_state(GAME.notation.format_state(final)) == final
@@ -171,7 +171,7 @@ def test_fast_random_games_may_be_cut_off_or_be_over():
 def test_a_single_turn_at_random_is_drawn_evenly():
     state = GAME.dice.rolled(GAME.rules.new({"players": 2, "sheet": "5x5/1/-/1,2/I3/V3/I4/L4/O4"}), Roll(("1", "2")))
     turns = list(GAME.rules.legal_turns(state))
-    finder, rng, counts = PlacementFinder(state.settings.sheet), random.Random(5), {}
+    finder, rng, counts = PlacementFinder(state.options.sheet), random.Random(5), {}
     for _ in range(200 * len(turns)):
         _, after = play_random_game(state, finder, rng, 1)
         key = (after.sheets[0].colours, after.sheets[0].strikes)

@@ -215,6 +215,6 @@ def worlds(state, game):
         for side in sides:
             side["faces"]["down"] = next(symbol for symbol in STAR_UP.values() if symbol not in side["faces"].values())
         choices.append([(square, side) for side in sides])
-    options = {name: getattr(state.settings, name) for name in DEFAULTS}
+    options = {name: getattr(state.options, name) for name in DEFAULTS}
     for blocks in itertools.product(*choices):
         yield {"blocks": dict(blocks), "options": options, "to_move": state.to_move}

@@ -44,7 +44,7 @@ def test_every_drawing_is_narrow_and_names_every_block(position):
 @given(OPTIONS)
 def test_the_rules_in_short_say_what_the_options_change(options):
     told = GAME.notation.summary(options)
-    settings = GAME.rules.new(options).settings
+    settings = GAME.rules.new(options).options
     assert ("side by side" in told or "right beside" in told) == (not settings.side_by_side)
     assert ("may claim a draw" in told) == settings.repetition_draw
     assert ("stays where it rolled" in told) == settings.hop_forfeited_when_stuck

@@ -249,7 +249,7 @@ def test_every_legal_turn_and_no_change_are_explained_by_nothing(seed, hidden):
     rng = random.Random(f"legal {seed}")
     for _ in range(40):
         state = GAME.notation.parse_state(oracle.text(oracle.random_position(rng)))
-        if hidden and state.settings.side_by_side:
+        if hidden and state.options.side_by_side:
             state = GAME.table.set_up(GAME.table.appearance(state), anywhere=True)
         assert GAME.table.explain(state, GAME.table.appearance(state)) == ()
         turns = GAME.rules.legal_turns(state)

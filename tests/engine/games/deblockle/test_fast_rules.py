@@ -17,11 +17,11 @@ GAME = load("deblockle")
 
 def turns_by_the_core(state):
     """The core's moves as turns, with the blocks and the player to move that it says follow."""
-    core, position = fast_rules.fast_rules_of(state.settings), fast_rules.known_position(state)
+    core, position = fast_rules.fast_rules_of(state.options), fast_rules.known_position(state)
     moves = core.moves(position)
     assert core.count(position) == len(moves) == len(set(moves))
     player = GAME.players[position[0]] if position[0] != fast_rules.OVER else None
-    return {fast_rules.turn_of(state.settings, player, move): core.play(position, move) for move in moves}
+    return {fast_rules.turn_of(state.options, player, move): core.play(position, move) for move in moves}
 
 
 def assert_same(state, rng, tried=3):
@@ -70,7 +70,7 @@ def test_same_turns_as_the_oracle(seed):
 )
 def test_published_counts(options, counts):
     state = GAME.rules.new(options)
-    core, position = fast_rules.fast_rules_of(state.settings), fast_rules.known_position(state)
+    core, position = fast_rules.fast_rules_of(state.options), fast_rules.known_position(state)
     assert [core.perft(position, depth) for depth in range(1, len(counts) + 1)] == counts
     assert GAME.rules.count_results(state) == counts[0]
 
@@ -91,7 +91,7 @@ def test_every_turn_and_no_other_is_drawn(seed):
     rng = random.Random(200 + seed)
     for _ in range(12):
         state = GAME.notation.parse_state(oracle.text(oracle.random_position(rng)))
-        core, position = fast_rules.fast_rules_of(state.settings), fast_rules.known_position(state)
+        core, position = fast_rules.fast_rules_of(state.options), fast_rules.known_position(state)
         moves = core.moves(position)
         drawn = {turn_sampler_of(core).drawn(position, rng) for _ in range(14 * len(moves) + 1)}
         assert drawn == set(moves or [None])
@@ -107,7 +107,7 @@ def test_every_turn_and_no_other_is_drawn(seed):
 )
 def test_turns_are_drawn_evenly(text):
     state = GAME.notation.parse_state(text)
-    core, position = fast_rules.fast_rules_of(state.settings), fast_rules.known_position(state)
+    core, position = fast_rules.fast_rules_of(state.options), fast_rules.known_position(state)
     rng = random.Random(2)
     turns = core.count(position)
     lots = turn_sampler_of(core)
@@ -122,7 +122,7 @@ def test_there_is_no_turn_to_draw_after_the_end():
     state = GAME.notation.parse_state(
         "over a1:G.stop/north=cross b1:T.x/north=star a2:T.x/north=star side_by_side=false"
     )
-    core, position = fast_rules.fast_rules_of(state.settings), fast_rules.known_position(state)
+    core, position = fast_rules.fast_rules_of(state.options), fast_rules.known_position(state)
     assert (core.count(position), core.moves(position), position[0]) == (0, [], fast_rules.OVER)
     assert turn_sampler_of(core).drawn(position, random.Random(0)) is None
     assert turn_sampler_of(core).drawn((0, *position[1:]), random.Random(0)) is None
@@ -163,7 +163,7 @@ def test_ten_thousand_games_at_random_break_no_invariant():
     stars = {GAME.places.index(place) for place in ("d2", "d6")}
     for number in range(10_000):
         state = games[number % 2]
-        core, position = fast_rules.fast_rules_of(state.settings), fast_rules.known_position(state)
+        core, position = fast_rules.fast_rules_of(state.options), fast_rules.known_position(state)
         while position[0] != fast_rules.OVER and position[1] and position[2]:
             move = turn_sampler_of(core).drawn(position, rng)
             following = core.play(position, move)

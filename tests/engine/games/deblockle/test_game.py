@@ -65,7 +65,7 @@ def test_set_up_knows_the_tops_only():
 
 def test_set_up_elsewhere_counts_the_blocks_it_sees():
     state = GAME.table.set_up(seen("a1:G.x b1:G.stop d7:T.hoops"), anywhere=True)
-    assert (state.settings.blocks_gold, state.settings.blocks_teal) == (2, 1)
+    assert (state.options.blocks_gold, state.options.blocks_teal) == (2, 1)
     with pytest.raises(IllegalTurnError) as raised:
         GAME.table.set_up(seen("a1:G.x b1:G.stop"), anywhere=True)
     assert [breach.rule for breach in raised.value.breaches] == ["too-few-blocks"]

@@ -85,7 +85,7 @@ def test_a_loss_in_two_is_avoided():
 
 def known_to_win(state, player, plies):
     """Whether the player wins within so many plies whatever is played, by the fast core's moves."""
-    core, position = fast_rules_of(state.settings), known_position(state)
+    core, position = fast_rules_of(state.options), known_position(state)
     me = GAME.players.index(player)
 
     def wins(position, plies):
@@ -180,7 +180,7 @@ def test_reasons_say_what_the_turn_is_good_for():
         if state.to_move is None:
             continue
         # Filling its tables may take all the looks there are, and then the reason is a plainer one.
-        search_rules_of(state.settings).prepare(lambda: None)
+        search_rules_of(state.options).prepare(lambda: None)
         found = hint(state, strength=Strength.GENTLE, reads=60)
         foe = other(state)
         after = GAME.rules.apply(state, found.turn)
@@ -201,7 +201,7 @@ def test_reasons_say_what_the_turn_is_good_for():
 
 
 def test_turns_to_go_are_what_a_lone_block_needs():
-    ahead = search_rules_of(GAME.rules.new().settings)
+    ahead = search_rules_of(GAME.rules.new().options)
     ahead.prepare(lambda: None)
     for text, needed in ((WON, 1), ("gold c3:G.star/north=slider a2:T.x/north=star removed=3,0", 3)):
         _, (code,), _ = known_position(GAME.notation.parse_state(text))
@@ -211,10 +211,10 @@ def test_turns_to_go_are_what_a_lone_block_needs():
 
 def turns_needed(state):
     """Turns until gold's block is off, by the plain rules, the other side never in the way."""
-    settings = replace(state.settings, blocks_gold=1)
+    settings = replace(state.options, blocks_gold=1)
     gold = [block for block in state.blocks if block.owner == "gold"]
     far = next(block for block in state.blocks if block.owner == "teal")._replace(square=0)
-    reached = {replace(state, settings=settings, blocks=(far, *gold))}
+    reached = {replace(state, options=settings, blocks=(far, *gold))}
     for turns in itertools.count(1):
         following = {GAME.rules.apply(each, turn) for each in reached for turn in GAME.rules.legal_turns(each)}
         if any(GAME.rules.outcome(each) is not None for each in following):

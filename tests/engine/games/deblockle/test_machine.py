@@ -53,7 +53,7 @@ class WholeGame(RuleBasedStateMachine):
         for player in PLAYERS:
             off = sum(turn.end is None and turn.player == player for _, turn in self.history)
             standing = sum(look.startswith(player) for look in GAME.table.appearance(self.known).values())
-            assert standing + off == self.known.settings.blocks(player)
+            assert standing + off == self.known.options.blocks(player)
             assert self.known.removed(player) == off
 
     @invariant()

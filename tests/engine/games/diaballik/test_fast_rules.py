@@ -22,7 +22,7 @@ USUAL = {"pass_over_own": True, "antiplay": "announced"}
 def by_tables(state):
     own, foes = state.side(state.to_move), state.side(other(state.to_move))
     return fast_rules.distinct_results(
-        own.pieces, own.ball, foes.pieces, GOAL[state.to_move], null_turn=state.settings.null_turn
+        own.pieces, own.ball, foes.pieces, GOAL[state.to_move], null_turn=state.options.null_turn
     )
 
 

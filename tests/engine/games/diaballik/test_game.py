@@ -219,7 +219,7 @@ def test_there_are_no_dice_and_no_side_faces():
 def test_a_start_seen_is_the_start(options):
     state = GAME.rules.new(options)
     assert GAME.table.set_up(GAME.table.appearance(state), options) == state
-    other = {"start": "standard" if state.settings.start == "variant" else "variant"}
+    other = {"start": "standard" if state.options.start == "variant" else "variant"}
     with pytest.raises(IllegalTurnError) as raised:
         GAME.table.set_up(GAME.table.appearance(state), {**options, **other})
     assert "start-square" in [breach.rule for breach in raised.value.breaches]
@@ -227,7 +227,7 @@ def test_a_start_seen_is_the_start(options):
 
 @given(states(antiplay="announced"))
 def test_any_position_may_be_set_up_where_that_was_agreed(state):
-    options = {"antiplay_contacts": state.settings.antiplay_contacts, "pass_over_own": state.settings.pass_over_own}
+    options = {"antiplay_contacts": state.options.antiplay_contacts, "pass_over_own": state.options.pass_over_own}
     seen = GAME.table.set_up(GAME.table.appearance(state), options, anywhere=True)
     assert GAME.table.appearance(seen) == GAME.table.appearance(state)
 
@@ -237,7 +237,7 @@ def test_any_position_may_be_set_up_where_that_was_agreed(state):
 def test_amending_makes_any_position_of_any_other(one, two):
     amended = GAME.table.amend(one, GAME.table.appearance(two), two.to_move)
     assert (GAME.table.appearance(amended), amended.to_move) == (GAME.table.appearance(two), two.to_move)
-    assert amended.settings == one.settings
+    assert amended.options == one.options
 
 
 @pytest.mark.parametrize(
@@ -320,7 +320,7 @@ def test_the_board_is_drawn():
 def test_the_rules_told_differ_with_every_option(options):
     told = GAME.notation.summary(options)
     assert all(len(paragraph.split()) > 5 for paragraph in told.split("\n\n"))
-    same = all(GAME.rules.new(options).settings.__getattribute__(each.name) == each.default for each in GAME.options)
+    same = all(GAME.rules.new(options).options.__getattribute__(each.name) == each.default for each in GAME.options)
     assert (told == GAME.notation.summary()) == same
 
 

@@ -143,7 +143,7 @@ def lowest(turns, rng):
 
 
 def test_turns_that_are_left_alone_agree_with_games_played_so():
-    chances = chances_of(GAME.rules.new().settings.components)
+    chances = chances_of(GAME.rules.new().options.components)
     expected = left_from(tiles_of((2, 2, 3, 3, 4), 0), chances).turns
     rng = Random(4)
     turns = []
@@ -164,7 +164,7 @@ def test_turns_that_are_left_alone_agree_with_games_played_so():
 
 
 def test_no_turn_is_left_once_all_tiles_are_down():
-    chances = chances_of(GAME.rules.new().settings.components)
+    chances = chances_of(GAME.rules.new().options.components)
     assert left_from(tiles_of((4, 4, 4, 4, 4), 0), chances) == (0, 0)
     last = left_from(tiles_of((4, 4, 4, 4, 3), 0), chances)
     assert last.turns == 1

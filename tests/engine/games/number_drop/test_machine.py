@@ -82,7 +82,7 @@ class WholeGame(RuleBasedStateMachine):
 
     @invariant()
     def scores_add_up_from_the_record(self):
-        x_counts = self.state.settings.x_counts_above_line
+        x_counts = self.state.options.x_counts_above_line
         for player, sheet in zip(GAME.players, self.state.sheets, strict=False):
             cells = oracle.read(sheet.cells)
             by_name = {oracle.square(cell): cell for cell in cells}
