@@ -146,8 +146,10 @@ def is_news(verdict: Verdict, shown: Verdict | None, *, unsettled: bool) -> bool
         return False
     if verdict.kind is VerdictKind.UNCHANGED and shown.kind in _LASTING:
         return False
-    if verdict.kind is VerdictKind.CANNOT_SEE and shown.kind is VerdictKind.CANNOT_SEE:
-        return False
+    if verdict.kind is VerdictKind.CANNOT_SEE:
+        # what lies on the table unasked, and has changed nothing in sight, takes no light away
+        same_as_ever = bool(verdict.seen) and verdict.seen == verdict.expected and shown.kind in _LASTING
+        return not same_as_ever and shown.kind is not VerdictKind.CANNOT_SEE
     return key_of(verdict) != key_of(shown)
 
 

@@ -94,6 +94,19 @@ def test_a_flicker_is_no_change(table: Any, start: Any) -> None:
     assert on.kinds() == ["new game", "set up"]
 
 
+def test_a_thing_on_a_piece_takes_no_light_away_and_is_named_to_whoever_asks(table: Any, start: Any) -> None:
+    on = table(turn_end="button")
+    on.service.start()
+    on.show(start, 2)
+    _, after = on.play(start="e1", top="x")
+    on.show(after, 1)
+    assert kinds_of(on.service.end_turn()) == [VerdictKind.ACCEPTED]
+    assert on.show(after, 3, hidden={"c5"}) == []
+    assert on.lamp.moods[-1] is Mood.ACCEPTED
+    (verdict,) = on.service.end_turn()
+    assert (verdict.kind, verdict.places) == (VerdictKind.CANNOT_SEE, ("c5",))
+
+
 def test_a_long_hand_is_named_once(table: Any, start: Any) -> None:
     on = table(patience_s=2.0)
     on.service.start()
