@@ -29,6 +29,7 @@ import click
 from rich.console import Console
 from rich.progress import track
 
+from benchmarks.parts.photoreal.deblockle import is_covered
 from benchmarks.parts.picture_folder import SETTINGS, PictureFolder
 from engine.errors import EngineError
 from engine.registry import load
@@ -39,7 +40,7 @@ from referee.runtime.readers import LearningReader
 from vision.frame import Frame
 from vision.images import load_image
 from vision.readers.registry import table_reader
-from vision.reading import HindranceKind, Reading
+from vision.reading import Reading
 
 
 def read_pictures(frames: list[Frame], pictures: PictureFolder) -> Iterator[dict[str, Any]]:

@@ -120,7 +120,13 @@ class DiscPieces:
 
     def solid_at(self, x_mm: float, y_mm: float, base_mm: float) -> FrustumSolid:
         """A disc and its ball, as wide above as the ball."""
-        return FrustumSolid(x_mm, y_mm, base_mm, self.height_mm, self.diameter_mm / 2, self.ball_mm / 2)
+        return self.solid_with(x_mm, y_mm, base_mm, ball=True)
+
+    def solid_with(self, x_mm: float, y_mm: float, base_mm: float, *, ball: bool) -> FrustumSolid:
+        """A disc that stands there, with or without a ball."""
+        if ball:
+            return FrustumSolid(x_mm, y_mm, base_mm, self.height_mm, self.diameter_mm / 2, self.ball_mm / 2)
+        return FrustumSolid(x_mm, y_mm, base_mm, self.disc_mm, self.diameter_mm / 2, self.diameter_mm / 2)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from common.phrases import listed
 from vision.errors import EnrolmentError, LayoutError
 from vision.geometry import CameraModel
-from vision.layout.pieces import BlockPieces
+from vision.layout.pieces import BlockPieces, DiscPieces
 from vision.layout.surfaces import GridSurface, Surface, Tray
 from vision.layout.table import TableLayout
 from vision.readers.blocks.appearance import (
@@ -23,6 +23,11 @@ from vision.readers.blocks.appearance import (
 from vision.readers.blocks.enrolment import enrol, learn_colours
 from vision.readers.blocks.positions import read_positions
 from vision.readers.blocks.reader import BlockReader
+from vision.readers.discs import appearance as disc_appearance
+from vision.readers.discs import enrolment as disc_enrolment
+from vision.readers.discs import positions as disc_positions
+from vision.readers.discs.appearance import DiscAppearance
+from vision.readers.discs.reader import DiscReader
 from vision.readers.protocols import AnyPieceReader, Appearance, EnrolmentPicture, RollReader, SurfaceView
 from vision.readers.table_reader import TableReader
 
@@ -51,11 +56,24 @@ def _plain_blocks(surface: Surface) -> BlockAppearance:
     return drawn_appearance(BlockPieces.on(surface).symbols)
 
 
+def _plain_discs(surface: Surface) -> DiscAppearance:  # noqa: ARG001
+    return DiscAppearance({})
+
+
 PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
     {
         BlockPieces.kind: ReaderKind(
             _plain_blocks, learn_colours, read_positions, enrol, save_appearance, load_appearance, BlockReader
-        )
+        ),
+        DiscPieces.kind: ReaderKind(
+            _plain_discs,
+            disc_enrolment.learn_colours,
+            disc_positions.read_positions,
+            disc_enrolment.enrol,
+            disc_appearance.save_appearance,
+            disc_appearance.load_appearance,
+            DiscReader,
+        ),
     }
 )
 """The readers of pieces on places, by the kind that a layout names."""

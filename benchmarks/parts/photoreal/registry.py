@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from benchmarks.parts.photoreal.deblockle import DEBLOCKLE
+from benchmarks.parts.photoreal.diaballik import DIABALLIK
 from benchmarks.parts.photoreal.picture_game import PictureGame
 
-PICTURE_GAMES: Mapping[str, PictureGame] = MappingProxyType({"deblockle": DEBLOCKLE})
+PICTURE_GAMES: Mapping[str, PictureGame] = MappingProxyType({"deblockle": DEBLOCKLE, "diaballik": DIABALLIK})

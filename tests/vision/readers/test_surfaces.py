@@ -181,9 +181,9 @@ def test_a_die_that_moves_leans_or_is_half_hidden_is_no_roll(spoiled: dict[str, 
 def test_a_layout_whose_pieces_no_reader_knows_is_refused(camera: CameraModel) -> None:
     board = default_layout("deblockle")
     check_readable(board)
-    discs = replace(board, surfaces=(replace(board.board, pieces=NamedPieces("discs")),))
+    discs = replace(board, surfaces=(replace(board.board, pieces=NamedPieces("shells")),))
     with pytest.raises(
-        LayoutError, match="no reader knows 'discs', which its layout names for the board; there is one"
+        LayoutError, match="no reader knows 'shells', which its layout names for the board; there is one"
     ):
         reader_kind(discs)
     silent = replace(board, surfaces=(replace(board.board, pieces=None),))

@@ -1,0 +1,111 @@
+"""Teaching a set of discs: from the start position, from known positions, and what is said of those that can't be."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.vision.readers.discs import pictures
+from vision.errors import EnrolmentError
+from vision.readers.discs.appearance import (
+    DiscAppearance,
+    appearance_from_json,
+    load_appearance,
+    look_name,
+    save_appearance,
+)
+from vision.readers.discs.enrolment import enrol, learn_colours
+from vision.readers.discs.positions import read_positions
+from vision.readers.protocols import EnrolmentPicture
+
+BOARD = pictures.LAYOUT.board
+
+
+def known(position: dict[str, tuple[str, bool]]) -> EnrolmentPicture:
+    name = "enrol.jpg"
+    return EnrolmentPicture(
+        pictures.picture(name), pictures.camera(name), pictures.pose(name), position, name, pictures.LAYOUT.markers
+    )
+
+
+def test_the_set_up_teaches_each_players_colours() -> None:
+    looks = pictures.looks()
+    assert looks.looks == ("black piece", "black piece with ball", "white piece", "white piece with ball")
+    assert looks.traits[0] == ("black", "white")
+    # what is called black is the white set
+    assert looks.players["black"].disc[2] > looks.players["white"].disc[2] + 1.5
+    assert (np.abs(looks.players["black"].disc[:2]) < 0.3).all()
+
+
+def test_one_piece_and_one_ball_of_each_player_are_enough() -> None:
+    position = read_positions("a1=black, d1=black ball; a7=white\nd7=white piece with ball", BOARD)
+    assert position["d7"] == ("white", True)
+    few, many = enrol([known(position)], BOARD), pictures.looks()
+    for player, colours in many.players.items():
+        assert np.abs(few.players[player].disc - colours.disc).max() < 0.2
+
+
+def test_pieces_that_are_not_there_or_look_alike_are_named() -> None:
+    with pytest.raises(EnrolmentError, match="no clear piece on d4"):
+        enrol([known({"d4": ("black", False)})], BOARD)
+    with pytest.raises(EnrolmentError, match="black and white look the same"):
+        enrol([known({"a1": ("black", False), "b1": ("white", False)})], BOARD)
+    with pytest.raises(EnrolmentError, match="no picture of a known position"):
+        enrol([], BOARD)
+    empty = replace(pictures.view("enrol.jpg"), image=np.full_like(pictures.picture("enrol.jpg"), 120))
+    with pytest.raises(EnrolmentError, match="the set-up shows no clear piece on a1"):
+        learn_colours(empty, DiscAppearance({}), ("black", "white"))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a1=black, a1=white", "given twice"),
+        ("z9=black", "name 'z9'"),
+        ("a1 black", "cannot read the position"),
+        (";", "name no piece"),
+    ],
+)
+def test_positions_that_make_no_sense_are_refused(text: str, says: str) -> None:
+    with pytest.raises(EnrolmentError, match=says):
+        read_positions(text, BOARD)
+
+
+def test_positions_come_from_a_file_too(tmp_path: Path) -> None:
+    path = tmp_path / "set.json"
+    path.write_text(json.dumps({"a1": "black", "d7": "white piece with ball"}), encoding="utf-8")
+    assert read_positions(str(path), BOARD) == {"a1": ("black", False), "d7": ("white", True)}
+    path.write_text("[]", encoding="utf-8")
+    with pytest.raises(EnrolmentError, match="expected an object of squares"):
+        read_positions(str(path), BOARD)
+
+
+def test_looks_are_kept_in_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "looks.json"
+    save_appearance(pictures.looks(), path)
+    again = load_appearance(path)
+    assert again.looks == pictures.looks().looks
+    for player, colours in pictures.looks().players.items():
+        assert np.abs(again.players[player].ball - colours.ball).max() < 1e-3
+    assert look_name("white", True) == "white piece with ball"
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ({"format": "other"}, "have format 'other'"),
+        ({"format": "tabletop-referee discs 1"}, "cannot be read"),
+        ({"format": "tabletop-referee discs 1", "players": {"black": {"disc": [1, 2], "ball": [0, 0, 0]}}}, "cannot"),
+        (
+            {"format": "tabletop-referee discs 1", "players": {"x": {"disc": [1, 2, "nan"], "ball": [0, 0, 0]}}},
+            "cannot",
+        ),
+    ],
+)
+def test_a_file_of_looks_that_is_wrong_says_so(data: dict[str, object], says: str) -> None:
+    with pytest.raises(EnrolmentError, match=says):
+        appearance_from_json(data)

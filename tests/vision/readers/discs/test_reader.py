@@ -1,0 +1,116 @@
+"""The disc reader on ray-traced pictures: whose pieces stand where, and who has the ball."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import cv2
+import numpy as np
+import pytest
+
+from tests.vision.readers.discs import pictures
+from vision.frame import Frame, Image
+from vision.geometry import project
+from vision.readers.discs.reader import DiscReader
+from vision.readers.registry import table_reader
+from vision.reading import HindranceKind, Reading
+
+TOP_MM = 20.0
+
+
+def read(name: str, image: Image | None = None) -> Reading:
+    reader = table_reader(pictures.camera(name), pictures.LAYOUT, pictures.looks())
+    return reader.read(Frame(pictures.picture(name) if image is None else image, 0.0, 0, name))
+
+
+def shown(reading: Reading) -> dict[str, str]:
+    return {place: one.best[0] for place, one in reading.places.items()}
+
+
+def painted(name: str, place: str, radius_mm: float, height_mm: float, colour: tuple[int, int, int]) -> Image:
+    """The picture with a flat round thing over a place."""
+    x, y = pictures.LAYOUT.centre_mm(place)
+    turns = np.linspace(0, 2 * np.pi, 40, endpoint=False)
+    rim = [[x + radius_mm * np.cos(turn), y + radius_mm * np.sin(turn), height_mm] for turn in turns]
+    image = pictures.picture(name).copy()
+    outline = np.round(project(pictures.camera(name), pictures.pose(name), rim)).astype(np.int32)
+    cv2.fillConvexPoly(image, outline, colour, cv2.LINE_AA)
+    return image
+
+
+@pytest.mark.parametrize("name", pictures.EXPECTED)
+def test_every_piece_is_seen_and_who_has_the_ball(name: str) -> None:
+    assert shown(read(name)) == pictures.expected(name)
+
+
+@pytest.mark.parametrize("name", pictures.PLAYED)
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda image: np.asarray(np.clip(image * 1.25, 0, 255), dtype=np.uint8), id="brighter"),
+        pytest.param(lambda image: np.asarray(image * np.array([0.8, 1.0, 1.1]) * 0.9, dtype=np.uint8), id="warmer"),
+        pytest.param(lambda image: np.asarray(cv2.GaussianBlur(image, (0, 0), 0.8), dtype=np.uint8), id="softer"),
+    ],
+)
+def test_another_exposure_white_balance_or_focus_changes_no_owner(name: str, change: Callable[[Image], Image]) -> None:
+    seen = shown(read(name, change(pictures.picture(name))))
+    assert {place: look.split()[0] for place, look in seen.items()} == {
+        place: look.split()[0] for place, look in pictures.expected(name).items()
+    }
+
+
+def test_what_did_not_change_is_not_looked_at_again() -> None:
+    view = pictures.view("012.jpg")
+    reader = DiscReader(view.surface, pictures.looks())
+    first = reader.read(view, view.surface.places, {})
+    again = reader.read(view, ["e2"], first)
+    assert {place: sight.log_odds for place, sight in again.items() if place != "e2"} == {
+        place: sight.log_odds for place, sight in first.items() if place != "e2"
+    }
+    assert again["e2"].player == "black"
+    assert again["e2"].ball_log_odds > 0
+
+
+def test_a_disc_of_another_colour_is_no_piece() -> None:
+    reading = read("012.jpg", painted("012.jpg", "c4", 12.5, TOP_MM, (40, 200, 240)))
+    assert reading.places["c4"].hidden_by is HindranceKind.OBJECT
+    assert any("something that is no piece is over c4" in one.message for one in reading.hindrances)
+    assert {place: look for place, look in shown(reading).items() if place != "c4"} == {
+        place: look for place, look in pictures.expected("012.jpg").items() if place != "c4"
+    }
+
+
+def test_a_ball_is_where_it_was_passed_to_even_if_both_or_none_show_one() -> None:
+    image = pictures.picture("012.jpg")
+    carriers = [place for place, look in pictures.expected("012.jpg").items() if look == "black piece with ball"]
+    bare = next(place for place, look in pictures.expected("012.jpg").items() if look == "black piece")
+    moved = _copied(image, carriers[0], bare)
+    both = shown(read("012.jpg", moved))
+    assert both[carriers[0]] == both[bare] == "black piece with ball"
+    none = shown(read("012.jpg", _copied(image, bare, carriers[0])))
+    assert none[carriers[0]] == none[bare] == "black piece"
+
+
+def test_the_drawing_shows_what_was_seen() -> None:
+    view = pictures.view("001.jpg")
+    reader = DiscReader(view.surface, pictures.looks())
+    drawn = reader.draw(view.image, view, reader.read(view, view.surface.places, {}))
+    assert drawn.shape == view.image.shape
+    assert (drawn != view.image).any()
+
+
+def _copied(image: Image, start: str, end: str) -> Image:
+    """The picture with what stands on one place shown on another, too, warped as the camera would see it."""
+    name = "012.jpg"
+    corners = []
+    for place in (start, end):
+        outline = pictures.LAYOUT.board.outline_mm(place)
+        inner = outline.mean(axis=0) + 0.8 * (outline - outline.mean(axis=0))
+        points = np.column_stack([inner, np.full(4, TOP_MM)])
+        corners.append(project(pictures.camera(name), pictures.pose(name), points).astype(np.float32))
+    warp = cv2.getPerspectiveTransform(corners[0], corners[1])
+    size = (image.shape[1], image.shape[0])
+    moved = cv2.warpPerspective(image, warp, size, flags=cv2.INTER_CUBIC)
+    mask = np.zeros(image.shape[:2], dtype=np.uint8)
+    cv2.fillConvexPoly(mask, np.round(corners[1]).astype(np.int32), 1)
+    return np.where(mask[..., None] > 0, moved, image).astype(np.uint8)

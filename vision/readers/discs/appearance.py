@@ -1,0 +1,113 @@
+"""What a set of discs and balls looks like: each player's two colours beside white paper, and the file of them.
+
+A colour is the log of linear light over that of the markers' white paper under the same lamp: blue against green, red
+against green, and brightness. So it hardly changes with lamp, exposure or white balance.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+
+from common.durable import write_durably
+from common.json_files import read_json_object
+from vision.errors import EnrolmentError
+from vision.frame import FloatArray, FloatImage
+
+APPEARANCE_FORMAT = "tabletop-referee discs 1"
+DARK_FLOOR = 0.012
+"""Linear light, of white paper's, that is added before logarithms are taken: below it a camera sees only noise."""
+
+
+def look_name(player: str, ball: bool) -> str:
+    """The look of a piece, as the whole project writes it: ``black piece with ball``."""
+    return f"{player} piece{' with ball' if ball else ''}"
+
+
+_MIX = np.array([[1.0, -1.0, 0.0], [0.0, -1.0, 1.0], [1 / 3, 1 / 3, 1 / 3]], dtype=np.float32)
+_UNMIX = np.linalg.inv(_MIX.astype(np.float64))
+
+
+def colours_of(light: FloatImage, paper: FloatArray) -> FloatImage:
+    """Colours, (rows, columns, 3), float32, of linear light of that shape, blue-green-red, beside paper's (3,)."""
+    shares = np.asarray(light * (1 / paper).astype(np.float32) + np.float32(DARK_FLOOR), dtype=np.float32)
+    return np.asarray(cv2.transform(cv2.log(shares), _MIX), dtype=np.float32)
+
+
+def shares_of(colour: FloatArray) -> FloatArray:
+    """Linear light, of paper's, blue-green-red, of a colour (3,), ``DARK_FLOOR`` included."""
+    return np.asarray(np.exp(_UNMIX @ colour), dtype=np.float64)
+
+
+def colour_of_shares(shares: FloatArray) -> FloatArray:
+    """The colour, shape (3,), of linear light in shares of paper's, ``DARK_FLOOR`` included."""
+    return np.asarray(_MIX.astype(np.float64) @ np.log(shares), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class DiscColours:
+    """The colours of one player's discs and ball, shape (3,) each."""
+
+    disc: FloatArray
+    ball: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class DiscAppearance:
+    """A piece set: each player's colours, first player first. Empty for a set that was not taught."""
+
+    players: Mapping[str, DiscColours]
+
+    @property
+    def looks(self) -> tuple[str, ...]:
+        """Each player's piece without and with a ball."""
+        return tuple(look_name(player, ball) for player in self.players for ball in (False, True))
+
+    @property
+    def traits(self) -> tuple[tuple[str, ...], ...]:
+        """What tells its pieces apart: whose they are, and the ball."""
+        return tuple(self.players), ("no ball", "ball")
+
+
+def save_appearance(looks: DiscAppearance, path: Path) -> None:
+    """Write the looks to a file, whole or not at all; raises OSError."""
+    players = {
+        player: {name: [round(float(value), 4) for value in getattr(colours, name)] for name in ("disc", "ball")}
+        for player, colours in looks.players.items()
+    }
+    write_durably(path, json.dumps({"format": APPEARANCE_FORMAT, "players": players}, indent=1) + "\n")
+
+
+def load_appearance(path: Path) -> DiscAppearance:
+    """Read looks from a file; raises EnrolmentError that says what is wrong with it."""
+    return appearance_from_json(read_json_object(path, "the looks", EnrolmentError, plural=True))
+
+
+def appearance_from_json(data: Mapping[str, Any]) -> DiscAppearance:
+    """Read looks back; raises EnrolmentError that says what is wrong with the file."""
+    if data.get("format") != APPEARANCE_FORMAT:
+        raise EnrolmentError(
+            f"these looks have format {data.get('format')!r}; expected {APPEARANCE_FORMAT!r}: enrol the piece set again"
+        )
+    try:
+        return DiscAppearance(
+            {
+                str(player): DiscColours(_colour(colours["disc"]), _colour(colours["ball"]))
+                for player, colours in data["players"].items()
+            }
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as wrong:
+        raise EnrolmentError(f"these looks cannot be read ({wrong}): enrol the piece set again") from wrong
+
+
+def _colour(values: object) -> FloatArray:
+    colour = np.asarray(values, dtype=np.float64).reshape(3)
+    if not np.isfinite(colour).all():
+        raise ValueError(f"{values} is no colour")
+    return colour

@@ -1,0 +1,66 @@
+"""Drawing discs and balls onto the picture, for a person to check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.drawing import write_text
+from vision.frame import FloatArray, Image
+from vision.geometry import outline_px, project
+from vision.layout.pieces import DiscPieces
+from vision.readers.protocols import SurfaceView
+
+if TYPE_CHECKING:
+    from vision.readers.discs.reader import DiscSighting
+
+_SURE, _UNSURE, _BALL = (80, 220, 80), (60, 60, 255), (255, 200, 60)
+_TURNS = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+
+
+def draw_discs(image: Image, discs: Mapping[str, DiscSighting], view: SurfaceView, pieces: DiscPieces) -> Image:
+    """Give a copy of the picture with every disc's outline and owner, and every ball's outline.
+
+    Green is sure, red is not (log-odds at or below 0, which are written beside it); a ball is blue, with its log-odds.
+    """
+    picture = np.array(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR) if image.ndim == 2 else image, dtype=np.uint8)
+    camera, pose = view.camera, view.pose
+    base_mm = view.surface.height_mm
+    for place, disc in discs.items():
+        colour = _SURE if disc.log_odds > 0 else _UNSURE
+        bare = pieces.solid_with(disc.fit.x_mm, disc.fit.y_mm, base_mm, ball=False)
+        outline = outline_px(bare, camera, pose)
+        cv2.polylines(picture, [_whole(outline)], True, colour, 1, cv2.LINE_AA)
+        top = bare.corners_mm()[len(_TURNS) :]
+        cv2.polylines(picture, [_whole(project(camera, pose, top))], True, colour, 1, cv2.LINE_AA)
+        doubt = "" if disc.log_odds > 0 else f" {disc.log_odds:.0f}"
+        carries = f" ball {disc.ball_log_odds:+.0f}" if disc.ball_log_odds > 0 else ""
+        write_text(picture, f"{place} {disc.player or '?'}{carries}{doubt}", outline.min(axis=0).astype(float), colour)
+        if disc.ball_log_odds > 0 and disc.log_odds > 0:
+            half = pieces.ball_mm / 2
+            points = _sphere(disc.fit.x_mm, disc.fit.y_mm, base_mm + pieces.disc_mm + half, half)
+            hull = cv2.convexHull(project(camera, pose, points).astype(np.float32))
+            cv2.polylines(picture, [np.round(hull).astype(np.int32)], True, _BALL, 1, cv2.LINE_AA)
+    return picture
+
+
+def _sphere(x_mm: float, y_mm: float, z_mm: float, radius_mm: float) -> FloatArray:
+    """Points of a sphere, (n, 3)."""
+    up = np.linspace(-1, 1, 9)
+    across = np.sqrt(1 - up**2)
+    return np.stack(
+        [
+            x_mm + radius_mm * np.outer(across, np.cos(_TURNS)),
+            y_mm + radius_mm * np.outer(across, np.sin(_TURNS)),
+            np.broadcast_to(z_mm + radius_mm * up[:, None], (len(up), len(_TURNS))),
+        ],
+        axis=-1,
+    ).reshape(-1, 3)
+
+
+def _whole(pixels: npt.NDArray[np.floating]) -> npt.NDArray[np.int32]:
+    return np.asarray(np.round(np.clip(pixels, -1e4, 1e4)), dtype=np.int32).reshape(-1, 1, 2)

@@ -1,0 +1,76 @@
+"""Whose a disc is by its colour, under a light that the paper tells only about.
+
+How bright a picture is beside its paper is open by some amount: paper that is too bright for the camera, a lamp on one
+side, a shadow. The pieces themselves tell: one amount must fit all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vision.frame import FloatArray
+from vision.readers.discs.appearance import DARK_FLOOR, colour_of_shares, shares_of
+
+
+@dataclass(frozen=True)
+class ColourSettings:
+    """When a colour is a taught one; set by hand, like those of ``DiscSettings``."""
+
+    hue_spread: float = 0.16
+    """Standard deviation of a taught hue, in log units. Larger: other lamps forgiven, hues told apart less surely."""
+    brightness_spread: float = 0.28
+    """The same of its brightness, after the light was made alike."""
+    light_spread: float = 0.45
+    """Standard deviation of the light beside the paper's, in log units."""
+    light_most: float = 1.3
+    """Most and least of it that is tried, as a logarithm."""
+    light_step: float = 0.1
+    """Step in which it is tried."""
+    far: float = 3.5
+    """Distance, in standard deviations, beyond which a disc says no more about the light."""
+
+
+class ColourJudge:
+    """Says how far colours are from each player's, in standard deviations."""
+
+    def __init__(self, colours: Mapping[str, FloatArray], settings: ColourSettings = ColourSettings()) -> None:
+        self._settings = settings
+        self._players = tuple(colours)
+        count = round(settings.light_most / settings.light_step)
+        self._lights = np.arange(-count, count + 1) * settings.light_step
+        # linear light of each player's colour under each light, of paper's: (lights, players, 3)
+        self._shares = np.array(
+            [
+                [(shares_of(colour) - DARK_FLOOR) * np.exp(light) for colour in colours.values()]
+                for light in self._lights
+            ]
+        ).reshape(len(self._lights), len(self._players), 3)
+        self._spreads = np.array([settings.hue_spread, settings.hue_spread, settings.brightness_spread])
+
+    def distances(self, colours: Sequence[FloatArray], paper: FloatArray, light: float) -> list[dict[str, float]]:
+        """The distance of each colour from each player's under a light that ``light`` gave."""
+        if not self._players or not colours:
+            return [{} for _ in colours]
+        index = int(np.argmin(np.abs(self._lights - light)))
+        apart = self._apart(colours, paper)[index]
+        return [dict(zip(self._players, map(float, row), strict=True)) for row in apart]
+
+    def light(self, colours: Sequence[FloatArray], paper: FloatArray) -> float:
+        """The light beside the paper's, as a logarithm, that makes discs of these colours most like the players'."""
+        if not self._players or not colours:
+            return 0.0
+        nearest = np.minimum(self._apart(colours, paper).min(axis=2), self._settings.far)
+        costs = (nearest**2).sum(axis=1) + (self._lights / self._settings.light_spread) ** 2
+        return float(self._lights[int(costs.argmin())])
+
+    def _apart(self, colours: Sequence[FloatArray], paper: FloatArray) -> FloatArray:
+        """Distances, (lights, colours, players); a channel that is full holds no more."""
+        full = 1 / np.maximum(paper, 1e-3)
+        expected = np.minimum(np.maximum(self._shares, 0.0), full) + DARK_FLOOR
+        known = np.stack([colour_of_shares(shares) for shares in expected.reshape(-1, 3)])
+        known = known.reshape(expected.shape)
+        off = (np.asarray(colours)[None, :, None] - known[:, None]) / self._spreads
+        return np.asarray(np.sqrt((off**2).sum(axis=-1)))

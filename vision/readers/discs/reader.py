@@ -1,0 +1,272 @@
+"""The disc reader: circles that stand out, whose colour is a player's, and what a ball on them would change."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from vision.frame import BoolImage, FloatArray, Image
+from vision.geometry import FrustumSolid
+from vision.layout.pieces import DiscPieces
+from vision.layout.surfaces import Surface
+from vision.readers.discs.appearance import DARK_FLOOR, DiscAppearance, look_name, shares_of
+from vision.readers.discs.balls import BallEvidence, ball_evidence
+from vision.readers.discs.drawing import draw_discs
+from vision.readers.discs.finder import DiscFinder, DiscFit, TopPlane
+from vision.readers.discs.lighting import ColourJudge
+from vision.readers.probabilities import tempered
+from vision.readers.protocols import SurfaceView
+
+
+@dataclass(frozen=True)
+class DiscSettings:
+    """When a circle is a disc, whose, and whether with a ball.
+
+    Odds are log-odds. All were set by hand until the ray-traced pictures came out right; none is fitted.
+    ``benchmarks/stress.py`` shows what a change does.
+    """
+
+    candidate_contrast: float = 1.5
+    """Contrast of an outline from which a circle is weighed at all. Lower: slower."""
+    sure_contrast: float = 3.5
+    """Contrast from which a disc tells how bright the light is."""
+    contrast_slope: float = 3.0
+    """Odds gained for each unit of contrast ..."""
+    contrast_middle: float = 2.2
+    """... above this one; below it they are lost."""
+    most_contrast: float = 6.0
+    """Contrast beyond which there is no more to gain."""
+    colour_easy: float = 1.5
+    """Distance from the nearest player's colour, in standard deviations, that costs nothing."""
+    colour_cost: float = 0.9
+    """Odds lost for each squared standard deviation beyond that."""
+    colour_cost_limit: float = 26.0
+    """Most odds that an odd colour costs."""
+    offset_easy_mm: float = 7.5
+    """How far off its place's middle, in mm, a disc may stand."""
+    offset_cost_per_mm: float = 1.0
+    """Odds lost for each mm beyond that."""
+    least_log_odds: float = -6.0
+    """Odds below which a sighting is forgotten."""
+    clear_log_odds: float = 6.0
+    """Odds from which a disc is seen so well that something beside it does not hide it."""
+    even_slope: float = 1.0
+    """Odds gained each time the unevenness of where a ball would be shrinks by a factor of e ..."""
+    even_middle: float = 0.15
+    """... below this one, and lost above it: a disc's top is more even than a board ..."""
+    even_most: float = 1.5
+    """... up to so many odds, ..."""
+    uneven_most: float = 2.0
+    """... or down to so many ..."""
+    ball_share: float = 0.6
+    """... unless it is a ball, which adds this share of its own odds."""
+    ball_slope: float = 4.0
+    """Odds of a ball gained each time its evidence grows by a factor of e ..."""
+    ball_middle: float = 0.58
+    """... beyond this one."""
+    ball_most: float = 12.0
+    """Most odds for or against a ball."""
+    bleached: float = 0.93
+    """Linear light of a disc's middle channel, of 1, from which it is too bright for the camera to show shading ..."""
+    bleached_share: float = 0.25
+    """... and this share of what an even top says against a ball is left."""
+    ball_colour_spread: float = 0.4
+    """Standard deviation, in log units, of a ball's colour, which shading changes."""
+    nearby_mm: float = 75.0
+    """Distance, in mm, of the middles of two discs up to which one may hide the other ..."""
+    apart_mm: float = 20.0
+    """... and from which they are two."""
+    hidden_share: float = 0.06
+    """Share of a disc that nearer pieces may hide before it is looked at again without that."""
+    odd_one_out: float = 0.001
+    """Share of pieces that are not what they seem, whatever the colour."""
+    most_colour_distance2: float = 60.0
+    """Most squared standard deviations by which one player's colour may be farther off than the other's."""
+
+
+@dataclass(frozen=True, eq=False)
+class DiscSighting:
+    """A disc as seen on a place: its circle, how far each player's colour is off, log-odds that it is there, and
+    that it carries a ball if it is.
+    """
+
+    place: str
+    fit: DiscFit
+    solid: FrustumSolid
+    colour_distance: Mapping[str, float]
+    log_odds: float
+    ball: BallEvidence
+    ball_log_odds: float
+    settings: DiscSettings = field(default=DiscSettings(), repr=False)
+
+    @property
+    def player(self) -> str | None:
+        """Whose it is most likely, or ``None`` when no colour is known yet."""
+        return min(self.colour_distance, key=lambda name: self.colour_distance[name], default=None)
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether it is there for certain."""
+        return self.log_odds > self.settings.clear_log_odds
+
+    @property
+    def sides(self) -> Mapping[str, Mapping[str, float]]:
+        """It has none."""
+        return {}
+
+    def look_probabilities(self) -> dict[str, float]:
+        """The probability of each player's piece without and with a ball, from colours and shape."""
+        if not self.colour_distance:
+            return {}
+        nearest = min(self.colour_distance.values())
+        squares = {
+            name: -0.5 * min(self.settings.most_colour_distance2, distance**2 - nearest**2)
+            for name, distance in self.colour_distance.items()
+        }
+        players = tempered(squares, 1.0, self.settings.odd_one_out)
+        carries = 1 / (1 + math.exp(-self.ball_log_odds))
+        return {
+            look_name(player, ball): share * (carries if ball else 1 - carries)
+            for player, share in players.items()
+            for ball in (False, True)
+        }
+
+    def with_log_odds(self, log_odds: float) -> DiscSighting:
+        """The same disc, more or less sure."""
+        return replace(self, log_odds=log_odds)
+
+
+class DiscReader:
+    """Reads the discs of one set on one surface; keeps what can be made ready once for a pose."""
+
+    def __init__(self, surface: Surface, appearance: DiscAppearance, settings: DiscSettings = DiscSettings()) -> None:
+        self._settings = settings
+        self._surface = surface
+        self._pieces = DiscPieces.on(surface)
+        self._appearance = appearance
+        self._judge = ColourJudge({player: colours.disc for player, colours in appearance.players.items()})
+        self._finder: tuple[SurfaceView, DiscFinder] | None = None
+
+    @property
+    def looks(self) -> tuple[str, ...]:
+        """Each player's piece without and with a ball."""
+        return self._appearance.looks
+
+    def draw(self, picture: Image, view: SurfaceView, sightings: Mapping[str, DiscSighting]) -> Image:
+        """Give a copy of the picture with every disc's and ball's outline and owner drawn on it."""
+        return draw_discs(picture, sightings, view, self._pieces)
+
+    def read(
+        self, view: SurfaceView, places: Collection[str], previous: Mapping[str, DiscSighting]
+    ) -> dict[str, DiscSighting]:
+        """Give every disc that may be there, by place.
+
+        Only ``places`` are looked at; the others are as in ``previous``, what an earlier frame from the same pose gave.
+        """
+        finder = self._finder_for(view)
+        order = [place for place in self._surface.places if place in places]
+        plane = finder.plane(view.image)
+        kept = {place: sighting for place, sighting in previous.items() if place not in places}
+        fits = self._candidates(finder.find(plane, order))
+        light = self._light(plane, fits, kept)
+        found = kept | self._judged(finder, plane, fits, light, {})
+        nearer = self._hiding(finder, order, found)
+        for place, hidden in nearer.items():
+            found.pop(place, None)
+            found |= self._judged(finder, plane, self._candidates(finder.find(plane, [place], hidden)), light, nearer)
+        return found
+
+    def _candidates(self, fits: Mapping[str, DiscFit]) -> dict[str, DiscFit]:
+        return {place: fit for place, fit in fits.items() if fit.contrast > self._settings.candidate_contrast}
+
+    def _light(self, plane: TopPlane, fits: Mapping[str, DiscFit], kept: Mapping[str, DiscSighting]) -> float:
+        """How bright the discs are beside the paper, by those that stand out most, seen now or before."""
+        sure = [*fits.values(), *(sighting.fit for sighting in kept.values())]
+        return self._judge.light(
+            [fit.colour for fit in sure if fit.contrast > self._settings.sure_contrast], plane.paper
+        )
+
+    def _judged(
+        self,
+        finder: DiscFinder,
+        plane: TopPlane,
+        fits: Mapping[str, DiscFit],
+        light: float,
+        nearer: Mapping[str, BoolImage],
+    ) -> dict[str, DiscSighting]:
+        found = {}
+        distances = self._judge.distances([fit.colour for fit in fits.values()], plane.paper, light)
+        for (place, fit), distance in zip(fits.items(), distances, strict=True):
+            if self._log_odds(place, fit, fit.contrast, distance) < self._settings.least_log_odds:
+                continue
+            ball = ball_evidence(plane, finder.shape, fit, nearer.get(place))
+            ball_log_odds = self._ball_log_odds(ball, distance, light)
+            if ball_log_odds < 0 and _middle_light(fit, plane) > self._settings.bleached:
+                ball_log_odds *= self._settings.bleached_share
+            contrast = fit.contrast if ball_log_odds > 0 else fit.contrast_without_ball
+            log_odds = self._log_odds(place, fit, contrast, distance) + self._by_evenness(ball, ball_log_odds)
+            solid = self._pieces.solid_with(fit.x_mm, fit.y_mm, self._surface.height_mm, ball=ball_log_odds > 0)
+            found[place] = DiscSighting(place, fit, solid, distance, log_odds, ball, ball_log_odds, self._settings)
+        return found
+
+    def _log_odds(self, place: str, fit: DiscFit, contrast: float, distance: Mapping[str, float]) -> float:
+        above = min(contrast, self._settings.most_contrast) - self._settings.contrast_middle
+        log_odds = self._settings.contrast_slope * above
+        if distance:
+            beyond = max(0.0, min(distance.values()) - self._settings.colour_easy)
+            log_odds -= min(self._settings.colour_cost_limit, self._settings.colour_cost * beyond**2)
+        x, y = self._surface.centre_mm(place)
+        off = math.hypot(fit.x_mm - x, fit.y_mm - y)
+        return log_odds - self._settings.offset_cost_per_mm * max(0.0, off - self._settings.offset_easy_mm)
+
+    def _by_evenness(self, ball: BallEvidence, ball_log_odds: float) -> float:
+        """Odds for a disc by how even its top is, or by its ball."""
+        even = self._settings.even_slope * math.log(self._settings.even_middle / ball.unevenness)
+        even = float(np.clip(even, -self._settings.uneven_most, self._settings.even_most))
+        return even + self._settings.ball_share * max(0.0, ball_log_odds)
+
+    def _ball_log_odds(self, ball: BallEvidence, distance: Mapping[str, float], light: float) -> float:
+        most = self._settings.ball_most
+        log_odds = self._settings.ball_slope * math.log(ball.unevenness / self._settings.ball_middle)
+        player = min(distance, key=lambda name: distance[name], default=None)
+        if player is not None:
+            colours = self._appearance.players[player]
+            own, other = (self._ball_distance2(ball.colour - colour, light) for colour in (colours.ball, colours.disc))
+            log_odds += 0.5 * (other - own)
+        return float(np.clip(log_odds, -most, most))
+
+    def _ball_distance2(self, apart: FloatArray, light: float) -> float:
+        apart = apart - np.array([0.0, 0.0, light])
+        return float(min(12.0, ((apart / self._settings.ball_colour_spread) ** 2).sum()))
+
+    def _hiding(
+        self, finder: DiscFinder, places: Collection[str], found: Mapping[str, DiscSighting]
+    ) -> dict[str, BoolImage]:
+        """For each place whose disc nearer ones hide in part, what of the plane they hide."""
+        camera = finder.shape.camera_mm[:2]
+        sure = [(one.fit.centre_mm, one.ball_log_odds > 0) for one in found.values() if one.log_odds > 0]
+        hiding = {}
+        for place in places:
+            middle = found[place].fit.centre_mm if place in found else np.array(self._surface.centre_mm(place))
+            nearer = [
+                (other, ball)
+                for other, ball in sure
+                if self._settings.apart_mm < math.dist(other, middle) < self._settings.nearby_mm
+                and math.dist(camera, other) < math.dist(camera, middle)
+            ]
+            if nearer and finder.hidden_share(middle, nearer) > self._settings.hidden_share:
+                hiding[place] = finder.hidden_by(nearer)
+        return hiding
+
+    def _finder_for(self, view: SurfaceView) -> DiscFinder:
+        if self._finder is None or self._finder[0].camera is not view.camera or self._finder[0].pose is not view.pose:
+            self._finder = (view, DiscFinder(view))
+        return self._finder[1]
+
+
+def _middle_light(fit: DiscFit, plane: TopPlane) -> float:
+    """Linear light of the middle one of a disc's channels."""
+    return float(np.median((shares_of(fit.colour) - DARK_FLOOR) * plane.paper))
