@@ -26,6 +26,7 @@ from benchmarks.parts.soak.score import score
 from referee.commands.messages import reply_message
 from referee.judge.verdict import Verdict
 from referee.wiring.plan import Inputs
+from simulator.play.players import HANDLERS
 from vision.frame import Frame
 
 _AROUND_S = 1.6
@@ -71,6 +72,9 @@ def _size(text: str) -> tuple[int, int]:
     show_default=True,
     help="What the referee has.",
 )
+@click.option(
+    "--of", "game", type=click.Choice(sorted(HANDLERS)), default="deblockle", show_default=True, help="What is played."
+)
 @click.option("--game", "one", type=click.IntRange(0), help="Play only the game of this seed, and tell everything.")
 @click.option("--save", type=click.Path(path_type=Path), help="With --game: write the frames around each failure here.")
 def main(
@@ -82,6 +86,7 @@ def main(
     kinds: tuple[str, ...],
     perfect_reader: bool,
     inputs: str,
+    game: str,
     one: int | None,
     save: Path | None,
 ) -> None:
@@ -89,15 +94,19 @@ def main(
     console = console_for(_PLAIN_WIDTH)
     measures = _size(size)
     again = f"--turns {turns} --size {size}" + "".join(f" --kind '{kind}'" for kind in kinds)
-    again += " --perfect-eyes" * perfect_reader + f" --eyes {inputs}" * (inputs != Inputs.CAMERA)
+    again += (
+        f" --of {game}" * (game != "deblockle")
+        + " --perfect-eyes" * perfect_reader
+        + f" --eyes {inputs}" * (inputs != Inputs.CAMERA)
+    )
     plans = [
-        plan_of(number, turns, measures, kinds, perfect_reader=perfect_reader, inputs=Inputs(inputs))
+        plan_of(number, turns, measures, kinds, perfect_reader=perfect_reader, inputs=Inputs(inputs), game=game)
         for number in (range(seed, seed + games) if one is None else (one,))
     ]
     if one is None:
-        report = SoakReport(_play_all(plans, jobs, console), again, Inputs(inputs))
+        report = SoakReport(_play_all(plans, jobs, console), again, Inputs(inputs), game)
     else:
-        report = SoakReport([_tell(plans[0], console, save)], again)
+        report = SoakReport([_tell(plans[0], console, save)], again, Inputs(inputs), game)
     report.print_to(console)
     sys.exit(0 if report.met else 1)
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from simulator.play.actions import Handler, Slack
+from simulator.play.actions import Slack
+from simulator.play.deblockle import BlockHandler
 from simulator.rendering.optics import (
     SensorNoise,
     decode,
@@ -71,7 +72,7 @@ def enrolment_images(setting: Setting, seed: int = 0, slack: Slack | None = None
         raise ValueError(f"the board has {layout.board.columns} columns; enrolment needs {len(SYMBOLS)} in a row")
     row = (layout.board.rows + 1) // 2
     rng = np.random.default_rng([seed, 21])
-    handler = Handler(layout, slack or Slack(), rng)
+    handler = BlockHandler(layout, slack or Slack(), rng)
     pictures: list[EnrolmentImage] = []
     for frame, colour in enumerate(sorted(setting.blocks.colours)):
         placed: list[PlacedBlock] = []

@@ -1,6 +1,6 @@
 """A game whose players deal with a referee that asks, keeps silent or is mistaken.
 
-First they take away what lies about and press again. Then they straighten the block. At last they tell the referee
+First they take away what lies about and press again. Then they straighten the piece. At last they tell the referee
 what is so: a square or the whole position.
 """
 
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from simulator.faults.deblockle import FaultyBlockPlayers
 from simulator.faults.disturbances import Disturbances
 from simulator.faults.players import FaultyPlayers, Start
 from simulator.play.actions import Action, ActionKind
@@ -24,6 +25,9 @@ _NOTED = ANSWERS | {Mood.NOT_FINISHED}
 """Where a touch ends a turn, a quiet light is all that a whole turn gets."""
 
 _IN_A_FEW_WORDS_SHARE = 0.5
+
+FAULTY_PLAYERS: Mapping[str, type[FaultyPlayers]] = {"deblockle": FaultyBlockPlayers, "diaballik": FaultyPlayers}
+"""Who plays each game when things go wrong."""
 
 Wait = Generator[Stretch, None, Mood | None]
 
@@ -60,7 +64,7 @@ class AnsweringGame(VirtualGame):
     def __init__(self, seed: int, layout: TableLayout, options: FaultyOptions, truth: TruthLog | None = None) -> None:
         super().__init__(seed, layout, options, truth)
         self._by_occupancy = options.by_occupancy
-        self._people = FaultyPlayers(
+        self._people = FAULTY_PLAYERS[self._game.name](
             self._game,
             layout,
             self._habits,
@@ -137,7 +141,7 @@ class AnsweringGame(VirtualGame):
             self._presses.append(Press(self._planned_s))
 
     def _answer_in_words(self, action: Action) -> Iterator[Stretch]:
-        """Say which block stands where, or give the whole position where more than this turn may be open.
+        """Say which piece stands where, or give the whole position where more than this turn may be open.
 
         Whoever plays under a referee with switches alone says how the block lies as well: nobody else can know.
         """

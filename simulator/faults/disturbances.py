@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Literal
 
 import numpy as np
 
-from simulator.scene.pieces import BlockPose, Colour
+from simulator.scene.pieces import BlockPose, Colour, DiscPose, PiecePose
 from simulator.scene.scene import ForeignObject, Lamp, Lighting, Setting
 from simulator.scene.viewpoint import farther_and_farther, first_fitting, looking_at
 from vision.geometry import CameraModel, Pose
-from vision.layout.pieces import BlockPieces
+from vision.layout.pieces import BlockPieces, DiscPieces
 from vision.layout.table import TableLayout
 
 Delivery = Literal["dropped", "late", "unplugged", "bad"]
@@ -20,7 +21,7 @@ Delivery = Literal["dropped", "late", "unplugged", "bad"]
 DISTURBANCE_KINDS = (
     "thing beside the board",
     "thing on the board",
-    "coin on a block",
+    "coin on a piece",
     "camera bumped",
     "table bumped",
     "lamp switched",
@@ -33,7 +34,7 @@ DISTURBANCE_KINDS = (
 )
 """Faults around the board, by name.
 
-Each lasts about one turn, a bump and a lamp until the next, a coin on a block until somebody asks or plays that block.
+Each lasts about one turn, a bump and a lamp until the next, a coin on a piece until somebody asks or plays that piece.
 """
 
 _DELIVERIES: dict[str, Delivery] = {
@@ -123,8 +124,8 @@ class DisturbanceMaker:
         self._setting = setting
         self._rng = rng
 
-    def make(self, kind: str, now_s: float, free: tuple[str, ...], blocks: tuple[BlockPose, ...] = ()) -> Disturbance:
-        """Draw one that begins about ``now_s``; a thing may be put on the first of the ``free`` squares or ``blocks``.
+    def make(self, kind: str, now_s: float, free: tuple[str, ...], pieces: tuple[PiecePose, ...] = ()) -> Disturbance:
+        """Draw one that begins about ``now_s``; a thing may be put on the first of the ``free`` squares or ``pieces``.
 
         Raises ValueError for a kind that is not one of ``SURROUNDINGS``.
         """
@@ -138,8 +139,8 @@ class DisturbanceMaker:
                 return Disturbance(kind, now_s, things=(self._beside(),))
             case "thing on the board":
                 return Disturbance(kind, now_s, things=tuple(self._on_board(place) for place in free[:1]))
-            case "coin on a block":
-                return Disturbance(kind, now_s, things=tuple(self._on_block(block) for block in blocks[:1]))
+            case "coin on a piece":
+                return Disturbance(kind, now_s, things=tuple(islice(self._on_piece(pieces), 1)))
             case "camera bumped" | "table bumped":
                 return Disturbance(kind, now_s, pose=self._bumped(), shaking_until_s=now_s + _SHAKE_S)
             case "lamp switched" | "lamp dimmed":
@@ -165,12 +166,13 @@ class DisturbanceMaker:
         kind: Literal["coin", "cup"] = "coin" if rng.random() < 0.6 else "cup"
         return ForeignObject(kind, x_mm, y_mm, self._colour(), layout.board.height_mm, float(rng.uniform(9.0, 14.0)))
 
-    def _on_block(self, block: BlockPose) -> ForeignObject:
-        """Large enough to leave no symbol to be taken for another."""
-        layout = self._setting.layout
-        top_mm = layout.board.height_mm + BlockPieces.on(layout.board).side_mm
-        radius_mm = float(self._rng.uniform(12.5, 14.0))
-        return ForeignObject("coin", block.x_mm, block.y_mm, self._colour(), top_mm, radius_mm)
+    def _on_piece(self, pieces: tuple[PiecePose, ...]) -> Iterator[ForeignObject]:
+        """A coin on each piece with a level top, large enough to leave no symbol to be taken for another."""
+        for piece in pieces:
+            level_mm = level_top_mm(self._setting.layout, piece)
+            if level_mm is not None:
+                radius_mm = float(self._rng.uniform(12.5, 14.0))
+                yield ForeignObject("coin", piece.x_mm, piece.y_mm, self._colour(), level_mm, radius_mm)
 
     def _over_markers(self) -> tuple[ForeignObject, ...]:
         markers = self._setting.layout.markers
@@ -202,6 +204,16 @@ class DisturbanceMaker:
 
     def _bumped(self) -> Pose:
         return drawn_pose(self._setting.camera, self._setting.layout, self._rng)
+
+
+def level_top_mm(layout: TableLayout, piece: PiecePose) -> float | None:
+    """How high a coin lies on a piece that stands on the board, ``None`` where it would slip off."""
+    match piece:
+        case BlockPose():
+            return layout.board.height_mm + BlockPieces.on(layout.board).side_mm
+        case DiscPose(ball=None):
+            return layout.board.height_mm + DiscPieces.on(layout.board).disc_mm
+    return None
 
 
 def drawn_pose(camera: CameraModel, layout: TableLayout, rng: np.random.Generator) -> Pose:

@@ -10,32 +10,28 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from common.places import EMPTY
 from simulator.faults.answers import AnsweringGame, FaultyOptions
 from simulator.faults.disturbances import DISTURBANCE_KINDS, DisturbanceMaker
-from simulator.faults.players import NO_HOP_TO_COME, WHOLE_TURN_VIOLATIONS, WRONG_SET_UPS
 from simulator.play.actions import Action
 from simulator.play.choreography import Stretch
 from simulator.play.game import POLL_S, Mood, Press
 from simulator.play.ground_truth import TruthLog
-from simulator.play.violations import MOVED_THOUGH_STUCK, VIOLATIONS
 from simulator.scene.scene import Setting
 
 PLAYER_FAULTS = (
-    "block straightened",
+    "piece straightened",
     "tried and taken back",
     "hand resting",
     "two quick turns",
     "illegal turn",
     "put back turned",
     "another block turned",
-    "hand stays on the block",
+    "hand stays on the piece",
     "turn taken back",
     "word in between",
 )
 """What players do besides playing, by name. ``illegal turn`` is each kind of violation in turn."""
 
-KINDS_OF_VIOLATION = (*VIOLATIONS, *WHOLE_TURN_VIOLATIONS, NO_HOP_TO_COME)
 NO_FAULT = "nothing"
 _NOT_BEGUN = frozenset({Mood.LOOKING, Mood.NOT_FINISHED, Mood.FAULT, Mood.QUESTION, Mood.CANNOT_SEE})
 """What the table shows as long as the set-up does not count."""
@@ -75,7 +71,7 @@ class FaultyGame(AnsweringGame):
             # Blocks are put out with any side up, which no switch can tell.
             yield from self._tell("how the blocks lie")
         if not self._only:
-            self._people.aims |= self._rare_kinds()
+            self._people.aims |= self._people.rare_kinds(self._fates)
         if self._start == "cornered" and not self._only:
             self.episodes.append(Episode("illegal turn", "", self._planned_s))
             yield from self._illegal_turn(self._drawn_violation())
@@ -96,21 +92,9 @@ class FaultyGame(AnsweringGame):
         while self._planned_s < deadline_s and self._heard and self._heard[-1][1] in _NOT_BEGUN:
             yield self._still(POLL_S)
 
-    def _rare_kinds(self) -> set[str]:
-        """Kinds of violation that few games have room for, and this one may have."""
-        spare = any(" tray " in place for place in self._people.standing)
-        variant = not self._options.rules.get("side_by_side", True)
-        stars = [kind.name for kind in VIOLATIONS.values() if kind.star]
-        return {
-            MOVED_THOUGH_STUCK,
-            stars[int(self._fates.integers(len(stars)))],
-            *(("forbidden by the variant", NO_HOP_TO_COME) if variant else ()),
-            *(("block put on", "replaced by the other's block") if spare else ()),
-        }
-
     def _wrong_set_up(self) -> Iterator[Stretch]:
         people, before = self._people, self._people.standing
-        action = people.set_up_wrongly(self._drawn("set-ups", WRONG_SET_UPS))
+        action = people.set_up_wrongly(self._drawn("set-ups", people.wrong_set_ups))
         if action is None:
             return
         people.perform(action)
@@ -137,14 +121,14 @@ class FaultyGame(AnsweringGame):
         number = self._begin(around) if around else None
         self._watch_coin()
         action = yield from self._doing(kind)
-        if number is not None and around != "coin on a block":
+        if number is not None and around != "coin on a piece":
             self._end(number)
         return action
 
     def _doing(self, kind: str) -> Generator[Stretch, None, Action | None]:
         people = self._people
         match kind:
-            case "block straightened":
+            case "piece straightened":
                 yield from self._carry_out(people.straighten())
                 yield self._still(self._habits.settle_s)
             case "tried and taken back":
@@ -152,7 +136,7 @@ class FaultyGame(AnsweringGame):
                 yield self._still(self._habits.settle_s)
             case "hand resting":
                 yield from self._carry_out(people.rest_hand())
-            case "hand stays on the block":
+            case "hand stays on the piece":
                 return (yield from self._turn(stays_s=float(self._fates.uniform(1.0, 2.5))))
             case "another block turned":
                 yield from self._illegal_turn(people.turn_besides_turning())
@@ -173,12 +157,12 @@ class FaultyGame(AnsweringGame):
         if kind == "table bumped":
             self._people.slip()
         under_coins = self._places_under_coins()
-        blocks = tuple(
-            block
-            for block in self._people.blocks_left_alone()
-            if self._layout.board.place_at(block.x_mm, block.y_mm) not in under_coins
+        pieces = tuple(
+            piece
+            for piece in self._people.pieces_left_alone()
+            if self._layout.board.place_at(piece.x_mm, piece.y_mm) not in under_coins
         )
-        return self.disturbances.begin(self._maker.make(kind, self._planned_s, free, blocks))
+        return self.disturbances.begin(self._maker.make(kind, self._planned_s, free, pieces))
 
     def _end(self, number: int) -> None:
         """What lies about is taken away after the turn; the rest ends by itself or lasts."""
@@ -191,13 +175,13 @@ class FaultyGame(AnsweringGame):
         yield from super()._carry_out(action)
 
     def _watch_coin(self) -> None:
-        """A coin on a block stays until somebody asks; until then that block is left alone where that can be."""
+        """A coin on a piece stays until somebody asks; until then that block is left alone where that can be."""
         if self._places_under_coins() and self._heard and self._heard[-1][1] is Mood.QUESTION:
             self.disturbances.remove_things(self._planned_s)
         self._people.avoided = self._places_under_coins()
 
     def _places_under_coins(self) -> frozenset[str]:
-        lying = [one for one in self.disturbances.at(self._planned_s) if one.kind == "coin on a block"]
+        lying = [one for one in self.disturbances.at(self._planned_s) if one.kind == "coin on a piece"]
         under = (self._layout.board.place_at(thing.x_mm, thing.y_mm) for one in lying for thing in one.things)
         return frozenset(place for place in under if place)
 
@@ -249,7 +233,7 @@ class FaultyGame(AnsweringGame):
         """Somebody tells the referee what stands on two squares, and who plays next, without being asked."""
         people = self._people
         if self._in_step and not people.is_over:
-            taken = [place for place, look in people.looks.items() if look != EMPTY]
+            taken = people.taken_squares()
             chosen = sorted(taken[int(index)] for index in self._fates.permutation(len(taken))[:2])
             yield from self._tell("just to be sure", {place: people.looks[place] for place in chosen})
 
@@ -269,8 +253,8 @@ class FaultyGame(AnsweringGame):
             if action is not None:
                 people.aims.discard(kind)
                 return action
-        for _ in range(len(KINDS_OF_VIOLATION)):
-            kind = self._drawn("violations", KINDS_OF_VIOLATION)
+        for _ in people.kinds_of_violation:
+            kind = self._drawn("violations", people.kinds_of_violation)
             action = people.violation_of(kind)
             if action is not None:
                 return action

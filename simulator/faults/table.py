@@ -18,18 +18,20 @@ from simulator.play.choreography import Moment
 from simulator.play.ground_truth import TruthLog
 from simulator.rendering.renderer import Renderer
 from simulator.scene.pieces import PiecePose
-from simulator.scene.scene import Lamp, Lighting, Scene, Sensor, Setting, TableLook, standard_layout
+from simulator.scene.scene import Lamp, Lighting, Scene, Sensor, Setting, TableLook
 from simulator.scene.viewpoint import lens
 from simulator.table import PlayedTable
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError
 from vision.frame import Frame, Image
 from vision.geometry import Pose
+from vision.layout.table import default_layout
 
 DROPPED_SHARE = 0.6
 
 
-def faulty_setting(seed: int, size: tuple[int, int] = (1280, 720)) -> Setting:
+def faulty_setting(seed: int, size: tuple[int, int] = (1280, 720), game: str = "deblockle") -> Setting:
     """An ordinary table, drawn from a seed: what it stands on, where the lamp hangs and from where it is seen."""
+    layout = default_layout(game)
     rng = np.random.default_rng([seed, 45])
     camera = lens(size)
     angle = float(rng.uniform(-np.pi, np.pi))
@@ -42,7 +44,8 @@ def faulty_setting(seed: int, size: tuple[int, int] = (1280, 720)) -> Setting:
     colour = (0.28, 0.48, 0.22) if surface == "cloth" else (0.36, 0.47, 0.6)
     return Setting(
         camera,
-        drawn_pose(camera, standard_layout(), rng),
+        drawn_pose(camera, layout, rng),
+        layout,
         table=TableLook(surface=surface, colour=colour, seed=seed),  # type: ignore[arg-type]
         lighting=Lighting((lamp,), ambient=float(rng.uniform(0.3, 0.42))),
         sensor=Sensor(noise=float(rng.uniform(1.5, 2.5)), jpeg_quality=92),

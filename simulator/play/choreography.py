@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from simulator.play.actions import Action, Arrangement, Carry
-from simulator.scene.pieces import BlockPose, Colour, PiecePose
+from simulator.scene.pieces import Colour, PiecePose, changed
 from simulator.scene.scene import SKINS, SLEEVES, Hand
 from vision.layout.pieces import BlockPieces
+from vision.layout.surfaces import top_mm
 from vision.layout.table import TableLayout
 
 _SHUTTER_S = 0.012
@@ -19,7 +20,6 @@ _REACH_S = 0.38
 _ROLL_S = 0.4
 _LIFT_S = 0.45
 _LIFT_MM = 42.0
-_GRIP_MM = 20.0
 _HOME_MM = 330.0
 _ELBOW_MM = 460.0
 
@@ -45,7 +45,7 @@ class Stretch:
     duration_s: float
     standing: tuple[PiecePose, ...]
     arm: Arm | None = None
-    held: BlockPose | None = None
+    held: PiecePose | None = None
     carry: Carry | None = None
     tip_from_mm: tuple[float, float, float] | None = None
     tip_to_mm: tuple[float, float, float] | None = None
@@ -73,9 +73,9 @@ class Choreography:
         self._arms = arms
         self._pace = pace
 
-    def _grip_point(self, block: BlockPose) -> tuple[float, float, float]:
-        base = self._layout.board.height_mm if block.base_mm is None else block.base_mm
-        return (block.x_mm, block.y_mm, base + _GRIP_MM)
+    def _grip_point(self, piece: PiecePose) -> tuple[float, float, float]:
+        base = self._layout.board.height_mm if piece.base_mm is None else piece.base_mm
+        return (piece.x_mm, piece.y_mm, base + piece.grip_mm)
 
     def _home(self, arm: Arm, x_mm: float) -> tuple[float, float, float]:
         return (0.5 * x_mm + 40.0, arm.end * _HOME_MM, 70.0)
@@ -92,7 +92,7 @@ class Choreography:
         pace = self._pace
         if not action.carries:
             x, y = rest_at_mm or (0.0, arm.end * 100.0)
-            rest = (x, y, self._layout.board.height_mm + BlockPieces.on(self._layout.board).side_mm + 6.0)
+            rest = (x, y, top_mm(self._layout.board) + 6.0)
             home = self._home(arm, x)
             blocks = tuple(standing.values())
             yield Stretch(_REACH_S * pace, blocks, arm, None, None, home, rest, 0.2, 0.0)
@@ -102,15 +102,17 @@ class Choreography:
         tip = self._home(arm, standing[action.carries[0].start].x_mm)
         held_place = ""
         for carry in action.carries:
-            block = standing[carry.start]
-            grip = self._grip_point(block)
+            piece = carry.taken or standing[carry.start]
+            grip = self._grip_point(piece)
             if carry.start != held_place:
                 yield Stretch(_REACH_S * pace, tuple(standing.values()), arm, None, None, tip, grip, 0.3, 0.9)
             others = tuple(pose for place, pose in standing.items() if place != carry.start)
+            if carry.left is not None:
+                others = (*others, carry.left)
             duration = _ROLL_S if carry.tips_towards is not None else _LIFT_S
-            distance = math.hypot(carry.pose.x_mm - block.x_mm, carry.pose.y_mm - block.y_mm)
+            distance = math.hypot(carry.pose.x_mm - piece.x_mm, carry.pose.y_mm - piece.y_mm)
             duration *= pace * (0.7 + distance / 130.0)
-            yield Stretch(duration, others, arm, block, carry, None, None, 0.9, 0.9)
+            yield Stretch(duration, others, arm, piece, carry, None, None, 0.9, 0.9)
             standing = standing.after(carry)
             tip, held_place = self._grip_point(carry.pose), carry.end
         blocks = tuple(standing.values())
@@ -126,12 +128,12 @@ class Choreography:
             return Moment(stretch.standing)
         later = min(share + _SHUTTER_S / max(stretch.duration_s, _SHUTTER_S), 1.0)
         if stretch.held is not None and stretch.carry is not None:
-            block = self._held(stretch.held, stretch.carry, share)
+            piece = self._held(stretch.held, stretch.carry, share)
             ahead = self._held(stretch.held, stretch.carry, later)
-            way = _streak((ahead.x_mm - block.x_mm, ahead.y_mm - block.y_mm))
-            tip = self._grip_point(block)
+            way = _streak((ahead.x_mm - piece.x_mm, ahead.y_mm - piece.y_mm))
+            tip = self._grip_point(piece)
             hand = self._hand(arm, tip, 0.9, way)
-            return Moment((*stretch.standing, replace(block, streak_mm=way)), (hand,))
+            return Moment((*stretch.standing, changed(piece, streak_mm=way)), (hand,))
         if stretch.tip_from_mm is None or stretch.tip_to_mm is None:
             return Moment(stretch.standing)
         tip, ahead_tip = (self._between(stretch, at) for at in (share, later))
@@ -150,32 +152,35 @@ class Choreography:
         elbow = (0.45 * tip[0] + 85.0 * -arm.end, arm.end * _ELBOW_MM, 150.0)
         return Hand(tip, elbow, arm.skin, arm.sleeve, arm.sleeve_from, grip, way)
 
-    def _held(self, block: BlockPose, carry: Carry, share: float) -> BlockPose:
+    def _held(self, piece: PiecePose, carry: Carry, share: float) -> PiecePose:
         board = self._layout.board.height_mm
-        start_mm = board if block.base_mm is None else block.base_mm
+        start_mm = board if piece.base_mm is None else piece.base_mm
         end_mm = board if carry.pose.base_mm is None else carry.pose.base_mm
         eased = _ease(share)
-        turned = block.turned_deg + (carry.pose.turned_deg - block.turned_deg) * eased
+        tipped: dict[str, object] = {}
         if carry.tips_towards is not None:
             angle = math.radians(90.0 * eased)
             moved = (math.sin(angle) - math.cos(angle) + 1.0) / 2
             rise = BlockPieces.on(self._layout.board).side_mm / 2 * (math.sin(angle) + math.cos(angle) - 1.0)
-            lying, tipped, towards = block, 90.0 * eased, carry.tips_towards
+            lying, tipped = piece, {"tipped_deg": 90.0 * eased, "tipped_towards": carry.tips_towards}
         else:
             moved = eased
-            near = math.hypot(carry.pose.x_mm - block.x_mm, carry.pose.y_mm - block.y_mm) < 12.0
-            in_place = near and (block.up, block.north) == (carry.pose.up, carry.pose.north)
-            rise = (2.0 if in_place else _LIFT_MM) * math.sin(math.pi * share)
-            lying, tipped, towards = (block if share < 0.5 else carry.pose), 0.0, None
-        return replace(
+            near = math.hypot(carry.pose.x_mm - piece.x_mm, carry.pose.y_mm - piece.y_mm) < 12.0
+            rise = (2.0 if near and _lie_alike(piece, carry.pose) else _LIFT_MM) * math.sin(math.pi * share)
+            lying = piece if share < 0.5 else carry.pose
+        return changed(
             lying,
-            x_mm=block.x_mm + (carry.pose.x_mm - block.x_mm) * moved,
-            y_mm=block.y_mm + (carry.pose.y_mm - block.y_mm) * moved,
+            x_mm=piece.x_mm + (carry.pose.x_mm - piece.x_mm) * moved,
+            y_mm=piece.y_mm + (carry.pose.y_mm - piece.y_mm) * moved,
             base_mm=start_mm + (end_mm - start_mm) * eased + rise + 0.01,
-            turned_deg=turned,
-            tipped_deg=tipped,
-            tipped_towards=towards,
+            turned_deg=piece.turned_deg + (carry.pose.turned_deg - piece.turned_deg) * eased,
+            **tipped,
         )
+
+
+def _lie_alike(one: PiecePose, other: PiecePose) -> bool:
+    """Whether the two differ in where they are at most."""
+    return changed(one, x_mm=other.x_mm, y_mm=other.y_mm, base_mm=other.base_mm, turned_deg=other.turned_deg) == other
 
 
 def _streak(way_mm: tuple[float, float]) -> tuple[float, float]:

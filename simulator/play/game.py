@@ -192,7 +192,7 @@ class VirtualGame:
         yield from self._choreography.stretches(standing, action, rest_at)
         players.perform(action)
         gone_s = self._planned_s
-        # Somebody whose hand stays on the block presses with the other one.
+        # Somebody whose hand stays on the piece presses with the other one.
         early_s = action.rest_s / 2 if action.carries and action.rest_s > 0 else 0.0
         ended_s = gone_s + (self.press_after_s if early_s == 0 else -early_s) if action.ends_turn else None
         self._note_event(action, standing, began_s, gone_s, ended_s)

@@ -2,102 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Literal, TypeVar
 
 import numpy as np
 
-from simulator.play.actions import STEPS, Arrangement, Carry, Handler
-from simulator.scene.cube import COMPASS, faces_of, rolled, turned
+from simulator.play.actions import Carries, Carry, PlayArea, ViolationKind, pick
+from simulator.scene.cube import COMPASS, STEPS, faces_of, rolled, turned
+from simulator.scene.pieces import block, changed
 from vision.layout.pieces import BlockPieces
 from vision.layout.table import TableLayout
 
-_T = TypeVar("_T")
-Carries = tuple[Carry, ...]
 
-
-@dataclass(frozen=True)
-class ViolationKind:
-    """One way to break the rules: its name, and what draws the carries for a player.
-
-    ``carries`` gives ``None`` when the position has no room for it. ``only_sides_tell`` marks a kind that changes no
-    top beyond what a legal turn would. ``star`` is the star it needs a block near: the player's own or their goal.
-    ``usual`` marks what ordinary players do now and then.
-    """
-
-    name: str
-    carries: Callable[[PlayArea, str, np.random.Generator], Carries | None]
-    only_sides_tell: bool = False
-    star: Literal["own", "goal"] | None = None
-    usual: bool = False
-
-
-class PlayArea:
-    """What a player who cheats needs to know: what stands where and how blocks are handled."""
-
-    def __init__(self, standing: Arrangement, handler: Handler) -> None:
-        self.standing = standing
-        self.handler = handler
-
-    def own(self, player: str) -> list[str]:
-        """The player's places on the board."""
-        places = self.handler.layout.places
-        return [place for place in places if place in self.standing and self.standing[place].colour == player]
-
-    def opponents(self, player: str) -> list[str]:
-        """The opponent's places on the board."""
-        places = self.handler.layout.places
-        return [place for place in places if place in self.standing and self.standing[place].colour != player]
-
-    def open_places(self) -> list[str]:
-        """Empty squares that are no star."""
-        layout = self.handler.layout
-        return [place for place in layout.places if place not in self.standing and place not in layout.board.printed]
-
-    def rolls(self, starts: Sequence[str], *, onto_star: bool = False) -> list[Carry]:
-        """Rolls of those blocks to open squares, or to star squares only."""
-        layout = self.handler.layout
-        found: list[Carry] = []
-        for start in starts:
-            for side in COMPASS:
-                end = layout.board.neighbour(start, *STEPS[side])
-                if end is not None and end not in self.standing and (end in layout.board.printed) == onto_star:
-                    found.append(self.handler.roll(self.standing, start, side))
-        return found
-
-    def then(self, carry: Carry) -> PlayArea:
-        """The table after a carry."""
-        return PlayArea(self.standing.after(carry), self.handler)
-
-
-def _pick(rng: np.random.Generator, among: Sequence[_T]) -> _T | None:
-    return among[int(rng.integers(len(among)))] if among else None
+def rolls_of(table: PlayArea, starts: Sequence[str], *, onto_star: bool = False) -> list[Carry]:
+    """Rolls of those blocks to open squares, or to star squares only."""
+    layout = table.handler.layout
+    found: list[Carry] = []
+    for start in starts:
+        for side in COMPASS:
+            end = layout.board.neighbour(start, *STEPS[side])
+            if end is not None and end not in table.standing and (end in layout.board.printed) == onto_star:
+                found.append(table.handler.roll(table.standing, start, side))
+    return found
 
 
 def _legal_roll(table: PlayArea, player: str, rng: np.random.Generator) -> Carry | None:
-    return _pick(rng, [roll for roll in table.rolls(table.own(player)) if roll.pose.up != "star"])
+    return pick(rng, [roll for roll in rolls_of(table, table.own(player)) if block(roll.pose).up != "star"])
 
 
 def _wrong_hop(table: PlayArea, player: str, rng: np.random.Generator, symbol: str | None = None) -> Carries | None:
     """A good roll that brings the symbol up (any but the star), and a hop to any open square."""
-    rolls = table.rolls(table.own(player))
-    roll = _pick(rng, [one for one in rolls if (one.pose.up == symbol if symbol else one.pose.up != "star")])
+    rolls = rolls_of(table, table.own(player))
+    tops = [(one, block(one.pose).up) for one in rolls]
+    roll = pick(rng, [one for one, top in tops if (top == symbol if symbol else top != "star")])
     if roll is None:
         return None
     after = table.then(roll)
-    target = _pick(rng, after.open_places())
+    target = pick(rng, after.open_places())
     return None if target is None else (roll, table.handler.lift(after.standing, roll.end, target))
 
 
 def _hop_missing(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    roll = _pick(rng, [roll for roll in table.rolls(table.own(player)) if roll.pose.up not in {"star", "stop"}])
+    roll = pick(
+        rng, [roll for roll in rolls_of(table, table.own(player)) if block(roll.pose).up not in {"star", "stop"}]
+    )
     return None if roll is None else (roll,)
 
 
 def _rolled_diagonally(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    start = _pick(rng, table.own(player))
+    start = pick(rng, table.own(player))
     if start is None:
         return None
     columns, rows = (int(step) for step in rng.choice([-1, 1], 2))
@@ -114,28 +68,28 @@ def _rolled_too_far(table: PlayArea, player: str, rng: np.random.Generator) -> C
     if first is None or first.tips_towards is None:
         return None
     after = table.then(first)
-    further = [roll for roll in after.rolls([first.end]) if roll.tips_towards == first.tips_towards]
+    further = [roll for roll in rolls_of(after, [first.end]) if roll.tips_towards == first.tips_towards]
     return (first, further[0]) if further else None
 
 
 def _opponents_block(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    roll = _pick(rng, table.rolls(table.opponents(player)))
+    roll = pick(rng, rolls_of(table, table.opponents(player)))
     return None if roll is None else (roll,)
 
 
 def _rolled_onto_star(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    rolls = [roll for roll in table.rolls(table.own(player), onto_star=True) if roll.pose.up != "star"]
-    roll = _pick(rng, rolls)
+    rolls = [roll for roll in rolls_of(table, table.own(player), onto_star=True) if block(roll.pose).up != "star"]
+    roll = pick(rng, rolls)
     return None if roll is None else (roll,)
 
 
 def _star_rolled_up(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    roll = _pick(rng, [roll for roll in table.rolls(table.own(player)) if roll.pose.up == "star"])
+    roll = pick(rng, [roll for roll in rolls_of(table, table.own(player)) if block(roll.pose).up == "star"])
     return None if roll is None else (roll,)
 
 
 def _moved_without_rolling(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    start, end = _pick(rng, table.own(player)), _pick(rng, table.open_places())
+    start, end = pick(rng, table.own(player)), pick(rng, table.open_places())
     return None if start is None or end is None else (table.handler.lift(table.standing, start, end),)
 
 
@@ -144,13 +98,13 @@ def _two_blocks_moved(table: PlayArea, player: str, rng: np.random.Generator) ->
     if first is None:
         return None
     after = table.then(first)
-    others = [roll for roll in after.rolls(after.own(player)) if roll.start != first.end]
-    second = _pick(rng, others)
+    others = [roll for roll in rolls_of(after, after.own(player)) if roll.start != first.end]
+    second = pick(rng, others)
     return None if second is None else (first, second)
 
 
 def _turned_over_in_place(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    start = _pick(rng, table.own(player))
+    start = pick(rng, table.own(player))
     if start is None:
         return None
     faces = rolled(table.handler.faces(table.standing[start]), COMPASS[int(rng.integers(4))])
@@ -158,7 +112,7 @@ def _turned_over_in_place(table: PlayArea, player: str, rng: np.random.Generator
 
 
 def _turned_in_place(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    start = _pick(rng, table.own(player))
+    start = pick(rng, table.own(player))
     if start is None:
         return None
     faces = turned(table.handler.faces(table.standing[start]), int(rng.integers(1, 4)))
@@ -166,7 +120,7 @@ def _turned_in_place(table: PlayArea, player: str, rng: np.random.Generator) -> 
 
 
 def _taken_off(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    start = _pick(rng, table.own(player))
+    start = pick(rng, table.own(player))
     return None if start is None else (table.handler.take_off(table.standing, start),)
 
 
@@ -179,7 +133,7 @@ def _rolled_against_something(table: PlayArea, player: str, rng: np.random.Gener
             end = handler.layout.board.neighbour(start, *STEPS[side])
             if end is None or end in standing:
                 ways.append((start, side))
-    way, target = _pick(rng, ways), _pick(rng, table.open_places())
+    way, target = pick(rng, ways), pick(rng, table.open_places())
     if way is None or target is None:
         return None
     start, side = way
@@ -189,7 +143,7 @@ def _rolled_against_something(table: PlayArea, player: str, rng: np.random.Gener
 
 def _rolled_over_twice(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     """Rolled to the next square and over once more on it, so that what was below comes up."""
-    roll = _pick(rng, table.rolls(table.own(player)))
+    roll = pick(rng, rolls_of(table, table.own(player)))
     if roll is None or roll.tips_towards is None:
         return None
     faces = rolled(table.handler.faces(roll.pose), roll.tips_towards)
@@ -198,20 +152,20 @@ def _rolled_over_twice(table: PlayArea, player: str, rng: np.random.Generator) -
 
 def _replaced_by_the_others(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     """Taken off the board, with a block of the opponent's from beside it put there instead."""
-    start = _pick(rng, table.own(player))
+    start = pick(rng, table.own(player))
     trays = [place for place in table.standing if " tray " in place and not place.startswith(player)]
-    tray = _pick(rng, trays)
+    tray = pick(rng, trays)
     if start is None or tray is None:
         return None
     off = table.handler.take_off(table.standing, start)
-    block = table.standing[tray]
-    return (off, table.handler.lay(table.standing.after(off), tray, start, block.up, block.north))
+    spare = block(table.standing[tray])
+    return (off, table.handler.lay(table.standing.after(off), tray, start, spare.up, spare.north))
 
 
 def _swapped(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     places = [*table.own(player), *table.opponents(player)]
-    one, free = _pick(rng, table.own(player)), _pick(rng, table.open_places())
-    other = _pick(rng, [place for place in places if place != one])
+    one, free = pick(rng, table.own(player)), pick(rng, table.open_places())
+    other = pick(rng, [place for place in places if place != one])
     if one is None or other is None or free is None:
         return None
     handler, standing = table.handler, table.standing
@@ -223,28 +177,28 @@ def _swapped(table: PlayArea, player: str, rng: np.random.Generator) -> Carries 
 
 
 def _fallen_off(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    start = _pick(rng, [*table.own(player), *table.opponents(player)])
+    start = pick(rng, [*table.own(player), *table.opponents(player)])
     if start is None:
         return None
     carry = table.handler.take_off(table.standing, start)
     if rng.random() < 0.5:
         # Gone altogether: it rolled under the table.
-        return (replace(carry, pose=replace(carry.pose, x_mm=2.5 * carry.pose.x_mm, y_mm=450.0)),)
+        return (replace(carry, pose=changed(carry.pose, x_mm=2.5 * carry.pose.x_mm, y_mm=450.0)),)
     return (carry,)
 
 
 def _put_on(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     trays = [place for place in table.standing if " tray " in place]
     trays = [place for place in trays if place.startswith(player)] or trays
-    start, end = _pick(rng, trays), _pick(rng, table.open_places())
+    start, end = pick(rng, trays), pick(rng, table.open_places())
     if start is None or end is None:
         return None
-    block = table.standing[start]
-    return (table.handler.lay(table.standing, start, end, block.up, block.north),)
+    spare = block(table.standing[start])
+    return (table.handler.lay(table.standing, start, end, spare.up, spare.north),)
 
 
 def _landed_on_block(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    own, foe = _pick(rng, table.own(player)), _pick(rng, table.opponents(player))
+    own, foe = pick(rng, table.own(player)), pick(rng, table.opponents(player))
     if own is None or foe is None:
         return None
     off = table.handler.take_off(table.standing, foe)
@@ -252,9 +206,9 @@ def _landed_on_block(table: PlayArea, player: str, rng: np.random.Generator) -> 
 
 
 def _landed_on_star(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    roll = _pick(rng, [one for one in table.rolls(table.own(player)) if one.pose.up not in {"star", "stop"}])
+    roll = pick(rng, [one for one in rolls_of(table, table.own(player)) if block(one.pose).up not in {"star", "stop"}])
     stars = [place for place in table.handler.layout.board.printed if place not in table.standing]
-    star = _pick(rng, stars)
+    star = pick(rng, stars)
     if roll is None or star is None:
         return None
     return (roll, table.handler.lift(table.standing.after(roll), roll.end, star))
@@ -267,8 +221,8 @@ def star_of(layout: TableLayout, player: str, *, own: bool) -> str:
 
 
 def _star_up_onto(table: PlayArea, player: str, star: str, rng: np.random.Generator) -> Carry | None:
-    rolls = table.rolls(table.own(player), onto_star=True)
-    return _pick(rng, [one for one in rolls if one.pose.up == "star" and one.end == star])
+    rolls = rolls_of(table, table.own(player), onto_star=True)
+    return pick(rng, [one for one in rolls if block(one.pose).up == "star" and one.end == star])
 
 
 def _left_standing_on_goal(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
@@ -289,21 +243,21 @@ def _left_by_own_star(table: PlayArea, player: str, rng: np.random.Generator) ->
 def _moved_though_stuck(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     """The opponent has no square to roll to and is passed over, and moves all the same."""
     foes = table.opponents(player)
-    if not foes or table.rolls(foes) or table.rolls(foes, onto_star=True):
+    if not foes or rolls_of(table, foes) or rolls_of(table, foes, onto_star=True):
         return None
-    start, end = _pick(rng, foes), _pick(rng, table.open_places())
+    start, end = pick(rng, foes), pick(rng, table.open_places())
     return None if start is None or end is None else (table.handler.lift(table.standing, start, end),)
 
 
 def _turned_while_hopping(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     """A good roll and a step to a neighbouring square, as cross and x ask for, with the block turned on its way."""
-    roll = _pick(rng, [one for one in table.rolls(table.own(player)) if one.pose.up in {"cross", "x"}])
+    roll = pick(rng, [one for one in rolls_of(table, table.own(player)) if block(one.pose).up in {"cross", "x"}])
     if roll is None:
         return None
     after = table.then(roll)
     layout = table.handler.layout
     x, y = layout.centre_mm(roll.end)
-    diagonal = roll.pose.up == "x"
+    diagonal = block(roll.pose).up == "x"
     ends = []
     for place in after.open_places():
         away = sorted(
@@ -312,10 +266,12 @@ def _turned_while_hopping(table: PlayArea, player: str, rng: np.random.Generator
         )
         if away == ([1, 1] if diagonal else [0, 1]):
             ends.append(place)
-    end = _pick(rng, ends)
+    end = pick(rng, ends)
     if end is None:
         return None
-    faces = turned(faces_of(BlockPieces.on(layout.board).net, roll.pose.up, roll.pose.north), int(rng.integers(1, 4)))
+    faces = turned(
+        faces_of(BlockPieces.on(layout.board).net, block(roll.pose).up, block(roll.pose).north), int(rng.integers(1, 4))
+    )
     return (roll, table.handler.lay(after.standing, roll.end, end, faces["up"], faces["north"]))
 
 

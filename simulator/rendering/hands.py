@@ -24,12 +24,11 @@ from simulator.rendering.optics import (
     streak,
     vignette_at,
 )
-from simulator.rendering.painting import Shadows, Sprite, hidden_by_shadow
+from simulator.rendering.painting import Sprite, hidden_by_shadow
 from simulator.scene.pieces import Colour
 from simulator.scene.scene import Hand, Setting
 from vision.frame import FloatArray, Image
 from vision.geometry import project
-from vision.layout.pieces import BlockPieces
 
 _CIRCLE = np.column_stack(
     [np.cos(np.linspace(0, 2 * np.pi, 20, endpoint=False)), np.sin(np.linspace(0, 2 * np.pi, 20, endpoint=False))]
@@ -187,8 +186,8 @@ def _towards_light(setting: Setting) -> FloatArray:
     return np.asarray(way / max(float(np.linalg.norm(way)), 1e-6), dtype=np.float64)
 
 
-def paint_hand_shadow(setting: Setting, image: Image, hand: Hand, shadows: Shadows, pixels_per_mm: float) -> None:
-    """Darken, in place, what the hand keeps the lamps' light off."""
+def paint_hand_shadow(setting: Setting, image: Image, hand: Hand, shades: list[Image], pixels_per_mm: float) -> None:
+    """Darken, in place, what the hand keeps the lamps' light off; ``shades`` holds one table for each lamp."""
     ground = setting.layout.board.height_mm
     limbs = limbs_of(hand)
     ends = np.vstack([[limb.start_mm, limb.end_mm] for limb in limbs])
@@ -197,14 +196,14 @@ def paint_hand_shadow(setting: Setting, image: Image, hand: Hand, shadows: Shado
     across = across / max(float(np.linalg.norm(across)), 1.0) * 40.0
     near = ends[:-2] if hand.sleeve is not None else ends
     arm = np.stack([wrist + across * 0.6, wrist - across * 0.6, elbow + across, elbow - across])
-    for lamp in setting.lighting.lamps:
+    for lamp, shade in zip(setting.lighting.lamps, shades, strict=True):
         for points in (near[:-2], arm):
             thrown = shadow_points(lamp, points, ground)
             thrown = np.clip(thrown, -900.0, 900.0)
             outline = hull(project(setting.camera, setting.pose, thrown))
             height = float(points[:, 2].mean()) - ground
             softness = max(penumbra_mm(lamp, height) * pixels_per_mm, 1.0)
-            hidden_by_shadow(image, outline, min(softness, 14.0), shadows.shade(lamp))
+            hidden_by_shadow(image, outline, min(softness, 14.0), shade)
 
 
 def cover_mask(setting: Setting, hands: tuple[Hand, ...], shrink: int = 4) -> Image:
@@ -226,17 +225,14 @@ _HIDDEN_SHARE = 0.25
 
 
 class HandOcclusion:
-    """Knows where each square and each block's top is seen in one setting."""
+    """Knows where each square and each piece's top is seen in one setting."""
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
         layout = setting.layout
         ground = layout.board.height_mm
         self._squares = {place: self._region(place, layout.board.cell_mm / 2, ground) for place in layout.places}
-        top = ground + BlockPieces.on(layout.board).side_mm
-        self._tops = {
-            place: self._region(place, BlockPieces.on(layout.board).side_mm / 2, top) for place in layout.places
-        }
+        self._tops = {place: self._top(place) for place in layout.places}
 
     def _region(self, place: str, half_mm: float, height_mm: float) -> npt.NDArray[np.intp]:
         x, y = self._setting.layout.centre_mm(place)
@@ -248,12 +244,25 @@ class HandOcclusion:
                 [x - half_mm, y - half_mm, height_mm],
             ]
         )
+        return self._within(corners)
+
+    def _top(self, place: str) -> npt.NDArray[np.intp]:
+        """What the top of a piece on a place would cover, or all of it where it has a tip."""
+        solid = self._setting.layout.surface_of(place).solid_at(place)
+        if solid is None:
+            return np.zeros(0, dtype=np.intp)
+        corners = solid.corners_mm()
+        top = corners[corners[:, 2] == corners[:, 2].max()]
+        pixels = project(self._setting.camera, self._setting.pose, top)
+        return self._within(top if cv2.contourArea(pixels.astype(np.float32)) > 1 else corners)
+
+    def _within(self, corners: FloatArray) -> npt.NDArray[np.intp]:
         width, height = self._setting.camera.size
-        pixels = project(self._setting.camera, self._setting.pose, corners) / _SHRINK
+        pixels = hull(project(self._setting.camera, self._setting.pose, corners) / _SHRINK)
         return np.flatnonzero(polygon_mask((height // _SHRINK + 1, width // _SHRINK + 1), pixels))
 
     def covered(self, hands: tuple[Hand, ...], occupied: Collection[str]) -> tuple[str, ...]:
-        """The places of which hands hide at least a quarter, of the square or of the block's top on it."""
+        """The places of which hands hide at least a quarter, of the square or of the piece's top on it."""
         if not hands:
             return ()
         hidden = cover_mask(self._setting, hands, _SHRINK).reshape(-1) > 127

@@ -93,8 +93,9 @@ class _SettingPainter:
             image = image.copy()
         for piece in moving:
             self._painter(piece).paint_shadows(image, piece)
+        shades = [self._shadows.shade(lamp) for lamp in self.setting.lighting.lamps] if scene.hands else []
         for hand in scene.hands:
-            paint_hand_shadow(self.setting, image, hand, self._shadows, self._pixels_per_mm)
+            paint_hand_shadow(self.setting, image, hand, shades, self._pixels_per_mm)
         for piece in moving:
             sprite = self._painter(piece).sprite(piece)
             paste(image, sprite)

@@ -14,6 +14,8 @@ from vision.frame import FloatArray
 SIDES = ("up", "down", "north", "east", "south", "west")
 OPPOSITE = {"up": "down", "down": "up", "north": "south", "south": "north", "east": "west", "west": "east"}
 COMPASS = ("north", "east", "south", "west")
+STEPS: Mapping[str, tuple[int, int]] = {"north": (0, 1), "east": (1, 0), "south": (0, -1), "west": (-1, 0)}
+"""How many columns and rows away from the first player a step to each side goes."""
 
 
 def direction(side: str) -> FloatArray:

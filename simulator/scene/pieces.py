@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 from vision.layout.table import TableLayout
 
@@ -25,6 +25,11 @@ class PiecePose(Protocol):
     """
 
     grip_mm: ClassVar[float]
+
+    @property
+    def look(self) -> str:
+        """What it looks like from above, as an onlooker would name it."""
+        ...
 
     @property
     def x_mm(self) -> float:
@@ -50,6 +55,14 @@ class PiecePose(Protocol):
     def streak_mm(self) -> tuple[float, float]:
         """How far it moves while the shutter is open."""
         ...
+
+
+_PieceT = TypeVar("_PieceT", bound=PiecePose)
+
+
+def changed(piece: _PieceT, **fields: Any) -> _PieceT:
+    """The piece with other values of some of its fields."""
+    return cast(_PieceT, replace(cast(Any, piece), **fields))
 
 
 def stands(piece: PiecePose) -> bool:
@@ -102,9 +115,21 @@ class BlockPose:
 
     grip_mm: ClassVar[float] = 20.0
 
+    @property
+    def look(self) -> str:
+        """Its colour, and the symbol on top."""
+        return f"{self.colour} block, {self.up} up"
+
     def at(self, x_mm: float, y_mm: float) -> BlockPose:
         """The same block elsewhere."""
         return replace(self, x_mm=x_mm, y_mm=y_mm)
+
+
+def block(piece: PiecePose) -> BlockPose:
+    """The piece as a block; raises ValueError for one of another kind."""
+    if not isinstance(piece, BlockPose):
+        raise ValueError(f"a {piece.look} is no block")
+    return piece
 
 
 def block_on(
@@ -159,6 +184,11 @@ class DiscPose:
 
     grip_mm: ClassVar[float] = 8.0
 
+    @property
+    def look(self) -> str:
+        """Its colour, and whether a ball lies on it."""
+        return f"{self.colour} piece{'' if self.ball is None else ' with ball'}"
+
 
 @dataclass(frozen=True)
 class BallPose:
@@ -172,6 +202,11 @@ class BallPose:
     turned_deg: float = 0.0
 
     grip_mm: ClassVar[float] = 9.0
+
+    @property
+    def look(self) -> str:
+        """Its owner's colour."""
+        return f"{self.colour} ball"
 
 
 @dataclass(frozen=True)
@@ -196,6 +231,10 @@ class PyramidLook:
     gloss: float = 2.0
     edge: float = 0.16
     blunt_mm: float = 1.6
+
+
+SIZE_WORDS: Mapping[str, str] = {"S": "small", "M": "medium", "L": "large"}
+"""A person's words for the sizes of pyramids."""
 
 
 @dataclass(frozen=True)
@@ -224,3 +263,9 @@ class StackPose:
     streak_mm: tuple[float, float] = (0.0, 0.0)
 
     grip_mm: ClassVar[float] = 24.0
+
+    @property
+    def look(self) -> str:
+        """The colour and size of the top one."""
+        top = self.pyramids[-1]
+        return f"{top.colour} {SIZE_WORDS[top.size]}"

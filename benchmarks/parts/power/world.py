@@ -22,7 +22,7 @@ from simulator.play.game import GameOptions, VirtualGame
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
 from simulator.scene.cube import faces_of
-from simulator.scene.pieces import BlockPose
+from simulator.scene.pieces import BlockPose, block
 from vision.frame import Frame, Image
 from vision.layout.pieces import BlockPieces
 from vision.layout.table import default_layout
@@ -78,7 +78,7 @@ class World:
             return None
         looks = self._played.looks(moment)
         standing = Arrangement.on_board(self._layout, moment.pieces)
-        sides = {place: self._side_of(block) for place, block in standing.items()}
+        sides = {place: self._side_of(block(piece)) for place, piece in standing.items()}
         places = {
             place: PlaceReading(self._probabilities(look), sides.get(place, {}) if look != EMPTY else {})
             for place, look in looks.items()
@@ -89,8 +89,8 @@ class World:
         self._sequence += 1
         return Glimpse(reading, tuple(press.button for press in new))
 
-    def _side_of(self, block: BlockPose) -> dict[str, dict[str, float]]:
-        symbol = faces_of(BlockPieces.on(self._layout.board).net, block.up, block.north)[_SEEN_SIDE]
+    def _side_of(self, piece: BlockPose) -> dict[str, dict[str, float]]:
+        symbol = faces_of(BlockPieces.on(self._layout.board).net, piece.up, piece.north)[_SEEN_SIDE]
         others = [name for name in BlockPieces.on(self._layout.board).net.values() if name != symbol]
         return {_SEEN_SIDE: {symbol: _SURE, **dict.fromkeys(others, (1 - _SURE) / len(others))}}
 

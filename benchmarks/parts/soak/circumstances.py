@@ -16,7 +16,6 @@ from referee.judge.pooled_reading import PIECE
 from referee.wiring.plan import Inputs
 from simulator.faults.disturbances import DISTURBANCE_KINDS
 from simulator.faults.game import NO_FAULT
-from simulator.faults.table import faulty_setting
 from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent, TruthLog
 
@@ -69,7 +68,7 @@ def called_for(game: Game[Any, Any], played: GameRecord, asked: TimedVerdict) ->
     things = [thing for one in lying for thing in one.things]
     if not things:
         return False
-    setting = faulty_setting(played.plan.seed, played.plan.size)
+    setting = played.plan.setting
     return bool(covered_places(setting, played.pose_at(time_s), things) & set(asked.verdict.places))
 
 

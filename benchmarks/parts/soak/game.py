@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,7 @@ from simulator.faults.table import FaultyTable, faulty_setting
 from simulator.play.game import TurnEnd as PlannedTurnEnd
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
+from simulator.scene.scene import Setting
 from simulator.scene.viewpoint import lens
 from simulator.table import VirtualTable, standard_setting
 from vision.frame import Frame
@@ -49,6 +50,7 @@ FRAMES_PER_SECOND = 15.0
 REST_S = 1.5
 _DAY = datetime(2025, 1, 1, 12, tzinfo=UTC)
 _HASHED_EVERY_PX = 16
+_TURN_ENDS: tuple[PlannedTurnEnd, ...] = ("button", "rest", "button", "touch")
 
 
 @dataclass(frozen=True)
@@ -65,10 +67,18 @@ class GamePlan:
     blocks: tuple[int, int] = (4, 4)
     start: Start = "usual"
     inputs: Inputs = Inputs.CAMERA
+    game: str = "deblockle"
+
+    @property
+    def setting(self) -> Setting:
+        """The table at the start, the same one each time."""
+        return _setting(self.seed, self.size, self.game)
 
     @property
     def options(self) -> dict[str, OptionValue]:
         """The rule options it is played by."""
+        if self.game != "deblockle":
+            return {}
         options: dict[str, OptionValue] = {"side_by_side": self.side_by_side}
         if self.start == "usual":
             options |= {"blocks_gold": self.blocks[0], "blocks_teal": self.blocks[1]}
@@ -83,6 +93,7 @@ def plan_of(
     *,
     perfect_reader: bool = False,
     inputs: Inputs = Inputs.CAMERA,
+    game: str = "deblockle",
 ) -> GamePlan:
     """How the game of a seed is played; games in a row are of every kind.
 
@@ -90,7 +101,9 @@ def plan_of(
     one in four gives a player fewer blocks, and one in five starts from squares the players agreed on. Sensors
     alone can't tell whose block stands where, so they get neither these nor turns that end by touch.
     """
-    turn_ends: tuple[PlannedTurnEnd, ...] = ("button", "rest", "button", "touch")
+    turn_ends = _TURN_ENDS
+    if game != "deblockle":
+        return GamePlan(seed, turns, size, _TURN_ENDS[seed % 4], True, kinds, perfect_reader, inputs=inputs, game=game)
     start: Start = "cornered" if seed % 10 == 3 else "agreed" if seed % 10 == 7 else "usual"
     if inputs is Inputs.SENSORS:
         start, turn_ends = "usual", ("button", "rest", "button", "rest")
@@ -132,7 +145,7 @@ class GameRecord:
     def pose_at(self, time_s: float) -> Pose:
         """Where the camera stood then."""
         moved = [one.pose for one in self.disturbances if one.pose is not None and one.began_s <= time_s]
-        return moved[-1] if moved else faulty_setting(self.plan.seed, self.plan.size).pose
+        return moved[-1] if moved else self.plan.setting.pose
 
 
 Watch = Callable[[Frame | None, list[Verdict]], None]
@@ -172,6 +185,11 @@ class _Camera:
         return frame
 
 
+@lru_cache(maxsize=4)
+def _setting(seed: int, size: tuple[int, int], game: str) -> Setting:
+    return faulty_setting(seed, size, game)
+
+
 @cache
 def looks_of_pieces(size: tuple[int, int]) -> BlockAppearance:
     """Enrol the piece set once, on an ordinary table: as an owner does, not for each game anew."""
@@ -180,7 +198,7 @@ def looks_of_pieces(size: tuple[int, int]) -> BlockAppearance:
 
 def play(plan: GamePlan, watch: Watch = _no_watch) -> GameRecord:
     """Play and referee one game. ``watch`` sees every frame with the verdicts it led to."""
-    game: Game[Any, Any] = load("deblockle")
+    game: Game[Any, Any] = load(plan.game)
     truth = TruthLog()
     options = FaultyOptions(
         game.name,
@@ -195,7 +213,7 @@ def play(plan: GamePlan, watch: Watch = _no_watch) -> GameRecord:
     table = FaultyTable(
         plan.seed,
         options,
-        setting=faulty_setting(plan.seed, plan.size),
+        setting=plan.setting,
         fps=FRAMES_PER_SECOND,
         truth=truth,
         pictures=not plan.perfect_reader and plan.inputs is not Inputs.SENSORS,

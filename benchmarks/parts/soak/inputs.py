@@ -6,7 +6,6 @@ that thousands of turns show whether players, service and judge get along.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,7 +13,8 @@ import numpy as np
 from benchmarks.parts.soak.occlusion import covered_places, sides_in_plain_view
 from referee.sensing.values import PlaceChange, SensorSnapshot
 from simulator.faults.table import FaultyTable
-from simulator.play.actions import Arrangement, facing
+from simulator.play.actions import Arrangement
+from simulator.play.deblockle import facing
 from simulator.scene.pieces import SYMBOLS, BlockPose
 from simulator.scene.scene import Scene
 from simulator.switches import VirtualSwitches, drawn_switch_faults, sensed_places
@@ -55,25 +55,24 @@ class PerfectReader:
     def _look_at(self, scene: Scene) -> dict[str, PlaceReading]:
         layout = scene.setting.layout
         standing = Arrangement.on_board(layout, scene.pieces)
-        looks = standing.appearance(layout.places)
+        looks = standing.appearance(layout.board.places)
         hidden = covered_places(scene.setting, scene.setting.pose, scene.things)
         places = {}
-        for place in layout.places:
-            block = standing.get(place)
+        for place in layout.board.places:
             rest = (1 - _SURE) / (len(self.looks) - 1)
             chances = {one: _SURE if one == looks[place] else rest for one in self.looks}
-            sides = {} if block is None else self._sides(place, standing)
+            sides = self._sides(place, standing) if isinstance(standing.get(place), BlockPose) else {}
             places[place] = PlaceReading(chances, sides, HindranceKind.OBJECT if place in hidden else None)
         return places
 
-    def _sides(self, place: str, standing: Mapping[str, BlockPose]) -> dict[str, dict[str, float]]:
+    def _sides(self, place: str, standing: Arrangement) -> dict[str, dict[str, float]]:
         setting = self.table.scene.setting
         layout = setting.layout
         solids = {
             other: CubeSolid(
-                block.x_mm, block.y_mm, layout.board.height_mm, BlockPieces.on(layout.board).side_mm, block.turned_deg
+                piece.x_mm, piece.y_mm, layout.board.height_mm, BlockPieces.on(layout.board).side_mm, piece.turned_deg
             )
-            for other, block in standing.items()
+            for other, piece in standing.items()
         }
         shown = facing(layout, standing[place])
         rest = (1 - _SURE) / (len(SYMBOLS) - 1)
@@ -88,7 +87,7 @@ class PerfectReader:
 
 
 def _alike(before: Scene, now: Scene) -> bool:
-    """Whether the same camera sees the same blocks and things."""
+    """Whether the same camera sees the same pieces and things."""
     return before.setting is now.setting and (before.pieces, before.things) == (now.pieces, now.things)
 
 

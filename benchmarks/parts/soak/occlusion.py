@@ -11,7 +11,6 @@ import numpy.typing as npt
 from simulator.scene.scene import ForeignObject, Setting
 from vision.frame import FloatArray
 from vision.geometry import CubeSolid, Pose, Side, outline_px, project
-from vision.layout.pieces import BlockPieces
 
 PLAIN_HEIGHT_PX = 16.0
 """A side face that is lower in the picture than this need not be readable."""
@@ -49,15 +48,15 @@ def sides_in_plain_view(
 
 
 def covered_places(setting: Setting, pose: Pose, things: Sequence[ForeignObject]) -> set[str]:
-    """The places of which things hide something, be it of the square or of a block that stands or would stand there."""
+    """The places of which things hide something, be it of the square or of a piece that stands or would stand there."""
     layout = setting.layout
     hulls = [_thing_outline(setting, pose, thing) for thing in things]
     found = set()
-    for place in layout.places:
-        x, y = layout.centre_mm(place)
-        outline = outline_px(
-            CubeSolid(x, y, layout.board.height_mm, BlockPieces.on(layout.board).side_mm), setting.camera, pose
-        )
+    for place in layout.board.places:
+        solid = layout.board.solid_at(place)
+        if solid is None:
+            continue
+        outline = outline_px(solid, setting.camera, pose)
         area = abs(float(cv2.contourArea(outline)))
         shared = sum(float(cv2.intersectConvexConvex(outline, hull)[0]) for hull in hulls)
         if shared > _COVERED_SHARE * area:

@@ -14,9 +14,10 @@ from benchmarks.parts.soak.game import FRAMES_PER_SECOND
 from benchmarks.parts.soak.outcomes import GameScore, Item, Outcome
 from engine.registry import load
 from referee.wiring.plan import Inputs
+from simulator.faults.answers import FAULTY_PLAYERS
 from simulator.faults.disturbances import DISTURBANCE_KINDS
-from simulator.faults.game import KINDS_OF_VIOLATION, PLAYER_FAULTS
-from simulator.faults.players import ANOTHER_TURNED, PUT_BACK_TURNED
+from simulator.faults.game import PLAYER_FAULTS
+from simulator.play.players import HANDLERS
 
 MOST_NEEDLESS_SHARE = 0.01
 MOST_COMPUTING_FRAMES = 2.0
@@ -27,6 +28,7 @@ _RULES_WIDTH = 100
 _SLOWEST = 8
 _SLOW_FRAMES = 15
 _WITH_VIOLATIONS = frozenset({"illegal turn"})
+_OF_SIDES = frozenset({"put back turned", "another block turned"})
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class SoakReport:
     scores: Sequence[GameScore]
     again: str
     inputs: Inputs = Inputs.CAMERA
+    game: str = "deblockle"
 
     @property
     def items(self) -> list[Item]:
@@ -67,7 +70,11 @@ class SoakReport:
         """Kinds of fault that never came up, out of all that are to."""
         seen = {kind for item in self.items for kind in item.kinds}
         asked = [*DISTURBANCE_KINDS, *(doing for doing in PLAYER_FAULTS if doing not in _WITH_VIOLATIONS)]
-        asked += [f"illegal: {kind}" for kind in (*KINDS_OF_VIOLATION, PUT_BACK_TURNED, ANOTHER_TURNED)]
+        players = FAULTY_PLAYERS[self.game]
+        kinds = {*HANDLERS[self.game].violations, *players.further_kinds, *players.only_sides_tell}
+        asked += [f"illegal: {kind}" for kind in sorted(kinds)]
+        if "put back turned" not in kinds:
+            asked = [kind for kind in asked if kind not in _OF_SIDES]
         return [kind for kind in asked if kind not in seen]
 
     @property
@@ -161,7 +168,7 @@ class SoakReport:
             for rule in item.rules[:1]:
                 named[rule] += 1
                 agreed[rule] += rule in item.expected_rules
-        rules = load("deblockle").rules.catalogue
+        rules = load(self.game).rules.catalogue
         never = ", ".join(rule for rule in rules if rule not in named)
         title = f"{len(named)} of {len(rules)} rules named; never {never}"
         table = Table(title=title, title_justify="left", width=_RULES_WIDTH)

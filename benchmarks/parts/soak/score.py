@@ -28,7 +28,7 @@ from referee.wiring.plan import Inputs
 from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent
 
-COIN = "coin on a block"
+COIN = "coin on a piece"
 STALL_S = 26.0
 """A block that is out of sight for so long must have been named: twenty seconds, and time for a turn."""
 
@@ -43,7 +43,7 @@ def score(played: GameRecord) -> GameScore:
 class _Scorer:
     def __init__(self, played: GameRecord) -> None:
         self._played = played
-        self._game: Game[Any, Any] = load("deblockle")
+        self._game: Game[Any, Any] = load(played.plan.game)
         self._events = played.truth.events
         self._turns = [event for event in self._events if event.kind is ActionKind.TURN]
         self._loud = [said for said in played.said if said.verdict.kind in _LOUD]
@@ -235,7 +235,7 @@ class Resolution:
 
 def resolve(played: GameRecord, turns: Sequence[TruthEvent], violations: Sequence[tuple[float, float]]) -> Resolution:
     """Match what the journal accepted with what was played; ``violations`` are when those began and were over."""
-    game: Game[Any, Any] = load("deblockle")
+    game: Game[Any, Any] = load(played.plan.game)
     resolved: dict[int, tuple[str, float]] = {}
     stray: list[Event] = []
     matched: set[tuple[float, str]] = set()

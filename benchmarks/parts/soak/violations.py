@@ -16,8 +16,7 @@ from benchmarks.parts.soak.outcomes import Outcome
 from engine.api import EMPTY, Game
 from engine.errors import IllegalTurnError
 from referee.judge.verdict import VerdictKind
-from simulator.faults.players import ONLY_SIDES_TELL, PUT_BACK_TURNED
-from simulator.faults.table import faulty_setting
+from simulator.faults.deblockle import ONLY_SIDES_TELL, PUT_BACK_TURNED
 from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent
 from vision.geometry import CubeSolid, Side
@@ -104,8 +103,11 @@ def expected_rules(game: Game[Any, Any], played: GameRecord, event: TruthEvent) 
             game.table.set_up(event.after, played.plan.options)
         except IllegalTurnError as error:
             return tuple(breach.rule for breach in error.breaches)
-    if not event.state or game.side_faces is None:
+    if not event.state:
         return ()
+    if game.side_faces is None:
+        breaches = game.table.explain(game.notation.parse_state(event.state), event.after)
+        return tuple(breach.rule for breach in breaches)
     facings = {place: facing for place, facing in event.facings.items() if event.after.get(place) != "empty"}
     return tuple(
         breach.rule for breach in game.side_faces.explain(game.notation.parse_state(event.state), event.after, facings)
@@ -189,12 +191,12 @@ def sides_tell(game: Game[Any, Any], played: GameRecord, event: TruthEvent, beli
 def _hidden_by_things(played: GameRecord, time_s: float) -> set[str]:
     """The squares a thing lies over: of what stands there a camera says nothing."""
     things = [thing for one in played.disturbances if one.holds_at(time_s) for thing in one.things]
-    setting = faulty_setting(played.plan.seed, played.plan.size)
+    setting = played.plan.setting
     return covered_places(setting, played.pose_at(time_s), things) if things else set()
 
 
 def _sides_in_view(played: GameRecord, event: TruthEvent, place: str) -> list[Side]:
-    setting = faulty_setting(played.plan.seed, played.plan.size)
+    setting = played.plan.setting
     layout = setting.layout
     solids = {
         one: CubeSolid(*layout.centre_mm(one), layout.board.height_mm, BlockPieces.on(layout.board).side_mm)

@@ -13,9 +13,15 @@ from benchmarks.parts.soak.game import GamePlan, play
 from engine.errors import IllegalTurnError
 from engine.registry import load
 from simulator.faults.answers import FaultyOptions
+from simulator.faults.deblockle import (
+    ONLY_SIDES_TELL,
+    WHOLE_TURN_VIOLATIONS,
+    WRONG_SET_UPS,
+    FaultyBlockPlayers,
+    turns_of_kind,
+)
 from simulator.faults.disturbances import DISTURBANCE_KINDS, Disturbance, DisturbanceMaker, Disturbances
 from simulator.faults.onlooker import Onlooker
-from simulator.faults.players import ONLY_SIDES_TELL, WHOLE_TURN_VIOLATIONS, WRONG_SET_UPS, FaultyPlayers, turns_of_kind
 from simulator.faults.table import FaultyTable, faulty_setting
 from simulator.play.players import Habits
 from simulator.play.violations import VIOLATIONS
@@ -131,7 +137,7 @@ def test_the_table_ends() -> None:
 def test_no_onlooker_takes_a_violation_for_a_turn(kind: str, setting: Setting) -> None:
     game = load("deblockle")
     for seed in range(2):
-        players = FaultyPlayers(game, setting.layout, Habits(), np.random.default_rng(seed))
+        players = FaultyBlockPlayers(game, setting.layout, Habits(), np.random.default_rng(seed))
         players.perform(players.turn())
         action = players.violation_of(kind)
         if action is None:
@@ -147,7 +153,7 @@ def test_no_onlooker_takes_a_violation_for_a_turn(kind: str, setting: Setting) -
 def test_an_onlooker_follows_what_is_legal_and_nothing_else() -> None:
     game = load("deblockle")
     setting = faulty_setting(3, SIZE)
-    players = FaultyPlayers(game, setting.layout, Habits(), np.random.default_rng(8))
+    players = FaultyBlockPlayers(game, setting.layout, Habits(), np.random.default_rng(8))
     start = players.looks
     onlooker = Onlooker(game, start, None)
     assert onlooker.is_possible(start)
@@ -169,7 +175,7 @@ def test_an_onlooker_follows_what_is_legal_and_nothing_else() -> None:
 def test_a_block_is_put_back_turned_with_the_same_symbol_up() -> None:
     game = load("deblockle")
     setting = faulty_setting(3, SIZE)
-    players = FaultyPlayers(game, setting.layout, Habits(), np.random.default_rng(8))
+    players = FaultyBlockPlayers(game, setting.layout, Habits(), np.random.default_rng(8))
     before = players.standing
     violation = players.violation_of("moved without rolling")
     assert violation is not None
@@ -184,7 +190,7 @@ def test_a_block_is_put_back_turned_with_the_same_symbol_up() -> None:
     assert all(before[place].north == players.standing[place].north for place in before)
 
 
-def breaches_of(players: FaultyPlayers, kind: str) -> list[str]:
+def breaches_of(players: FaultyBlockPlayers, kind: str) -> list[str]:
     """The rules that a violation breaks, by somebody who knows every face; empty when there is no room for it."""
     game = load("deblockle")
     action = players.violation_of(kind)
@@ -198,7 +204,7 @@ def breaches_of(players: FaultyPlayers, kind: str) -> list[str]:
     ("kind", "rule"), [("left standing on the goal", "not-removed"), ("left by its own star", "wrong-goal")]
 )
 def test_players_play_towards_a_violation_that_needs_a_star(kind: str, rule: str, setting: Setting) -> None:
-    players = FaultyPlayers(load("deblockle"), setting.layout, Habits(), np.random.default_rng(8))
+    players = FaultyBlockPlayers(load("deblockle"), setting.layout, Habits(), np.random.default_rng(8))
     players.aims = {kind}
     for _ in range(12):
         rules = breaches_of(players, kind)
@@ -226,7 +232,7 @@ def test_a_violation_breaks_the_rule_it_is_there_for(kind: str, rule: str, setti
     found: set[str] = set()
     for seed in range(6):
         generator = np.random.default_rng(seed)
-        players = FaultyPlayers(load("deblockle"), setting.layout, Habits(), generator, {"blocks_teal": 3})
+        players = FaultyBlockPlayers(load("deblockle"), setting.layout, Habits(), generator, {"blocks_teal": 3})
         found |= set(breaches_of(players, kind)[:1])
     assert rule in found
 
@@ -236,7 +242,7 @@ def test_a_roll_with_no_hop_to_come_is_found_in_the_variant(setting: Setting) ->
     found: set[str] = set()
     for seed in range(8):
         options = {"side_by_side": False}
-        players = FaultyPlayers(game, setting.layout, Habits(), np.random.default_rng(seed), options)
+        players = FaultyBlockPlayers(game, setting.layout, Habits(), np.random.default_rng(seed), options)
         for _ in range(6):
             players.perform(players.turn())
         found |= set(breaches_of(players, "rolled with no hop to come"))
@@ -245,13 +251,13 @@ def test_a_roll_with_no_hop_to_come_is_found_in_the_variant(setting: Setting) ->
 
 def test_a_spare_block_can_be_put_on(setting: Setting) -> None:
     options = {"blocks_gold": 3}
-    players = FaultyPlayers(load("deblockle"), setting.layout, Habits(), np.random.default_rng(8), options)
+    players = FaultyBlockPlayers(load("deblockle"), setting.layout, Habits(), np.random.default_rng(8), options)
     assert breaches_of(players, "block put on") == ["block-added"]
 
 
 def test_a_cornered_player_who_moves_breaks_the_rule_about_that(setting: Setting) -> None:
     game = load("deblockle")
-    players = FaultyPlayers(game, setting.layout, Habits(), np.random.default_rng(8), None, "cornered")
+    players = FaultyBlockPlayers(game, setting.layout, Habits(), np.random.default_rng(8), None, "cornered")
     assert players.state.to_move == "teal"
     assert breaches_of(players, "moved though stuck")[0] == "no-turn-left"
 
@@ -270,7 +276,7 @@ def test_turns_that_only_the_variant_or_the_order_of_play_forbids() -> None:
 def test_a_wrong_set_up_is_none(kind: str, setting: Setting) -> None:
     game = load("deblockle")
     options = {"blocks_teal": 3}
-    players = FaultyPlayers(game, setting.layout, Habits(), np.random.default_rng(8), options)
+    players = FaultyBlockPlayers(game, setting.layout, Habits(), np.random.default_rng(8), options)
     before = players.standing
     action = players.set_up_wrongly(kind)
     assert action is not None
@@ -280,11 +286,11 @@ def test_a_wrong_set_up_is_none(kind: str, setting: Setting) -> None:
     players.perform(players.put_right(before, action.player))
     assert players.looks == before.appearance(game.places)
     if kind == "spare block put out":
-        assert FaultyPlayers(game, setting.layout, Habits(), np.random.default_rng(8)).set_up_wrongly(kind) is None
+        assert FaultyBlockPlayers(game, setting.layout, Habits(), np.random.default_rng(8)).set_up_wrongly(kind) is None
 
 
 def test_a_turn_that_was_taken_back_is_forgotten_by_the_onlooker(setting: Setting) -> None:
-    players = FaultyPlayers(load("deblockle"), setting.layout, Habits(), np.random.default_rng(8))
+    players = FaultyBlockPlayers(load("deblockle"), setting.layout, Habits(), np.random.default_rng(8))
     before, state = players.standing, players.state
     action = players.turn()
     players.perform(action)
@@ -296,7 +302,7 @@ def test_a_turn_that_was_taken_back_is_forgotten_by_the_onlooker(setting: Settin
 
 def test_an_onlooker_by_occupancy_takes_two_swapped_blocks_for_nothing_at_all(setting: Setting) -> None:
     game: Any = load("deblockle")
-    players = FaultyPlayers(game, setting.layout, Habits(), np.random.default_rng(1))
+    players = FaultyBlockPlayers(game, setting.layout, Habits(), np.random.default_rng(1))
     start = players.looks
     taken = [place for place, look in start.items() if look != "empty"]
     gold, teal = (next(place for place in taken if start[place].startswith(colour)) for colour in ("gold", "teal"))
@@ -310,7 +316,7 @@ def test_an_onlooker_by_occupancy_takes_two_swapped_blocks_for_nothing_at_all(se
 
 def test_players_under_a_referee_who_only_senses_squares_turn_no_block_and_hide_no_violation(setting: Setting) -> None:
     game: Any = load("deblockle")
-    players = FaultyPlayers(game, setting.layout, Habits(), np.random.default_rng(0), by_occupancy=True)
+    players = FaultyBlockPlayers(game, setting.layout, Habits(), np.random.default_rng(0), by_occupancy=True)
     onlooker = Onlooker(game, players.looks, None, by_occupancy=True)
     assert all(players.violation_of(kind) is None for kind in ONLY_SIDES_TELL)
     assert players.turn_besides_turning() is None
@@ -322,7 +328,7 @@ def test_players_under_a_referee_who_only_senses_squares_turn_no_block_and_hide_
 
 def test_no_coin_is_laid_on_a_coin() -> None:
     """A block that is out of sight already, and was named, would seem to be passed over in silence the second time."""
-    plan = GamePlan(3, 8, turn_end="touch", perfect_reader=True, kinds=("coin on a block",))
+    plan = GamePlan(3, 8, turn_end="touch", perfect_reader=True, kinds=("coin on a piece",))
     coins = [one for one in play(plan).disturbances if one.things]
     assert len(coins) > 3
     for number, later in enumerate(coins):

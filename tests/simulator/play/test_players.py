@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.play.actions import Arrangement, Carry, Handler, Slack, side_towards
-from simulator.play.players import Habits
+from simulator.play.actions import Arrangement, Carry, Slack
+from simulator.play.deblockle import BlockHandler, side_towards
 from simulator.play.violations import USUAL_VIOLATIONS, VIOLATIONS
 from simulator.scene.scene import standard_layout
 
@@ -133,7 +133,7 @@ def test_straightening_moves_a_block_a_little(make_players: Any, game: Any) -> N
 @given(st.integers(0, 1000), st.floats(0.0, 20.0), st.floats(0.0, 60.0))
 def test_slack_keeps_its_limits(seed: int, offset_mm: float, turned_deg: float) -> None:
     layout = standard_layout()
-    handler = Handler(layout, Slack(offset_mm, turned_deg), np.random.default_rng(seed))
+    handler = BlockHandler(layout, Slack(offset_mm, turned_deg), np.random.default_rng(seed))
     block = handler.put_down("c3", "gold", "x", "star")
     x, y = layout.centre_mm("c3")
     assert abs(block.x_mm - x) <= 8.0
@@ -143,7 +143,7 @@ def test_slack_keeps_its_limits(seed: int, offset_mm: float, turned_deg: float) 
 
 def test_a_block_is_never_put_onto_another() -> None:
     layout = standard_layout()
-    handler = Handler(layout, Slack(), np.random.default_rng(0))
+    handler = BlockHandler(layout, Slack(), np.random.default_rng(0))
     standing = Arrangement({place: handler.put_down(place, "gold", "x", "star") for place in ("a1", "a2")})
     with pytest.raises(ValueError, match="already stands on a2"):
         standing.after(handler.roll(standing, "a1", "north"))
@@ -157,6 +157,6 @@ def test_a_step_has_a_side() -> None:
         side_towards("c3", "d4")
 
 
-def test_unknown_violations_are_named() -> None:
+def test_unknown_violations_are_named(make_players: Any) -> None:
     with pytest.raises(ValueError, match="no such violation: bribery"):
-        Habits(violations=("bribery",))
+        make_players(1, violations=("bribery",))

@@ -114,7 +114,7 @@ def test_only_what_the_table_shows_counts_as_shown_to_be_finished() -> None:
 @pytest.fixture(scope="module")
 def with_coins() -> GameRecord:
     """A game in which coins lie on blocks."""
-    return play(GamePlan(9, 14, perfect_reader=True, kinds=("coin on a block", "nothing", "nothing", "nothing")))
+    return play(GamePlan(9, 14, perfect_reader=True, kinds=("coin on a piece", "nothing", "nothing", "nothing")))
 
 
 def test_a_block_out_of_sight_is_named_and_the_game_goes_on(with_coins: GameRecord) -> None:

@@ -84,5 +84,5 @@ def test_a_question_is_called_for_where_switches_leave_more_than_one_turn(sensed
 @pytest.mark.parametrize("seed", [9, 13])
 def test_players_hear_what_is_said_while_a_hand_stays_on_a_block(seed: int) -> None:
     """Switches feel no hand, so the light comes while it still lies there: nobody presses and asks again."""
-    played = play(plan_of(seed, 3, SIZE, ("hand stays on the block",), inputs=Inputs.SENSORS))
+    played = play(plan_of(seed, 3, SIZE, ("hand stays on the piece",), inputs=Inputs.SENSORS))
     assert [event.kind for event in played.truth.events] == ["turn"] * 3

@@ -1,0 +1,294 @@
+"""Players of Deblockle who break the rules: whole turns by other rules, blocks turned unseen, spare blocks, stars."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from engine.api import Game, OptionValue
+from simulator.faults.onlooker import Onlooker
+from simulator.faults.players import FaultyPlayers, Start
+from simulator.play.actions import Action, ActionKind, Arrangement, Carries, Carry, Handler, PlayArea
+from simulator.play.deblockle import BlockHandler
+from simulator.play.players import Habits, Players
+from simulator.play.violations import MOVED_THOUGH_STUCK, VIOLATIONS, rolls_of, star_of
+from simulator.scene.cube import turned
+from simulator.scene.pieces import block
+from vision.layout.pieces import BlockPieces
+from vision.layout.table import TableLayout
+
+_MOST_BLOCKS = 4
+
+OUT_OF_TURN = "played out of turn"
+
+WHOLE_TURN_VIOLATIONS = (OUT_OF_TURN, "forbidden by the variant")
+"""Violations that are whole turns by other rules, by name."""
+
+PUT_BACK_TURNED = "put back turned"
+"""Put right after a violation, but with another side to the north."""
+
+ANOTHER_TURNED = "another turned"
+"""A legal turn, and another block put back with another side to the north."""
+
+ONLY_SIDES_TELL = frozenset({kind.name for kind in VIOLATIONS.values() if kind.only_sides_tell}) | {
+    PUT_BACK_TURNED,
+    ANOTHER_TURNED,
+}
+"""The kinds that no top gives away."""
+
+NO_HOP_TO_COME = "rolled with no hop to come"
+"""A roll after which the block can't hop, which the rules forbid."""
+
+WRONG_SET_UPS = ("block missing", "spare block put out", "wrong square", "block on a star")
+"""Ways to set the board up that the usual start does not allow, by name."""
+
+_VARIANT = " side_by_side=false"
+
+
+class FaultyBlockPlayers(FaultyPlayers):
+    """Players of Deblockle; an onlooker who sees only tops watches them, to tell what gives a violation away.
+
+    With ``by_occupancy`` the onlooker sees only which squares are taken, and nobody turns a block unseen. Who starts
+    with fewer than four blocks has a spare one beside the board.
+    """
+
+    only_sides_tell = ONLY_SIDES_TELL
+    wrong_set_ups = WRONG_SET_UPS
+    further_kinds = (*WHOLE_TURN_VIOLATIONS, NO_HOP_TO_COME)
+
+    def __init__(
+        self,
+        game: Game[Any, Any],
+        layout: TableLayout,
+        habits: Habits,
+        rng: np.random.Generator,
+        options: Mapping[str, OptionValue] | None = None,
+        start: Start = "usual",
+        *,
+        by_occupancy: bool = False,
+    ) -> None:
+        super().__init__(game, layout, habits, rng, options, start, by_occupancy=by_occupancy)
+        for colour in game.players:
+            if sum(block(piece).colour == colour for piece in self.standing.values()) < _MOST_BLOCKS:
+                self._lay_out_spare(colour)
+        self._onlooker = Onlooker(game, self.looks, options, anywhere=self._anywhere, by_occupancy=by_occupancy)
+
+    @property
+    def _blocks(self) -> BlockHandler:
+        """What handles the blocks; raises ValueError at a table without any."""
+        if not isinstance(self._handler, BlockHandler):
+            raise ValueError(f"{self._game.title} has no blocks; FaultyBlockPlayers play Deblockle")
+        return self._handler
+
+    def rare_kinds(self, fates: np.random.Generator) -> set[str]:
+        """Kinds of violation that few games have room for, and this one may have."""
+        spare = any(" tray " in place for place in self.standing)
+        variant = not self._options.get("side_by_side", True)
+        stars = [kind.name for kind in VIOLATIONS.values() if kind.star]
+        return {
+            MOVED_THOUGH_STUCK,
+            stars[int(fates.integers(len(stars)))],
+            *(("forbidden by the variant", NO_HOP_TO_COME) if variant else ()),
+            *(("block put on", "replaced by the other's block") if spare else ()),
+        }
+
+    @property
+    def _anywhere(self) -> bool:
+        return self._start != "usual"
+
+    def _starting_looks(self) -> Mapping[str, str]:
+        if not self._anywhere:
+            return super()._starting_looks()
+        return agreed_squares(self._start, self._handler, self._game.players, self._rng)
+
+    def _lay_out_spare(self, colour: str) -> None:
+        layout = self._handler.layout
+        spare = self._blocks.put_down(
+            layout.places[0], colour, BlockPieces.on(layout.board).net["up"], BlockPieces.on(layout.board).net["north"]
+        )
+        laid = self._handler.take_off(Arrangement({**self.standing, "spare": spare}), "spare")
+        self.standing = Arrangement({**self.standing, laid.end: laid.pose})
+
+    def turn(self) -> Action:
+        """A random legal turn, which the onlooker sees too."""
+        action = super().turn()
+        self._onlooker.follow(self.standing.after_all(action.carries).appearance(self._game.places))
+        return action
+
+    def undo(self, before: Arrangement, state: Any, player: str) -> Action:
+        """Undo the legal turn played last, which does not count after all."""
+        self._onlooker.go_back()
+        return super().undo(before, state, player)
+
+    def _is_possible(self, after: Mapping[str, str]) -> bool:
+        return self._onlooker.is_possible(after)
+
+    def _choose(self, turns: Sequence[Any]) -> Any:
+        """Any turn that leaves the avoided squares alone; with an aim one that brings a block before a star."""
+        free = [turn for turn in turns if not self.avoided & set(turn.places)]
+        drawn = [free[int(index)] for index in self._rng.permutation(len(free))] or list(turns)
+        layout = self._handler.layout
+        kinds = [VIOLATIONS[kind] for kind in self.aims if kind in VIOLATIONS]
+        stars = {star_of(layout, self.to_move, own=kind.star == "own") for kind in kinds if kind.star}
+        if stars:
+            return next((turn for turn in drawn if self._comes_before(stars, turn)), drawn[0])
+        return drawn[0]
+
+    def _comes_before(self, stars: set[str], turn: Any) -> bool:
+        """Whether a turn leaves its block where it can be rolled star up onto one of the stars."""
+        carries = self._handler.carries_of(self.standing, turn)
+        after = PlayArea(self.standing.after_all(carries), self._handler)
+        end = carries[-1].end
+        rolls = rolls_of(after, [end], onto_star=True) if end in self._game.places else []
+        return any(block(roll.pose).up == "star" and roll.end in stars for roll in rolls)
+
+    def _carries_of_violation(self, kind: str, player: str) -> Carries | None:
+        table = PlayArea(self.standing, self._handler)
+        if kind == NO_HOP_TO_COME:
+            rolls = rolls_without_hop(self._game, self.state, rolls_of(table, table.own(player)))
+            return (rolls[int(self._rng.integers(len(rolls)))],) if rolls else None
+        if kind in WHOLE_TURN_VIOLATIONS:
+            turns = turns_of_kind(self._game, self.state, kind)
+            return self._handler.carries_of(self.standing, Players._choose(self, turns)) if turns else None
+        return super()._carries_of_violation(kind, player)
+
+    def _wrong_set_up(self, kind: str) -> Carries | None:
+        return wrong_set_up(kind, self.standing, self._blocks, self._game.players, self._rng)
+
+    def put_right(self, before: Arrangement, player: str) -> Action:
+        """Undo an illegal turn, blocks that stand in each other's way put aside first."""
+        carries: list[Carry] = []
+        now = self.standing
+        for place, piece in self.standing.items():
+            wanted = before.get(place)
+            if wanted is not None and block(wanted).colour != block(piece).colour:
+                free = PlayArea(now, self._handler).open_places()
+                aside = self._blocks.lift(now, place, next(one for one in free if one not in before))
+                carries.append(aside)
+                now = now.after(aside)
+        return Action(ActionKind.PUT_RIGHT, player, (*carries, *self._handler.put_back(before, now)))
+
+    def put_right_but_turned(self, before: Arrangement, player: str) -> Action | None:
+        """Undo an illegal turn with the same symbol up, but another side to the north."""
+        if self._by_occupancy:
+            return None
+        action = self.put_right(before, player)
+        carries = list(action.carries)
+        for number in reversed(range(len(carries))):
+            carry = carries[number]
+            if carry.end in self._game.places:
+                faces = turned(self._blocks.faces(carry.pose), int(self._rng.integers(1, 4)))
+                carries[number] = replace(carry, pose=replace(block(carry.pose), north=faces["north"]))
+                return Action(ActionKind.VIOLATION, player, tuple(carries), violation=PUT_BACK_TURNED)
+        return None
+
+    def turn_besides_turning(self) -> Action | None:
+        """A legal turn, and on the way another own block is put back with another side to the north."""
+        if self._by_occupancy:
+            return None
+        turns = self._game.rules.legal_turns(self.state)
+        chosen = turns[int(self._rng.integers(len(turns)))]
+        carries = self._handler.carries_of(self.standing, chosen)
+        others = [
+            place for place in self._own(chosen.player) if place in self._game.places and place != carries[0].start
+        ]
+        if not others:
+            return None
+        place = others[int(self._rng.integers(len(others)))]
+        faces = turned(self._blocks.faces(self.standing[place]), int(self._rng.integers(1, 4)))
+        put_back = self._blocks.lay(self.standing, place, place, faces["up"], faces["north"])
+        return Action(
+            ActionKind.VIOLATION, chosen.player, (put_back, *carries), violation=ANOTHER_TURNED, ends_turn=True
+        )
+
+
+def turns_of_kind(game: Game[Any, Any], state: Any, kind: str) -> Sequence[Any]:
+    """Whole turns that are a violation of one of the kinds in ``WHOLE_TURN_VIOLATIONS``; legal turns look otherwise.
+
+    Raises ValueError for another kind.
+    """
+    match kind:
+        case _ if kind == OUT_OF_TURN:
+            return _out_of_turn(game, state)
+        case "forbidden by the variant":
+            return _forbidden_by_variant(game, state)
+    raise ValueError(f"no such turns: {kind}; there are {', '.join(WHOLE_TURN_VIOLATIONS)}")
+
+
+def _out_of_turn(game: Game[Any, Any], state: Any) -> Sequence[Any]:
+    """What the other player could play if it were their turn."""
+    other = next(player for player in game.players if player != state.to_move)
+    others = game.table.amend(state, {}, other)
+    return [] if others.to_move != other else game.rules.legal_turns(others)
+
+
+def _forbidden_by_variant(game: Game[Any, Any], state: Any) -> Sequence[Any]:
+    """What only the variant without side-by-side blocks forbids."""
+    text = game.notation.format_state(state)
+    if _VARIANT not in text:
+        return []
+    allowed = {game.notation.format_turn(turn) for turn in game.rules.legal_turns(state)}
+    everything = game.rules.legal_turns(game.notation.parse_state(text.replace(_VARIANT, "")))
+    return [turn for turn in everything if game.notation.format_turn(turn) not in allowed]
+
+
+def rolls_without_hop(game: Game[Any, Any], state: Any, rolls: Sequence[Carry]) -> Sequence[Carry]:
+    """Those of the rolls to open squares with which no legal turn begins, though another symbol than the star is up."""
+    begun = {(turn.start, place) for turn in game.rules.legal_turns(state) for place in turn.rolled_to}
+    return [roll for roll in rolls if block(roll.pose).up != "star" and (roll.start, roll.end) not in begun]
+
+
+def wrong_set_up(
+    kind: str, standing: Arrangement, handler: BlockHandler, colours: Sequence[str], rng: np.random.Generator
+) -> Carries | None:
+    """Carries from a right set-up to a wrong one; ``None`` when that kind needs a block that is not there.
+
+    Raises ValueError for a kind that is not one of ``WRONG_SET_UPS``.
+    """
+    layout = handler.layout
+    taken = [place for place in layout.places if place in standing]
+    start = taken[int(rng.integers(len(taken)))]
+    free = [place for place in layout.places if place not in standing and place not in layout.board.printed]
+    end = free[int(rng.integers(len(free)))]
+    match kind:
+        case "block missing":
+            return (handler.take_off(standing, start),)
+        case "spare block put out":
+            spare = [f"{colour} tray 1" for colour in colours if f"{colour} tray 1" in standing]
+            if not spare:
+                return None
+            put_out = block(standing[spare[0]])
+            return (handler.lay(standing, spare[0], end, put_out.up, put_out.north),)
+        case "wrong square":
+            return (handler.lift(standing, start, end),)
+        case "block on a star":
+            stars = layout.board.printed
+            return (handler.lift(standing, start, stars[int(rng.integers(len(stars)))]),)
+    raise ValueError(f"no such set-up: {kind}; there are {', '.join(WRONG_SET_UPS)}")
+
+
+def agreed_squares(start: str, handler: Handler, players: Sequence[str], rng: np.random.Generator) -> Mapping[str, str]:
+    """Squares that players agreed on, and whose block stands there: ``agreed`` (anywhere) or ``cornered``.
+
+    ``cornered`` leaves the first player one block, in a corner between two of the opponent's.
+    """
+    layout = handler.layout
+    first, second = players[:2]
+    free = [place for place in layout.places if place not in layout.board.printed]
+    drawn = [free[int(index)] for index in rng.permutation(len(free))]
+    if start == "agreed":
+        count = int(rng.integers(2, 5))
+        return {place: first if number < count else second for number, place in enumerate(drawn[: 2 * count])}
+    left, near = rng.random() < 0.5, rng.random() < 0.5
+    row = layout.places[: layout.board.columns] if near else layout.places[-layout.board.columns :]
+    corner = row[0] if left else row[-1]
+    beside = (
+        layout.board.neighbour(corner, 1 if left else -1, 0),
+        layout.board.neighbour(corner, 0, 1 if near else -1),
+    )
+    between = [place for place in beside if place]
+    others = [place for place in drawn if place not in {corner, *between}][:2]
+    return {corner: first, **dict.fromkeys((*between, *others), second)}

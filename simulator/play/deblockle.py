@@ -1,0 +1,176 @@
+"""How the blocks of Deblockle are handled: rolled, lifted, put down never quite straight, put back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from simulator.play.actions import Arrangement, Carries, Carry, Handler
+from simulator.play.violations import VIOLATIONS
+from simulator.scene.cube import COMPASS, STEPS, faces_of, rolled
+from simulator.scene.pieces import SYMBOLS, BlockPose, PiecePose, block, block_on
+from vision.layout.pieces import BlockPieces
+from vision.layout.table import TableLayout
+
+
+def facing(layout: TableLayout, piece: PiecePose) -> dict[str, str]:
+    """A block's side faces by compass side."""
+    faces = faces_of(BlockPieces.on(layout.board).net, block(piece).up, block(piece).north)
+    return {side: faces[side] for side in COMPASS}
+
+
+def side_towards(start: str, end: str) -> str:
+    """The compass side of a step between orthogonally adjacent places; raises ValueError for any other step."""
+    step = (ord(end[0]) - ord(start[0]), int(end[1:]) - int(start[1:]))
+    for side, way in STEPS.items():
+        if way == step:
+            return side
+    raise ValueError(f"{start} and {end} are not side by side")
+
+
+class RollAndHop(Protocol):
+    """What the virtual players need to know of a Deblockle turn."""
+
+    player: str
+    start: str
+    rolled_to: tuple[str, ...]
+    top: str
+    end: str | None
+
+
+class BlockHandler(Handler):
+    """Makes carries of blocks."""
+
+    violations = VIOLATIONS
+
+    def set_up(self, looks: Mapping[str, str]) -> Arrangement:
+        """Roll every block and put it on its square, turned any way."""
+        net = BlockPieces.on(self.layout.board).net
+        blocks = {}
+        for place, look in looks.items():
+            up = str(self._rng.choice(list(SYMBOLS)))
+            sides = [symbol for symbol in SYMBOLS if symbol not in _axis(net, up)]
+            north = str(self._rng.choice(sides))
+            blocks[place] = self.put_down(place, look.split(" ", 1)[0], up, north)
+        return Arrangement(blocks)
+
+    def carries_of(self, standing: Arrangement, turn: RollAndHop) -> Carries:
+        """The carries that play a turn from where the blocks stand."""
+        side = side_towards(turn.start, turn.rolled_to[0])
+        roll = self.roll(standing, turn.start, side)
+        after = standing.after(roll)
+        if turn.end is None:
+            return (roll, self.take_off(after, roll.end))
+        if turn.end == roll.end:
+            return (roll,)
+        return (roll, self.lift(after, roll.end, turn.end))
+
+    def owner(self, piece: PiecePose) -> str:
+        """Whose block it is: its colour is the player's name."""
+        return block(piece).colour
+
+    def facings(self, standing: Arrangement) -> dict[str, dict[str, str]]:
+        """The side faces of every block on the board."""
+        places = self.layout.places
+        return {place: facing(self.layout, piece) for place, piece in standing.items() if place in places}
+
+    def put_down(self, place: str, colour: str, up: str, north: str) -> BlockPose:
+        """A block as somebody puts it on a place."""
+        slack = self._slack
+        offset = self._offset_mm(slack.most_mm)
+        return block_on(self.layout, place, colour, up, north, offset_mm=offset, turned_deg=self._turned_deg())
+
+    def faces(self, piece: PiecePose) -> dict[str, str]:
+        """Which symbol each side of a block shows."""
+        return faces_of(BlockPieces.on(self.layout.board).net, block(piece).up, block(piece).north)
+
+    def roll(self, standing: Arrangement, start: str, side: str) -> Carry:
+        """Roll the block on ``start`` to the place on that side; raises ValueError when that is off the board."""
+        end = self.layout.board.neighbour(start, *STEPS[side])
+        if end is None:
+            raise ValueError(f"{side} of {start} is off the board")
+        moved = block(standing[start])
+        faces = rolled(self.faces(moved), side)
+        return Carry(start, end, self.put_down(end, moved.colour, faces["up"], faces["north"]), side)
+
+    def lift(self, standing: Arrangement, start: str, end: str) -> Carry:
+        """Lift the block on ``start`` to ``end`` without turning it."""
+        moved = block(standing[start])
+        return Carry(start, end, self.put_down(end, moved.colour, moved.up, moved.north))
+
+    def lay(self, standing: Arrangement, start: str, end: str, up: str, north: str) -> Carry:
+        """Move the block on ``start`` to ``end`` and lay it another way."""
+        return Carry(start, end, self.put_down(end, block(standing[start]).colour, up, north))
+
+    def take_off(self, standing: Arrangement, start: str) -> Carry:
+        """Take the block on ``start`` to its owner's tray beside the board."""
+        moved = block(standing[start])
+        count = sum(1 for place in standing if place.startswith(f"{moved.colour} tray"))
+        half = self.layout.board.columns * self.layout.board.cell_mm / 2
+        near = moved.colour != "teal"
+        x = (half + 38.0) * (1 if near else -1)
+        y = (-1 if near else 1) * (half - 55.0 - count * (BlockPieces.on(self.layout.board).side_mm + 9.0))
+        end = f"{moved.colour} tray {count + 1}"
+        turned = float(self._rng.uniform(-25.0, 25.0))
+        pose = BlockPose(x, y, moved.colour, moved.up, moved.north, turned, base_mm=0.0)
+        return Carry(start, end, pose)
+
+    def nudge(self, standing: Arrangement, start: str) -> Carry:
+        """Straighten the block where it stands: another offset, another turn, the same place."""
+        moved = block(standing[start])
+        return Carry(start, start, self.put_down(start, moved.colour, moved.up, moved.north))
+
+    def put_back(self, before: Arrangement, now: Arrangement) -> tuple[Carry, ...]:
+        """Carries that make ``now`` look like ``before`` again, by way of free places.
+
+        Raises ValueError when the blocks standing there are not the same ones.
+        """
+        carries: list[Carry] = []
+        standing = now
+        wrong = [place for place in standing if not _same(before.get(place), standing[place])]
+        missing = [place for place in before if not _same(before[place], standing.get(place))]
+        while missing:
+            target = next((place for place in missing if self._fits(standing, wrong, place, before)), missing[0])
+            wanted = block(before[target])
+            source = self._source(standing, wrong, target, wanted)
+            if target in standing and target != source:
+                raise ValueError(f"{target} is taken by another block; lift that one first")
+            carry = (
+                self.lay(standing, source, target, wanted.up, wanted.north)
+                if wanted.base_mm is None
+                else Carry(source, target, wanted)
+            )
+            carries.append(carry)
+            standing = standing.after(carry)
+            wrong.remove(source)
+            missing.remove(target)
+        return tuple(carries)
+
+    @staticmethod
+    def _fits(standing: Arrangement, wrong: list[str], place: str, before: Arrangement) -> bool:
+        return place not in standing or (
+            place in wrong and block(standing[place]).colour == block(before[place]).colour
+        )
+
+    def _source(self, standing: Arrangement, wrong: list[str], target: str, wanted: BlockPose) -> str:
+        if target in wrong and block(standing[target]).colour == wanted.colour:
+            return target
+        for place in wrong:
+            if block(standing[place]).colour == wanted.colour:
+                return place
+        raise ValueError(f"no {wanted.colour} block is out of place, but one belongs on {target}")
+
+
+def _same(one: PiecePose | None, other: PiecePose | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    first, second = block(one), block(other)
+    return (first.colour, first.up, first.north) == (second.colour, second.up, second.north)
+
+
+def _axis(net: Mapping[str, str], symbol: str) -> tuple[str, str]:
+    """A symbol and the one on the opposite side."""
+    for one, opposite in (("up", "down"), ("north", "south"), ("east", "west")):
+        if symbol in {net[one], net[opposite]}:
+            return net[one], net[opposite]
+    raise ValueError(f"the net has no symbol {symbol!r}")
