@@ -147,7 +147,7 @@ def test_a_block_is_never_put_onto_another() -> None:
     standing = Arrangement({place: handler.put_down(place, "gold", "x", "star") for place in ("a1", "a2")})
     with pytest.raises(ValueError, match="already stands on a2"):
         standing.after(handler.roll(standing, "a1", "north"))
-    with pytest.raises(ValueError, match="no block stands on c3"):
+    with pytest.raises(ValueError, match="nothing stands on c3"):
         standing.after(Carry("c3", "c4", standing["a1"]))
 
 
