@@ -23,7 +23,7 @@ from benchmarks.parts.soak.game import GamePlan, TimedVerdict, plan_of, play
 from benchmarks.parts.soak.outcomes import GameScore, Outcome
 from benchmarks.parts.soak.report import SoakReport
 from benchmarks.parts.soak.score import score
-from referee.commands.messages import reply_message
+from referee.commands.command_socket import reply_message
 from referee.judge.verdict import Verdict
 from referee.wiring.plan import Inputs
 from simulator.play.players import HANDLERS

@@ -14,7 +14,7 @@ from referee.errors import CorrectionError, JournalBusyError, UnreachableError
 if TYPE_CHECKING:
     from engine.api import Game
     from referee.cli.context import CommandContext
-    from referee.commands.messages import SentCommand
+    from referee.commands.command_socket import SentCommand
     from referee.commands.values import Reply
     from referee.hints.advice import HintSettings
 
@@ -50,7 +50,7 @@ def submit(
     ``running`` ends the sentence, by who carried the command out. Raises CorrectionError when it is refused,
     UnreachableError when the referee that has the journal does not listen, JournalMissingError when there is no game.
     """
-    from referee.session.idle import events_of_game
+    from referee.session.execution import events_of_game
 
     with context.open_journal(journal) as opened:
         path = opened.path
@@ -86,9 +86,8 @@ def tell_referee(
 
 def _carried_out(context: CommandContext, journal: Path, command: SentCommand, hints: HintSettings | None) -> Reply:
     """Carry a command out on a journal that nobody else has; raises JournalBusyError where somebody has."""
-    from referee.sensing.health_file import put_back
-    from referee.session.execution import execute
-    from referee.session.idle import IdleSession
+    from referee.sensing.health import put_back
+    from referee.session.execution import IdleSession, execute
 
     replies: list[Reply | None] = []
     with context.open_journal(journal, read_only=False) as opened:

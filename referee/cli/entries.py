@@ -42,8 +42,8 @@ def new_command(
     from common.phrases import capitalized
     from engine import registry
     from referee.commands.values import NewGame
-    from referee.session.idle import IdleSession
-    from referee.settings.game_options import table_options
+    from referee.session.execution import IdleSession
+    from referee.settings.conversions import table_options
     from referee.settings.table_layout import kept_by_text, layout_for_camera
     from vision.errors import LayoutError
     from vision.layout.table import games_with_layouts
@@ -161,7 +161,7 @@ def correct_command(
       referee correct c3=empty c4="gold star" --to-move teal --by Ann --why "the camera missed it"
       referee correct --position "gold c1:G.star? e7:T.x? removed=3,3"
     """
-    from referee.commands.corrections import read_looks
+    from referee.commands.entries import read_looks
     from referee.commands.values import Correct
 
     click.echo(

@@ -102,7 +102,7 @@ def check(file: Path, game_name: str) -> None:
     Examples:
       referee sheet check ours.toml
     """
-    from referee.settings.game_options import read_text
+    from referee.settings.conversions import read_text
 
     sheet = _sheet_file(game_name)
     values = sheet.read(read_text(file))
@@ -122,7 +122,7 @@ def show(file: Path | None, game_name: str) -> None:
       referee sheet show
       referee sheet show ours.toml
     """
-    from referee.settings.game_options import read_text
+    from referee.settings.conversions import read_text
 
     sheet = _sheet_file(game_name)
     click.echo(sheet.draw(sheet.text() if file is None else read_text(file)))

@@ -21,7 +21,7 @@ def doctor_command(context: CommandContext) -> int:
       referee doctor
       referee --config club.toml doctor
     """
-    from referee.doctor.examination import examine
+    from referee.doctor import examine
 
     console = output()
     with console.status("looking") if console.is_terminal else _Quiet():
@@ -53,7 +53,7 @@ def config_command(context: CommandContext, example: bool) -> None:
       referee config --example > referee.toml
     """
     if example:
-        from referee.settings.example import example as example_file
+        from referee.settings.sections import example as example_file
 
         click.echo(example_file(), nl=False)
         return

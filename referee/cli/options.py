@@ -73,7 +73,7 @@ def read_pairs(options: Sequence[str]) -> dict[str, OptionValue]:
 def checked_options(game: Game[Any, Any], options: Sequence[str]) -> dict[str, OptionValue]:
     """Read ``name=value`` texts as options of a game, only those given; raises OptionError."""
     from engine.options import read_options
-    from referee.settings.game_options import with_sheet_file
+    from referee.settings.conversions import with_sheet_file
 
     given = with_sheet_file(game, read_pairs(options))
     values = read_options(game.options, given)

@@ -101,9 +101,8 @@ def _replay_journal(
     context: CommandContext, console: Console, file: Path | None, game_number: int | None, evidence: Path | None
 ) -> None:
     from referee.journal import fold
-    from referee.journal.exports import write_evidence
-    from referee.journal.narration import event_lines
-    from referee.session.idle import events_of_game
+    from referee.journal.exports import event_lines, write_evidence
+    from referee.session.execution import events_of_game
 
     with context.open_journal(file) as journal:
         journal.check()
@@ -141,7 +140,7 @@ def export_command(context: CommandContext, journal: Path | None, game_number: i
     """
     from engine.records.record import write
     from referee.journal.exports import record_of
-    from referee.session.idle import events_of_game
+    from referee.session.execution import events_of_game
 
     with context.open_journal(journal) as opened:
         game, events = events_of_game(opened, game_number)

@@ -154,7 +154,7 @@ def put_sensor_back(context: CommandContext, place: str, by: str | None, journal
     """
     from referee.cli.client import IDLE, tell_referee, user_name
     from referee.commands.values import RestoreSensor
-    from referee.sensing.health_file import put_back
+    from referee.sensing.health import put_back
 
     square, name = place.strip().lower(), by or user_name()
     path = context.configuration({"journal.path": journal}).settings.journal.path

@@ -81,8 +81,7 @@ def watch_command(
     from engine import registry
     from referee.hints.advice import HintSettings
     from referee.runtime.watch import WatchOptions, watch
-    from referee.settings.conversions import button_settings, evidence_limits, light_settings
-    from referee.settings.game_options import table_options
+    from referee.settings.conversions import button_settings, evidence_limits, light_settings, table_options
     from referee.wiring.plan import Inputs, playable_plan
 
     if sum(source is not None for source in (camera, frames, video)) > 1:

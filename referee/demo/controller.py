@@ -26,7 +26,7 @@ from hardware.lights.signals import MOOD_STYLES, Colour, Mood, Signal, most_urge
 from hardware.pins.pin_map import BUTTON_ROLES, ButtonRole
 from referee.sensing.values import SensorSnapshot
 from referee.wiring.controller import Controller
-from referee.wiring.link import as_sentence
+from referee.wiring.devices import as_sentence
 from referee.wiring.plan import SwitchSource, WiringPlan
 from referee.wiring.sensor_map import SensorMap
 from simulator.microcontroller.faults import WireFaults

@@ -39,9 +39,9 @@ from referee.journal.exports import record_of
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.rendering.board_picture import beside_camera
 from referee.rendering.film import Pictures
-from referee.rendering.screen import Pace, Screen
+from referee.rendering.report import Pace, Screen
 from referee.runtime.builder import compose_reader, open_session
-from referee.runtime.interrupts import InterruptibleSource, Interrupts
+from referee.runtime.sources import InterruptibleSource, Interrupts
 from referee.session.feed import shown_on
 from referee.session.loop import LoopPorts, run
 from referee.session.ports import Reader

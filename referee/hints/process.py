@@ -6,19 +6,22 @@ import contextlib
 import json
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TextIO
 
 import referee
-from referee.hints.advice import Advice, Answer, Question
+from engine.api import Clock
+from referee.hints.advice import Advice, Answer, Question, answer_question
 
-_WORKER = (sys.executable, "-P", "-m", "referee.hints.worker")
+_WORKER = (sys.executable, "-P", "-m", "referee.hints.process")
 _END_S = 5.0
 _GONE = "the hint could not be worked out: the process for it ended"
 
@@ -127,3 +130,26 @@ def _environment() -> dict[str, str]:
     ours = str(Path(referee.__file__).resolve().parent.parent)
     others = os.environ.get("PYTHONPATH")
     return {**os.environ, "PYTHONPATH": ours if not others else os.pathsep.join((ours, others))}
+
+
+NICENESS = 5
+"""Frames come first: a hint takes what computing they leave."""
+
+
+def serve(questions: TextIO, answers: TextIO, clock: Clock) -> None:
+    """Answer questions until there are no more."""
+    for line in questions:
+        answer = answer_question(Question(**json.loads(line)), clock)
+        print(json.dumps(asdict(answer), ensure_ascii=False), file=answers, flush=True)
+
+
+def main() -> None:
+    """Serve the standard streams; Ctrl-C is for the referee, which then closes them."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.nice(NICENESS)
+    with contextlib.suppress(BrokenPipeError):
+        serve(sys.stdin, sys.stdout, time.monotonic)
+
+
+if __name__ == "__main__":
+    main()

@@ -8,8 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from referee.errors import EventError, JournalError
-from referee.journal import codec
-from referee.journal.events import Event, EventKind, Evidence
+from referee.journal.events import Event, EventKind, Evidence, encode
 from referee.journal.journal import GameSummary, Journal, KeptEvidence
 
 Say = Callable[[str], None]
@@ -44,7 +43,7 @@ class BufferedJournal:
         Raises EventError for an event that no journal could take.
         """
         event = self.journal.stamped(event)
-        codec.encode(event)
+        encode(event)
         if self._game == 0 and event.kind != EventKind.NEW_GAME:
             raise EventError(f"a '{event.kind}' event came before any 'new game'; start a game first")
         self._game += event.kind == EventKind.NEW_GAME

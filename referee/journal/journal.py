@@ -14,10 +14,9 @@ from typing import Self
 
 from common.durable import sync_folder
 from referee.errors import EventError, JournalMissingError, JournalReadOnlyError, JournalUnreadableError
-from referee.journal import codec, database
-from referee.journal.database import journal_faults
-from referee.journal.events import Event, EventKind, Evidence
-from referee.journal.lock import WriterLock
+from referee.journal import database
+from referee.journal.database import WriterLock, journal_faults
+from referee.journal.events import Event, EventKind, Evidence, decode, encode
 
 WallClock = Callable[[], datetime]
 Connect = Callable[[str], sqlite3.Connection]
@@ -186,7 +185,7 @@ class Journal:
         JournalReadOnlyError or JournalError, and then nothing of the event was recorded.
         """
         event = self.stamped(event)
-        data = codec.encode(event)
+        data = encode(event)
         game = self._game + (event.kind == EventKind.NEW_GAME)
         if game == 0:
             raise EventError(f"a '{event.kind}' event came before any 'new game'; start a game first")
@@ -253,7 +252,7 @@ class Journal:
         where, arguments = ("", ()) if game is None else (" WHERE game = ?", (game,))
         with journal_faults(self.path):
             rows = self._connection.execute(f"{_NUMBER_AND_EVENT}{where} ORDER BY number", arguments).fetchall()
-            return [(row[0], codec.decode(*row)) for row in rows]
+            return [(row[0], decode(*row)) for row in rows]
 
     def games(self) -> list[GameSummary]:
         """List the games in the journal, in the order they were begun."""

@@ -9,10 +9,10 @@ from typing import Generic
 
 from engine.api import EMPTY, Appearance, Place, StateT, TurnT
 from referee.judge import faults
+from referee.judge.acceptance import PendingTurn
 from referee.judge.dice import SeenDice
 from referee.judge.explanations import Changes
 from referee.judge.explorer import Bench, changes_between
-from referee.judge.pending_turn import PendingTurn
 from referee.judge.pooled_reading import PooledPlace, PooledReading
 from referee.judge.verdict import Verdict
 

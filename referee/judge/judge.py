@@ -11,19 +11,24 @@ from dataclasses import replace
 
 from engine.api import OptionValue, StateT, TurnT
 from referee.judge import faults, sensor_evidence, sentences
-from referee.judge.acceptance import Leaning, end_the_game, resolve, resolve_first, same_piece_goes_on
+from referee.judge.acceptance import (
+    Leaning,
+    PendingTurn,
+    end_the_game,
+    resolve,
+    resolve_first,
+    same_piece_goes_on,
+    was_touched,
+)
 from referee.judge.belief import Belief
 from referee.judge.decision import Conclusion
 from referee.judge.explanations import Explanation, ExplanationKind
 from referee.judge.explorer import Bench, usual_appearance
-from referee.judge.pending_turn import PendingTurn, was_touched
 from referee.judge.pooled_reading import PooledReading, pool
-from referee.judge.rules.accepting import accept
-from referee.judge.rules.forbidden import forbidden, name_fault
 from referee.judge.rules.look import Answer, Look, first_answer
 from referee.judge.rules.rolling import noticed, rolled
 from referee.judge.rules.set_up import take_set_up
-from referee.judge.rules.taking import take, weighed
+from referee.judge.rules.turns import accept, forbidden, name_fault, take, weighed
 from referee.judge.rules.unchanged import unchanged
 from referee.judge.settings import Trigger
 from referee.judge.verdict import Ruling, VerdictKind

@@ -23,8 +23,7 @@ from referee.mapping.walks import LightWalk
 from referee.settings.configuration import Configuration
 from referee.settings.conversions import light_settings
 from referee.settings.table_layout import layout_for
-from referee.wiring.devices import strip_sources
-from referee.wiring.link import LinkedController, answering_controller
+from referee.wiring.devices import LinkedController, answering_controller, strip_sources
 from referee.wiring.plan import STRIP_DRIVERS, WiringPlan, wiring_plan
 from vision.calibration import load_calibration
 from vision.cameras import Camera, open_camera

@@ -17,11 +17,11 @@ from referee.commands.keyboard import TypedLines
 from referee.errors import ConfigError
 from referee.mapping.dialogue import walk_switches, where_it_is
 from referee.mapping.walks import SquareWalk, SwitchWalk
-from referee.sensing.health_file import health_file, load_health, sensors_out
+from referee.sensing.health import health_file, load_health, sensors_out
 from referee.sensing.values import SensorSnapshot
 from referee.settings.configuration import Configuration
 from referee.settings.table_layout import grid_of
-from referee.wiring.link import Switches, open_switches
+from referee.wiring.devices import Switches, open_switches
 from referee.wiring.plan import wiring_plan
 from referee.wiring.sensor_map import SensorMap, SwitchReport, by_place, load_sensor_map, save_sensor_map
 

@@ -1,42 +1,91 @@
-"""What a table is seen through: a camera and a reader of its pictures, sensors, or both.
-
-A camera may go away while sensors go on; blank frames take its place until it is back.
-"""
+"""What a table is watched with, as a person chose it, and what is opened for it: a camera, sensors, or both."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from serial.tools import list_ports
 
 from engine.api import Game
+from hardware.factory import ButtonSettings, DriverSettings
 from referee.errors import ConfigError
-from referee.journal import BufferedJournal
+from referee.hints.advice import HintSettings
+from referee.journal import BufferedJournal, EvidenceLimits
+from referee.judge import JudgeSettings
 from referee.runtime.builder import compose_reader
-from referee.runtime.options import WatchOptions
 from referee.runtime.readers import LearningReader
-from referee.sensing.occupancy import occupancy_coverage
-from referee.sensing.readers import NO_CAMERA, TickSource
+from referee.sensing.readers import TickSource
+from referee.sensing.values import occupancy_coverage
 from referee.session.loop import FrameSource
 from referee.session.ports import Reader
 from referee.settings.table_layout import kept_by_text
-from referee.wiring.devices import OpenedDevices
+from referee.wiring.devices import ListPorts, OpenedDevices
+from referee.wiring.plan import Inputs, WiringPlan
 from vision.calibration import load_calibration
 from vision.cameras import Camera, GrowingFolder, image_paths, open_camera
-from vision.errors import CalibrationError, CameraError, EndOfFramesError, FrameError, FrameTimeoutError
-from vision.frame import Frame
+from vision.errors import CalibrationError
 from vision.geometry import CameraModel
 from vision.layout.table import TableLayout
 from vision.readers.protocols import Appearance
 from vision.readers.registry import reader_kind, table_reader
 from vision.readers.table_reader import TableReader
+
+
+@dataclass(frozen=True)
+class WatchOptions:
+    """What is watched and how.
+
+    One of ``camera`` (as ``vision.cameras.open_camera`` reads it), ``frames`` (a folder of pictures in name order)
+    and ``video``, or none of them where ``wire``, which is what hangs on wires, says that sensors are the only eyes.
+    ``stills``: every frame is a table at rest at the end of a turn; otherwise pictures count as taken 15 a second.
+    ``calibration`` is needed; without ``layout`` the game's own is used, without ``looks`` the pieces' colours are
+    learned from the set-up. Without ``journal`` nothing is kept. ``options`` are the game's, as text, and
+    ``starts=either``. ``debug_images`` is a folder for pictures of what was located. ``camera_size`` (width, height)
+    in pixels and ``camera_rate`` in frames a second are asked of a camera. ``list_ports`` tells the serial ports.
+    """
+
+    camera: str | None = None
+    frames: Path | None = None
+    video: Path | None = None
+    stills: bool = False
+    calibration: Path | None = None
+    layout: Path | None = None
+    looks: Path | None = None
+    game: str = "deblockle"
+    options: Mapping[str, str] = field(default_factory=dict)
+    journal: Path | None = None
+    resume: bool = True
+    debug_images: Path | None = None
+    anywhere: bool = False
+    turn_end: str = "rest"
+    rest_s: float = 3.0
+    margin: float = JudgeSettings.margin
+    camera_size: tuple[int, int] | None = None
+    camera_rate: float | None = None
+    evidence: EvidenceLimits = field(default_factory=EvidenceLimits)
+    lights: DriverSettings = field(default_factory=lambda: DriverSettings(drivers=()))
+    buttons: ButtonSettings = field(default_factory=ButtonSettings)
+    hints: HintSettings = field(default_factory=HintSettings)
+    wire: WiringPlan = field(default_factory=WiringPlan)
+    list_ports: ListPorts = list_ports.comports
+
+    @property
+    def by_sensors_alone(self) -> bool:
+        """Whether there is no camera at all."""
+        return self.wire.inputs is Inputs.SENSORS
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a table is watched now, not one that was filmed."""
+        return self.camera is not None or self.by_sensors_alone
+
 
 _PICTURES_PER_SECOND = 15.0
 _GROWING = "folder:"
@@ -205,54 +254,3 @@ def _keeper(
             )
 
     return keep
-
-
-TICK_S = 0.2
-"""How often a blank frame comes."""
-
-
-class SteadySource:
-    """Frames of a camera; black ones while it is away, which is said once, as is its return.
-
-    ``size`` is the frames' (width, height); ``clock`` gives their time, ``wait`` waits that many seconds. Frames that
-    can't be used, and the end of all frames, are raised as the camera raises them.
-    """
-
-    def __init__(
-        self,
-        camera: FrameSource,
-        size: tuple[int, int],
-        clock: Callable[[], float],
-        wait: Callable[[float], object],
-        say: Callable[[str], object],
-    ) -> None:
-        self._camera = camera
-        self._black = np.zeros((size[1], size[0], 3), dtype=np.uint8)
-        self._clock = clock
-        self._wait = wait
-        self._say = say
-        self._is_away = False
-        self._sequence = 0
-
-    def read(self, timeout_s: float) -> Frame:
-        """Give the camera's newest frame, or a black one."""
-        try:
-            frame = self._camera.read(TICK_S if self._is_away else timeout_s)
-        except (EndOfFramesError, FrameError):
-            raise
-        except CameraError as error:
-            if not self._is_away:
-                self._is_away = True
-                self._say(f"{error}. I go by the sensors alone until the camera is back.")
-            if not isinstance(error, FrameTimeoutError):
-                # A device that fails at once would keep a core busy.
-                self._wait(TICK_S)
-            return self._numbered(Frame(self._black, self._clock(), 0, NO_CAMERA))
-        if self._is_away:
-            self._is_away = False
-            self._say("The camera is back.")
-        return self._numbered(frame)
-
-    def _numbered(self, frame: Frame) -> Frame:
-        self._sequence = max(self._sequence + 1, frame.sequence)
-        return replace(frame, sequence=self._sequence)

@@ -30,12 +30,10 @@ from referee.journal import BufferedJournal, Journal
 from referee.judge import JudgeSettings
 from referee.judge.verdict import Verdict
 from referee.rendering.report import DebugPictures, Report
-from referee.runtime.awaited import AwaitedCamera
 from referee.runtime.builder import open_session
-from referee.runtime.inputs import SteadySource, calibrated, open_inputs
-from referee.runtime.interrupts import InterruptibleSource, Interrupts
-from referee.runtime.options import WatchOptions
-from referee.sensing.health_file import health_file
+from referee.runtime.inputs import WatchOptions, calibrated, open_inputs
+from referee.runtime.sources import AwaitedCamera, InterruptibleSource, Interrupts, SteadySource
+from referee.sensing.health import health_file
 from referee.session.feed import shown_on
 from referee.session.loop import FrameSource, LoopPorts, run, serve
 from referee.session.settings import ServiceSettings, TurnEnd

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.api import Breach, Game, Outcome, StateT
-from referee.commands.corrections import Corrected
+from referee.commands.entries import Corrected
 from referee.commands.values import Correct, NewGame
 from referee.journal import Folded, fold
 from referee.journal.events import Event, EventKind, JsonValue

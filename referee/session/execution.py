@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Protocol, assert_never
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Protocol, assert_never
 
+from engine import registry
+from engine.api import Clock, Game
 from engine.errors import EngineError
 from hardware.pins.pin_map import ButtonRole
-from referee.commands.corrections import Corrected
-from referee.commands.entries import refusal
+from referee.commands.entries import Corrected, corrected, entered, refusal, usual_states
 from referee.commands.values import (
     Announce,
     AskHint,
@@ -26,8 +29,14 @@ from referee.commands.values import (
     TakeBack,
     unheard,
 )
-from referee.errors import CorrectionError
+from referee.errors import CorrectionError, JournalMissingError
+from referee.hints.advice import Answer, HintSettings, Question, answer_question
+from referee.hints.requests import HintRequests
+from referee.journal import Folded, Journal, fold
+from referee.journal.events import Event
 from referee.judge.verdict import Verdict
+from referee.session import event_records
+from referee.session.ports import RestoreSensorAt, no_sensors
 
 
 class Session(Protocol):
@@ -108,3 +117,138 @@ def _press(session: Session, press: Press, respond: Respond) -> list[Verdict]:
             sentences = [verdict.sentence for verdict in verdicts]
             respond(Reply(" ".join(sentences) or "The table is judged once it is at rest."))
             return verdicts
+
+
+class ImmediateHints:
+    """Works a hint out while whoever asks waits."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._answers: list[Answer] = []
+
+    def ask(self, question: Question) -> None:
+        """Work it out now."""
+        self._answers.append(answer_question(question, self._clock))
+
+    def poll(self) -> list[Answer]:
+        """Give the answers that came since the last time."""
+        answers, self._answers = self._answers, []
+        return answers
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+def events_of_game(journal: Journal, number: int | None) -> tuple[Game[Any, Any], list[tuple[int, Event]]]:
+    """Give the rules and the (number, event) pairs of one game, the last one when ``number`` is ``None``.
+
+    Raises JournalMissingError when there is no such game and UnknownGameError for rules we do not have.
+    """
+    chosen = journal.latest_game() if number is None else number
+    events = [] if chosen is None else journal.events(chosen)
+    if not events:
+        numbers = [game.number for game in journal.games()]
+        held = f"it has games {numbers[0]} to {numbers[-1]}" if numbers else "it has no game yet"
+        raise JournalMissingError(f"there is no game {'' if number is None else f'{number} '}in {journal.path}; {held}")
+    return registry.load(str(events[0][1].data["game"])), events
+
+
+class IdleSession:
+    """Carries commands out on the latest game of a journal that is open for writing; see ``execution.Session``.
+
+    A game that was never set up begins as the rules say. ``hints`` and ``clock`` are for a hint, which is worked out
+    at once; ``restore`` goes by a sensor again. Raises JournalError when the journal can't be written,
+    JournalMissingError when it has no game.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        clock: Clock,
+        hints: HintSettings | None = None,
+        restore: RestoreSensorAt = no_sensors,
+    ) -> None:
+        self._journal = journal
+        self._clock = clock
+        self._hints = hints or HintSettings()
+        self._restore = restore
+
+    @cached_property
+    def _game(self) -> Game[Any, Any]:
+        return events_of_game(self._journal, None)[0]
+
+    @property
+    def _events(self) -> list[tuple[int, Event]]:
+        return events_of_game(self._journal, None)[1]
+
+    def _states(self, folded: Folded[Any]) -> Sequence[Any]:
+        return folded.states or usual_states(self._game, folded.options)
+
+    def begin(self, command: NewGame | Resume) -> str:
+        """Begin a game; what is in the journal needs nothing to go on."""
+        if isinstance(command, Resume):
+            raise CorrectionError("no referee is running; `referee watch` goes on with the game")
+        self._journal.append(event_records.new_game_event(command))
+        title = registry.load(command.game).title
+        return f"Game {self._journal.latest_game()} of {title} begins in {self._journal.path}. Set up the pieces."
+
+    def end_turn(self) -> list[Verdict]:
+        """Refuse: nobody looks at the table."""
+        raise CorrectionError("no referee is running that could look at the table")
+
+    def correct(self, command: Correct) -> Corrected:
+        """Record what a person says holds."""
+        folded = fold(self._game, self._events)
+        done = corrected(self._game, folded.states, command, folded.options)
+        self._journal.append(event_records.corrected_event(self._game, done, command, None))
+        outcome = self._game.rules.outcome(done.states[0])
+        if outcome is not None:
+            self._journal.append(event_records.end_event(outcome, None))
+        return done
+
+    def take_back(self, command: TakeBack) -> str:
+        """Record that the last turn, roll or announcement no longer counts."""
+        folded = fold(self._game, self._events)
+        if folded.last_played is None:
+            raise CorrectionError("there is no turn to take back")
+        self._journal.append(event_records.take_back_event(command.by, None))
+        return f"{folded.steps[folded.last_played].text} is taken back."
+
+    def enter(self, command: Entry) -> str:
+        """Record a turn, roll or announcement."""
+        folded = fold(self._game, self._events)
+        states = self._states(folded)
+        before = event_records.before_seen_roll(self._game, self._events) if isinstance(command, EnterRoll) else ()
+        done = entered(self._game, before or states, command)
+        if before:
+            self._journal.append(event_records.take_back_event(command.by, None))
+        if not folded.states:
+            self._journal.append(event_records.agreed_start_event(self._game, states, command.by))
+        self._journal.append(done.event)
+        if done.outcome is not None:
+            self._journal.append(event_records.end_event(done.outcome, None))
+        return done.sentence
+
+    def hint(self, command: AskHint, respond: Respond) -> None:
+        """Give a hint in words, and record that it was given."""
+        events = self._events
+        folded = fold(self._game, events)
+        states, fault = self._states(folded), folded.fault is not None
+        requests = HintRequests(self._game, self._hints, ImmediateHints(self._clock))
+        said = [requests.ask(states, events, command.by, unheard, None, fault=fault)]
+        said += requests.poll(states, lambda: events, None, fault=fault)
+        last = said[-1]
+        if last.event is not None and not last.repeated:
+            self._journal.append(last.event)
+        respond(Reply(last.words, last.refused))
+
+    def overrule(self, command: Overrule) -> str:
+        """Refuse: nobody looks at the table."""
+        raise CorrectionError(f"no referee is running that could leave {', '.join(command.places)} out")
+
+    def restore_sensor(self, command: RestoreSensor) -> str:
+        """Go by a sensor again, and record it where there is a game."""
+        said = self._restore(command.place)
+        if self._journal.latest_game() is not None:
+            self._journal.append(event_records.note_event(event_records.restored_sentence(said, command.by), None))
+        return said

@@ -1,21 +1,23 @@
-"""One game's part of the journal: what is recorded of it, with pictures, and read back."""
+"""One game's part of the journal: what is recorded of it, with pictures, read back, and written again after trouble."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Generic
 
-from engine.api import Game, StateT, TurnT
+import cv2
+
+from engine.api import Game, Place, StateT, TurnT
 from referee.errors import JournalError
-from referee.journal import Folded, fold
+from referee.journal import BufferedJournal, Folded, fold
 from referee.journal.events import Event, EventKind, Evidence
+from referee.judge import Belief, Bench, believe_person
 from referee.judge.verdict import AcceptedRoll, AcceptedTurn, Verdict, VerdictKind
 from referee.session import event_records
-from referee.session.crops import CropKeeper, Cropper
-from referee.session.news import key_of
-from referee.session.ports import Recorder
-from referee.session.recovery import CatchUp
-from vision.frame import Frame
+from referee.session.ports import Cropper, Recorder
+from referee.session.view import key_of
+from vision.errors import VisionError
+from vision.frame import Frame, Image
 
 
 class GameLog(Generic[StateT, TurnT]):
@@ -109,3 +111,94 @@ class GameLog(Generic[StateT, TurnT]):
         if outcome is not None:
             self.append(event_records.end_event(outcome, verdict.time_s))
         return number
+
+
+MOST_PLACES = 6
+"""Places kept with one verdict; a turn of Deblockle passes at most five."""
+
+
+class CropKeeper:
+    """Remembers what every place looked like when the table was last agreed on."""
+
+    def __init__(self, places: Sequence[Place]) -> None:
+        self._places = tuple(places)
+        self._before: dict[Place, Image] = {}
+
+    def keep(self, cropper: Cropper, frame: Frame | None) -> None:
+        """Take this frame as what the places look like from now on."""
+        if frame is not None:
+            self._before = {
+                place: image for place in self._places if (image := _crop(cropper, frame, place)) is not None
+            }
+
+    def evidence(self, places: Sequence[Place], cropper: Cropper, frame: Frame | None) -> tuple[Evidence, ...]:
+        """Give PNG pictures of the places: ``before-c3`` as they were agreed on, ``after-c3`` as they are now."""
+        found: list[Evidence] = []
+        for place in places[:MOST_PLACES]:
+            before = self._before.get(place)
+            after = None if frame is None else _crop(cropper, frame, place)
+            for name, image in ((f"before-{place}", before), (f"after-{place}", after)):
+                if image is not None:
+                    found.append(Evidence(name, "image/png", _png(image)))
+        return tuple(found)
+
+
+def _crop(cropper: Cropper, frame: Frame, place: Place) -> Image | None:
+    try:
+        return cropper.crop(frame, place)
+    except VisionError:
+        # Evidence is a help, never a reason to lose a verdict.
+        return None
+
+
+def _png(image: Image) -> bytes:
+    encoded, content = cv2.imencode(".png", image)
+    if not encoded:
+        raise ValueError(f"a picture of shape {image.shape} can't be written as PNG")
+    return bytes(content.tobytes())
+
+
+def belief_from(
+    bench: Bench[StateT, TurnT], recorded: Sequence[tuple[int, Event]], folded: Folded[StateT]
+) -> Belief[StateT, TurnT]:
+    """Give what is believed of a game as its (number, event) pairs leave it, with what a person said last."""
+    fault = event_records.fault_of(folded.fault)
+    last = event_records.last_word([event for _, event in recorded])
+    if last is None:
+        return Belief.of(folded.states, fault)
+    before = fold(bench.game, recorded[:last])
+    word = recorded[last][1]
+    return believe_person(
+        bench,
+        Belief.of(before.states),
+        folded.states,
+        event_records.places_of(word),
+        undone=event_records.undone(before) if word.kind == EventKind.TAKE_BACK else (),
+        fault=fault,
+    )
+
+
+EVERY_S = 5.0
+
+
+class CatchUp:
+    """Lets a journal that keeps events in memory try to write them, every few seconds of frame time."""
+
+    def __init__(self, journal: object, every_s: float = EVERY_S) -> None:
+        """Take the service's journal; only a BufferedJournal ever falls behind."""
+        self._journal = journal if isinstance(journal, BufferedJournal) else None
+        self._every_s = every_s
+        self._behind_since_s: float | None = None
+
+    def caught_up(self, time_s: float) -> bool:
+        """Try if it is time to; tells whether the trouble is over just now."""
+        if self._journal is None or self._journal.trouble is None:
+            self._behind_since_s = None
+            return False
+        # Frame time begins anew when the machine does, so an earlier time is no reason to wait.
+        if self._behind_since_s is None or time_s < self._behind_since_s:
+            self._behind_since_s = time_s
+        if time_s - self._behind_since_s < self._every_s:
+            return False
+        self._behind_since_s = time_s
+        return self._journal.retry()

@@ -11,10 +11,16 @@ from referee.errors import CorrectionError
 from referee.journal.events import Event, Evidence
 from referee.judge import Belief, Ruling
 from referee.judge.verdict import VerdictKind
-from referee.session.crops import Cropper
 from vision.errors import FrameError, NotLocatedError
-from vision.frame import Frame
+from vision.frame import Frame, Image
 from vision.reading import Hindrance, HindranceKind, Reading
+
+
+class Cropper(Protocol):
+    """What cuts one place out of a frame."""
+
+    def crop(self, frame: Frame, place: str) -> Image:
+        """Give a small rectified picture of a place; raises a VisionError when the table was not located."""
 
 
 class Reader(Cropper, Protocol):

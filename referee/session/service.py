@@ -11,8 +11,7 @@ from typing import Generic
 
 from engine.api import Game, OptionValue, Outcome, StateT, TurnT
 from hardware.lights.signals import Signal
-from referee.commands.corrections import Corrected, corrected
-from referee.commands.entries import entered
+from referee.commands.entries import Corrected, corrected, entered
 from referee.commands.values import (
     AskHint,
     Correct,
@@ -35,13 +34,11 @@ from referee.judge.verdict import AcceptedRoll, AcceptedTurn, Verdict
 from referee.session import event_records as events
 from referee.session.announcer import Announcer
 from referee.session.feed import Subscriber
-from referee.session.log import GameLog
-from referee.session.news import is_before_set_up, is_news, stall_verdict
+from referee.session.log import GameLog, belief_from
 from referee.session.ports import Reader, Recorder, RestoreSensorAt, no_sensors, read_or_hindered, tell_reader
-from referee.session.recovery import belief_from
 from referee.session.settings import ServiceSettings
 from referee.session.signals import corrected_signal, entered_signal, finished_signal, resumed_signal, waiting_signal
-from referee.session.view import TableView
+from referee.session.view import TableView, is_before_set_up, is_news, stall_verdict
 from vision.frame import Frame
 from vision.reading import Hindrance, HindranceKind, Reading
 

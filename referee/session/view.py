@@ -1,10 +1,15 @@
-"""What the table shows, frame by frame, and what it is to be looked at for now."""
+"""What the table shows, frame by frame, what it is to be looked at for now, and which verdicts are worth saying."""
 
 from __future__ import annotations
 
-from referee.judge import StabilityFilter, StableView, Trigger
-from referee.judge.verdict import Verdict
-from referee.session.news import OpenQuestion, StallWatch, UnclearWatch
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from engine.api import EMPTY, Appearance, Game, OptionValue, Place
+from referee.judge import StabilityFilter, StableView, Trigger, blocking_hindrance
+from referee.judge.explorer import usual_appearance
+from referee.judge.sentences import stalled
+from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.settings import ServiceSettings
 from vision.frame import Frame
 from vision.reading import Reading
@@ -74,3 +79,148 @@ class TableView:
         pending = self._filter.pending()
         enough = pending is not None and len(pending.readings) >= min(2, self._settings.settling.readings)
         return pending if enough and not self._settings.stills else None
+
+
+def is_before_set_up(game: Game[Any, Any], options: Mapping[str, OptionValue], settled: StableView) -> bool:
+    """Whether nobody has begun to set up, which is no fault to sound an alarm about.
+
+    The table surely shows nothing, and the game starts with something on it.
+    """
+    return settled.is_empty and any(look != EMPTY for look in usual_appearance(game, options).values())
+
+
+class UnclearWatch:
+    """Follows since when the table could not be judged; what is in the way is said after ``patience_s`` seconds."""
+
+    def __init__(self, patience_s: float) -> None:
+        self._patience_s = patience_s
+        self._since_s: float | None = None
+
+    def clear(self) -> None:
+        """Take in that the table could be judged."""
+        self._since_s = None
+
+    def add(self, reading: Reading) -> Verdict | None:
+        """Take a reading that can't be judged; give what to say of it, ``None`` while it is too early for that."""
+        if self._since_s is None:
+            self._since_s = reading.time_s
+        if reading.time_s - self._since_s < self._patience_s:
+            return None
+        hindrance = blocking_hindrance(reading)
+        sentence = hindrance.message if hindrance else "The picture does not come to rest; is something moving?"
+        places = hindrance.places if hindrance else ()
+        return Verdict(VerdictKind.CANNOT_SEE, sentence, reading.time_s, reading.sequence, places=places)
+
+
+class OpenQuestion:
+    """What the table showed when a question was put: it is open until the table shows something else.
+
+    Squares that are asked about because they can't be read answer by being read. Neither a hand over the table nor a
+    cable that was pulled answers anything.
+    """
+
+    def __init__(self, sure_probability: float) -> None:
+        self._sure_probability = sure_probability
+        self._shown: Mapping[str, str] | None = None
+        self._unread: frozenset[str] = frozenset()
+
+    def take(self, verdict: Verdict, settled: StableView | None) -> None:
+        """Take the verdict that is shown now: one that asks opens a question, and every other one closes it."""
+        self.close()
+        if settled is not None and verdict.kind is VerdictKind.AMBIGUOUS:
+            self._shown = settled.shown
+            self._unread = self._unreadable(settled) & set(verdict.places)
+
+    def close(self) -> None:
+        """Take in that a person answered."""
+        self._shown, self._unread = None, frozenset()
+
+    def is_open(self, settled: StableView | None) -> bool:
+        """Whether it is still open at this table, ``None`` for one that is not at rest."""
+        if self._shown is None or settled is None:
+            return self._shown is not None
+        is_unread = not self._unread or bool(self._unread & self._unreadable(settled))
+        return is_unread and settled.looks_like(self._shown)
+
+    def _unreadable(self, settled: StableView) -> frozenset[str]:
+        return frozenset(unreadable_places(settled.readings[-1], self._sure_probability))
+
+
+def unreadable_places(reading: Reading, sure_probability: float) -> tuple[Place, ...]:
+    """Give the places that are hidden or doubtful, and under which no sensor tells whether anything stands there."""
+    return tuple(
+        place
+        for place, seen in reading.places.items()
+        if seen.sensed is None
+        and (seen.hidden_by is not None or not seen.probabilities or seen.best[1] < sure_probability)
+    )
+
+
+class StallWatch:
+    """Follows since when each place could not be read; feed it the readings of tables at rest, in order.
+
+    A place is unreadable while something hides it or its best look has less than ``sure_probability``, unless a sensor
+    tells whether anything stands there. It is named once it has been so for ``after_s`` seconds, and again only after
+    it could be read meanwhile.
+    """
+
+    def __init__(self, after_s: float, sure_probability: float) -> None:
+        self._after_s = after_s
+        self._sure_probability = sure_probability
+        self._since_s: dict[str, float] = {}
+        self._named: set[str] = set()
+
+    def add(self, reading: Reading) -> tuple[str, ...]:
+        """Take a reading; give the places to name now, all that are unreadable for long if any of them is new."""
+        unreadable = unreadable_places(reading, self._sure_probability)
+        self._since_s = {place: self._since_s.get(place, reading.time_s) for place in unreadable}
+        self._named &= set(unreadable)
+        stalled = {place for place, since_s in self._since_s.items() if reading.time_s - since_s >= self._after_s}
+        if stalled <= self._named:
+            return ()
+        self._named |= stalled
+        return tuple(place for place in unreadable if place in stalled)
+
+
+def stall_verdict(believed: Appearance, places: Sequence[Place], reading: Reading, after_s: float) -> Verdict:
+    """Ask about places that could not be read for ``after_s`` seconds."""
+    return Verdict(
+        VerdictKind.AMBIGUOUS,
+        stalled(places, after_s),
+        reading.time_s,
+        reading.sequence,
+        places=tuple(places),
+        expected={place: believed[place] for place in places},
+    )
+
+
+_LASTING = frozenset({VerdictKind.SET_UP, VerdictKind.ACCEPTED, VerdictKind.PUT_RIGHT, VerdictKind.UNCHANGED})
+"""What may stay on show while nothing changes."""
+
+_QUIET = frozenset({VerdictKind.NOT_FINISHED, VerdictKind.CANNOT_SEE, VerdictKind.UNCHANGED})
+
+
+def is_news(verdict: Verdict, shown: Verdict | None, *, unsettled: bool) -> bool:
+    """Say whether a verdict tells more than the one on show; ``unsettled``: a fault or a question is open.
+
+    A question stays on show until the table shows something else, or somebody answers.
+    """
+    if verdict.turns or verdict.roll or verdict.kind is VerdictKind.SET_UP:
+        return True
+    if shown is None:
+        return verdict.kind is not VerdictKind.UNCHANGED
+    # A fault or a question stays lit while hands put it right.
+    if verdict.kind in _QUIET and unsettled and shown.kind not in _LASTING:
+        return False
+    if verdict.kind is VerdictKind.UNCHANGED and shown.kind in _LASTING:
+        return False
+    if verdict.kind is VerdictKind.CANNOT_SEE:
+        # what lies on the table unasked, and has changed nothing in sight, takes no light away
+        same_as_ever = bool(verdict.seen) and verdict.seen == verdict.expected and shown.kind in _LASTING
+        return not same_as_ever and shown.kind is not VerdictKind.CANNOT_SEE
+    return key_of(verdict) != key_of(shown)
+
+
+def key_of(verdict: Verdict) -> tuple[object, ...]:
+    """What makes two verdicts the same to a person."""
+    return (verdict.kind, verdict.turns, verdict.places, tuple(sorted(verdict.seen.items())), verdict.sentence)

@@ -21,8 +21,7 @@ from engine.api import Game, OptionValue
 from engine.errors import EngineError, OptionError
 from hardware.errors import HardwareError
 from referee.errors import ConfigError
-from referee.settings.conversions import button_settings, pins, sensor_pins
-from referee.settings.game_options import table_options
+from referee.settings.conversions import button_settings, pins, sensor_pins, table_options
 from referee.settings.sections import Settings
 from referee.settings.sources import SECTION_SEPARATOR, Source, find_file, nearest_source, read_environment, read_file
 

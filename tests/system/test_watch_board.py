@@ -31,8 +31,7 @@ from referee.commands.values import Correct, EnterTurn, RestoreSensor
 from referee.errors import ConfigError, UnreachableError
 from referee.journal import Journal
 from referee.runtime.watch import WatchOptions, watch
-from referee.sensing.health import SensorHealth
-from referee.sensing.health_file import HealthFile, health_file, load_health
+from referee.sensing.health import HealthFile, SensorHealth, health_file, load_health
 from referee.wiring.plan import Inputs, SwitchSource, WiringPlan
 from referee.wiring.sensor_map import SensorMap
 from simulator.microcontroller.microcontroller import PRODUCT_ID, VENDOR_ID, VirtualMicrocontroller

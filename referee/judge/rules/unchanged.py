@@ -6,13 +6,12 @@ from dataclasses import replace
 
 from engine.api import StateT, TurnT
 from referee.judge import sensor_evidence, sentences
-from referee.judge.acceptance import narrow_by_sides
+from referee.judge.acceptance import PendingTurn, narrow_by_sides
 from referee.judge.decision import Conclusion
 from referee.judge.explanations import ExplanationKind
 from referee.judge.faults import turned_in_place
-from referee.judge.pending_turn import PendingTurn
-from referee.judge.rules.forbidden import name_fault
 from referee.judge.rules.look import Answer, Look, first_answer
+from referee.judge.rules.turns import name_fault
 from referee.judge.sensor_evidence import decide_as_asked
 from referee.judge.settings import Trigger
 from referee.judge.verdict import Ruling, VerdictKind

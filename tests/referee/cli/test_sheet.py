@@ -7,7 +7,7 @@ from click.testing import Result
 
 from engine.errors import OptionError
 from engine.registry import load
-from referee.settings.game_options import table_options, with_sheet_file
+from referee.settings.conversions import table_options, with_sheet_file
 from tests.commands import Run, runner_in
 
 

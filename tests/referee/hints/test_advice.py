@@ -17,8 +17,7 @@ from engine.errors import EngineError
 from engine.registry import load
 from engine.search.budget import CountingClock
 from referee.hints.advice import Advice, Answer, Question, advice_in, answer_question, hint_data, hint_text
-from referee.hints.process import HintProcess
-from referee.hints.worker import serve
+from referee.hints.process import HintProcess, serve
 from tests.engine.toy_harvest import GAME as HARVEST
 from tests.guard import GUARD_S
 

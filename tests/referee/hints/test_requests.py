@@ -26,8 +26,7 @@ from referee.hints.advice import Answer, HintSettings, HintStrength, Question
 from referee.hints.process import HintProcess
 from referee.hints.requests import given_before
 from referee.journal import Journal, fold
-from referee.session.execution import execute
-from referee.session.idle import ImmediateHints
+from referee.session.execution import ImmediateHints, execute
 from referee.session.loop import LoopPorts, run
 from referee.session.settings import ServiceSettings
 from tests.referee.service_table import START, Lamp, Table, wall_clock

@@ -15,9 +15,8 @@ from referee.errors import (
     JournalUnreadableError,
 )
 from referee.journal import Journal
-from referee.journal.database import journal_faults
+from referee.journal.database import WriterLock, journal_faults, lock_path
 from referee.journal.events import Event
-from referee.journal.lock import WriterLock, lock_path
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 FRAME_BYTES = 24 + 4096

@@ -14,8 +14,7 @@ from engine.registry import load
 from referee.errors import FoldError
 from referee.journal import EvidenceLimits, Journal
 from referee.journal.events import Event, Evidence
-from referee.journal.exports import record_of, write_evidence
-from referee.journal.narration import event_lines
+from referee.journal.exports import event_lines, record_of, write_evidence
 
 GAME = load("deblockle")
 OPTIONS = {"blocks_gold": 2, "blocks_teal": 2}

@@ -16,9 +16,9 @@ from referee.errors import (
     JournalReadOnlyError,
     JournalUnreadableError,
 )
-from referee.journal import Journal, codec
+from referee.journal import Journal, events
+from referee.journal.database import holder, lock_path
 from referee.journal.journal import connect
-from referee.journal.lock import holder, lock_path
 from tests.referee.journal.samples import NEW_GAME, START, TURN, picture, ticking_clock
 
 
@@ -95,7 +95,7 @@ def test_an_event_that_cannot_be_read_is_named(path: Path, kind: str, data: str)
 
 def test_text_that_is_no_json_is_named() -> None:
     with pytest.raises(JournalUnreadableError, match="event 3 cannot be read"):
-        codec.decode(3, "note", "{", None, "")
+        events.decode(3, "note", "{", None, "")
 
 
 def test_reading_needs_a_journal(path: Path) -> None:

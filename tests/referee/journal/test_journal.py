@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from referee.errors import EventError
 from referee.journal import EvidenceLimits, Journal, database
+from referee.journal.database import lock_path
 from referee.journal.events import Event
 from referee.journal.journal import connect
-from referee.journal.lock import lock_path
 from tests.referee.journal.samples import NEW_GAME, START, TURN, picture, ticking_clock
 
 WRITE_COUNTER_BYTES = [*range(24, 28), *range(92, 100)]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from referee.judge import StabilityFilter, StabilitySettings
-from referee.session.news import StallWatch
+from referee.session.view import StallWatch
 from vision.reading import Reading
 
 

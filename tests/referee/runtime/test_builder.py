@@ -14,9 +14,8 @@ from referee.journal import Journal
 from referee.runtime.builder import compose_reader, open_session
 from referee.runtime.readers import AttentiveReader
 from referee.sensing.readers import FusedReader, SensorReader
-from referee.session.execution import execute
+from referee.session.execution import ImmediateHints, execute
 from referee.session.feed import Snapshot
-from referee.session.idle import ImmediateHints
 from referee.session.settings import ServiceSettings
 from tests.referee.sensed_table import ScriptedSensors
 from tests.referee.service_table import ScriptedReader

@@ -14,7 +14,7 @@ from hardware.lights.signals import Mood
 from referee.commands.values import EnterRoll, EnterTurn, TakeBack
 from referee.journal import Journal, fold
 from referee.judge.verdict import Verdict, VerdictKind
-from referee.session.idle import IdleSession
+from referee.session.execution import IdleSession
 from referee.session.settings import ServiceSettings
 from tests.referee.judge.drawn import drawn
 from tests.referee.service_table import Table, kinds_of

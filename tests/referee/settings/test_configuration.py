@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from common.toml_text import as_toml
 from referee.errors import ConfigError
 from referee.settings.configuration import Configuration, load
-from referee.settings.example import example
-from referee.settings.sections import Settings
+from referee.settings.sections import Settings, example
 from referee.settings.sources import lines_of_keys
 
 

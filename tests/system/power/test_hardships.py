@@ -24,7 +24,7 @@ from referee.journal import BufferedJournal, Journal, fold
 from referee.journal.events import Event
 from referee.journal.journal import connect
 from referee.session.feed import shown_on
-from referee.session.recovery import EVERY_S
+from referee.session.log import EVERY_S
 from referee.session.service import Service
 
 DAY = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)

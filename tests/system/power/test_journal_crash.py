@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from referee.journal import Journal
-from referee.journal.lock import holder
+from referee.journal.database import holder
 
 ROOT = Path(__file__).resolve().parents[3]
 

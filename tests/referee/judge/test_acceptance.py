@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from referee.judge import Bench, Trigger
+from referee.judge.acceptance import PendingTurn, left_by, was_touched
 from referee.judge.decision import decide
 from referee.judge.explanations import ExplanationKind
 from referee.judge.explorer import changes_between
-from referee.judge.pending_turn import PendingTurn, left_by, was_touched
 from tests.referee.judge.drawn import seen_as
 
 WAITING = "a1-a2 a2-a3"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.registry import load
-from referee.sensing.occupancy import occupancy_coverage
+from referee.sensing.values import occupancy_coverage
 
 
 def test_most_turns_of_deblockle_are_told_where_the_blocks_are_known(deblockle: Any) -> None:

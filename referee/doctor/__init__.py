@@ -1,1 +1,0 @@
-"""What is there, what is missing, and what to do about it."""

@@ -1,0 +1,243 @@
+"""From changes on the table to an accepted turn, a fault or a question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Generic
+
+from engine.api import Breach, StateT, TurnT
+from referee.judge import sensor_evidence, sentences
+from referee.judge.acceptance import Leaning, Resolved, Weighing, advance, left_by, resolve, weigh
+from referee.judge.belief import Belief
+from referee.judge.decision import Conclusion
+from referee.judge.explanations import Changes, ExplanationKind, more_turns_explain
+from referee.judge.explorer import Bench
+from referee.judge.faults import StandingFault, breaches_of
+from referee.judge.pooled_reading import PooledReading
+from referee.judge.rules.look import Answer, Look, first_answer
+from referee.judge.sensor_evidence import decide_as_asked
+from referee.judge.settings import Trigger
+from referee.judge.verdict import Ruling
+from referee.judge.verdict_factory import VerdictFactory
+
+
+def accept(look: Look[StateT, TurnT], turns: Sequence[TurnT]) -> Answer[StateT, TurnT]:
+    """Accept turns from what is believed."""
+    return _accept_from(look, turns, look.states)
+
+
+def accept_ignoring_sides(look: Look[StateT, TurnT], turns: Sequence[TurnT]) -> Answer[StateT, TurnT]:
+    """Accept turns, and withdraw what side faces told before."""
+    states = look.belief.states_ignoring_sides
+    belief, ruling = _accept_from(look, turns, states)
+    return belief, replace(ruling, withdrawn=tuple(look.game.notation.format_state(state) for state in states))
+
+
+def _accept_from(
+    look: Look[StateT, TurnT], turns: Sequence[TurnT], states: tuple[StateT, ...]
+) -> Answer[StateT, TurnT]:
+    bench, belief, decision, seen = look.bench, look.belief, look.decision, look.seen
+    left = left_by(bench.game, states, turns, belief.pending, seen)
+    moved = advance(bench, states, turns, left)
+    before, after = bench.game.table.appearance(states[0]), bench.game.table.appearance(moved.states[0])
+    accepted = look.tell.accepted(turns, moved, before, decision.margin, seen)
+    believed = belief.believing(moved.states, advance(bench, belief.states_ignoring_sides, turns, None).states)
+    since_s = sensor_evidence.last_sensed(before, after, seen, left.time_s)
+    believed = replace(
+        believed,
+        set_aside=belief.set_aside | frozenset(decision.set_aside),
+        override=belief.override.without(accepted.places),
+        senses=replace(believed.senses, since_s=since_s),
+    ).doubting(left.sensed, after)
+    asked = decision.set_aside
+    question = VerdictFactory(bench.game, believed.states).question_about
+    questions = (question(asked, decision.shown, seen),) if asked else ()
+    notes = tuple(sentences.dropped_sighting(place) for place in moved.dropped)
+    return believed, Ruling((accepted, *questions), moved.steps, notes)
+
+
+def sensed_after(bench: Bench[StateT, TurnT], belief: Belief[StateT, TurnT], seen: PooledReading) -> Ruling:
+    """Ask about a turn that left nothing to notice, where its piece was touched after an accepted turn."""
+    later = seen.since(belief.senses.since_s)
+    if not later.changes:
+        return Ruling(())
+    tell = VerdictFactory(bench.game, belief.states)
+    decision = sensor_evidence.decide_as_asked(bench, belief.states, later.without(belief.set_aside), Trigger.RESTED)
+    if decision.conclusion is Conclusion.UNDECIDED and decision.alike:
+        return tell.undecided(decision, later, Trigger.DECLARED)
+    touched = {change.place for change in later.changes}
+    if any(turn.places[0] in touched for one in decision.unsensed for turn in one.first):
+        return tell.unsensed(decision, later)
+    return Ruling(())
+
+
+def forbidden(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
+    """Judge a table that shows what no rule allows."""
+    return first_answer((_no_end, _against_sides_only, _too_many_pieces, _more_turns, _unexplained, _fault), look)
+
+
+def name_fault(
+    look: Look[StateT, TurnT], breaches: Sequence[Breach], changes: Changes, margin: float
+) -> Answer[StateT, TurnT]:
+    """Name a fault, or show it quietly while nobody has ended a turn."""
+    if not _may_name(look, changes):
+        places = tuple(dict.fromkeys(place for breach in breaches for place in breach.places))
+        places = places or look.bench.in_order({place for place, _ in changes})
+        return look.belief, look.tell.quiet(sentences.not_a_turn_yet(places), places, changes, look.seen, margin)
+    verdict = look.tell.illegal(breaches, changes, look.seen, margin)
+    return replace(look.belief, fault=StandingFault(changes, verdict)), Ruling((verdict,))
+
+
+def _may_name(look: Look[StateT, TurnT], changes: Changes) -> bool:
+    """Faults are named when a turn has ended, and a fault that was named goes on being named."""
+    fault = look.belief.fault
+    return look.trigger.names_faults or (fault is not None and fault.changes == changes)
+
+
+def _no_end(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    return None if _may_name(look, look.decision.shown) else (look.belief, look.not_yet())
+
+
+def _against_sides_only(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    """Ask about a turn that only side faces speak against; accept it when a player then declares it again."""
+    belief, bench = look.belief, look.bench
+    if belief.states_ignoring_sides == belief.states:
+        return None
+    decision = decide_as_asked(bench, belief.states_ignoring_sides, look.visible, look.trigger)
+    if decision.conclusion is not Conclusion.ALLOWED or decision.best.kind is not ExplanationKind.TURN:
+        return None
+    turns = tuple(one for one in decision.explanations if one.kind is ExplanationKind.TURN)
+    resolved = resolve(bench, turns, look.seen)
+    if not resolved.turns or resolved.against >= bench.settings.turned:
+        return None
+    changes = decision.best.changes
+    if look.confirms(changes):
+        return accept_ignoring_sides(replace(look, decision=decision), resolved.turns)
+    return belief.asking(changes), look.tell.against_sides(resolved, decision, look.seen)
+
+
+def _too_many_pieces(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    """Ask where sensors notice more pieces than there can be."""
+    shown = look.decision.shown
+    if not sensor_evidence.too_many_sensed(look.believed, shown):
+        return None
+    places = look.bench.in_order({place for place, _ in shown})
+    return look.belief, Ruling((look.tell.question_about(places, shown, look.seen),))
+
+
+def _more_turns(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    shown = look.decision.shown
+    if not more_turns_explain(look.bench, look.states, shown, look.visible):
+        return None
+    return look.belief, look.tell.more_turns(shown, look.seen)
+
+
+def _unexplained(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    shown = look.decision.shown
+    if breaches_of(look.bench, look.states, shown, look.seen):
+        return None
+    return look.belief, look.tell.unexplained(shown, look.seen)
+
+
+def _fault(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
+    shown = look.decision.shown
+    return name_fault(look, breaches_of(look.bench, look.states, shown, look.seen), shown, look.decision.margin)
+
+
+@dataclass(frozen=True)
+class _Taking(Generic[StateT, TurnT]):
+    """Turns about to be accepted, the first ``most`` of them, and which way the side faces speak."""
+
+    look: Look[StateT, TurnT]
+    resolved: Resolved[TurnT]
+    weighing: Weighing
+    most: int | None
+
+    @property
+    def changes(self) -> Changes:
+        return self.look.decision.best.changes
+
+    @property
+    def turns(self) -> tuple[TurnT, ...]:
+        return self.resolved.turns[: self.most]
+
+    @property
+    def is_confirmed(self) -> bool:
+        return self.look.confirms(self.changes)
+
+
+def weighed(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> Weighing:
+    """Weigh turns by the side faces seen."""
+    return weigh(look.bench, look.states, resolved, look.decision.best, look.seen, look.belief.set_aside)
+
+
+def take(look: Look[StateT, TurnT], resolved: Resolved[TurnT], most: int | None = None) -> Answer[StateT, TurnT]:
+    """Accept turns, the first ``most`` of them, unless the side faces seen speak against any of them."""
+    rules = (
+        _breaks_a_rule,
+        _may_have_left,
+        _accepted,
+        _accepted_ignoring_sides,
+        _not_yet,
+        _ruled_out,
+        _turned_besides,
+        _against_sides,
+    )
+    return first_answer(rules, _Taking(look, resolved, weighed(look, resolved), most))
+
+
+def _breaks_a_rule(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    if case.weighing.leaning is not Leaning.BREAKS_A_RULE:
+        return None
+    return name_fault(case.look, case.weighing.breaches, case.changes, case.resolved.against)
+
+
+def _may_have_left(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    """A piece left the board where a sensor may have missed it; a second declaration confirms that it did."""
+    look = case.look
+    if case.is_confirmed or not sensor_evidence.may_have_left(look.believed, case.changes, look.seen):
+        return None
+    if not look.trigger.names_faults:
+        return look.belief, look.not_yet()
+    return look.belief.asking(case.changes), look.tell.left_the_board(case.resolved, look.decision, look.seen)
+
+
+def _accepted(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    leaning = case.weighing.leaning
+    if leaning is not Leaning.FOR and not (leaning is Leaning.DOUBTFUL and case.is_confirmed):
+        return None
+    belief, ruling = accept(case.look, case.turns)
+    return belief, ruling.then(sensed_after(case.look.bench, belief, case.look.seen))
+
+
+def _accepted_ignoring_sides(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    if case.weighing.leaning is not Leaning.TURNED_BESIDES or not case.is_confirmed:
+        return None
+    return accept_ignoring_sides(case.look, case.turns)
+
+
+def _not_yet(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    return None if case.look.trigger.names_faults else (case.look.belief, case.look.not_yet())
+
+
+def _ruled_out(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    """Ask what stands where: a press does not confirm what the sides rule out."""
+    look = case.look
+    if case.weighing.leaning is not Leaning.RULED_OUT:
+        return None
+    if more_turns_explain(look.bench, look.states, case.changes, look.visible):
+        return look.belief, look.tell.more_turns(case.changes, look.seen)
+    return look.belief, look.tell.forbidden_by_sides(case.resolved, look.decision, look.seen)
+
+
+def _turned_besides(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    look = case.look
+    if case.weighing.leaning is not Leaning.TURNED_BESIDES:
+        return None
+    return look.belief.asking(case.changes), look.tell.turned_besides(case.weighing.breaches, look.decision, look.seen)
+
+
+def _against_sides(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT]:
+    look = case.look
+    return look.belief.asking(case.changes), look.tell.against_sides(case.resolved, look.decision, look.seen)

@@ -1,0 +1,177 @@
+"""What stands between a camera and the loop: commands and Ctrl-C while it is waited for, sensors while it is away."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from types import FrameType, TracebackType
+from typing import Any, Protocol, Self, TypeVar
+
+import numpy as np
+
+from referee.commands.queue import CommandQueue
+from referee.sensing.readers import NO_CAMERA
+from referee.session.loop import FrameSource
+from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError
+from vision.frame import Frame
+
+
+class AwaitedCamera:
+    """Reads a camera in a thread of its own; whoever reads it carries out what is submitted meanwhile.
+
+    A frame is read only when it is asked for, so the camera gives the same ones as without this. ``serve`` carries
+    out what waits in ``commands``, in the thread of whoever reads; ``waiting`` calls what it is given, which is where
+    a person may stop the program.
+    """
+
+    def __init__(
+        self,
+        camera: FrameSource,
+        commands: CommandQueue,
+        serve: Callable[[], object],
+        waiting: Callable[[Callable[[], None]], object],
+    ) -> None:
+        self._camera = camera
+        self._commands = commands
+        self._serve = serve
+        self._waiting = waiting
+        self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="frames")
+
+    def read(self, timeout_s: float) -> Frame:
+        """Read as the camera does."""
+        frame = self._threads.submit(self._camera.read, timeout_s)
+        frame.add_done_callback(self._wake)
+        while not frame.done():
+            self._waiting(self._commands.wait)
+            self._serve()
+        return frame.result()
+
+    def close(self) -> None:
+        """Read no more. A read that is under way ends with the camera, which is to be closed after this."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _wake(self, frame: Future[Frame]) -> None:
+        del frame
+        self._commands.wake()
+
+
+TICK_S = 0.2
+"""How often a blank frame comes."""
+
+
+class SteadySource:
+    """Frames of a camera; black ones while it is away, which is said once, as is its return.
+
+    ``size`` is the frames' (width, height); ``clock`` gives their time, ``wait`` waits that many seconds. Frames that
+    can't be used, and the end of all frames, are raised as the camera raises them.
+    """
+
+    def __init__(
+        self,
+        camera: FrameSource,
+        size: tuple[int, int],
+        clock: Callable[[], float],
+        wait: Callable[[float], object],
+        say: Callable[[str], object],
+    ) -> None:
+        self._camera = camera
+        self._black = np.zeros((size[1], size[0], 3), dtype=np.uint8)
+        self._clock = clock
+        self._wait = wait
+        self._say = say
+        self._is_away = False
+        self._sequence = 0
+
+    def read(self, timeout_s: float) -> Frame:
+        """Give the camera's newest frame, or a black one."""
+        try:
+            frame = self._camera.read(TICK_S if self._is_away else timeout_s)
+        except (EndOfFramesError, FrameError):
+            raise
+        except CameraError as error:
+            if not self._is_away:
+                self._is_away = True
+                self._say(f"{error}. I go by the sensors alone until the camera is back.")
+            if not isinstance(error, FrameTimeoutError):
+                # A device that fails at once would keep a core busy.
+                self._wait(TICK_S)
+            return self._numbered(Frame(self._black, self._clock(), 0, NO_CAMERA))
+        if self._is_away:
+            self._is_away = False
+            self._say("The camera is back.")
+        return self._numbered(frame)
+
+    def _numbered(self, frame: Frame) -> Frame:
+        self._sequence = max(self._sequence + 1, frame.sequence)
+        return replace(frame, sequence=self._sequence)
+
+
+Given = TypeVar("Given")
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class _Source(Protocol):
+    def read(self, timeout_s: float) -> Frame: ...
+
+
+class Interrupts:
+    """While this is entered, ``SIGINT`` and ``SIGTERM`` raise KeyboardInterrupt inside ``waiting`` and nowhere else.
+
+    One that comes in between is raised by the next ``waiting``; a second one at once, for whoever has no patience.
+    Outside the main thread, where Python takes no signals, everything stays as it was.
+    """
+
+    def __init__(self) -> None:
+        self._asked = 0
+        self._waits = False
+        self._before: dict[signal.Signals, Any] = {}
+
+    def waiting(self, action: Callable[[], Given]) -> Given:
+        """Do something that may be interrupted; raises KeyboardInterrupt when it is, or already was."""
+        try:
+            self._waits = True
+            if self._asked:
+                raise KeyboardInterrupt
+            return action()
+        finally:
+            self._waits = False
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            self._before = {number: signal.signal(number, self._heard) for number in SIGNALS}
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _heard(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        self._asked += 1
+        if self._waits or self._asked > 1:
+            raise KeyboardInterrupt
+
+
+class InterruptibleSource:
+    """A camera whose ``read`` is where one may leave from."""
+
+    def __init__(self, camera: _Source, interrupts: Interrupts) -> None:
+        self._camera = camera
+        self._interrupts = interrupts
+
+    def read(self, timeout_s: float) -> Frame:
+        """Read as the camera does; raises KeyboardInterrupt when the referee is to stop."""
+        return self._interrupts.waiting(lambda: self._camera.read(timeout_s))
