@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.parts.colour_difference import DISTINCT_DIFFERENCE, Eye, difference, distinguishable, perceived_light
-from hardware.lights import patterns
+from hardware.lights import animation
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Colour, Style
 
 LIT = [colour for colour in Colour if colour is not Colour.OFF]
@@ -92,7 +92,7 @@ def _strip(style: Style, eye: Eye) -> list[tuple[float, float, float]]:
     """The light of a style in small steps of time, as colours a screen shows."""
     light = perceived_light(style.colour.value, eye)
     steps = int(WATCHED_S * STEPS_A_SECOND)
-    levels = [patterns.brightness(style.pattern, step / STEPS_A_SECOND) for step in range(steps)]
+    levels = [animation.brightness(style.pattern, step / STEPS_A_SECOND) for step in range(steps)]
     shown = tuple(12.92 * part if part <= 0.0031308 else 1.055 * part ** (1 / 2.4) - 0.055 for part in light)
     return [(level * shown[0], level * shown[1], level * shown[2]) for level in levels]
 

@@ -1,8 +1,7 @@
 """The Raspberry Pi's own pins, and the signals a table needs.
 
 - ``lights``: signals as plain values, and the drivers that show them.
-- ``inputs``: buttons, and switches under the squares.
-- ``pins``: which pin does what, and how pins are opened.
+- ``buttons``, ``switches``: what is pressed, and what stands under the squares.
+- ``pin_map``: which pin does what. ``pins``: how they are opened, and whether they work.
 - ``factory``: drivers and buttons from settings. ``grid``: how a board's places lie.
-- ``faults``: what is wrong with a device that may come back.
 """

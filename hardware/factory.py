@@ -10,14 +10,13 @@ from gpiozero.pins import Factory
 from rich.console import Console
 
 from common.suggestions import did_you_mean
+from hardware.buttons import DEFAULT_BUTTON_SETTLE_S, DEFAULT_LONG_PRESS_S, Buttons
 from hardware.errors import SettingError
 from hardware.grid import PlaceGrid
-from hardware.inputs.buttons import Buttons
-from hardware.inputs.debounce import DEFAULT_BUTTON_SETTLE_S, DEFAULT_LONG_PRESS_S
 from hardware.lights.gpio import BuzzerDriver, BuzzerKind, EdgeLed, PlaceLed, StatusLed
 from hardware.lights.panel import DriverSource
 from hardware.lights.terminal import TerminalDriver
-from hardware.pins.pin_map import GpioPinMap
+from hardware.pin_map import GpioPinMap
 
 DRIVER_NAMES = ("terminal", "gpio")
 

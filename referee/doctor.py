@@ -29,8 +29,8 @@ from firmware_bridge.install.check import equipment
 from firmware_bridge.ports.serial_ports import SerialPort, serial_ports
 from firmware_bridge.protocol.messages import ResetCause, Welcome
 from hardware.errors import PinError
-from hardware.pins.check import probe
-from hardware.pins.pin_map import GpioPinMap
+from hardware.pin_map import GpioPinMap
+from hardware.pins import probe
 from referee.errors import ConfigError, JournalBusyError, JournalError, JournalMissingError
 from referee.journal import Journal
 from referee.journal.database import holder

@@ -16,8 +16,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from firmware_bridge.pin_maps.boards import BOARDS  # noqa: E402 - the project's folder had to be found first
-from firmware_bridge.pin_maps.example import example_pin_map  # noqa: E402
+from firmware_bridge.pin_maps.boards import BOARDS, example_pin_map  # noqa: E402 - the project's folder had to be found first
 from scripts.wiring_shapes import (  # noqa: E402
     DATA,
     FIVE_VOLTS,

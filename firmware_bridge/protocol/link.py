@@ -30,7 +30,6 @@ from firmware_bridge.protocol.messages import (
     Refused,
     Welcome,
 )
-from firmware_bridge.protocol.outbox import MessageSlot, Outbox, QueuedMessage, Sendable
 from firmware_bridge.protocol.packets import (
     Kind,
     Packet,
@@ -39,7 +38,16 @@ from firmware_bridge.protocol.packets import (
     may_come_from_device,
     packet_frame,
 )
-from firmware_bridge.protocol.session import DuplicatePressFilter, Handshake, Heartbeat, PingExchange
+from firmware_bridge.protocol.session import (
+    DuplicatePressFilter,
+    Handshake,
+    Heartbeat,
+    MessageSlot,
+    Outbox,
+    PingExchange,
+    QueuedMessage,
+    Sendable,
+)
 from firmware_bridge.protocol.status import Counts, LinkState, LinkStatistics, LossCause
 
 WINDOW = 8

@@ -1,7 +1,10 @@
-"""A signal in time: what is shown, and since when. Pure.
+"""A signal in time: the rhythm of each pattern, what is shown, and since when. Pure.
 
 A light that stays from one signal to the next keeps its rhythm. A new light starts its pattern from the beginning, so
 it is lit at once. A sound begins with each signal that has one. All times are monotonic seconds.
+
+No pattern flashes more than three times a second, the limit of WCAG 2.2, success criterion 2.3.1. Slower flashes are
+considered safe for people with photosensitive epilepsy.
 """
 
 from __future__ import annotations
@@ -9,10 +12,88 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from common.moments import earliest, to_microseconds
-from hardware.lights import patterns, sounds
-from hardware.lights.signals import MOOD_STYLES, Light, Mood, Signal, Sound, most_urgent_lights
+from hardware.lights import sounds
+from hardware.lights.signals import MOOD_STYLES, Light, Mood, Pattern, Signal, Sound, most_urgent_lights
+
+_PULSE_STEP_MS = 50
+
+
+@dataclass(frozen=True)
+class Rhythm:
+    """One period of a pattern: its length and when it is lit, as (start, end) spans, all in milliseconds.
+
+    A ``smooth`` rhythm swells and fades (a raised cosine, brightest at 0); its spans are what a light that is only
+    on or off shows of it.
+    """
+
+    period_ms: int
+    lit_ms: tuple[tuple[int, int], ...]
+    smooth: bool = False
+
+
+RHYTHMS: Mapping[Pattern, Rhythm] = MappingProxyType(
+    {
+        Pattern.STEADY: Rhythm(1000, ((0, 1000),)),
+        Pattern.PULSE: Rhythm(2000, ((0, 500), (1500, 2000)), smooth=True),
+        Pattern.BLINK: Rhythm(500, ((0, 250),)),
+        Pattern.DOUBLE_BLINK: Rhythm(1400, ((0, 150), (350, 500))),
+        Pattern.TRIPLE_BLINK: Rhythm(2000, ((0, 150), (350, 500), (700, 850))),
+        Pattern.GLINT: Rhythm(2000, ((0, 100),)),
+        Pattern.WINK: Rhythm(2000, ((0, 1700),)),
+        Pattern.DOUBLE_WINK: Rhythm(2000, ((0, 1300), (1500, 1800))),
+        Pattern.LONG_SHORT: Rhythm(2000, ((0, 800), (1100, 1250))),
+    }
+)
+
+
+def brightness(pattern: Pattern, time_s: float, *, smooth: bool = True) -> float:
+    """Give the brightness, 0 to 1, of a light ``time_s`` seconds after its pattern began.
+
+    With ``smooth`` false it is 0 or 1, for a pin that is only on or off. Time is rounded to microseconds, so that a
+    change falls exactly on the moment ``next_change_s`` gives. Raises ValueError for a time before the beginning.
+    """
+    rhythm = RHYTHMS[pattern]
+    phase_us = _since_start_us(time_s) % (rhythm.period_ms * 1000)
+    if rhythm.smooth and smooth:
+        return 0.5 + 0.5 * math.cos(2 * math.pi * phase_us / (rhythm.period_ms * 1000))
+    return float(any(start * 1000 <= phase_us < end * 1000 for start, end in rhythm.lit_ms))
+
+
+def next_change_s(pattern: Pattern, time_s: float, *, smooth: bool = True) -> float | None:
+    """Give the first moment after ``time_s`` at which the brightness is worth setting again.
+
+    ``None`` for a pattern that never changes. A smooth pattern is stepped every 50 ms. Both times are seconds since
+    the pattern began; raises ValueError for a time before that.
+    """
+    rhythm = RHYTHMS[pattern]
+    now_us = _since_start_us(time_s)
+    if rhythm.smooth and smooth:
+        step_us = _PULSE_STEP_MS * 1000
+        return (now_us // step_us + 1) * step_us / 1e6
+    period_us = rhythm.period_ms * 1000
+    edges_us = sorted({edge * 1000 % period_us for edge in _edges_ms(rhythm)})
+    if not edges_us:
+        return None
+    phase_us = now_us % period_us
+    following = next((edge for edge in edges_us if edge > phase_us), edges_us[0] + period_us)
+    return (now_us - phase_us + following) / 1e6
+
+
+def _edges_ms(rhythm: Rhythm) -> set[int]:
+    """Where the light goes on or off: every end of a span that no other span joins, round the end of the period."""
+    starts = {start for start, _ in rhythm.lit_ms}
+    ends = {end % rhythm.period_ms for _, end in rhythm.lit_ms}
+    return starts ^ ends
+
+
+def _since_start_us(time_s: float) -> int:
+    if not time_s >= 0:
+        raise ValueError(f"a pattern has no brightness at {time_s} s; expected seconds since it began, 0 or more")
+    return to_microseconds(time_s)
+
 
 _SHORTEST_POINTING_MS = 1000
 
@@ -52,14 +133,14 @@ class Animation:
         light = self.lights.get(place)
         if light is None:
             return 0.0
-        return patterns.brightness(light.pattern, max(0.0, time_s - self.lit_since_s[place]), smooth=smooth)
+        return brightness(light.pattern, max(0.0, time_s - self.lit_since_s[place]), smooth=smooth)
 
     def status(self, time_s: float, *, smooth: bool) -> tuple[float, float, float]:
         """Give the status light's (red, green, blue), each 0 to 1 as encoded in sRGB, dimmed by its pattern."""
         if self.mood is None:
             return (0.0, 0.0, 0.0)
         style = MOOD_STYLES[self.mood]
-        level = patterns.brightness(style.pattern, max(0.0, time_s - self.mood_since_s), smooth=smooth)
+        level = brightness(style.pattern, max(0.0, time_s - self.mood_since_s), smooth=smooth)
         red, green, blue = style.colour.value
         return (red / 255 * level, green / 255 * level, blue / 255 * level)
 
@@ -77,7 +158,7 @@ class Animation:
             return None, 0.0
         place, since_s = self._pointing(time_s)
         elapsed_s = max(0.0, time_s - since_s)
-        return place, patterns.brightness(self.lights[place].pattern, elapsed_s, smooth=False)
+        return place, brightness(self.lights[place].pattern, elapsed_s, smooth=False)
 
     def next_pointing_change_s(self, time_s: float) -> float | None:
         """Give when ``pointed_at`` changes next, after ``time_s``; ``None`` if it won't."""
@@ -85,7 +166,7 @@ class Animation:
             return None
         place, since_s = self._pointing(time_s)
         pattern = self.lights[place].pattern
-        blinks = _shifted(patterns.next_change_s(pattern, max(0.0, time_s - since_s), smooth=False), since_s)
+        blinks = _shifted(next_change_s(pattern, max(0.0, time_s - since_s), smooth=False), since_s)
         moves = since_s + _turn_ms(self.lights[place]) / 1000 if len(self.lights) > 1 else None
         return earliest((blinks, moves))
 
@@ -99,14 +180,14 @@ class Animation:
         if light is None:
             return None
         since_s = self.lit_since_s[place]
-        return _shifted(patterns.next_change_s(light.pattern, max(0.0, time_s - since_s), smooth=smooth), since_s)
+        return _shifted(next_change_s(light.pattern, max(0.0, time_s - since_s), smooth=smooth), since_s)
 
     def next_status_s(self, time_s: float, *, smooth: bool) -> float | None:
         """Give when ``status`` changes next, after ``time_s``; ``None`` if it won't."""
         if self.mood is None:
             return None
         pattern, since_s = MOOD_STYLES[self.mood].pattern, self.mood_since_s
-        return _shifted(patterns.next_change_s(pattern, max(0.0, time_s - since_s), smooth=smooth), since_s)
+        return _shifted(next_change_s(pattern, max(0.0, time_s - since_s), smooth=smooth), since_s)
 
     def _pointing(self, time_s: float) -> tuple[str, float]:
         """Give the place whose turn it is and when that turn began."""
@@ -122,7 +203,7 @@ class Animation:
 
 
 def _turn_ms(light: Light) -> int:
-    period_ms = patterns.RHYTHMS[light.pattern].period_ms
+    period_ms = RHYTHMS[light.pattern].period_ms
     return period_ms * math.ceil(_SHORTEST_POINTING_MS / period_ms)
 
 

@@ -20,7 +20,7 @@ from common.srgb import linear_from_srgb
 from hardware.grid import column_and_row
 from hardware.lights.animation import Animation
 from hardware.lights.signals import Signal
-from hardware.pins.pin_factory import hardware_error, open_pin_factory, pin_errors
+from hardware.pins import hardware_error, open_pin_factory, pin_errors
 
 T = TypeVar("T")
 

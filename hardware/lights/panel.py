@@ -17,8 +17,7 @@ from gpiozero.exc import GPIOZeroError
 
 from common.backoff import Backoff
 from common.moments import earliest
-from hardware.errors import HardwareError
-from hardware.faults import Fault, FaultRecord
+from hardware.errors import Fault, FaultRecord, HardwareError
 from hardware.lights.signals import AnimatedDriver, Driver, Signal, Sound
 
 DRIVER_FAULTS = (HardwareError, GPIOZeroError, OSError, RuntimeError)

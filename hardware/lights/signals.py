@@ -26,7 +26,7 @@ class Colour(enum.Enum):
 
 
 class Pattern(enum.Enum):
-    """How a light behaves in time; ``hardware.lights.patterns`` gives each its rhythm.
+    """How a light behaves in time; ``hardware.lights.animation`` gives each its rhythm.
 
     A blink is a light in the dark, a wink a short dark in the light.
     """

@@ -118,9 +118,9 @@ def pins(file: Path | None, example: bool, board: str) -> None:
       referee firmware pins --example --board esp32-s3 > pins.toml
       referee firmware pins pins.toml
     """
-    from firmware_bridge.pin_maps.example import example_pin_map
+    from firmware_bridge.pin_maps.boards import example_pin_map
     from firmware_bridge.pin_maps.file import read_pin_map
-    from hardware.pins.pin_map import BUTTON_ROLES
+    from hardware.pin_map import BUTTON_ROLES
 
     if example == (file is not None):
         raise click.UsageError("give a FILE to check, or --example")
@@ -140,7 +140,7 @@ def _asked(context: CommandContext, port: str | None, pins: Path | None) -> tupl
     """The board and the pin map that options and settings mean."""
     from firmware_bridge.pin_maps.file import read_pin_map
     from firmware_bridge.ports.selection import WantedBoard
-    from hardware.pins.pin_map import BUTTON_ROLES
+    from hardware.pin_map import BUTTON_ROLES
     from referee.settings.conversions import wanted_board
 
     board = context.configuration().settings.board

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
-from hardware.pins.pin_map import ButtonRole
+from hardware.pin_map import ButtonRole
 from referee.commands.values import Press
 
 _ROLES: Mapping[str, ButtonRole] = MappingProxyType(

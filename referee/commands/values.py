@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from engine.api import OptionValue, Place, Player
-from hardware.pins.pin_map import ButtonRole
+from hardware.pin_map import ButtonRole
 from referee.errors import CorrectionError
 from referee.journal.events import EventKind, PlayedKind
 

@@ -23,7 +23,7 @@ from hardware.grid import PlaceGrid
 from hardware.lights.light_map import LightMap, StripLayout
 from hardware.lights.panel import DriverSource
 from hardware.lights.signals import MOOD_STYLES, Colour, Mood, Signal, most_urgent_lights
-from hardware.pins.pin_map import BUTTON_ROLES, ButtonRole
+from hardware.pin_map import BUTTON_ROLES, ButtonRole
 from referee.sensing.values import SensorSnapshot
 from referee.wiring.controller import Controller
 from referee.wiring.devices import as_sentence

@@ -25,7 +25,7 @@ from engine.registry import load
 from hardware.grid import PlaceGrid
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import Signal
-from hardware.pins.pin_map import ButtonRole
+from hardware.pin_map import ButtonRole
 from referee.commands.command_socket import open_command_socket
 from referee.commands.keyboard import listen_to_keys
 from referee.commands.queue import CommandQueue

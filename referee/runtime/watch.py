@@ -20,7 +20,7 @@ from engine.registry import load
 from hardware.factory import driver_sources, make_buttons
 from hardware.grid import PlaceGrid
 from hardware.lights.panel import LivePanel, Panel
-from hardware.pins.pin_map import ButtonRole
+from hardware.pin_map import ButtonRole
 from referee.commands.command_socket import open_command_socket
 from referee.commands.keyboard import KEYS_HELP, listen_to_keys
 from referee.commands.queue import CommandQueue

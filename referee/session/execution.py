@@ -9,7 +9,7 @@ from typing import Any, Protocol, assert_never
 from engine import registry
 from engine.api import Clock, Game
 from engine.errors import EngineError
-from hardware.pins.pin_map import ButtonRole
+from hardware.pin_map import ButtonRole
 from referee.commands.entries import Corrected, corrected, entered, refusal, usual_states
 from referee.commands.values import (
     Announce,

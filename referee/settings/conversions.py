@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from engine.api import Game, OptionValue
 from engine.errors import OptionError, UnreadableError
 from engine.options import read_options
-from hardware.pins.pin_map import GpioPinMap
+from hardware.pin_map import GpioPinMap
 from referee.journal import EvidenceLimits
 from referee.judge.explorer import EITHER, STARTS_OPTION
 from referee.settings.sections import AUTO_PORT, BoardSection, JournalSection, LightSection, Settings
@@ -17,7 +17,7 @@ from referee.settings.sections import AUTO_PORT, BoardSection, JournalSection, L
 if TYPE_CHECKING:
     from firmware_bridge.ports.selection import WantedBoard
     from hardware import factory
-    from hardware.inputs.switches import SwitchPins
+    from hardware.switches import SwitchPins
 
 
 _MILLISECONDS_PER_SECOND = 1000
@@ -40,7 +40,7 @@ def pins(lights: LightSection, known_places: Sequence[str] = ()) -> GpioPinMap:
 
 def sensor_pins(settings: Settings) -> SwitchPins:
     """Give the checked pins of switches on the Pi itself; raises PinError that lists every problem."""
-    from hardware.inputs.switches import switch_pins
+    from hardware.switches import switch_pins
 
     sensors = settings.sensors
     return switch_pins(

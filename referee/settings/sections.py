@@ -13,7 +13,7 @@ from common.toml_text import as_toml
 from referee.settings.sources import SECTION_SEPARATOR, user_folder
 
 Pin = StrictInt | StrictStr
-"""A pin of the Pi's header, as ``hardware.pins.pin_map.parse_pin`` reads it."""
+"""A pin of the Pi's header, as ``hardware.pin_map.parse_pin`` reads it."""
 
 
 class Section(BaseModel):

@@ -29,7 +29,7 @@ from hardware.lights.light_map import LightMap
 from hardware.lights.panel import DriverSource
 from hardware.lights.pixels import CHANNELS, PixelDriver
 from hardware.lights.sounds import ToneDriver
-from hardware.pins.pin_map import ButtonRole
+from hardware.pin_map import ButtonRole
 from referee.sensing.values import SensorSnapshot
 from referee.wiring.plan import SwitchSource, WiringPlan
 from referee.wiring.sensor_map import by_place

@@ -15,19 +15,17 @@ from serial.tools import list_ports
 
 from common.phrases import capitalized
 from engine.api import Place
+from firmware_bridge import wled
 from firmware_bridge.connection.connection import BoardConnection
 from firmware_bridge.errors import SilentDeviceError
 from firmware_bridge.protocol.messages import Welcome
-from firmware_bridge.wled import adalight, ddp
-from firmware_bridge.wled.adalight import WledSerial
-from firmware_bridge.wled.ddp import WledNetwork
-from firmware_bridge.wled.frames import WledSettingError
+from firmware_bridge.wled import WledNetwork, WledSerial, WledSettingError
 from hardware.errors import SettingError
-from hardware.inputs.switches import GpioSwitches
 from hardware.lights.light_map import LightMap
 from hardware.lights.panel import DriverSource
 from hardware.lights.pixels import PixelDriver, PixelOutput
-from hardware.pins.pin_map import ButtonRole
+from hardware.pin_map import ButtonRole
+from hardware.switches import GpioSwitches
 from referee.errors import ConfigError, CorrectionError
 from referee.sensing.health import HealthFile, load_health
 from referee.sensing.values import SensorSource
@@ -271,7 +269,7 @@ def strip_sources(plan: WiringPlan, clock: Callable[[], float] = time.monotonic)
         "wled-network": lambda: WledNetwork(plan.wled_host, _lights(plan, light_map), clock, port=plan.wled_port),
     }
     # What is wrong with a frame comes out with a later one: only then is it known to work.
-    steady_s = {"wled-serial": adalight.STEADY_S, "wled-network": ddp.STEADY_S}
+    steady_s = {"wled-serial": wled.SERIAL_STEADY_S, "wled-network": wled.NETWORK_STEADY_S}
     return tuple(
         DriverSource(name, partial(_driver, name, outputs[name], light_map, plan.brightness), steady_s=steady_s[name])
         for name in plan.drivers

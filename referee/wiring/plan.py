@@ -12,11 +12,11 @@ from firmware_bridge.pin_maps.file import read_pin_map
 from firmware_bridge.pin_maps.pin_map import PinMap, PinMapError
 from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.messages import Configure
-from firmware_bridge.wled.adalight import BAUDS
+from firmware_bridge.wled import BAUDS
 from hardware.errors import HardwareError
-from hardware.inputs.switches import SwitchPins
 from hardware.lights.light_map import LightMap, read_light_map
-from hardware.pins.pin_map import BUTTON_ROLES, ButtonRole
+from hardware.pin_map import BUTTON_ROLES, ButtonRole
+from hardware.switches import SwitchPins
 from referee.errors import ConfigError
 from referee.sensing.values import SensorSettings
 from referee.settings.conversions import sensor_pins, wanted_board

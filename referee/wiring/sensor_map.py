@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from common.durable import write_durably
 from common.phrases import shortened
 from common.toml_text import as_toml, as_toml_line
-from hardware.inputs.switches import GpioSwitches
+from hardware.switches import GpioSwitches
 from referee.errors import ConfigError
 from referee.sensing.values import PlaceChange, SensorSnapshot
 
@@ -147,7 +147,7 @@ class SwitchChange(Protocol):
 class SwitchReport(Protocol):
     """All switches by number: one value each in ``closed`` and ``doubtful``, and the changes since the last time.
 
-    ``hardware.inputs.switch_states.SwitchSnapshot`` is one, ``firmware_bridge.connection.events.SensorsReported``
+    ``hardware.switches.SwitchSnapshot`` is one, ``firmware_bridge.connection.events.SensorsReported``
     another.
     """
 

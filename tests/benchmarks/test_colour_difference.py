@@ -16,7 +16,7 @@ from benchmarks.parts.colour_difference import (
     distinguishable,
     perceived_light,
 )
-from hardware.lights import patterns
+from hardware.lights import animation
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Colour, Pattern, Style
 
 # L*, a*, b* of two colours and their CIEDE2000: table 1 of Sharma, Wu and Dalal (2005), all of its 34 pairs.
@@ -122,7 +122,7 @@ def test_two_meanings_are_told_apart_by_rhythm_whatever_their_colours(one: Style
 
 def train(pattern: Pattern) -> list[bool]:
     """Whether a one-coloured light is on, every 50 ms for 14 s: whole periods of every pattern there is."""
-    return [patterns.brightness(pattern, step / 20, smooth=False) > 0 for step in range(280)]
+    return [animation.brightness(pattern, step / 20, smooth=False) > 0 for step in range(280)]
 
 
 @pytest.mark.parametrize(("one", "other"), list(combinations(Pattern, 2)))

@@ -13,7 +13,7 @@ from hardware.grid import PlaceGrid
 from hardware.lights.gpio import BuzzerKind
 from hardware.lights.panel import Panel
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
-from hardware.pins.pin_map import GpioPinMap
+from hardware.pin_map import GpioPinMap
 
 BOARD = PlaceGrid.of_squares(7, 7)
 PINS = GpioPinMap.from_names(

@@ -188,7 +188,7 @@ def test_the_import_rules_catch_what_they_forbid(tmp_path, extra, kept):
         "engine/rules.py": "",
         "vision/geometry.py": "",
         "vision/readers/blocks/appearance.py": "",
-        "hardware/pins/pin_map.py": "",
+        "hardware/pin_map.py": "",
     }
     files |= {"engine/registry.py": ""}
     toml = (ROOT / "pyproject.toml").read_text(encoding="utf-8")

@@ -14,14 +14,13 @@ import pytest
 
 from benchmarks.parts.colour_difference import DISTINCT_DIFFERENCE, Eye, difference
 from common.srgb import linear_from_srgb
-from firmware_bridge.pin_maps.boards import BOARDS
-from firmware_bridge.pin_maps.example import example_pin_map
-from firmware_bridge.wled import adalight, ddp
-from firmware_bridge.wled.frames import linearized
-from hardware.inputs.switches import switch_pins
+from firmware_bridge import wled
+from firmware_bridge.pin_maps.boards import BOARDS, example_pin_map
+from firmware_bridge.wled import linearized
 from hardware.lights.light_map import light_map_from_toml
 from hardware.lights.signals import Colour
-from hardware.pins.pin_map import GpioPinMap
+from hardware.pin_map import GpioPinMap
+from hardware.switches import switch_pins
 from simulator.play.players import Habits
 from simulator.scene.scene import Setting
 
@@ -189,11 +188,11 @@ def test_what_is_said_of_wleds_line_is_right() -> None:
     assert len(table) == 4
     bytes_a_second = 115_200 / 10
     for lights, frame_ms in table:
-        assert int(frame_ms) == round(1000 * adalight.frame_s(int(lights), bytes_a_second))
+        assert int(frame_ms) == round(1000 * wled.frame_s(int(lights), bytes_a_second))
     smooth = re.search(r"up to (\d+) lights swell\s+smoothly", WLED)
     assert smooth is not None
-    assert adalight.frame_s(int(smooth[1]), bytes_a_second) <= 0.05 < adalight.frame_s(154, bytes_a_second)
-    moved = [value for value in range(256) if adalight.without_commands(bytes([value]))[0] != value]
+    assert wled.frame_s(int(smooth[1]), bytes_a_second) <= 0.05 < wled.frame_s(154, bytes_a_second)
+    moved = [value for value in range(256) if wled.without_commands(bytes([value]))[0] != value]
     assert f"those {len(moved)} values of 256" in WLED
     assert linearized(b"\xff") == b"\xff"
 
@@ -201,8 +200,7 @@ def test_what_is_said_of_wleds_line_is_right() -> None:
 def test_every_sentence_that_is_explained_is_one_that_is_said() -> None:
     section = WLED[WLED.index("## What is said") :]
     explained = [said for said, _, _ in rows(section, r"([^|]+)", r"([^|]+)", r"([^|]+)")][1:]
-    modules = [ddp, adalight]
-    source = " ".join(Path(module.__file__).read_text(encoding="utf-8") for module in modules)
+    source = Path(wled.__file__).read_text(encoding="utf-8")
     source += (ROOT / "firmware_bridge" / "ports" / "port.py").read_text(encoding="utf-8")
     source += (ROOT / "hardware" / "lights" / "light_map.py").read_text(encoding="utf-8")
     plain = re.sub(r"\{[^{}\n]*\}", "…", re.sub(r'"\s*f?"', "", source))

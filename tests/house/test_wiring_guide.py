@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES
-from hardware.pins.pin_map import GpioPinMap
+from hardware.pin_map import GpioPinMap
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "hardware.md").read_text(encoding="utf-8")
 SQUARES = tuple(f"{column}{row}" for row in range(1, 8) for column in "abcdefg")

@@ -18,14 +18,12 @@ import pytest
 from gpiozero import DigitalInputDevice
 from gpiozero.pins import Factory
 
-from hardware.inputs.buttons import Buttons
-from hardware.inputs.debounce import PressKind
+from hardware.buttons import Buttons, PressKind
 from hardware.lights.gpio import BuzzerDriver, PlaceLed
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
-from hardware.pins.check import probe
-from hardware.pins.pin_factory import open_pin_factory
-from hardware.pins.pin_map import GpioPinMap, parse_pin
+from hardware.pin_map import GpioPinMap, parse_pin
+from hardware.pins import open_pin_factory, probe
 
 NAMED = os.environ.get("REFEREE_REAL_PINS", "")
 LATENESS_S = 0.05

@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from hardware.inputs.switch_states import SwitchSnapshot
-from hardware.inputs.switches import GpioSwitches, SwitchScanner, switch_pins
+from hardware.switches import GpioSwitches, SwitchScanner, SwitchSnapshot, switch_pins
 
 ROWS, COLUMNS = (os.environ.get(f"REFEREE_REAL_{lines}", "") for lines in ("ROWS", "COLUMNS"))
 DIODES = os.environ.get("REFEREE_REAL_DIODES", "1") != "0"

@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from firmware_bridge.wled.adalight import WledSerial
-from firmware_bridge.wled.ddp import DDP_PORT, WledNetwork
+from firmware_bridge.wled import DDP_PORT, WledNetwork, WledSerial
 from hardware.lights.light_map import LightMap
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.pixels import PixelDriver

@@ -11,7 +11,7 @@ from io import StringIO
 from pathlib import Path
 
 from firmware_bridge.pin_maps.file import parse_pin_map
-from hardware.pins.pin_map import BUTTON_ROLES
+from hardware.pin_map import BUTTON_ROLES
 from referee.settings.configuration import Configuration, load
 from simulator.microcontroller.faults import WireFaults
 from simulator.microcontroller.microcontroller import VirtualMicrocontroller

@@ -24,7 +24,7 @@ from firmware_bridge.ports.selection import WantedBoard
 from hardware.grid import PlaceGrid
 from hardware.lights.light_map import StripLayout
 from hardware.lights.signals import Colour
-from hardware.pins.pin_map import BUTTON_ROLES
+from hardware.pin_map import BUTTON_ROLES
 from referee.cli.root import root
 from referee.commands.command_socket import ask
 from referee.commands.values import Correct, EnterTurn, RestoreSensor

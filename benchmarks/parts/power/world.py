@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.api import EMPTY
 from engine.registry import load
-from hardware.pins.pin_map import ButtonRole
+from hardware.pin_map import ButtonRole
 from referee.commands.values import Press
 from referee.session.execution import execute
 from referee.session.service import Service

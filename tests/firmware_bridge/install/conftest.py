@@ -18,11 +18,11 @@ import pytest
 
 from firmware_bridge.install.access import InstallEnvironment
 from firmware_bridge.install.manifest import MANIFEST_FILE, PIN_MAP_FILE, Firmware, our_firmware
-from firmware_bridge.pin_maps.example import example_pin_map
+from firmware_bridge.pin_maps.boards import example_pin_map
 from firmware_bridge.pin_maps.file import parse_pin_map
 from firmware_bridge.pin_maps.pin_map import PinMap
 from firmware_bridge.ports.selection import WantedBoard
-from hardware.pins.pin_map import BUTTON_ROLES
+from hardware.pin_map import BUTTON_ROLES
 from tests.guard import GUARD_S
 
 MICROPYTHON = Path(__file__).resolve().parents[2] / "micropython"

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from firmware_bridge.errors import PortGoneError, PortMissingError
 from firmware_bridge.ports.port import PySerialPort
-from firmware_bridge.wled.adalight import WledSerial, adalight_frame, without_commands
-from firmware_bridge.wled.frames import WledError, WledSettingError, linearized
+from firmware_bridge.wled import WledError, WledSerial, WledSettingError, adalight_frame, linearized, without_commands
 from tests.guard import GUARD_S
 
 COMMANDS = set(b"AIvXlLoO^{") | {0xC9} | set(range(0xB0, 0xB8))

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_bridge.errors import BridgeError
-from firmware_bridge.wled.ddp import DDP_PORT, WledNetwork, ddp_packets
-from firmware_bridge.wled.frames import WledError, WledSettingError, linearized
+from firmware_bridge.wled import DDP_PORT, WledError, WledNetwork, WledSettingError, ddp_packets, linearized
 from tests.firmware_bridge.wled.nobody import port_of_nobody
 from tests.guard import GUARD_S
 
@@ -246,7 +245,7 @@ class FailingSocket:
 def test_a_controller_that_cannot_be_reached_is_one_clear_sentence(
     monkeypatch: pytest.MonkeyPatch, error: OSError, told: str
 ) -> None:
-    monkeypatch.setattr("firmware_bridge.wled.ddp.socket.socket", lambda *_: FailingSocket(error))
+    monkeypatch.setattr("firmware_bridge.wled.socket.socket", lambda *_: FailingSocket(error))
     output = WledNetwork("192.0.2.1", 1, still)
     with pytest.raises(WledError, match=told):
         output.show(b"\x00\x00\x00")
@@ -254,7 +253,7 @@ def test_a_controller_that_cannot_be_reached_is_one_clear_sentence(
 
 
 def test_a_full_network_loses_a_frame_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("firmware_bridge.wled.ddp.socket.socket", lambda *_: FailingSocket(BlockingIOError()))
+    monkeypatch.setattr("firmware_bridge.wled.socket.socket", lambda *_: FailingSocket(BlockingIOError()))
     output = WledNetwork("192.0.2.1", 1, still)
     output.show(b"\x00\x00\x00")
     output.close()

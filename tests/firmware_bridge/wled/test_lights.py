@@ -9,8 +9,7 @@ import socket
 import serial
 
 from firmware_bridge.ports.port import PySerialPort
-from firmware_bridge.wled.adalight import WledSerial
-from firmware_bridge.wled.ddp import STEADY_S, WledNetwork
+from firmware_bridge.wled import NETWORK_STEADY_S, WledNetwork, WledSerial
 from hardware.grid import PlaceGrid
 from hardware.lights.light_map import LightMap, StripLayout
 from hardware.lights.panel import DriverSource, Panel
@@ -108,7 +107,7 @@ def test_a_name_that_is_unknown_costs_only_those_lights_is_told_once_and_comes_b
                 assert outputs[-1].wait_until_resolved(GUARD_S)
                 panel.tick()
 
-        source = DriverSource("WLED", make, steady_s=STEADY_S)
+        source = DriverSource("WLED", make, steady_s=NETWORK_STEADY_S)
         with Panel([source], clock, said.append, back.append) as panel:
             panel.show(Signal(Mood.ACCEPTED, (Light.for_role("a1", LightRole.TURN),)))
             play(600)
@@ -132,7 +131,7 @@ def test_a_controller_that_is_off_is_told_once_and_comes_back_by_itself() -> Non
     def make() -> PixelDriver:
         return PixelDriver("WLED", WledNetwork("127.0.0.1", 1, clock, port=port), LightMap({}, (0,), lights=1))
 
-    with Panel([DriverSource("WLED", make, steady_s=STEADY_S)], clock, said.append, back.append) as panel:
+    with Panel([DriverSource("WLED", make, steady_s=NETWORK_STEADY_S)], clock, said.append, back.append) as panel:
         panel.show(Signal(Mood.ACCEPTED))
         for _ in range(600):
             clock.now_s += 1.0

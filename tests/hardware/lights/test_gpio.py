@@ -11,7 +11,7 @@ from hardware.errors import DriverError, HardwareError, PinError
 from hardware.lights.gpio import BuzzerDriver, BuzzerKind, EdgeLed, PlaceLed, StatusLed
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import AnimatedDriver, Driver, Light, LightRole, Mood, Signal, Sound
-from hardware.pins.pin_factory import hardware_error, open_pin_factory, pin_errors
+from hardware.pins import hardware_error, open_pin_factory, pin_errors
 
 History = Callable[[MockPin], list[tuple[float, float]]]
 Play = Callable[[Panel, float], int]

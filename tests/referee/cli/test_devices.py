@@ -18,7 +18,7 @@ from firmware_bridge.pin_maps.file import parse_pin_map
 from hardware.grid import PlaceGrid
 from hardware.lights.light_map import read_light_map
 from hardware.lights.signals import Signal, Sound
-from hardware.pins.pin_map import BUTTON_ROLES
+from hardware.pin_map import BUTTON_ROLES
 from referee.cli.root import root
 from referee.errors import ConfigError
 from referee.mapping import dialogue, lights

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from hardware.pins.pin_map import ButtonRole
+from hardware.pin_map import ButtonRole
 from referee.commands.queue import CommandQueue
 from referee.commands.values import AskHint, Press, Reply, TakeBack
 from tests.guard import GUARD_S

@@ -13,12 +13,12 @@ from gpiozero.pins.mock import MockFactory
 from rich.console import Console
 
 from engine.search.budget import CountingClock
+from hardware.buttons import PressKind
 from hardware.factory import ButtonSettings, DriverSettings, driver_sources, make_buttons
 from hardware.grid import PlaceGrid
-from hardware.inputs.debounce import PressKind
 from hardware.lights.panel import Panel
 from hardware.lights.signals import Signal, Sound
-from hardware.pins.pin_map import ButtonRole, GpioPinMap
+from hardware.pin_map import ButtonRole, GpioPinMap
 from referee.commands.command_socket import CommandSocket, ask
 from referee.commands.queue import CommandQueue
 from referee.commands.values import Announce, AskHint, Press, Reply

@@ -9,7 +9,7 @@ import pytest
 
 from engine.errors import EngineError
 from hardware.lights.signals import Mood, Sound
-from hardware.pins.pin_map import ButtonRole
+from hardware.pin_map import ButtonRole
 from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn, Overrule, Press, Reply, TakeBack
 from referee.errors import CorrectionError
 from referee.journal import Journal, fold

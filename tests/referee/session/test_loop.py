@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hardware.pins.pin_map import ButtonRole
+from hardware.pin_map import ButtonRole
 from referee.commands.queue import CommandQueue
 from referee.commands.values import Correct, Press, Reply, RestoreSensor, TakeBack
 from referee.judge import StabilitySettings

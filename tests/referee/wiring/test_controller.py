@@ -26,7 +26,7 @@ from firmware_bridge.protocol.messages import ButtonAction, Welcome
 from hardware.lights.light_map import LightMap
 from hardware.lights.panel import Panel
 from hardware.lights.signals import Colour, Light, Mood, Pattern, Signal, Sound
-from hardware.pins.pin_map import BUTTON_ROLES
+from hardware.pin_map import BUTTON_ROLES
 from referee.sensing.values import PlaceChange, SensorSnapshot
 from referee.wiring.controller import Controller
 from referee.wiring.plan import Inputs, SwitchSource, WiringPlan

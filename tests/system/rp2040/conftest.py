@@ -19,7 +19,7 @@ from firmware_bridge.pin_maps.file import parse_pin_map
 from firmware_bridge.pin_maps.pin_map import PinMap
 from firmware_bridge.ports.port import Port, open_port
 from firmware_bridge.ports.selection import WantedBoard
-from hardware.pins.pin_map import BUTTON_ROLES
+from hardware.pin_map import BUTTON_ROLES
 
 if TYPE_CHECKING:
     from tests.system.rp2040.emulated_pico import EmulatedPico

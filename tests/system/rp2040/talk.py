@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from firmware_bridge.connection.conversation import session_without_interrupt
 from firmware_bridge.protocol.link import HostLink
 from firmware_bridge.protocol.messages import Message
-from firmware_bridge.protocol.outbox import Sendable
+from firmware_bridge.protocol.session import Sendable
 
 if TYPE_CHECKING:
     from tests.system.rp2040.emulated_pico import EmulatedPico

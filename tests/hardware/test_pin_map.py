@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from hardware.errors import PinError
 from hardware.grid import column_and_row
-from hardware.pins.pin_map import BUTTON_ROLES, GpioPinMap, parse_pin
+from hardware.pin_map import BUTTON_ROLES, GpioPinMap, parse_pin
 
 SQUARES = tuple(f"{column}{row}" for row in range(1, 8) for column in "abcdefg")
 

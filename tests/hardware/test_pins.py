@@ -9,8 +9,8 @@ from gpiozero.pins.mock import MockFactory
 
 from common.findings import Finding
 from hardware.errors import DriverError
-from hardware.pins.check import Computer, probe
-from hardware.pins.pin_map import GpioPinMap
+from hardware.pin_map import GpioPinMap
+from hardware.pins import Computer, probe
 
 
 def no_pins() -> Factory:

@@ -1,7 +1,7 @@
 """A device's record of faults."""
 
 from common.backoff import Backoff
-from hardware.faults import Fault, FaultRecord
+from hardware.errors import Fault, FaultRecord
 
 
 def test_a_fault_that_lasts_keeps_its_beginning_and_counts_attempts() -> None:

@@ -1,0 +1,371 @@
+"""Lights on a WLED controller: by USB as Adalight frames, or over the network by DDP.
+
+Facts are from WLED's documentation (kno.wled.ge) and its source, version 0.15. After 2.5 s without a frame it returns
+to its own effect (``realtimeTimeoutMs``). It takes realtime values as they are, without gamma correction
+(``arlsDisableGammaCorrection`` is set by default).
+
+A frame of Adalight is ``Ada``, the number of lights less one (2 bytes, the higher first), a check byte (both XORed
+with 0x55), then red, green and blue of each light. Between frames WLED takes single bytes as commands (its
+wled_serial.cpp): ``v`` asks for its version, 0xB0 to 0xB7 change the baud rate for good. Should it start in the middle
+of a frame, as after a reset, it would take colours for commands; so those bytes are never sent as colours.
+
+The header of DDP is that of version 1 as specified by 3waylabs (www.3waylabs.com/ddp), without time codes, which WLED
+does not read. UDP loses packets, so ``refresh_s`` asks for each frame again.
+"""
+
+from __future__ import annotations
+
+import errno
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterator
+
+from common.srgb import linear_from_srgb
+from firmware_bridge.errors import BridgeError
+from firmware_bridge.ports.foreign_devices import WLED, certain_foreign_device
+from firmware_bridge.ports.port import DEFAULT_BAUD, Port, open_port
+
+REFRESH_S = 1.0
+"""How often a frame is repeated: two frames may be lost before WLED's 2.5 s are over."""
+
+MAX_LIGHTS = 1500
+"""The most lights that are sent; WLED itself advises fewer."""
+
+CHANNELS = 3
+
+
+class WledError(BridgeError, OSError):
+    """A WLED controller that can't be reached; the message says why and what to do."""
+
+
+class WledSettingError(BridgeError, ValueError):
+    """A setting that no WLED controller can have; the message says what is allowed."""
+
+
+def check_lights(lights: int) -> int:
+    """Give ``lights`` back; raises WledSettingError for a number of lights that no strip has."""
+    if not 1 <= lights <= MAX_LIGHTS:
+        raise WledSettingError(f"a WLED strip of {lights} lights; expected 1 to {MAX_LIGHTS}")
+    return lights
+
+
+def checked_frame(colours: bytes, lights: int) -> bytes:
+    """Give a frame back; raises ValueError unless it has 3 bytes for each light."""
+    if len(colours) != CHANNELS * lights:
+        raise ValueError(f"a frame of {len(colours)} bytes for {lights} lights; expected {CHANNELS * lights}")
+    return bytes(colours)
+
+
+_LINEARIZED = bytes(round(255 * linear_from_srgb(encoded / 255)) for encoded in range(256))
+
+
+def linearized(colours: bytes) -> bytes:
+    """Turn an sRGB-encoded frame into light, byte by byte; encoded values below 7 are too dark for 8 bits."""
+    return colours.translate(_LINEARIZED)
+
+
+BAUDS = (115_200, 230_400, 460_800, 500_000, 576_000, 921_600, 1_000_000, 1_500_000)
+"""The rates WLED knows; 115200 unless its owner changed it in *Sync settings*."""
+
+_COMMANDS = frozenset(b"AIvXlLoO^{\xc9") | frozenset(range(0xB0, 0xB8))
+_BITS_A_BYTE = 10
+_STUCK_S = 5.0
+_HEARD_BYTES = 512
+SERIAL_STEADY_S = _STUCK_S + 1.0
+"""How long frames must go out without complaint until a WLED can be taken to be there: a full buffer shows late."""
+
+_SOONEST_S = 0.005
+_PAUSE_S = 0.005
+_LIGHT_S = 30e-6
+"""A WS2812 takes 24 bits of 1.25 µs."""
+
+
+def _nearest_colour(value: int) -> int:
+    return min((other for other in range(256) if other not in _COMMANDS), key=lambda other: abs(other - value))
+
+
+_NO_COMMANDS = bytes(_nearest_colour(value) for value in range(256))
+
+
+def without_commands(colours: bytes) -> bytes:
+    """Move each byte that WLED could take for a command to the nearest one that it can't: by 4 of 255 at most."""
+    return colours.translate(_NO_COMMANDS)
+
+
+def adalight_frame(colours: bytes) -> bytes:
+    """Give the bytes of a frame: header and colours, as they go over the line."""
+    high, low = divmod(len(colours) // CHANNELS - 1, 256)
+    return b"Ada" + bytes((high, low, high ^ low ^ 0x55)) + colours
+
+
+def frame_s(lights: int, bytes_a_second: float) -> float:
+    """Give how long a frame of so many lights takes in all: on the line, on the strip, and the rest after it."""
+    line_s = len(adalight_frame(bytes(CHANNELS * lights))) / bytes_a_second
+    return line_s + lights * _LIGHT_S + _PAUSE_S
+
+
+class WledSerial:
+    """A pixel output on a serial port: writes what there is room for, never waits.
+
+    A frame that comes while the line is busy with the one before waits; a newer one replaces it. ``refresh_s`` then
+    asks to be called again as soon as the line is free, so frames go out as fast as the line takes them and no faster.
+    After each frame the line rests for as long as the strip takes to show it and 5 ms more: WLED to 0.14 restarts when
+    bytes come without a break (github.com/wled/WLED/issues/2618 and 3409).
+
+    Args:
+        port: such as ``/dev/ttyUSB0``.
+        lights: how many the strip has.
+        clock: monotonic seconds, the same clock as the driver's.
+        baud: as set in WLED, one of ``BAUDS``.
+        corrected: whether WLED corrects gamma by itself (not by default); if not, frames are sent as light.
+        open_port: opens the port; see ``firmware_bridge.ports.port``.
+
+    Raises WledSettingError for settings that can't be, and PortError, with what to do, for a port that can't be used.
+    """
+
+    def __init__(
+        self,
+        port: str,
+        lights: int,
+        clock: Callable[[], float],
+        *,
+        baud: int = DEFAULT_BAUD,
+        corrected: bool = False,
+        open_port: Callable[[str, int], Port] = open_port,
+    ) -> None:
+        self.lights = check_lights(lights)
+        if baud not in BAUDS:
+            raise WledSettingError(f"WLED knows no {baud} bits a second; it knows {', '.join(map(str, BAUDS))}")
+        self._corrected = corrected
+        self._clock = clock
+        self._bytes_a_second = baud / _BITS_A_BYTE
+        self._heard = b""
+        self._rest = b""
+        self._waiting: bytes | None = None
+        self._free_at_s = self._progress_s = self._shown_s = clock()
+        self._port = open_port(port, baud)
+
+    @property
+    def refresh_s(self) -> float | None:
+        """After how long the frame is wanted again: when the line is free, if one waits; a second otherwise."""
+        if self._waiting is None and not self._rest:
+            return REFRESH_S
+        return max(_SOONEST_S, self._free_at_s - self._shown_s)
+
+    def show(self, colours: bytes) -> None:
+        """Send a frame, or keep it until the line is free.
+
+        Raises PortGoneError when the cable is out, WledError when the port has taken nothing for 5 seconds or when
+        what is heard there is certainly no WLED.
+        """
+        frame = checked_frame(colours, self.lights)
+        self._waiting = adalight_frame(without_commands(frame if self._corrected else linearized(frame)))
+        self._shown_s = self._clock()
+        self._listen()
+        self._write(self._shown_s)
+
+    def close(self) -> None:
+        """Send what still waits, as far as there is room, and let go of the port; WLED goes its own way in 2.5 s."""
+        try:
+            self._port.write(self._rest + (self._waiting or b""))
+        finally:
+            if self._is_stuck(self._clock()):
+                # Closing would wait for a device that takes nothing, on Linux up to 30 s.
+                self._port.discard()
+            self._port.close()
+
+    def _listen(self) -> None:
+        """Read what is said, which notices a cable that is out and another device; WLED's own words are of no use."""
+        said = self._port.read()
+        if not said:
+            return
+        self._heard = (self._heard + said)[-_HEARD_BYTES:]
+        who = certain_foreign_device(self._heard)
+        if who not in (None, WLED):
+            raise WledError(f"{self._port.name} is {who} and not WLED; name the port of the WLED in the settings")
+
+    def _is_stuck(self, now_s: float) -> bool:
+        return bool(self._rest) and now_s >= self._progress_s + _STUCK_S
+
+    def _write(self, now_s: float) -> None:
+        if not self._rest and self._waiting is not None and now_s >= self._free_at_s:
+            self._rest, self._waiting = self._waiting, None
+            self._free_at_s = now_s + frame_s(self.lights, self._bytes_a_second)
+            self._progress_s = now_s
+        if not self._rest:
+            return
+        written = self._port.write(self._rest)
+        self._rest = self._rest[written:]
+        if written:
+            self._progress_s = now_s
+        elif self._is_stuck(now_s):
+            raise WledError(
+                f"{self._port.name} has taken no light for {_STUCK_S:.0f} seconds; is it the WLED controller's port? "
+                "Unplug it and plug it in again"
+            )
+
+
+DDP_PORT = 4048
+MAX_DATA_BYTES = 1440
+"""Bytes of data in one packet: 480 lights; with its header it fits an Ethernet frame."""
+
+LOOK_UP_S = 4.0
+"""How long looking up a name may take before that is a fault."""
+
+NETWORK_STEADY_S = 5.0
+"""How long frames must go out without complaint until somebody can be taken to listen.
+
+Linux needs 3 seconds to say that nobody has an address.
+"""
+
+_VERSION_1 = 0x40
+_PUSH = 0x01
+_RGB_8_BIT = 0x0B
+_DEFAULT_OUTPUT = 1
+_HEADER = struct.Struct(">BBBBIH")
+_SEQUENCES = 15
+
+Resolve = Callable[[str, int], str]
+
+
+def ddp_packets(data: bytes, sequence: int) -> Iterator[bytes]:
+    """Cut a frame into DDP packets, the last one with PUSH, which shows them all at once.
+
+    The first packet has ``sequence`` (1 to 15, 0 would mean "unnumbered"), the others those that follow.
+    """
+    for offset in range(0, len(data), MAX_DATA_BYTES):
+        piece = data[offset : offset + MAX_DATA_BYTES]
+        flags = _VERSION_1 | (_PUSH if offset + MAX_DATA_BYTES >= len(data) else 0)
+        yield _HEADER.pack(flags, sequence, _RGB_8_BIT, _DEFAULT_OUTPUT, offset, len(piece)) + piece
+        sequence = sequence % _SEQUENCES + 1
+
+
+def resolve(host: str, port: int) -> str:
+    """Give the IPv4 address of a name; may take as long as the system's resolver does. Raises OSError."""
+    found = socket.getaddrinfo(host, port, socket.AF_INET, socket.SOCK_DGRAM)
+    return str(found[0][4][0])
+
+
+class WledNetwork:
+    """A pixel output on the network: sends frames, never waits for anything.
+
+    A name is looked up by a thread that ends with it; frames shown meanwhile are left out, which ``refresh_s`` makes
+    good. What the network said of a frame is raised with a later one, as WledError: within ``NETWORK_STEADY_S`` it is
+    known.
+
+    Args:
+        host: a name or an IPv4 address.
+        lights: how many the strip has.
+        clock: monotonic seconds.
+        port: WLED's is 4048.
+        corrected: whether WLED corrects gamma by itself (not by default); if not, frames are sent as light.
+        resolve: looks a name up; may wait.
+    """
+
+    def __init__(
+        self,
+        host: str,
+        lights: int,
+        clock: Callable[[], float],
+        *,
+        port: int = DDP_PORT,
+        corrected: bool = False,
+        resolve: Resolve = resolve,
+    ) -> None:
+        self.lights = check_lights(lights)
+        self.refresh_s: float | None = REFRESH_S
+        if not host or any(letter.isspace() or letter in "/:@" for letter in host):
+            raise WledSettingError(
+                f"{host!r} is no name of a WLED controller; expected one such as wled-board.local or 192.168.1.40, "
+                "without http:// and without a port"
+            )
+        if not 1 <= port <= 65535:
+            raise WledSettingError(f"there is no UDP port {port}; expected 1 to 65535, and WLED's is {DDP_PORT}")
+        self.host = host
+        self._port = port
+        self._corrected = corrected
+        self._resolve = resolve
+        self._sequence = 1
+        self._socket: socket.socket | None = None
+        self._address: str | None = None
+        self._unknown: OSError | UnicodeError | None = None
+        self._resolved = threading.Event()
+        self._clock = clock
+        self._asked_s = clock()
+        if _is_address(host):
+            self._address = host
+            self._resolved.set()
+        else:
+            # A daemon, since a resolver that hangs must not keep the service from ending.
+            threading.Thread(target=self._look_up, name=f"look up {host}", daemon=True).start()
+
+    def show(self, colours: bytes) -> None:
+        """Send a frame; raises WledError for a name that is not known, and for what the network told."""
+        frame = checked_frame(colours, self.lights)
+        if not self._resolved.is_set():
+            if self._clock() >= self._asked_s + LOOK_UP_S:
+                raise WledError(
+                    f"nobody has said yet which computer {self.host!r} is; is this computer in the network? An address "
+                    "such as 192.168.1.40 needs no asking"
+                )
+            return
+        if self._unknown is not None or self._address is None:
+            raise WledError(
+                f"no computer in this network is called {self.host!r} ({self._unknown}); is the WLED controller on? "
+                "Its address stands in its app and in the router's list"
+            ) from self._unknown
+        try:
+            self._send(self._address, frame if self._corrected else linearized(frame))
+        except BlockingIOError:
+            # The network is slower than the lights just now: the frame after this one, or the refresh, makes it good.
+            return
+        except OSError as error:
+            raise self._explained(error) from error
+
+    def close(self) -> None:
+        """Let go of the socket; WLED goes back to its own effect after 2.5 seconds."""
+        used, self._socket = self._socket, None
+        if used is not None:
+            used.close()
+
+    def wait_until_resolved(self, timeout_s: float) -> bool:
+        """Wait until the name has been looked up, whatever came of it; for ``referee doctor``, not for a game."""
+        return self._resolved.wait(timeout_s)
+
+    def _look_up(self) -> None:
+        try:
+            self._address = self._resolve(self.host, self._port)
+        except (OSError, UnicodeError) as error:
+            self._unknown = error
+        finally:
+            self._resolved.set()
+
+    def _send(self, address: str, frame: bytes) -> None:
+        if self._socket is None:
+            self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            self._socket.setblocking(False)
+            # Connected, so that "nobody listens on that port" comes back to us.
+            self._socket.connect((address, self._port))
+        for packet in ddp_packets(frame, self._sequence):
+            self._sequence = self._sequence % _SEQUENCES + 1
+            self._socket.send(packet)
+
+    def _explained(self, error: OSError) -> WledError:
+        where = self.host if self.host == self._address else f"{self.host} ({self._address})"
+        if isinstance(error, ConnectionRefusedError):
+            return WledError(
+                f"{where} is there, but nothing takes lights on UDP port {self._port}; see whether it is "
+                "the WLED controller, and has finished starting"
+            )
+        if error.errno in (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EHOSTDOWN):
+            return WledError(f"{where} can't be reached ({error.strerror}); see whether WLED is on and in this network")
+        return WledError(f"{where} does not take lights: {error.strerror or error}; run `referee doctor`")
+
+
+def _is_address(host: str) -> bool:
+    try:
+        socket.inet_pton(socket.AF_INET, host)
+    except OSError:
+        return False
+    return True

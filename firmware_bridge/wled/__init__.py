@@ -1,1 +1,0 @@
-"""Lights on a WLED controller, by USB or over the network."""

@@ -1,1 +1,0 @@
-"""Buttons, and switches under the squares, on the Pi's own pins."""
