@@ -15,7 +15,7 @@ from vision.reading import Hindrance, HindranceKind, Reading
 BLOCKING_KINDS = frozenset(
     {HindranceKind.HAND, HindranceKind.NOT_LOCATED, HindranceKind.MOVED_CAMERA, HindranceKind.BAD_FRAME}
 )
-"""Hindrances that keep a whole frame from being judged, whichever places they hide."""
+"""Hindrances that keep a whole frame from being judged, whichever places they hide; but see ``blocking_hindrance``."""
 
 _EVEN = 0.5
 _DICE = "dice: "
@@ -73,9 +73,14 @@ class StableView:
 
 
 def blocking_hindrance(reading: Reading) -> Hindrance | None:
-    """What keeps this reading from being judged at all, or ``None`` when it is clear."""
+    """What keeps this reading from being judged at all, or ``None`` when it is clear.
+
+    A surface that is not located hides its own places, and blocks nothing while any other place is in sight.
+    """
+    in_sight = any(seen.hidden_by is None for seen in reading.places.values())
     for hindrance in reading.hindrances:
-        if hindrance.kind in BLOCKING_KINDS or (not hindrance.places and not reading.places):
+        is_of_part = hindrance.kind is HindranceKind.NOT_LOCATED and bool(hindrance.places) and in_sight
+        if (hindrance.kind in BLOCKING_KINDS and not is_of_part) or (not hindrance.places and not reading.places):
             return hindrance
     if not reading.places:
         return Hindrance(HindranceKind.NOT_LOCATED, "The table was not found in the picture.")

@@ -11,11 +11,12 @@ import pytest
 
 from engine.api import Roll
 from engine.registry import load
-from referee.judge import Trigger
+from referee.judge import StabilityFilter, StabilitySettings, Trigger
 from referee.judge.explorer import MOST_LISTED
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn
 from tests.referee.judge.judged_game import JudgedGame
+from vision.reading import Hindrance, HindranceKind
 
 
 class _CountedOnly(Sequence[Any]):
@@ -153,3 +154,18 @@ def test_nothing_is_taken_sheet_by_sheet_before_a_turn_has_ended() -> None:
     judged = JudgedGame(unlisted("number-drop"), belief=(state,))
     ruling = judged.consider(drawn(game, after), Trigger.GLANCE)
     assert (ruling.verdict.kind, ruling.steps) == (VerdictKind.NOT_FINISHED, ())
+
+
+def test_a_sheet_that_is_not_located_does_not_keep_another_from_counting() -> None:
+    game = load("number-drop")
+    state = with_many_turns(game, 3)
+    first, second, _ = game.rules.players_to_move(state)
+    turn = drop_of(game, state, first, Random(1))
+    lost = tuple(place for place in game.table.appearance(state) if place.startswith(f"{second}."))
+    why = Hindrance(HindranceKind.NOT_LOCATED, f"the sheet of {second}: no marker is in sight", lost)
+    readings = drawn(game, game.rules.apply(state, turn), dict.fromkeys(lost, "hidden"))
+    filtered = StabilityFilter(StabilitySettings(readings=2, quiet_s=0.0))
+    views = [filtered.add(replace(reading, hindrances=(why,))) for reading in readings]
+    assert views[-1] is not None
+    ruling = JudgedGame(unlisted("number-drop"), belief=(state,)).consider(views[-1].readings, Trigger.RESTED)
+    assert [(step.player, step.turn) for step in ruling.steps] == [(first, game.notation.format_turn(turn))]

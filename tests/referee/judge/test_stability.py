@@ -100,6 +100,19 @@ def test_a_thing_on_one_square_does_not_block_the_table(make_reading: Any, start
     assert blocking_hindrance(make_reading(start, hindrances=HAND)) == HAND[0]
 
 
+def test_a_sheet_that_is_not_located_blocks_nothing_while_another_is_read(make_reading: Any, start: Any) -> None:
+    row = tuple(place for place in start if place.endswith("1"))
+    lost = Hindrance(HindranceKind.NOT_LOCATED, "the sheet: no marker is in sight", row)
+    assert blocking_hindrance(make_reading(start, hidden=row, hindrances=(lost,))) is None
+    assert blocking_hindrance(make_reading(start, hidden=start, hindrances=(lost,))) == lost
+    everywhere = Hindrance(HindranceKind.NOT_LOCATED, "no marker is in sight")
+    assert blocking_hindrance(make_reading(start, hidden=row, hindrances=(everywhere,))) == everywhere
+    settler = StabilityFilter(StabilitySettings(readings=2, quiet_s=0.0))
+    views = [settler.add(make_reading(start, time_s=time_s, hidden=row, hindrances=(lost,))) for time_s in (0.0, 0.1)]
+    assert views[-1] is not None
+    assert views[-1].shown.keys() == start.keys() - set(row)
+
+
 def test_a_reading_without_places_always_says_why() -> None:
     assert blocking_hindrance(Reading(0, 0.0, {})) is not None
     far = Hindrance(HindranceKind.OUTSIDE_PICTURE, "the board is not in the picture")
