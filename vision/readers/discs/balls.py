@@ -12,7 +12,7 @@ import numpy as np
 
 from vision.frame import BoolImage, FloatArray
 from vision.readers.discs.finder import DiscFit, TopPlane
-from vision.readers.discs.shape import DiscShape
+from vision.readers.discs.shape import DiscShape, beyond_mm
 
 HALF_SIDE_MM = 22
 INSIDE_TOP_MM = 2.6
@@ -25,7 +25,9 @@ EDGE_FLOORS = np.array([0.06, 0.06, 0.05])
 FEWEST_POINTS = 12
 FEWEST_DIRECTIONS = 6
 
-_GRID = np.stack(np.meshgrid(*(np.arange(-HALF_SIDE_MM, HALF_SIDE_MM + 1, dtype=np.float64),) * 2), axis=-1)
+_GRID = np.stack(np.meshgrid(*(np.arange(-HALF_SIDE_MM, HALF_SIDE_MM + 1, dtype=np.float64),) * 2), axis=-1).reshape(
+    -1, 2
+)
 _TURNS = np.arange(DIRECTIONS) * 2 * np.pi / DIRECTIONS
 _WAYS = np.column_stack([np.cos(_TURNS), np.sin(_TURNS)])
 
@@ -50,45 +52,45 @@ class BallEvidence:
 
 def ball_evidence(plane: TopPlane, shape: DiscShape, fit: DiscFit, nearer: BoolImage | None) -> BallEvidence:
     """Look at a disc for what a ball on it would change; ``nearer`` marks what of the plane nearer pieces hide."""
-    centre = np.array([fit.x_mm, fit.y_mm])
-    points = _GRID + centre
-    in_sight = np.ones(points.shape[:-1], dtype=np.bool_) if nearer is None else ~plane.marked(nearer, points)
-    top = shape.in_top(points, centre, -INSIDE_TOP_MM) & in_sight
-    ball = shape.in_ball(points, centre, -CLEAR_MM / 2) & in_sight
-    bare = top & ~shape.in_ball(points, centre, CLEAR_MM)
-    on_top = ball & top
+    centre = fit.centre_mm
+    points = _GRID[(_GRID**2).sum(axis=-1) < (shape.radius_mm - INSIDE_TOP_MM) ** 2] + centre
+    if nearer is not None:
+        points = points[~plane.marked(nearer, points)]
+    beyond = beyond_mm(points, shape.ball_circles(centre))
+    on_top, bare = beyond < -CLEAR_MM / 2, beyond > CLEAR_MM
     if on_top.sum() < FEWEST_POINTS or bare.sum() < FEWEST_POINTS:
         return BallEvidence(0.0, 0.0, fit.colour)
     colours = plane.at(points).astype(np.float64)
-    brightness = colours[..., 2]
-    whole = _residual(brightness, points - centre, top, 3)
-    apart = _residual(brightness, points - centre, bare, 3), _residual(brightness, points - centre, on_top, 6)
-    channels = np.sqrt([_residual(colours[..., channel], points - centre, bare, 3) for channel in range(3)])
+    places = (points - centre) / shape.radius_mm
+    brightness = colours[:, 2:]
+    whole = _residual(brightness, places, 3)[0]
+    apart = _residual(colours[bare], places[bare], 3)
+    of_ball = _residual(brightness[on_top], places[on_top], 6)[0]
     count = int(bare.sum()), int(on_top.sum())
-    smooth = (apart[0] * count[0] + apart[1] * count[1]) / sum(count)
-    noise = NOISE_FLOOR + np.sqrt(apart[0])
+    smooth = (apart[2] * count[0] + of_ball * count[1]) / sum(count)
+    noise = np.sqrt(apart)
     return BallEvidence(
-        float(np.sqrt(max(0.0, whole - smooth)) / noise),
-        _edge(plane, shape, centre, channels, nearer),
-        np.median(colours[ball], axis=0),
+        float(np.sqrt(max(0.0, whole - smooth)) / (NOISE_FLOOR + noise[2])),
+        _edge(plane, shape, centre, noise, nearer),
+        np.median(colours[on_top], axis=0),
     )
 
 
-def _residual(values: FloatArray, points: FloatArray, mask: BoolImage, terms: int) -> float:
-    """The mean square of what a polynomial of 3 (a plane) or 6 terms leaves of values inside a mask."""
-    x, y = points[mask].T / HALF_SIDE_MM
+def _residual(values: FloatArray, places: FloatArray, terms: int) -> FloatArray:
+    """The mean square, for each column, of what a polynomial of 3 (a plane) or 6 terms leaves of values."""
+    x, y = places.T
     inputs = np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y][:terms])
-    solution, *_ = np.linalg.lstsq(inputs, values[mask], rcond=None)
-    return float(((values[mask] - inputs @ solution) ** 2).mean())
+    # a touch of ridge keeps the normal equations solvable where few points are left
+    solution = np.linalg.solve(inputs.T @ inputs + 1e-6 * np.eye(terms), inputs.T @ values)
+    return np.asarray(((values - inputs @ solution) ** 2).mean(axis=0), dtype=np.float64)
 
 
 def _edge(plane: TopPlane, shape: DiscShape, centre: FloatArray, noise: FloatArray, nearer: BoolImage | None) -> float:
     """The median contrast across a ball's outline, where it is clear of the disc's own."""
     outline = shape.ball_outline(centre, _WAYS)
     inner, outer = outline - EDGE_MM * _WAYS, outline + EDGE_MM * _WAYS
-    over_top = shape.in_top(outer, centre, -OFF_OUTLINE_MM)
-    beyond = ~shape.in_disc(inner, centre, OFF_OUTLINE_MM)
-    kept = over_top | beyond
+    over_top = ((outer - centre) ** 2).sum(axis=-1) < (shape.radius_mm - OFF_OUTLINE_MM) ** 2
+    kept = over_top | (beyond_mm(inner, shape.disc_circles(centre)) > OFF_OUTLINE_MM)
     if nearer is not None:
         kept &= ~plane.marked(nearer, outer)
     if kept.sum() < FEWEST_DIRECTIONS:

@@ -34,14 +34,16 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> DiscAppeara
         view = SurfaceView(picture.image, picture.camera, picture.pose, surface, markers=picture.markers)
         position: Mapping[str, Carrier] = picture.position
         finder = DiscFinder(view)
-        plane = finder.plane(view.image)
-        for place, fit in finder.find(plane, list(position)).items():
-            if fit.contrast < CLEAR_CONTRAST:
+        plane = finder.plane(view.image, position)
+        fits = finder.find(plane, list(position))
+        for place, (player, has_ball) in position.items():
+            fit = fits.get(place)
+            if fit is None or fit.contrast < CLEAR_CONTRAST:
+                by = "" if fit is None else f" (it stands out by {fit.contrast:.1f}; {CLEAR_CONTRAST:.1f} is needed)"
                 raise EnrolmentError(
-                    f"{picture.name} shows no clear piece on {place} (it stands out by {fit.contrast:.1f}; "
-                    f"{CLEAR_CONTRAST:.1f} is needed): check what stands there, the light, and that nothing covers it"
+                    f"{picture.name} shows no clear piece on {place}{by}: "
+                    "check what stands there, the light, and that nothing covers it"
                 )
-            player, has_ball = position[place]
             discs.setdefault(player, []).append(fit.colour)
             if has_ball:
                 balls.setdefault(player, []).append(ball_evidence(plane, finder.shape, fit, None).colour)

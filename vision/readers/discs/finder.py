@@ -6,8 +6,9 @@ it nearly everywhere. So the contrast that most of the outline surpasses tells o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import cv2
 import numpy as np
@@ -17,7 +18,7 @@ from vision.frame import BoolImage, FloatArray, FloatImage, Image
 from vision.layout.pieces import DiscPieces
 from vision.readers.discs.appearance import colours_of
 from vision.readers.discs.paper import PaperLight
-from vision.readers.discs.shape import DiscShape
+from vision.readers.discs.shape import Circles, DiscShape, beyond_mm
 from vision.readers.protocols import SurfaceView
 from vision.sampling import PixelMap, PlaneWindow, linear_light, plane_map, sample
 
@@ -30,15 +31,29 @@ OUTSIDE_MM = (1.4, 3.0)
 CLEAR_OF_BALL_MM = 0.8
 REACH_MM = 8
 COARSE_MM = 2
+EVERY = 2
+LEAST_CONTRAST = 1.2
 FLOORS = (0.02, 0.02, 0.02)
 OUTLINE_SHARE = 0.15
 FEWEST_SHARE = 0.4
+FEWEST_INSIDE = 4
+AROUND_MM = 40.0
 
 FITTING_MOST = 8.0
 SAME_SHARE = 0.9
 HIDING_MM = 0.7
 _TURNS = np.arange(DIRECTIONS) * 2 * np.pi / DIRECTIONS
 _WAYS = np.column_stack([np.cos(_TURNS), np.sin(_TURNS)])
+
+
+def _steps(most: int, step: int) -> npt.NDArray[np.intp]:
+    """Offsets in both directions by steps, no farther than the most, shape (n, 2)."""
+    steps = np.arange(-most, most + 1, step)
+    offsets = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
+    return np.asarray(offsets[np.hypot(*offsets.T) <= most + step / 4])
+
+
+_COARSE, _CLOSE, _CLOSEST = _steps(REACH_MM, COARSE_MM), _steps(2, 1), _steps(1, 1)
 
 Numbers = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float32]
@@ -53,6 +68,11 @@ class TopPlane:
     colours: FloatImage
     window: PlaneWindow
     paper: FloatArray
+
+    @cached_property
+    def channels(self) -> FloatImage:
+        """The same by channel, (3, pixels)."""
+        return np.ascontiguousarray(self.colours.reshape(-1, 3).T)
 
     def at(self, points_mm: FloatArray) -> FloatImage:
         """The colours, (..., 3), at points of the plane, (..., 2), interpolated."""
@@ -105,55 +125,67 @@ class DiscFinder:
         self._numbers = {place: number for number, place in enumerate(surface.places)}
         self._centres = np.array([surface.centre_mm(place) for place in surface.places])
         self._within = np.concatenate([share * self.shape.radius_mm * _WAYS for share in INSIDE_SHARES])
-        self._inside, self._inside_kept, self._outside, self._outside_kept = self._samples()
+        self._inside, self._outside = self._samples()
 
     def hidden_share(self, middle_mm: FloatArray, nearer: Sequence[tuple[FloatArray, bool]]) -> float:
         """The share of a disc's top that nearer discs hide, each given by its middle and whether it has a ball."""
         points = middle_mm + self._within
         hidden = np.zeros(len(points), dtype=np.bool_)
-        for other, ball in nearer:
-            hidden |= self.shape.in_disc(points, other, HIDING_MM)
-            if ball:
-                hidden |= self.shape.in_ball(points, other, HIDING_MM)
+        for circles in self._covering(nearer):
+            hidden |= beyond_mm(points, circles) < HIDING_MM
         return float(hidden.mean())
 
     def hidden_by(self, nearer: Sequence[tuple[FloatArray, bool]]) -> BoolImage:
         """What of the plane nearer discs hide, a little more than that."""
-        rows, columns = self._window.shape
-        x = self._window.left_mm + (np.arange(columns) + 0.5) / PX_PER_MM
-        y = self._window.far_mm - (np.arange(rows) + 0.5) / PX_PER_MM
-        points = np.stack(np.meshgrid(x, y), axis=-1)
-        hidden = np.zeros((rows, columns), dtype=np.bool_)
-        for other, ball in nearer:
-            hidden |= self.shape.in_disc(points, other, HIDING_MM)
-            if ball:
-                hidden |= self.shape.in_ball(points, other, HIDING_MM)
-        return hidden
+        hidden = np.zeros(self._window.shape, dtype=np.uint8)
+        for middles, radii in self._covering(nearer):
+            columns, rows = self._window.to_pixels(middles[:, 0], middles[:, 1])
+            for column, row, radius in zip(columns, rows, radii, strict=True):
+                cv2.circle(hidden, (round(column), round(row)), round((radius + HIDING_MM) * PX_PER_MM), 1, -1)
+        return np.asarray(hidden > 0)
 
-    def plane(self, image: Image) -> TopPlane:
-        """Sample the plane of the tops."""
+    def _covering(self, nearer: Sequence[tuple[FloatArray, bool]]) -> Iterator[Circles]:
+        for other, ball in nearer:
+            yield self.shape.disc_circles(other)
+            if ball:
+                yield self.shape.ball_circles(other)
+
+    def plane(self, image: Image, places: Collection[str]) -> TopPlane:
+        """Sample the plane of the tops around some places; elsewhere it is left at zero."""
         paper = self._paper.of(image)
-        sampled = sample(image, self._map)
-        if sampled.ndim == 2:
-            sampled = np.asarray(cv2.cvtColor(sampled, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
-        light = cv2.GaussianBlur(linear_light(sampled), (0, 0), SMOOTHING_MM * PX_PER_MM)
-        return TopPlane(colours_of(np.asarray(light, dtype=np.float32), paper), self._window, paper)
+        colours = np.zeros((*self._window.shape, 3), dtype=np.float32)
+        if places:
+            centres = self._centres[[self._numbers[place] for place in places]]
+            column, row = self._window.to_pixels(centres[:, 0], centres[:, 1])
+            around = AROUND_MM * PX_PER_MM
+            part = np.s_[
+                max(0, int(row.min() - around)) : int(row.max() + around) + 1,
+                max(0, int(column.min() - around)) : int(column.max() + around) + 1,
+            ]
+            sampled = sample(image, np.ascontiguousarray(self._map[part]))
+            if sampled.ndim == 2:
+                sampled = np.asarray(cv2.cvtColor(sampled, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
+            light = cv2.GaussianBlur(linear_light(sampled), (0, 0), SMOOTHING_MM * PX_PER_MM)
+            colours[part] = colours_of(np.asarray(light, dtype=np.float32), paper)
+        return TopPlane(colours, self._window, paper)
 
     def find(self, plane: TopPlane, places: list[str], nearer: BoolImage | None = None) -> dict[str, DiscFit]:
-        """The best circle near each place; ``nearer`` marks what of the plane nearer pieces hide."""
+        """The best circle near each place where one stands out; ``nearer`` marks what nearer pieces hide."""
         if not places:
             return {}
         chosen = np.array([self._numbers[place] for place in places])
-        steps = np.arange(-REACH_MM, REACH_MM + 1, COARSE_MM)
-        offsets = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
-        offsets = offsets[np.hypot(*offsets.T) <= REACH_MM + COARSE_MM / 2]
-        best = self._best(plane, chosen, np.broadcast_to(offsets, (len(chosen), *offsets.shape)), nearer)
-        close = np.stack(np.meshgrid((-1, 0, 1), (-1, 0, 1)), axis=-1).reshape(-1, 2)
-        found, contrast, colour, spread = self._best(plane, chosen, best[0][:, None] + close, nearer, last=True)
-        _, without_ball, _, _ = self._best(plane, chosen, found[:, None] + close, nearer, whole=True)
+        first, contrast, _, _ = self._best(
+            plane, chosen, np.broadcast_to(_COARSE, (len(chosen), *_COARSE.shape)), nearer
+        )
+        standing_out = np.flatnonzero(contrast > LEAST_CONTRAST)
+        chosen = chosen[standing_out]
+        found, contrast, colour, spread = self._best(
+            plane, chosen, first[standing_out][:, None] + _CLOSE, nearer, last=True
+        )
+        _, without_ball, _, _ = self._best(plane, chosen, found[:, None] + _CLOSEST, nearer, whole=True)
         middles = self._centres[chosen] + found / PX_PER_MM
         return {
-            place: DiscFit(
+            places[number]: DiscFit(
                 float(middles[index, 0]),
                 float(middles[index, 1]),
                 float(contrast[index]),
@@ -161,7 +193,7 @@ class DiscFinder:
                 colour[index].astype(np.float64),
                 spread[index].astype(np.float64),
             )
-            for index, place in enumerate(places)
+            for index, number in enumerate(standing_out)
         }
 
     def _best(
@@ -171,72 +203,75 @@ class DiscFinder:
         offsets: Numbers,
         nearer: BoolImage | None,
         *,
+        every: int = 1,
         whole: bool = False,
         last: bool = False,
     ) -> tuple[Numbers, Floats, Floats, Floats]:
         """Of offsets in pixels, (places, n, 2), the one of most contrast for each place: it, and what it gives.
 
-        What a ball would cover is left out, unless ``whole``.
+        What a ball would cover is left out, unless ``whole``. Only ``every`` n-th direction is looked in. ``last`` asks
+        for the middle of the circle rather than for its most contrast.
         """
-        inside, inside_kept = self._taken(plane, self._inside, self._inside_kept, chosen, offsets, nearer, whole)
-        outside, outside_kept = self._taken(plane, self._outside, self._outside_kept, chosen, offsets, nearer, whole)
-        count = np.maximum(inside_kept.sum(axis=-1, keepdims=True), np.float32(1))
-        colour = (inside * inside_kept[..., None]).sum(axis=-2) / count
-        squares = (inside * inside * inside_kept[..., None]).sum(axis=-2) / count
+        inside, inside_kept = self._taken(plane, self._inside, chosen, offsets, nearer, every, whole)
+        outside, outside_kept = self._taken(plane, self._outside, chosen, offsets, nearer, every, whole)
+        count = np.maximum(inside_kept.sum(axis=-1), np.float32(1))
+        weights = (inside_kept / count[..., None])[..., None]
+        colour = (inside[..., None, :] @ weights)[..., 0, 0]
+        squares = ((inside * inside)[..., None, :] @ weights)[..., 0, 0]
         spread = np.sqrt(np.maximum(squares - colour * colour, np.float32(0)))
-        scale = np.asarray(FLOORS, dtype=np.float32) + spread
-        apart = ((outside - colour[..., None, :]) / scale[..., None, :]) ** 2
-        contrasts = np.sqrt(apart.sum(axis=-1))
+        scale = np.float32(1) / (np.asarray(FLOORS, dtype=np.float32)[:, None, None] + spread)
+        outside -= colour[..., None]
+        outside *= scale[..., None]
+        apart = np.sqrt(np.einsum("cpos,cpos->pos", outside, outside))
         # at each direction the farther of what is close to the outline, in its shadow, and what is beyond
-        shape = (*contrasts.shape[:-1], len(OUTSIDE_MM), DIRECTIONS)
-        kept = outside_kept.reshape(shape)
-        around = np.where(kept > 0, contrasts.reshape(shape), np.float32(-1)).max(axis=-2)
+        directions = DIRECTIONS // every
+        shape = (*apart.shape[:-1], len(OUTSIDE_MM), directions)
+        kept = np.broadcast_to(outside_kept, apart.shape).reshape(shape)
+        around = np.where(kept > 0, apart.reshape(shape), np.float32(-1)).max(axis=-2)
         seen = (around >= 0).sum(axis=-1)
         ordered = np.sort(around, axis=-1)
-        at = DIRECTIONS - seen + (OUTLINE_SHARE * seen).astype(np.intp)
-        contrast = np.take_along_axis(ordered, np.minimum(at, DIRECTIONS - 1)[..., None], axis=-1)[..., 0]
-        enough = (seen >= FEWEST_SHARE * DIRECTIONS) & (inside_kept.sum(axis=-1) >= 4)
-        contrast = np.where(enough, contrast, np.float32(0))
+        at = directions - seen + (OUTLINE_SHARE * seen).astype(np.intp)
+        contrast = np.take_along_axis(ordered, np.minimum(at, directions - 1)[..., None], axis=-1)[..., 0]
+        contrast = np.where((seen >= FEWEST_SHARE * directions) & (count >= FEWEST_INSIDE), contrast, np.float32(0))
         # the middle is told by all of the outline, of which no part counts for very much
         fitting = np.minimum(around, np.float32(FITTING_MOST)).sum(axis=-1)
         near_best = contrast >= SAME_SHARE * contrast.max(axis=1, keepdims=True)
         index = np.where(near_best, fitting, np.float32(-1)).argmax(axis=1) if last else contrast.argmax(axis=1)
         rows = np.arange(len(chosen))
-        return offsets[rows, index], contrast.max(axis=1), colour[rows, index], spread[rows, index]
+        return offsets[rows, index], contrast.max(axis=1), colour[:, rows, index].T, spread[:, rows, index].T
 
     def _taken(
         self,
         plane: TopPlane,
-        samples: Numbers,
-        kept: Floats,
+        samples: tuple[Numbers, Floats],
         chosen: Numbers,
         offsets: Numbers,
         nearer: BoolImage | None,
+        every: int,
         whole: bool,
     ) -> tuple[FloatImage, FloatImage]:
-        """Colours (places, offsets, samples, 3) and weights (places, offsets, samples) of samples moved by offsets."""
+        """Colours of samples moved by offsets, (3, places, offsets, samples), and weights, without the 3."""
         rows, columns = plane.colours.shape[:2]
-        moved = samples[chosen][:, None] + (offsets[..., 0] - columns * offsets[..., 1])[..., None]
+        pixels, kept = samples[0][chosen, ::every], samples[1][chosen, ::every]
+        moved = pixels[:, None] + (offsets[..., 0] - columns * offsets[..., 1])[..., None]
         np.clip(moved, 0, rows * columns - 1, out=moved)
-        weights = np.broadcast_to(np.float32(1) if whole else kept[chosen][:, None], moved.shape)
+        weights = (np.ones_like(kept) if whole else kept)[:, None]
         if nearer is not None:
             weights = np.where(nearer.reshape(-1)[moved], np.float32(0), weights)
-        return plane.colours.reshape(-1, 3)[moved], weights
+        return np.take(plane.channels, moved, axis=1), weights
 
-    def _samples(self) -> tuple[Numbers, Floats, Numbers, Floats]:
+    def _samples(self) -> tuple[tuple[Numbers, Floats], tuple[Numbers, Floats]]:
         """Flat indices of pixels inside and outside each place's circle, (places, n), and which of them count."""
         middles = self._centres[:, None]
         inside = middles + self._within
         reach = self.shape.reach(middles, _WAYS)[..., None]
         outside = np.concatenate([middles + (reach + beyond) * _WAYS for beyond in OUTSIDE_MM], axis=1)
         # a ball may be there or not, so what it would cover tells nothing of the disc
-        inside_kept = ~self.shape.in_ball(inside, middles, CLEAR_OF_BALL_MM)
-        outside_kept = ~self.shape.in_ball(outside, middles, CLEAR_OF_BALL_MM)
+        balls = self.shape.ball_circles(middles)
+        inside_kept, outside_kept = (beyond_mm(points, balls) > CLEAR_OF_BALL_MM for points in (inside, outside))
         return (
-            self._flat(inside),
-            inside_kept.astype(np.float32),
-            self._flat(outside),
-            outside_kept.astype(np.float32),
+            (self._flat(inside), inside_kept.astype(np.float32)),
+            (self._flat(outside), outside_kept.astype(np.float32)),
         )
 
     def _flat(self, points_mm: FloatArray) -> Numbers:

@@ -54,13 +54,9 @@ def _cells_mm(markers: MarkerLayout, marker_id: int) -> tuple[FloatArray, FloatA
     side = dictionary.markerSize
     bits = cv2.aruco.Dictionary.getBitsFromByteList(dictionary.bytesList[marker_id : marker_id + 1], side)
     cell = markers.side_mm / (side + 2)
-    x, y = markers.centres_mm[marker_id]
-    points: dict[bool, list[tuple[float, float, float]]] = {True: [], False: []}
-    for row in range(side):
-        for column in range(side):
-            right, near = ((step - (side - 1) / 2) * cell for step in (column, row))
-            points[bool(bits[row, column])] += [
-                (x + right + _SPREAD * cell * across, y - near - _SPREAD * cell * down, markers.z_mm)
-                for across, down in ((0, 0), (-1, 0), (1, 0), (0, -1), (0, 1))
-            ]
-    return np.array(points[True]).reshape(-1, 3), np.array(points[False]).reshape(-1, 3)
+    steps = (np.arange(side) - (side - 1) / 2) * cell
+    within = _SPREAD * cell * np.array([(0, 0), (-1, 0), (1, 0), (0, -1), (0, 1)])
+    right, down = np.meshgrid(steps, steps)
+    cells = np.stack([right, -down], axis=-1)[:, :, None] + within + markers.centres_mm[marker_id]
+    points = np.concatenate([cells, np.full((*cells.shape[:-1], 1), markers.z_mm)], axis=-1)
+    return points[bits > 0].reshape(-1, 3), points[bits == 0].reshape(-1, 3)

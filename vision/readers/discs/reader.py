@@ -29,7 +29,7 @@ class DiscSettings:
     ``benchmarks/stress.py`` shows what a change does.
     """
 
-    candidate_contrast: float = 1.5
+    candidate_contrast: float = 1.7
     """Contrast of an outline from which a circle is weighed at all. Lower: slower."""
     sure_contrast: float = 3.5
     """Contrast from which a disc tells how bright the light is."""
@@ -168,7 +168,7 @@ class DiscReader:
         """
         finder = self._finder_for(view)
         order = [place for place in self._surface.places if place in places]
-        plane = finder.plane(view.image)
+        plane = finder.plane(view.image, order)
         kept = {place: sighting for place, sighting in previous.items() if place not in places}
         fits = self._candidates(finder.find(plane, order))
         light = self._light(plane, fits, kept)

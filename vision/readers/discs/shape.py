@@ -11,11 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vision.frame import BoolImage, FloatArray
+from vision.frame import FloatArray
 from vision.geometry import Pose
 from vision.layout.pieces import DiscPieces
 
-_SLICES = 7
+_SLICES = np.array([-0.75, -0.4, 0.0, 0.4, 0.75])
+Circles = tuple[FloatArray, FloatArray]
+"""Middles (..., k, 2) and radii (k,), in mm of the plane."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,53 +38,43 @@ class DiscShape:
         """The disc's radius."""
         return self.pieces.diameter_mm / 2
 
-    def seen(self, centre_mm: FloatArray, height_mm: float) -> tuple[FloatArray, float]:
-        """Where in the plane a point (x, y) at a height is seen, and how much larger what lies there is."""
-        scale = (self.camera_mm[2] - self.top_mm) / (self.camera_mm[2] - height_mm)
-        return np.asarray(self.camera_mm[:2] + (centre_mm - self.camera_mm[:2]) * scale), float(scale)
+    def seen(self, centre_mm: FloatArray, heights_mm: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Where in the plane points (..., 2) are seen that lie at heights (k,), and how much larger what lies there is.
+
+        Of shapes (..., k, 2) and (k,).
+        """
+        scales = (self.camera_mm[2] - self.top_mm) / (self.camera_mm[2] - heights_mm)
+        camera = self.camera_mm[:2]
+        return camera + (centre_mm[..., None, :] - camera) * scales[:, None], scales
 
     def reach(self, centre_mm: FloatArray, directions: FloatArray) -> FloatArray:
         """How far a disc reaches from its top's middle (..., 2) in the given directions (..., 2): its support."""
-        foot, scale = self.seen(centre_mm, self.top_mm - self.pieces.disc_mm)
-        supported = ((foot - centre_mm) * directions).sum(axis=-1) + self.radius_mm * scale
+        feet, scales = self.seen(centre_mm, np.array([self.top_mm - self.pieces.disc_mm]))
+        supported = ((feet[..., 0, :] - centre_mm) * directions).sum(axis=-1) + self.radius_mm * scales[0]
         return np.asarray(np.maximum(self.radius_mm, supported))
 
-    def in_disc(self, points_mm: FloatArray, centre_mm: FloatArray, grown_mm: float = 0.0) -> BoolImage:
-        """Which points of the plane a disc covers, its side included."""
-        covered = np.zeros(points_mm.shape[:-1], dtype=np.bool_)
-        for share in (0.0, 0.5, 1.0):
-            middle, scale = self.seen(centre_mm, self.top_mm - share * self.pieces.disc_mm)
-            covered |= _within(points_mm, middle, self.radius_mm * scale + grown_mm)
-        return covered
+    def disc_circles(self, centre_mm: FloatArray) -> Circles:
+        """Middles (..., 3, 2) and radii (3,) of what the top, the middle and the foot of a disc cover of the plane."""
+        middles, scales = self.seen(centre_mm, self.top_mm - self.pieces.disc_mm * np.array([0.0, 0.5, 1.0]))
+        return middles, self.radius_mm * scales
 
-    def in_top(self, points_mm: FloatArray, centre_mm: FloatArray, grown_mm: float = 0.0) -> BoolImage:
-        """Which points of the plane lie on a disc's top."""
-        return _within(points_mm, centre_mm, self.radius_mm + grown_mm)
-
-    def in_ball(self, points_mm: FloatArray, centre_mm: FloatArray, grown_mm: float = 0.0) -> BoolImage:
-        """Which points of the plane a ball on a disc covers."""
-        covered = np.zeros(points_mm.shape[:-1], dtype=np.bool_)
-        for middle, radius in self.ball_slices(centre_mm):
-            covered |= _within(points_mm, middle, radius + grown_mm)
-        return covered
-
-    def ball_slices(self, centre_mm: FloatArray) -> list[tuple[FloatArray, float]]:
-        """Middle and radius of what each slice of a ball covers of the plane."""
+    def ball_circles(self, centre_mm: FloatArray) -> Circles:
+        """Middles (..., k, 2) and radii (k,) of what the slices of a ball on a disc cover of the plane."""
         half = self.pieces.ball_mm / 2
-        slices = []
-        for up in np.linspace(-half, half, _SLICES + 2)[1:-1]:
-            middle, scale = self.seen(centre_mm, self.top_mm + half + float(up))
-            slices.append((middle, scale * float(np.sqrt(half**2 - up**2))))
-        return slices
+        up = half * _SLICES
+        middles, scales = self.seen(centre_mm, self.top_mm + half + up)
+        return middles, scales * np.sqrt(half**2 - up**2)
 
     def ball_outline(self, centre_mm: FloatArray, directions: FloatArray) -> FloatArray:
         """Points of a ball's outline in the plane, (n, 2), the farthest in each of the given directions, (n, 2)."""
-        slices = self.ball_slices(centre_mm)
-        middles = np.stack([middle for middle, _ in slices])
-        radii = np.array([radius for _, radius in slices])
+        middles, radii = self.ball_circles(centre_mm)
         chosen = (directions @ middles.T + radii).argmax(axis=1)
         return np.asarray(middles[chosen] + radii[chosen][:, None] * directions)
 
 
-def _within(points_mm: FloatArray, middle_mm: FloatArray, radius_mm: float) -> BoolImage:
-    return np.asarray(((points_mm - middle_mm) ** 2).sum(axis=-1) < max(0.0, radius_mm) ** 2)
+def beyond_mm(points_mm: FloatArray, circles: Circles) -> FloatArray:
+    """How far points (..., 2) lie outside the nearest of some circles; below zero inside of one."""
+    middles, radii = circles
+    across = points_mm[..., None, 0] - middles[..., 0]
+    along = points_mm[..., None, 1] - middles[..., 1]
+    return np.asarray((np.sqrt(across * across + along * along) - radii).min(axis=-1))

@@ -9,7 +9,7 @@ import pytest
 from tests.vision.readers.discs import pictures
 from vision.geometry import outline_px, project
 from vision.layout.pieces import DiscPieces
-from vision.readers.discs.shape import DiscShape
+from vision.readers.discs.shape import DiscShape, beyond_mm
 
 BOARD = pictures.LAYOUT.board
 PIECES = DiscPieces.on(BOARD)
@@ -26,7 +26,7 @@ def test_points_that_a_disc_covers_lie_within_its_projected_outline(name: str, p
     grid = centre + np.stack(np.meshgrid(np.arange(-24, 25, 2), np.arange(-24, 25, 2)), axis=-1).reshape(-1, 2)
     pixels = project(camera, pose, np.column_stack([grid, np.full(len(grid), shape.top_mm)]))
     away = np.array([cv2.pointPolygonTest(outline, tuple(map(float, pixel)), True) for pixel in pixels])
-    inside = shape.in_disc(grid, centre)
+    inside = beyond_mm(grid, shape.disc_circles(centre)) < 0
     assert (away[inside] > -1.0).all()
     assert (away[~inside] < 1.0).all()
 
@@ -47,4 +47,5 @@ def test_a_balls_outline_is_that_of_the_projected_sphere(name: str) -> None:
     hull = np.asarray(cv2.convexHull(project(camera, pose, points).astype(np.float32)))
     away = [abs(cv2.pointPolygonTest(hull, tuple(map(float, pixel)), True)) for pixel in seen]
     assert max(away) < 1.2
-    assert shape.in_ball(centre + 0.9 * (outline - centre), centre).mean() > 0.7
+    middle = outline.mean(axis=0)
+    assert (beyond_mm(middle + 0.85 * (outline - middle), shape.ball_circles(centre)) < 0).all()
