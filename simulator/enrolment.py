@@ -1,13 +1,15 @@
-"""Pictures to set a referee up with: every top of every block colour, and calibration boards."""
+"""Pictures to teach a referee a set from: every top of every block colour, a set-up; and calibration boards."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import cv2
 import numpy as np
 
-from simulator.play.actions import Slack
+from simulator.play.actions import Arrangement, Slack
 from simulator.play.deblockle import BlockHandler
 from simulator.rendering.optics import (
     SensorNoise,
@@ -21,7 +23,7 @@ from simulator.rendering.optics import (
 )
 from simulator.rendering.renderer import Renderer
 from simulator.scene.cube import direction, net_side
-from simulator.scene.pieces import SYMBOLS
+from simulator.scene.pieces import SYMBOLS, DiscPose, PiecePose
 from simulator.scene.scene import Lighting, Scene, Sensor, Setting
 from simulator.scene.viewpoint import first_fitting, looking_at
 from vision.frame import Image
@@ -52,6 +54,16 @@ class EnrolmentImage:
     colour: str
     blocks: tuple[PlacedBlock, ...]
 
+    @property
+    def name(self) -> str:
+        """What a person calls it."""
+        return f"the picture of {self.colour}"
+
+    @property
+    def position(self) -> Mapping[str, tuple[str, str]]:
+        """What stands where, as a reader of blocks is told."""
+        return {block.cell: (block.colour, block.top) for block in self.blocks}
+
     def as_json(self) -> dict[str, object]:
         """The position as an enrolment file holds it."""
         return {
@@ -60,6 +72,29 @@ class EnrolmentImage:
                 for block in self.blocks
             ]
         }
+
+
+@dataclass(frozen=True, eq=False)
+class SetUpImage:
+    """A picture of a game's set-up, and what stands where as a reader of its kind of pieces is told."""
+
+    image: Image
+    position: Mapping[str, Any]
+
+    name: ClassVar[str] = "the picture of the set-up"
+
+
+def set_up_image(setting: Setting, standing: Arrangement, seed: int = 0) -> SetUpImage:
+    """Take a picture of a set-up to learn the pieces from."""
+    image = Renderer(seed).render(Scene(setting, tuple(standing.values())), 0)
+    return SetUpImage(image, {place: _told(piece) for place, piece in standing.items()})
+
+
+def _told(piece: PiecePose) -> Any:
+    match piece:
+        case DiscPose():
+            return (piece.colour, piece.ball is not None)
+    raise ValueError(f"nobody learns a {piece.look} from a set-up")
 
 
 def enrolment_images(setting: Setting, seed: int = 0, slack: Slack | None = None) -> tuple[EnrolmentImage, ...]:

@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
 
+import numpy as np
+
 from common.places import occupied
-from simulator.enrolment import EnrolmentImage, charuco_views, enrolment_images
+from simulator.enrolment import EnrolmentImage, SetUpImage, charuco_views, enrolment_images, set_up_image
 from simulator.play.choreography import Moment
 from simulator.play.game import GameOptions, Press, VirtualGame
 from simulator.play.ground_truth import FrameTruth, TruthLog
@@ -23,6 +25,8 @@ from simulator.scene.viewpoint import lens, looking_at
 from vision.errors import EndOfFramesError
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose
+from vision.layout.pieces import BlockPieces
+from vision.layout.table import default_layout
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +37,9 @@ class Nudge:
     pose: Pose
 
 
-def standard_setting(camera: CameraModel | None = None, pose: Pose | None = None) -> Setting:
+def standard_setting(camera: CameraModel | None = None, pose: Pose | None = None, game: str = "deblockle") -> Setting:
     """A wooden table under one lamp, seen from the first player's side, tilted a little."""
-    return Setting(camera or lens(), pose or looking_at(), sensor=Sensor(jpeg_quality=92))
+    return Setting(camera or lens(), pose or looking_at(), default_layout(game), sensor=Sensor(jpeg_quality=92))
 
 
 class PlayedTable:
@@ -140,6 +144,13 @@ class VirtualTable(PlayedTable):
     def enrolment_images(self) -> tuple[EnrolmentImage, ...]:
         """A picture of each block colour's six tops on known squares, by this camera on this table."""
         return enrolment_images(self._setting, self.seed, self._slack)
+
+    def teaching_images(self) -> tuple[EnrolmentImage | SetUpImage, ...]:
+        """Pictures of known positions to learn the pieces from: of blocks every top, of others a set-up."""
+        if isinstance(self._setting.layout.board.pieces, BlockPieces):
+            return self.enrolment_images()
+        standing = self._played.put_out_again(np.random.default_rng([self.seed, 21]))
+        return (set_up_image(self._setting, standing, self.seed),)
 
     def charuco_views(self, count: int) -> tuple[Image, ...]:
         """Pictures of a calibration board by this camera."""

@@ -150,6 +150,7 @@ def watch_command(
 
 
 @click.command(cls=ExampleCommand)
+@click.argument("game_name", metavar="[GAME]", default="deblockle")
 @click.option("--seed", type=click.IntRange(min=0), help="The number everything random comes from.  [default: 7]")
 @click.option("--turns", type=click.IntRange(1, 10000), help="How many turns are played.  [default: 12]")
 @click.option("--fast", is_flag=True, default=None, help="Play as fast as the computer can.")
@@ -178,6 +179,7 @@ def watch_command(
 @click.pass_obj
 def demo_command(
     context: CommandContext,
+    game_name: str,
     seed: int | None,
     turns: int | None,
     fast: bool | None,
@@ -194,18 +196,24 @@ def demo_command(
 
     Examples:
       referee demo
+      referee demo diaballik
       referee demo --seed 3 --turns 20 --fast
       referee demo --video demo.mp4 --journal demo.sqlite
       referee demo --fast --still demo.png
       referee demo --lights pico --eyes both --link-faults "all=0.05, unplugs_at_s=4"
     """
-    from referee.demo.run import DemoOptions, run_demo
+    from engine import registry
+    from referee.demo.run import GAMES, DemoOptions, run_demo
     from referee.hints.advice import HintSettings
     from referee.wiring.plan import Inputs
 
     configured = context.configuration({"demo.seed": seed, "demo.turns": turns, "demo.fast": fast or None}).settings
     settings = configured.demo
+    game = registry.load(game_name).name
+    if game not in GAMES:
+        raise click.BadParameter(f"nobody plays {game} on the virtual table yet; there is {', '.join(GAMES)}")
     options = DemoOptions(
+        game=game,
         seed=settings.seed,
         turns=settings.turns,
         fast=settings.fast,

@@ -51,21 +51,21 @@ from referee.wiring.plan import Inputs
 from simulator.microcontroller.faults import WireFaults
 from simulator.play.game import GameOptions
 from simulator.play.ground_truth import TruthLog
-from simulator.play.players import Habits
+from simulator.play.players import HANDLERS, Habits
 from simulator.scene.scene import Setting
 from simulator.table import VirtualTable, standard_setting
 from vision.frame import Frame
 from vision.locating.location import locate
-from vision.readers.blocks.appearance import BlockAppearance
-from vision.readers.blocks.enrolment import enrol
-from vision.readers.protocols import EnrolmentPicture
-from vision.readers.registry import table_reader
+from vision.readers.protocols import Appearance, EnrolmentPicture
+from vision.readers.registry import reader_kind, table_reader
 from vision.readers.table_reader import TableReader
 
 LinkFaults = WireFaults
 """What goes wrong on the microcontroller's wire."""
 
 FRAMES_PER_SECOND = 15.0
+GAMES = tuple(HANDLERS)
+"""What is played on the virtual table."""
 _VIRTUAL_DAY = datetime(2025, 1, 1, 12, tzinfo=UTC)
 
 
@@ -81,6 +81,7 @@ class DemoOptions:
     ``None`` when nobody sits there.
     """
 
+    game: str = "deblockle"
     seed: int = 7
     turns: int = 12
     fast: bool = False
@@ -124,12 +125,12 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     The same seed and turns give the same game, verdicts and journal events. Raises JournalError when the journal
     can't be written, FrameError when the film can't.
     """
-    game: Game[Any, Any] = load("deblockle")
+    game: Game[Any, Any] = load(options.game)
     truth = TruthLog()
     table = VirtualTable(
         options.seed,
         GameOptions(game.name, turns=options.turns, habits=_habits(options)),
-        setting=_uncompressed(),
+        setting=_uncompressed(game.name),
         fps=FRAMES_PER_SECOND,
         truth=truth,
     )
@@ -250,7 +251,7 @@ def _staged(options: DemoOptions, on: _Table, console: Console, remarks: _Remark
 def _reader(options: DemoOptions, on: _Table, board: DemoController | None, console: Console) -> Reader:
     if options.inputs == Inputs.SENSORS:
         return compose_reader(on.game, None, board)
-    console.print("Learning the pieces from two pictures …")
+    console.print("Learning the pieces from pictures …")
     return compose_reader(on.game, enrolled_reader(on.table), board if options.inputs == Inputs.BOTH else None)
 
 
@@ -273,9 +274,9 @@ def _presses(table: VirtualTable, board: DemoController | None) -> list[ButtonRo
     return pressed if board is None else [role for button in pressed for role in board.press(button)]
 
 
-def _uncompressed() -> Setting:
+def _uncompressed(game: str) -> Setting:
     """The usual table under a camera whose pictures don't travel over a cable, so that none is packed and unpacked."""
-    setting = standard_setting()
+    setting = standard_setting(game=game)
     return replace(setting, sensor=replace(setting.sensor, jpeg_quality=None))
 
 
@@ -284,20 +285,22 @@ def enrolled_reader(table: VirtualTable) -> TableReader:
     return table_reader(table.calibration(), table.setting.layout, enrolled_appearance(table))
 
 
-def enrolled_appearance(table: VirtualTable) -> BlockAppearance:
-    """Learn what the blocks look like from pictures of known positions."""
+def enrolled_appearance(table: VirtualTable) -> Appearance:
+    """Learn what the pieces look like from pictures of known positions."""
     camera, layout = table.calibration(), table.setting.layout
     pictures = [
         EnrolmentPicture(
             picture.image,
             camera,
             locate(picture.image, camera, layout).pose,
-            {block.cell: (block.colour, block.top) for block in picture.blocks},
-            f"the picture of {picture.colour}",
+            picture.position,
+            picture.name,
+            layout.markers,
         )
-        for picture in table.enrolment_images()
+        for picture in table.teaching_images()
     ]
-    return enrol(pictures, layout.board)
+    appearance: Appearance = reader_kind(layout).enrol(pictures, layout.board)
+    return appearance
 
 
 @dataclass

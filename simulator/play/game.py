@@ -120,6 +120,10 @@ class VirtualGame:
             return None
         return self._choreography.moment(self._stretch, time_s - self._began_s)
 
+    def put_out_again(self, rng: np.random.Generator) -> Arrangement:
+        """How the pieces stand when they are put out for the start another time."""
+        return self._players.put_out_again(rng)
+
     def looks(self, moment: Moment) -> dict[str, str]:
         """Each place's look at a moment; a block in a hand stands nowhere."""
         return Arrangement.on_board(self._layout, moment.pieces).appearance(self._game.places)

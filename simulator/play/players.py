@@ -94,6 +94,11 @@ class Players:
         """Whether they agreed on other squares than the usual ones."""
         return False
 
+    def put_out_again(self, rng: np.random.Generator) -> Arrangement:
+        """How the pieces stand when they are put out for the start another time."""
+        handler = type(self._handler)(self._handler.layout, self._habits.slack, rng)
+        return handler.set_up(self._starting_looks())
+
     def _starting_looks(self) -> Mapping[str, str]:
         """What starts on which square."""
         start = self._game.table.appearance(self._game.rules.new(self._options))

@@ -35,6 +35,7 @@ from simulator.faults.disturbances import Disturbance
 from simulator.faults.game import Episode
 from simulator.faults.players import Start
 from simulator.faults.table import FaultyTable, faulty_setting
+from simulator.play.game import GameOptions
 from simulator.play.game import TurnEnd as PlannedTurnEnd
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
@@ -43,7 +44,7 @@ from simulator.scene.viewpoint import lens
 from simulator.table import VirtualTable, standard_setting
 from vision.frame import Frame
 from vision.geometry import Pose
-from vision.readers.blocks.appearance import BlockAppearance
+from vision.readers.protocols import Appearance
 from vision.readers.registry import table_reader
 
 FRAMES_PER_SECOND = 15.0
@@ -191,9 +192,9 @@ def _setting(seed: int, size: tuple[int, int], game: str) -> Setting:
 
 
 @cache
-def looks_of_pieces(size: tuple[int, int]) -> BlockAppearance:
+def looks_of_pieces(size: tuple[int, int], game: str = "deblockle") -> Appearance:
     """Enrol the piece set once, on an ordinary table: as an owner does, not for each game anew."""
-    return enrolled_appearance(VirtualTable(1, setting=standard_setting(lens(size))))
+    return enrolled_appearance(VirtualTable(1, GameOptions(game), setting=standard_setting(lens(size), game=game)))
 
 
 def play(plan: GamePlan, watch: Watch = _no_watch) -> GameRecord:
@@ -284,7 +285,7 @@ def _reader(plan: GamePlan, table: FaultyTable, switches: TableSwitches, game: G
         return compose_reader(game, None, switches)
     seen: Reader = PerfectReader(table, game.looks)
     if not plan.perfect_reader:
-        seen = table_reader(table.calibration(), table.setting.layout, looks_of_pieces(plan.size))
+        seen = table_reader(table.calibration(), table.setting.layout, looks_of_pieces(plan.size, plan.game))
     return compose_reader(game, seen, switches if plan.inputs is Inputs.BOTH else None, every_frame=plan.perfect_reader)
 
 

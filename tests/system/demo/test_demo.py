@@ -172,3 +172,10 @@ def test_the_score_names_what_differs() -> None:
     score = score_of(deblockle, truth, [early, fault], accepted(after))
     assert (score.false_alarms, score.agreed) == (1, False)
     assert "1 false alarm" in score.sentence
+
+
+def test_diaballik_is_refereed_too(tmp_path: Path) -> None:
+    options = DemoOptions(game="diaballik", seed=7, turns=2, fast=True, lights="none", journal=tmp_path / "a.sqlite")
+    code, said = play(options)
+    assert code == 0, said
+    assert "2 turns played, 2 accepted as played" in said
