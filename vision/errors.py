@@ -9,7 +9,8 @@ VisionError
 ├── CalibrationError   (ValueError)   a calibration that cannot be made, read, or is another camera's
 ├── LayoutError        (ValueError)   a table layout that does not make sense
 ├── NotLocatedError    (ValueError)   the table was not found in a frame; the message says what was seen
-└── EnrolmentError     (ValueError)   looks that cannot be learned from the images given
+├── EnrolmentError     (ValueError)   looks that cannot be learned from the images given
+└── WeightsError       (ValueError)   a trained network's file that is missing or not the one that was tested
 """
 
 from __future__ import annotations
@@ -53,3 +54,7 @@ class NotLocatedError(VisionError, ValueError):
 
 class EnrolmentError(VisionError, ValueError):
     """Looks that cannot be learned from the images given."""
+
+
+class WeightsError(VisionError, ValueError):
+    """A trained network's file that is missing or not the one that was tested."""

@@ -79,7 +79,7 @@ class DieReading:
     ``x_mm`` and ``y_mm`` tell where its middle is, in the frame of its surface. ``faces`` maps what may be up, as the
     game's rolls name it, to probabilities that sum to 1. ``die`` names the die where a game tells its dice apart, by
     colour for example. ``at_rest``: it lies where it lay in the frame before. ``cocked``: it leans on something.
-    ``half_hidden``: too little of it is in sight.
+    ``half_hidden``: too little of it is in sight. ``colour_lab`` is its body's colour in CIE L*a*b*.
     """
 
     x_mm: float
@@ -89,6 +89,7 @@ class DieReading:
     at_rest: bool = True
     cocked: bool = False
     half_hidden: bool = False
+    colour_lab: tuple[float, float, float] | None = None
 
     @property
     def counts(self) -> bool:

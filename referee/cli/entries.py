@@ -93,23 +93,55 @@ def turn_command(context: CommandContext, text: str, player: str | None, by: str
 
 
 @click.command(cls=ExampleCommand)
-@click.argument("faces", metavar="FACES")
+@click.argument("faces", metavar="[FACES]", required=False)
+@click.option(
+    "--camera", "source", metavar="CAMERA", help="Wait until the dice that this camera sees rest, and read them."
+)
 @by_option
 @journal_option
 @click.pass_obj
-def roll_command(context: CommandContext, faces: str, by: str | None, journal: Path | None) -> None:
+def roll_command(
+    context: CommandContext, faces: str | None, source: str | None, by: str | None, journal: Path | None
+) -> None:
     """Say what was rolled.
 
-    The referee never rolls by itself: it is told what the dice on the table show. FACES is written as the game's page
-    in docs/games/ says.
+    The referee never rolls by itself: it is told what the dice on the table show, or looks. FACES is written as the
+    game's page in docs/games/ says. A camera needs no calibration for this; it should see the dice of the roll and no
+    others.
 
     Examples:
       referee roll 4,1
       referee roll 4,1 --by Ann
+      referee roll --camera 0
     """
     from referee.commands.values import EnterRoll
 
+    if (faces is None) == (source is None):
+        raise click.UsageError("say what was rolled, such as 4,1, or give --camera.")
+    if faces is None:
+        faces = _seen_by(context, source or "")
     click.echo(submit(context, journal, EnterRoll(faces, by or user_name())))
+
+
+def _seen_by(context: CommandContext, source: str) -> str:
+    """What the dice before a camera show, for a game that does not tell them apart."""
+    from engine import registry
+    from engine.api import NamesDice
+    from referee.cli.dice import rolled_before
+    from vision.cameras import open_camera
+
+    settings = context.configuration().settings
+    game = registry.load(settings.game.name)
+    if isinstance(game.dice, NamesDice):
+        raise click.UsageError(
+            f"{game.title} tells its dice apart, which this does not; type the roll, or let `referee watch` read it."
+        )
+    asked = settings.camera
+    size = (asked.width_px, asked.height_px)
+    with open_camera(source, size=size, frames_per_second=asked.frames_per_second) as camera:
+        faces = rolled_before(camera)
+    click.echo(f"seen: {faces}")
+    return faces
 
 
 @click.command(cls=ExampleCommand)

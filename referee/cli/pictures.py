@@ -16,25 +16,35 @@ from referee.cli.options import READABLE_FILE, WRITABLE_FILE, seeing_options
 if TYPE_CHECKING:
     from vision.frame import Image
     from vision.geometry import CameraModel
-    from vision.reading import PlaceReading, Reading
+    from vision.reading import DieReading, PlaceReading, Reading
 
 
 @click.command(cls=ExampleCommand)
-@click.argument("image", type=READABLE_FILE)
+@click.argument("images", nargs=-1, required=True, type=READABLE_FILE, metavar="IMAGE...")
 @seeing_options
+@click.option(
+    "--dice", is_flag=True, help="Read the dice of plain photographs; neither calibration nor layout is needed."
+)
+@click.option(
+    "--faces", type=READABLE_FILE, help="With --dice: what `referee enrol --dice` learned of faces without pips."
+)
+@click.option("--json", "as_json", is_flag=True, help="With --dice: one line of JSON an image instead of a table.")
 @click.option(
     "--debug-image", type=WRITABLE_FILE, help="Write the picture with what was located, read and found over the board."
 )
 @click.pass_obj
 def read_command(
     context: CommandContext,
-    image: Path,
+    images: tuple[Path, ...],
     calibration: Path | None,
     layout: Path | None,
     looks: Path | None,
+    dice: bool,
+    faces: Path | None,
+    as_json: bool,
     debug_image: Path | None,
 ) -> int:
-    """Read one picture of the table as JSON.
+    """Read a picture of the table, or dice in photographs.
 
     Without looks, the colours are learned from the picture itself, which must then show a set-up.
     Exits with 1 when the table could not be read; `hindrances` says why.
@@ -42,7 +52,26 @@ def read_command(
     Examples:
       referee read table.jpg --calibration camera.json --looks looks.json
       referee read table.jpg --calibration camera.json --debug-image seen.png | jq '.places.c3'
+      referee read --dice rolls/*.jpg --json
     """
+    if dice:
+        from referee.cli.dice import read_dice
+
+        return read_dice(images, as_json, debug_image, faces)
+    if len(images) > 1 or as_json:
+        raise click.UsageError("one picture of the table is read at a time, as JSON; several, and --json, need --dice.")
+    return _read_table(context, images[0], calibration, layout, looks, debug_image)
+
+
+def _read_table(
+    context: CommandContext,
+    image: Path,
+    calibration: Path | None,
+    layout: Path | None,
+    looks: Path | None,
+    debug_image: Path | None,
+) -> int:
+    """Print a reading of one picture of the table and give the exit code."""
     from engine import registry
     from referee.settings.table_layout import layout_for_camera
     from vision.drawing import draw, draw_occlusions
@@ -89,6 +118,9 @@ def read_command(
     metavar='FILE|"a4=gold star, …"',
     help="What each picture shows: a JSON file, or squares with colour and symbol up. Once, or once a picture.",
 )
+@click.option(
+    "--dice", is_flag=True, help="Learn faces of dice: each picture shows one die, --positions names the face."
+)
 @click.option("--out", type=WRITABLE_FILE, required=True, help="The looks to write.")
 @click.pass_obj
 def enrol_command(
@@ -97,16 +129,25 @@ def enrol_command(
     calibration: Path | None,
     layout: Path | None,
     positions: tuple[str, ...],
+    dice: bool,
     out: Path,
 ) -> None:
-    """Learn what a piece set looks like.
+    """Learn what a piece set or faces of dice look like.
 
     Show every symbol of every colour at least once, in the light you play in.
 
     Examples:
       referee enrol set.jpg --positions "a4=gold star, b4=gold stop, c4=teal x" --out looks.json
       referee enrol gold.jpg teal.jpg --positions gold.json --positions teal.json --out looks.json
+      referee enrol --dice one.jpg star.jpg --positions 1 --positions star --out faces.npz
     """
+    if dice:
+        from referee.cli.dice import teach_faces
+
+        if len(set(positions)) != len(images):
+            raise click.UsageError(f"{len(set(positions))} faces for {len(images)} pictures; give one a picture.")
+        teach_faces(images, positions, out)
+        return
     from referee.settings.table_layout import layout_for_camera
     from vision.images import load_image
     from vision.locating.location import locate
@@ -183,6 +224,18 @@ def reading_to_json(reading: Reading, source: str) -> dict[str, Any]:
             for hindrance in reading.hindrances
         ],
         "notices": list(reading.notices),
+        "rolls": {roll.surface: [_die_to_json(die) for die in roll.dice] for roll in reading.rolls},
+    }
+
+
+def _die_to_json(die: DieReading) -> dict[str, Any]:
+    value = max(die.faces, key=lambda face: die.faces[face])
+    return {
+        "x_mm": round(die.x_mm, 1),
+        "y_mm": round(die.y_mm, 1),
+        "value": None if die.cocked else value,
+        "probability": round(die.faces[value], _DIGITS),
+        **({"die": die.die} if die.die else {}),
     }
 
 

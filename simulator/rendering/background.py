@@ -175,10 +175,12 @@ def _paint_board(setting: Setting, image: Layer, rays: FloatArray) -> None:
     image[...] = image * (1.0 - cover) + cover * paint
 
 
-def paint_background(setting: Setting) -> Image:
-    """Render table, board and markers as the camera sees them, without noise; shape (height, width, 3)."""
-    width, height = setting.camera.size
-    rays = normalised_rays(setting.camera, 0.0, 0.0, (width, height))
+def paint_table(setting: Setting) -> Layer:
+    """Table and markers in linear light, without a board; shape (height, width, 3)."""
+    return _table(setting, normalised_rays(setting.camera, 0.0, 0.0, setting.camera.size))
+
+
+def _table(setting: Setting, rays: FloatArray) -> Layer:
     points, seen = on_plane(setting.pose, rays, 0.0)
     points = np.clip(points, -20_000.0, 20_000.0)
     texture = table_texture(setting.table)
@@ -188,6 +190,14 @@ def paint_background(setting: Setting) -> Image:
     image = _linear(_sample(texture, columns, rows)) * falls + mirrored
     image[~seen] = 0.25 * setting.lighting.ambient
     _paint_markers(setting, image)
+    return image
+
+
+def paint_background(setting: Setting) -> Image:
+    """Render table, board and markers as the camera sees them, without noise; shape (height, width, 3)."""
+    width, height = setting.camera.size
+    rays = normalised_rays(setting.camera, 0.0, 0.0, (width, height))
+    image = _table(setting, rays)
     _paint_board(setting, image, rays)
     grid = np.stack(np.meshgrid(np.arange(width), np.arange(height)), axis=-1).astype(np.float64)
     image *= vignette_at(setting.camera, setting.sensor, grid).astype(np.float32)[..., None]

@@ -196,6 +196,45 @@ HIGH_STACK = 5
 
 
 @dataclass(frozen=True)
+class DicePieces:
+    """Dice, with edges between two lengths; ``colours`` of their bodies name them where a game tells them apart."""
+
+    smallest_mm: float = 12.0
+    largest_mm: float = 20.0
+    colours: tuple[str, ...] = ()
+
+    kind: ClassVar[str] = "dice"
+    word: ClassVar[str] = "die"
+
+    @classmethod
+    def on(cls, surface: Surface) -> DicePieces:
+        """The dice of a surface; raises LayoutError for one with other pieces."""
+        if not isinstance(surface.pieces, cls):
+            raise LayoutError(f"the layout says nothing of dice on the {surface.name}; set pieces to dice there")
+        return surface.pieces
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> DicePieces:
+        """Read ``dice`` of a layout file: ``side``, one length or the smallest and largest, and ``colours``; all may be
+        left out. Raises LayoutError.
+        """
+        dice = data.get("dice", {})
+        given = dice.get("side", [cls.smallest_mm, cls.largest_mm])
+        smallest, largest = given if isinstance(given, list) else (given, given)
+        colours = tuple(str(colour) for colour in dice.get("colours", ()))
+        return cls(positive_mm(smallest, "dice.side"), positive_mm(largest, "dice.side"), colours)
+
+    @property
+    def height_mm(self) -> float:
+        """The edge of the largest."""
+        return self.largest_mm
+
+    def solid_at(self, x_mm: float, y_mm: float, base_mm: float) -> CubeSolid:
+        """The largest, lying there."""
+        return CubeSolid(x_mm, y_mm, base_mm, self.largest_mm)
+
+
+@dataclass(frozen=True)
 class NamedPieces:
     """Pieces of which a layout file gives the kind alone. They are taken to be flat."""
 
@@ -213,12 +252,18 @@ MEASURED_KINDS: Mapping[str, Callable[[Mapping[str, Any]], Pieces]] = MappingPro
         BlockPieces.kind: BlockPieces.from_json,
         DiscPieces.kind: DiscPieces.from_json,
         PyramidPieces.kind: PyramidPieces.from_json,
+        DicePieces.kind: DicePieces.from_json,
     }
 )
 """The kinds of pieces with measures of their own, and what reads them from a layout file's JSON."""
 
 
-_KINDS_BY_KEY = {"block": BlockPieces.kind, "ball": DiscPieces.kind, "pyramids": PyramidPieces.kind}
+_KINDS_BY_KEY = {
+    "block": BlockPieces.kind,
+    "ball": DiscPieces.kind,
+    "pyramids": PyramidPieces.kind,
+    "tray": DicePieces.kind,
+}
 
 
 def pieces_from_json(data: Mapping[str, Any]) -> Pieces | None:

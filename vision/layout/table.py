@@ -5,7 +5,8 @@ id, ids clockwise from the far left, each marker's top edge towards +y), ``board
 stands on it (``pieces``, the kind; its measures: ``block``, the side and net of one; ``piece`` and ``ball``, diameters
 and a height; ``pyramids``, base and height of each size and their ``rise``). ``surfaces`` lists further ones, each with
 a ``name``, a ``board`` or a ``tray`` (x and y from and to, top_z), its own ``pieces`` and, where it may be pushed about
-by itself, its own ``markers``; ``prefix`` begins the names of its places. Unknown keys are left alone.
+by itself, its own ``markers``; ``dice_tray`` (x, y, die_side, colours) is a tray beside the board; ``prefix`` begins
+the names of its places. Unknown keys are left alone.
 """
 
 from __future__ import annotations
@@ -77,6 +78,11 @@ def layout_from_json(data: Mapping[str, Any]) -> TableLayout:
     try:
         surfaces = [surface_from_json(data, "tray" if "tray" in data else "board", None)]
         markers = markers_from_json(data["markers"])
+        if "dice_tray" in data:
+            beside = data["dice_tray"]
+            dice = {"side": beside["die_side"]} if "die_side" in beside else {}
+            dice |= {"colours": beside["colours"]} if "colours" in beside else {}
+            surfaces.append(surface_from_json({"tray": beside, "dice": dice}, "dice tray", None))
         for further in data.get("surfaces", ()):
             own = markers_from_json(further["markers"]) if "markers" in further else None
             surfaces.append(surface_from_json(further, str(further["name"]), own, str(further.get("prefix", ""))))

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from common.phrases import listed
 from vision.errors import EnrolmentError, LayoutError
 from vision.geometry import CameraModel
-from vision.layout.pieces import BlockPieces, DiscPieces
+from vision.layout.pieces import BlockPieces, DicePieces, DiscPieces
 from vision.layout.surfaces import GridSurface, Surface, Tray
 from vision.layout.table import TableLayout
 from vision.readers.blocks.appearance import (
@@ -23,6 +23,7 @@ from vision.readers.blocks.appearance import (
 from vision.readers.blocks.enrolment import enrol, learn_colours
 from vision.readers.blocks.positions import read_positions
 from vision.readers.blocks.reader import BlockReader
+from vision.readers.dice.reader import DiceReader
 from vision.readers.discs import appearance as disc_appearance
 from vision.readers.discs import enrolment as disc_enrolment
 from vision.readers.discs import positions as disc_positions
@@ -78,7 +79,7 @@ PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
 )
 """The readers of pieces on places, by the kind that a layout names."""
 
-ROLL_READERS: Mapping[str, Callable[[Surface], RollReader]] = MappingProxyType({})
+ROLL_READERS: Mapping[str, Callable[[Surface], RollReader]] = MappingProxyType({DicePieces.kind: DiceReader})
 """The readers of dice in trays, by the kind that a layout names."""
 
 

@@ -7,6 +7,9 @@ from types import MappingProxyType
 
 from benchmarks.parts.photoreal.deblockle import DEBLOCKLE
 from benchmarks.parts.photoreal.diaballik import DIABALLIK
+from benchmarks.parts.photoreal.dice import DICE
 from benchmarks.parts.photoreal.picture_game import PictureGame
 
-PICTURE_GAMES: Mapping[str, PictureGame] = MappingProxyType({"deblockle": DEBLOCKLE, "diaballik": DIABALLIK})
+PICTURE_GAMES: Mapping[str, PictureGame] = MappingProxyType(
+    {"deblockle": DEBLOCKLE, "diaballik": DIABALLIK, "dice": DICE}
+)

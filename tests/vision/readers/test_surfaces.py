@@ -189,8 +189,9 @@ def test_a_layout_whose_pieces_no_reader_knows_is_refused(camera: CameraModel) -
     silent = replace(board, surfaces=(replace(board.board, pieces=None),))
     with pytest.raises(LayoutError, match="does not say what is on the board"):
         check_readable(silent)
-    with pytest.raises(LayoutError, match="no reader knows 'dice', which its layout names for the tray"):
-        table_reader(camera, replace(board, surfaces=(*board.surfaces, TRAY)), reader_kind(board).plain(board.board))
+    coins = replace(TRAY, pieces=NamedPieces("coins"))
+    with pytest.raises(LayoutError, match="no reader knows 'coins', which its layout names for the tray"):
+        table_reader(camera, replace(board, surfaces=(*board.surfaces, coins)), reader_kind(board).plain(board.board))
 
 
 def test_further_surfaces_are_read_from_the_layout_file() -> None:

@@ -1,0 +1,159 @@
+"""How well dice are read on photographs with known truth, and how fast a tray of six is read.
+
+Run: python benchmarks/dice.py PHOTOS                      the sixty photographs that were never trained on
+     python benchmarks/dice.py PHOTOS --every --worst 20   all of them, as for photographs from elsewhere
+     python benchmarks/dice.py --speed                     a tray of six dice beside OpenCV's ArUco, in one run
+
+PHOTOS is a folder with ``truth.json``: file name to dice, each with ``value`` and ``box`` (left, top, right, bottom). A
+die is found where a box read covers its own by half of what both cover together, and counts as right with its value.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.parts.environment import enter_environment
+
+enter_environment(__name__)
+
+import statistics
+import time
+from collections import Counter
+from dataclasses import dataclass
+
+import click
+import cv2
+from rich.console import Console
+from rich.progress import track
+
+from benchmarks.parts.dice_photos import PhotographedDie, held_out, load_truth
+from simulator.scene.dice_variety import tray_of_six
+from vision.images import load_image
+from vision.readers.dice.networks import Networks, shipped
+from vision.readers.dice.photographs import DieInPicture, read_photograph
+from vision.readers.dice.reader import DiceReader
+from vision.readers.protocols import SurfaceView
+
+LEAST_OVERLAP = 0.5
+ROUNDS = 40
+
+
+@dataclass(frozen=True)
+class Score:
+    """What was right in one photograph: dice found, with the right value, read where none is, and their number."""
+
+    name: str
+    found: int
+    right: int
+    invented: int
+    dice: int
+    confused: tuple[tuple[str, str], ...]
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is wrong."""
+        return self.right == self.dice and not self.invented
+
+
+def overlap(one: tuple[float, ...], other: tuple[float, ...]) -> float:
+    """The share of what two boxes cover together that both cover."""
+    across = min(one[2], other[2]) - max(one[0], other[0])
+    down = min(one[3], other[3]) - max(one[1], other[1])
+    both = max(across, 0.0) * max(down, 0.0)
+    areas = sum((box[2] - box[0]) * (box[3] - box[1]) for box in (one, other))
+    return both / (areas - both)
+
+
+def score(name: str, truth: list[PhotographedDie], read: tuple[DieInPicture, ...]) -> Score:
+    """Pair what was read with what lies there, those that overlap most first."""
+    pairs = sorted(
+        ((overlap(die.box, seen.box), t, r) for t, die in enumerate(truth) for r, seen in enumerate(read)), reverse=True
+    )
+    of_truth: dict[int, int] = {}
+    for share, t, r in pairs:
+        if share >= LEAST_OVERLAP and t not in of_truth and r not in of_truth.values():
+            of_truth[t] = r
+    told = {t: str(read[r].value) for t, r in of_truth.items()}
+    right = sum(told[t] == truth[t].value for t in told)
+    confused = tuple((truth[t].value, told[t]) for t in told if told[t] != truth[t].value)
+    return Score(name, len(of_truth), right, len(read) - len(of_truth), len(truth), confused)
+
+
+def read_all(photos: Path, every: bool, networks: Networks, console: Console) -> tuple[list[Score], float]:
+    """Score the photographs, and give the median of the milliseconds spent on one."""
+    truth = load_truth(photos)
+    names = sorted(truth if every else held_out(truth))
+    scores, spent = [], []
+    for name in track(names, description="Reading", console=console):
+        image = load_image(photos / name)
+        start = time.perf_counter()
+        seen = read_photograph(image, networks, name)
+        spent.append((time.perf_counter() - start) * 1000)
+        scores.append(score(name, truth[name], seen))
+    return scores, statistics.median(spent)
+
+
+def report(scores: list[Score], spent_ms: float, worst: int) -> None:
+    """Print what came out, and the photographs that went worst."""
+    dice, right = sum(one.dice for one in scores), sum(one.right for one in scores)
+    found, invented = sum(one.found for one in scores), sum(one.invented for one in scores)
+    whole = sum(one.whole for one in scores)
+    click.echo(f"photographs  {len(scores)}, wholly right {whole} ({whole / len(scores):.1%})")
+    click.echo(
+        f"dice         {dice}, found {found} ({found / dice:.2%}), with the right value {right} ({right / dice:.2%})"
+    )
+    click.echo(f"invented     {invented}")
+    click.echo(f"time         {spent_ms:.1f} ms a photograph, the median")
+    confused = Counter(pair for one in scores for pair in one.confused)
+    if confused:
+        click.echo("taken for    " + ", ".join(f"{a} as {b}: {n}" for (a, b), n in confused.most_common()))
+    for one in sorted(scores, key=lambda each: each.right - each.dice - each.invented)[:worst]:
+        if not one.whole:
+            click.echo(f"  {one.name}: {one.right} of {one.dice} right, {one.found} found, {one.invented} invented")
+
+
+def speed() -> None:
+    """Time a tray of six dice and ArUco's detection in the same picture, in turns, in one thread."""
+    cv2.setNumThreads(1)
+    made = tray_of_six()
+    reader = DiceReader(made.layout.surfaces[0])
+    detector = cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50))
+    view = SurfaceView(made.image, made.camera, made.pose, made.layout.surfaces[0])
+    seen = reader.read(view, None)
+    spent: dict[str, list[float]] = {"tray": [], "ArUco": []}
+    for _ in range(ROUNDS):
+        for name, work in (
+            ("tray", lambda: reader.read(view, None)),
+            ("ArUco", lambda: detector.detectMarkers(made.image)),
+        ):
+            start = time.perf_counter()
+            work()
+            spent[name].append((time.perf_counter() - start) * 1000)
+    medians = {name: statistics.median(times) for name, times in spent.items()}
+    width, height = made.camera.size
+    click.echo(f"a tray of six dice, {width} x {height}, one thread, {len(seen.dice)} dice read")
+    tray_ms, aruco_ms = medians["tray"], medians["ArUco"]
+    click.echo(f"tray {tray_ms:.1f} ms, ArUco {aruco_ms:.1f} ms, ratio {tray_ms / aruco_ms:.2f}")
+
+
+@click.command()
+@click.argument("photos", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--every", is_flag=True, help="Read all photographs, not only those that were never trained on.")
+@click.option("--worst", default=10, show_default=True, help="How many wrong photographs to name.")
+@click.option("--weights", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Other weights.")
+@click.option("--speed", "timing", is_flag=True, help="Time a tray of six dice beside ArUco.")
+def main(photos: Path | None, every: bool, worst: int, weights: Path | None, timing: bool) -> None:
+    """Read the dice in PHOTOS and compare them with the truth."""
+    if photos is None and not timing:
+        raise click.UsageError("give a folder of photographs, or --speed")
+    if photos is not None:
+        networks = shipped() if weights is None else Networks(weights)
+        report(*read_all(photos, every, networks, Console(stderr=True)), worst)
+    if timing:
+        speed()
+
+
+if __name__ == "__main__":
+    main()

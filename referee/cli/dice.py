@@ -1,0 +1,147 @@
+"""Dice in plain photographs: what ``referee read --dice`` prints, and what ``referee roll --camera`` waits for."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from referee.cli.context import output, print_table
+from referee.cli.group import CHECK_FAILED, OK, exit_code_of
+
+if TYPE_CHECKING:
+    from vision.cameras import Camera
+    from vision.frame import Image
+    from vision.readers.dice.photographs import DieInPicture
+
+FRAME_TIMEOUT_S = 10.0
+RESTING_PX = 0.12
+"""How far a die may seem to move between two pictures and still rest, beside the side of its box."""
+
+
+def read_dice(pictures: Sequence[Path], as_json: bool, debug_image: Path | None, taught: Path | None = None) -> int:
+    """Print the dice of each picture and give the exit code; one that can't be read is named, and the rest go on.
+
+    ``taught`` holds faces that were learned. Raises EnrolmentError for a file without any.
+    """
+    from referee.cli.pictures import save_image
+    from vision.errors import VisionError
+    from vision.images import check_frame, load_image
+    from vision.readers.dice.drawing import draw_dice
+    from vision.readers.dice.faces import FaceSet
+    from vision.readers.dice.networks import shipped
+    from vision.readers.dice.photographs import read_photograph
+
+    networks = shipped()
+    faces = None if taught is None else FaceSet.load(taught)
+    ended = OK
+    for path in pictures:
+        try:
+            image = load_image(path)
+            check_frame(image, source=str(path))
+            start = time.perf_counter()
+            dice = read_photograph(image, networks, str(path), faces)
+        except VisionError as error:
+            click.echo(f"{error}", err=True)
+            ended = max(ended, exit_code_of(error))
+            continue
+        spent_ms = (time.perf_counter() - start) * 1000
+        if as_json:
+            click.echo(json.dumps({"image": str(path), "dice": _as_json(dice), "ms": round(spent_ms, 1)}))
+        elif dice:
+            _print(path, dice)
+        if not dice:
+            click.echo(f"no dice found in {path}; take it from above, with the dice in the light", err=True)
+            ended = max(ended, CHECK_FAILED)
+        if debug_image is not None:
+            save_image(debug_image, draw_dice(image, dice))
+    return ended
+
+
+def _as_json(dice: Sequence[DieInPicture]) -> list[dict[str, object]]:
+    return [{"box": list(die.box), "value": die.value, "probability": round(die.probability, 4)} for die in dice]
+
+
+def _print(path: Path, dice: Sequence[DieInPicture]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    values = [die.value for die in dice if isinstance(die.value, int)]
+    together = f", together {sum(values)}" if values else ""
+    table = Table(title=Text(f"{path}: {len(dice)} dice{together}"), title_justify="left", box=None)
+    for heading in ("die", "shows", "probability", "middle"):
+        table.add_column(heading, justify="left" if heading == "shows" else "right")
+    for number, die in enumerate(dice, 1):
+        shows = "leans: roll it again" if die.value is None else str(die.value)
+        left, top, right, bottom = die.box
+        middle = f"{(left + right) / 2:.0f}, {(top + bottom) / 2:.0f}"
+        table.add_row(str(number), shows, f"{die.probability:.1%}", middle)
+    print_table(output(), table)
+
+
+def teach_faces(pictures: Sequence[Path], names: Sequence[str], out: Path) -> None:
+    """Learn a face from each picture and write them; raises EnrolmentError and FrameError."""
+    from vision.images import load_image
+    from vision.readers.dice.faces import learn_faces
+    from vision.readers.dice.networks import shipped
+
+    learn_faces({name: load_image(path) for name, path in zip(names, pictures, strict=True)}, shipped()).save(out)
+    click.echo(f"{', '.join(names)} in {out}")
+
+
+def rolled_before(camera: Camera) -> str:
+    """Wait until all dice that a camera sees have rested for two pictures, and give what they show, such as ``4,1``.
+
+    Raises FrameError where the pictures end before that, and what cameras raise.
+    """
+    from vision.errors import EndOfFramesError, FrameError
+    from vision.readers.dice.networks import shipped
+    from vision.readers.dice.photographs import read_photograph
+
+    networks = shipped()
+    seen: list[tuple[DieInPicture, ...]] = []
+    said = ""
+    while True:
+        try:
+            image: Image = camera.read(FRAME_TIMEOUT_S).image
+        except EndOfFramesError:
+            why = said or "the pictures ended before the dice had rested for two of them; show more pictures"
+            raise FrameError(why) from None
+        seen = [*seen[-1:], read_photograph(image, networks, "the camera's picture")]
+        hindrance = _hindrance(seen[-1])
+        if hindrance and hindrance != said:
+            click.echo(hindrance, err=True)
+        said = hindrance
+        if not hindrance and len(seen) > 1 and all(at_rest(before, after) for before, after in pairwise(seen)):
+            return ",".join(sorted(str(die.value) for die in seen[-1]))
+
+
+def _hindrance(dice: Sequence[DieInPicture]) -> str:
+    if not dice:
+        return "no dice in sight; roll them where the camera sees them"
+    leaning = sum(die.value is None for die in dice)
+    if leaning:
+        return f"{'a die leans' if leaning == 1 else f'{leaning} dice lean'} and counts for nothing; roll again"
+    return ""
+
+
+def at_rest(before: Sequence[DieInPicture], after: Sequence[DieInPicture]) -> bool:
+    """Whether every die lies where one lay in the picture before, and shows the same."""
+    if len(before) != len(after):
+        return False
+    return all(any(_same(die, other) for other in before) for die in after)
+
+
+def _same(die: DieInPicture, other: DieInPicture) -> bool:
+    apart = math.dist(_middle(die), _middle(other))
+    return die.value == other.value and apart < RESTING_PX * (die.box[2] - die.box[0])
+
+
+def _middle(die: DieInPicture) -> tuple[float, float]:
+    return (die.box[0] + die.box[2]) / 2, (die.box[1] + die.box[3]) / 2

@@ -1,0 +1,393 @@
+"""Trains the two small networks that read dice, and writes them with their SHA-256.
+
+Run: uv run --group training python scripts/train_dice.py PHOTOS --made 3000 --minutes 40
+     uv run --group training python scripts/train_dice.py PHOTOS --list
+
+PHOTOS is a folder of photographs with ``truth.json`` (file name to dice, each with ``value`` and ``box``: left, top,
+right, bottom in pixels). Sixty of them, chosen by a hash of their names, are never trained on; ``--list`` names
+them. The other pictures are made: ``simulator.scene.dice_variety`` draws them from seeds.
+
+``finder.onnx`` gives for every fourth pixel how likely the middle of a die is there, how large the die is and how far
+off its middle is. ``faces.onnx`` says of a square around a die what is up.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import math
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+import cv2
+import numpy as np
+import numpy.typing as npt
+import torch
+from rich.console import Console
+from rich.progress import Progress, track
+from torch import nn
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.parts.dice_photos import BOX_PER_SIDE, held_out, load_truth
+from simulator.scene.dice_variety import DicePicture, TrueDie, dice_picture
+from vision.readers.dice.finding import candidates_of
+from vision.readers.dice.networks import CELL_PX, CLASSES, CROP_PX, NOTHING, WEIGHTS, Network, crop, normalised
+
+FINDER_PX = 160
+"""The side of the squares that the finder is trained on."""
+
+SMALLEST_PX, LARGEST_PX = 9.0, 27.0
+"""The edges of dice that the finder is trained to find; a picture is scaled so that they fall between them."""
+
+OTHER_SCALES = 0.2
+"""The share of squares whose dice are too large or too small, where nothing is to be found."""
+
+MINED = 300
+"""In how many made pictures the finder's mistakes are looked for, beside all photographs."""
+
+MISTAKES = 0.2
+"""The share of squares that the classifier sees where the finder was mistaken."""
+
+_Batch = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float32]]
+
+
+def _block(given: int, made: int, size: int = 3, stride: int = 1, spread: int = 1) -> nn.Sequential:
+    convolution = nn.Conv2d(given, made, size, stride, size // 2 * spread, spread, bias=False)
+    return nn.Sequential(convolution, nn.BatchNorm2d(made), nn.ReLU(inplace=True))
+
+
+def finder_network() -> nn.Sequential:
+    """Blue-green-red squares (n, 3, 4 h, 4 w) to (n, 4, h, w): log-odds of a middle, log of the edge, its offset."""
+    last = nn.Conv2d(32, 4, 1)
+    with torch.no_grad():
+        last.bias[0] = -4.0  # few squares hold a middle
+    return nn.Sequential(
+        _block(3, 16, 5, 2),
+        _block(16, 32, 3, 2),
+        _block(32, 32),
+        _block(32, 32, spread=2),
+        _block(32, 32),
+        last,
+    )
+
+
+def faces_network() -> nn.Sequential:
+    """Squares around dice (n, 3, CROP_PX, CROP_PX) to the log-probabilities of CLASSES, not normalised, (n, 9)."""
+    return nn.Sequential(
+        _block(3, 24, 5, 2),
+        _block(24, 40),
+        _block(40, 56, 3, 2),
+        _block(56, 64),
+        _block(64, 64, 3, 2),
+        nn.Flatten(),
+        nn.Linear(64 * (CROP_PX // 8) ** 2, 48),
+        nn.ReLU(inplace=True),
+        nn.Dropout(0.2),
+        nn.Linear(48, len(CLASSES)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Mistake:
+    """A place in a picture, with the edge of the die, where the finder takes something else for one."""
+
+    picture: DicePicture
+    x_px: float
+    y_px: float
+    side_px: float
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """What is trained on: made pictures, and photographs whose share of the samples is ``photo_share``."""
+
+    made: Sequence[DicePicture]
+    photos: Sequence[DicePicture]
+    photo_share: float = 0.3
+    mistakes: Sequence[Mistake] = ()
+
+    def pick(self, rng: np.random.Generator) -> DicePicture:
+        """One of them."""
+        of = self.photos if self.photos and rng.random() < self.photo_share else self.made
+        return of[int(rng.integers(len(of)))]
+
+
+def photographs(folder: Path) -> list[DicePicture]:
+    """The photographs of a folder that may be trained on."""
+    truth = load_truth(folder)
+    kept = held_out(truth)
+    pictures = []
+    for name in sorted(set(truth) - kept):
+        image = cv2.imread(str(folder / name))
+        if image is None:
+            raise click.ClickException(f"can't read {folder / name}; expected a photograph")
+        dice = []
+        for die in truth[name]:
+            left, top, right, bottom = die.box
+            side = (right - left + bottom - top) / 2 / BOX_PER_SIDE
+            dice.append(TrueDie((left + right) / 2, (top + bottom) / 2, side, die.value))
+        pictures.append(DicePicture(np.asarray(image, dtype=np.uint8), tuple(dice)))
+    return pictures
+
+
+def recoloured(rng: np.random.Generator, image: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """The same picture in other light: brightness, contrast, colour balance, sometimes grey or other channels."""
+    changed = image.astype(np.float32)
+    if rng.random() < 0.25:
+        changed = changed[..., rng.permutation(3)]
+    if rng.random() < 0.1:
+        changed = np.repeat(changed.mean(axis=2, keepdims=True), 3, axis=2)
+    gain = rng.uniform(0.5, 1.4) * rng.normal(1, 0.06, 3)
+    changed = changed * gain.astype(np.float32) + np.float32(rng.uniform(-15, 15))
+    if rng.random() < 0.3:
+        changed = 255 * np.power(np.clip(changed, 0, 255) / 255, np.float32(rng.uniform(0.7, 1.4)))
+    if rng.random() < 0.4:
+        changed += rng.standard_normal(changed.shape).astype(np.float32) * np.float32(rng.uniform(1, 7))
+    return np.clip(changed, 0, 255).astype(np.uint8)
+
+
+def finder_sample(rng: np.random.Generator, picture: DicePicture) -> _Batch:
+    """A square of a picture, turned and scaled, with its heat (2, h, w: target and weight) and shape (4, h, w)."""
+    image, dice = picture.image, picture.dice
+    if dice:
+        about = dice[int(rng.integers(len(dice)))]
+        middle, side = np.array([about.x_px, about.y_px]), about.side_px
+    else:
+        middle, side = rng.uniform(0, image.shape[0], 2), 20.0
+    scale = math.exp(rng.uniform(math.log(SMALLEST_PX + 1), math.log(LARGEST_PX - 3))) / side
+    if rng.random() < OTHER_SCALES:
+        scale *= math.exp(rng.choice([-1, 1]) * rng.uniform(math.log(2), math.log(4)))
+    while scale < 0.6:
+        image, scale, middle = cv2.pyrDown(image), scale * 2, middle / 2
+        dice = tuple(TrueDie(one.x_px / 2, one.y_px / 2, one.side_px / 2, one.shows, one.in_sight) for one in dice)
+    angle = rng.uniform(0, 2 * math.pi)
+    cosine, sine = scale * math.cos(angle), scale * math.sin(angle)
+    turn = np.array([[cosine, -sine], [sine, cosine]])
+    if rng.random() < 0.5:
+        turn = turn @ np.diag([-1.0, 1.0])
+    at = FINDER_PX / 2 + rng.uniform(-0.42, 0.42, 2) * FINDER_PX
+    matrix = np.column_stack([turn, at - turn @ middle])
+    border = tuple(float(value) for value in np.median(image[::8, ::8].reshape(-1, 3), axis=0))
+    square = cv2.warpAffine(image, matrix, (FINDER_PX, FINDER_PX), flags=cv2.INTER_LINEAR, borderValue=border)
+    cells = FINDER_PX // CELL_PX
+    heat = np.zeros((2, cells, cells), dtype=np.float32)
+    heat[1] = 1
+    shape = np.zeros((4, cells, cells), dtype=np.float32)
+    rows, columns = np.indices((cells, cells))
+    for die in dice:
+        x, y = (matrix @ (die.x_px, die.y_px, 1) - (CELL_PX - 1) / 2) / CELL_PX
+        edge = die.side_px * scale
+        spread = max(edge / CELL_PX / 6, 0.45)
+        near = np.exp(-((columns - x) ** 2 + (rows - y) ** 2) / (2 * spread**2)).astype(np.float32)
+        column, row = round(float(x)), round(float(y))
+        if not SMALLEST_PX * 0.7 < edge < LARGEST_PX * 1.4:
+            continue
+        if not die.in_sight or not (SMALLEST_PX < edge < LARGEST_PX):
+            heat[1][near > 0.05] = 0
+            continue
+        heat[0] = np.maximum(heat[0], near * 0.98)
+        if 0 <= column < cells and 0 <= row < cells:
+            heat[0, row, column] = 1
+            shape[:, row, column] = (math.log(edge / 16), x - column, y - row, 1)
+    return normalised(recoloured(rng, np.asarray(square, dtype=np.uint8))), heat, shape
+
+
+def mistakes_of(finder: Network, pictures: Sequence[DicePicture]) -> Iterator[Mistake]:
+    """Where the finder is mistaken: far from the middle of any die, or off by far in its size."""
+    for picture in pictures:
+        for one in candidates_of(picture.image, finder, (SMALLEST_PX, 0.45 * picture.image.shape[0])):
+            if not any(
+                math.dist((one.x_px, one.y_px), (die.x_px, die.y_px)) < 0.5 * max(die.side_px, one.side_px)
+                and 0.6 < one.side_px / die.side_px < 1.7
+                for die in picture.dice
+            ):
+                yield Mistake(picture, one.x_px, one.y_px, one.side_px)
+
+
+def face_sample(rng: np.random.Generator, picture: DicePicture) -> tuple[npt.NDArray[np.uint8], int] | None:
+    """A square around a die, off by as much as the finder may be, or around nothing; and its class."""
+    seen = [die for die in picture.dice if die.in_sight]
+    if seen and rng.random() < 0.1:
+        die = seen[int(rng.integers(len(seen)))]
+        side = die.side_px * math.exp(rng.choice([-1, 1]) * rng.uniform(math.log(1.8), math.log(4)))
+        off = rng.uniform(-0.5, 0.5, 2) * die.side_px
+        given, kind = (die.x_px + off[0], die.y_px + off[1], max(side, 5.0)), CLASSES.index(NOTHING)
+    elif not seen or rng.random() < 0.22:
+        where = rng.uniform(0, picture.image.shape[0], 2)
+        side = float(rng.uniform(10, 40))
+        if seen:
+            side = seen[0].side_px
+            if rng.random() < 0.6:
+                beside = seen[int(rng.integers(len(seen)))]
+                along = rng.uniform(0, 2 * math.pi)
+                away = beside.side_px * rng.uniform(0.6, 1.2) * np.array([math.cos(along), math.sin(along)])
+                where = np.array([beside.x_px, beside.y_px]) + away
+            side *= float(rng.uniform(0.7, 1.3))
+        if any(math.dist(where, (die.x_px, die.y_px)) < 0.55 * die.side_px for die in picture.dice):
+            return None
+        given, kind = (float(where[0]), float(where[1]), side), CLASSES.index(NOTHING)
+    else:
+        die = seen[int(rng.integers(len(seen)))]
+        off = rng.normal(0, 0.06, 2) * die.side_px
+        side = die.side_px * math.exp(rng.normal(0, 0.09))
+        given, kind = (die.x_px + off[0], die.y_px + off[1], side), CLASSES.index(die.shows)
+    square = crop(picture.image, *given, turned_deg=float(rng.uniform(0, 360)))
+    if rng.random() < 0.5:
+        square = np.ascontiguousarray(square[:, ::-1])
+    return recoloured(rng, square), kind
+
+
+def finder_loss(given: torch.Tensor, heat: torch.Tensor, shape: torch.Tensor) -> torch.Tensor:
+    """The focal loss of CenterNet (Zhou et al., 2019), and the absolute errors of edge and offset at the middles."""
+    likely = torch.sigmoid(given[:, 0]).clamp(1e-4, 1 - 1e-4)
+    target, weight = heat[:, 0], heat[:, 1]
+    hit = target.eq(1).float()
+    found = -torch.log(likely) * (1 - likely) ** 2 * hit
+    empty = -torch.log(1 - likely) * likely**2 * (1 - target) ** 4 * (1 - hit)
+    count = hit.sum().clamp(min=1)
+    edges = (given[:, 1:] - shape[:, :3]).abs().sum(dim=1) * shape[:, 3]
+    return (found * weight + empty * weight).sum() / count + edges.sum() / count
+
+
+def faces_batches(rng: np.random.Generator, pictures: Pictures, size: int) -> Iterator[tuple[torch.Tensor, ...]]:
+    """Batches without end for the classifier."""
+    while True:
+        squares, kinds = [], []
+        while len(kinds) < size:
+            if pictures.mistakes and rng.random() < MISTAKES:
+                one = pictures.mistakes[int(rng.integers(len(pictures.mistakes)))]
+                side = one.side_px * math.exp(rng.normal(0, 0.09))
+                x, y = rng.normal((one.x_px, one.y_px), 0.06 * side)
+                square = crop(one.picture.image, x, y, side, turned_deg=float(rng.uniform(0, 360)))
+                made = recoloured(rng, square), CLASSES.index(NOTHING)
+            else:
+                made = face_sample(rng, pictures.pick(rng))
+            if made is not None:
+                squares.append(normalised(made[0], each=True))
+                kinds.append(made[1])
+        yield torch.from_numpy(np.stack(squares)), torch.tensor(kinds)
+
+
+def finder_batches(rng: np.random.Generator, pictures: Pictures, size: int) -> Iterator[tuple[torch.Tensor, ...]]:
+    """Batches without end for the finder."""
+    while True:
+        samples = [finder_sample(rng, pictures.pick(rng)) for _ in range(size)]
+        yield tuple(torch.from_numpy(np.stack(part)) for part in zip(*samples, strict=True))
+
+
+def train(
+    network: nn.Sequential,
+    batches: Iterator[tuple[torch.Tensor, ...]],
+    loss_of: object,
+    minutes: float,
+    progress: Progress,
+    name: str,
+    rate: float = 3e-3,
+) -> float:
+    """Train for so long, the rate falling like a cosine; gives the mean loss of the last tenth."""
+    assert callable(loss_of)
+    optimiser = torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=1e-3)
+    network.train()
+    start = time.monotonic()
+    losses: list[float] = []
+    task = progress.add_task(name, total=1.0)
+    while (done := (time.monotonic() - start) / (60 * minutes)) < 1:
+        for group in optimiser.param_groups:
+            group["lr"] = rate * min(1.0, 0.05 + 20 * done) * (0.01 + 0.99 * (1 + math.cos(math.pi * done)) / 2)
+        squares, *truth = next(batches)
+        optimiser.zero_grad()
+        loss = loss_of(network(squares), *truth)
+        loss.backward()
+        nn.utils.clip_grad_norm_(network.parameters(), 5.0)
+        optimiser.step()
+        losses.append(float(loss.detach()))
+        recent = float(np.mean(losses[-100:]))
+        progress.update(task, completed=done, description=f"{name}: {len(losses)} steps, loss {recent:.3f}")
+    network.eval()
+    return float(np.mean(losses[-max(1, len(losses) // 10) :]))
+
+
+def write(network: nn.Sequential, name: str, shape: tuple[int, ...], folder: Path) -> str:
+    """Write a network as ONNX, sizes free but for channels; gives the file's SHA-256."""
+    held = io.BytesIO()
+    free = {0: "count"} if name == "faces" else {0: "count", 2: "height", 3: "width"}
+    torch.onnx.export(
+        network,
+        (torch.zeros(shape),),
+        held,
+        input_names=["squares"],
+        output_names=["given"],
+        dynamic_axes={"squares": free, "given": free},
+        opset_version=13,
+        dynamo=False,
+    )
+    (folder / f"{name}.onnx").write_bytes(held.getvalue())
+    return hashlib.sha256(held.getvalue()).hexdigest()
+
+
+def fitted_temperature(network: nn.Sequential, batches: Iterator[tuple[torch.Tensor, ...]], count: int = 30) -> float:
+    """The temperature (Guo et al., 2017) that makes probabilities of pictures not trained on come true."""
+    with torch.no_grad():
+        pairs = [(network(squares), kinds) for squares, kinds in (next(batches) for _ in range(count))]
+    given, kinds = torch.cat([pair[0] for pair in pairs]), torch.cat([pair[1] for pair in pairs])
+    right = float((given.argmax(1) == kinds).float().mean())
+    tried = [0.6 + 0.05 * step for step in range(40)]
+    losses = [float(nn.functional.cross_entropy(given / one, kinds)) for one in tried]
+    best = tried[int(np.argmin(losses))]
+    click.echo(f"classifier: {right:.2%} right of {len(kinds)} made squares not trained on, temperature {best:.2f}")
+    return best
+
+
+@click.command()
+@click.argument("photos", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--made", default=3000, show_default=True, help="how many pictures are made")
+@click.option("--minutes", default=20.0, show_default=True, help="how long each of the two networks is trained")
+@click.option("--seed", default=1, show_default=True)
+@click.option("--out", default=WEIGHTS, type=click.Path(file_okay=False, path_type=Path), help="where they go")
+@click.option("--list", "listing", is_flag=True, help="only name the photographs that are kept aside")
+def main(photos: Path, made: int, minutes: float, seed: int, out: Path, listing: bool) -> None:
+    """Train on made pictures and on the photographs of PHOTOS that are not kept aside."""
+    if listing:
+        click.echo("\n".join(sorted(held_out(load_truth(photos)))))
+        return
+    console = Console(stderr=True)
+    numbers = track(range(made), description="Making pictures", console=console)
+    pictures = [dice_picture(np.random.default_rng([seed, number])) for number in numbers]
+    aside = max(1, made // 20)
+    train_both(
+        Pictures(pictures[aside:], photographs(photos)), Pictures(pictures[:aside], ()), minutes, seed, out, console
+    )
+
+
+def train_both(
+    pictures: Pictures, aside: Pictures, minutes: float, seed: int, out: Path, console: Console | None = None
+) -> None:
+    """Train both networks and write them with ``weights.json``; ``aside`` fits the temperature."""
+    torch.manual_seed(seed)
+    rng = np.random.default_rng([seed, 1 << 20])
+    out.mkdir(parents=True, exist_ok=True)
+    finder, faces = finder_network(), faces_network()
+    with Progress(console=console) as progress:
+        train(finder, finder_batches(rng, pictures, 8), finder_loss, minutes, progress, "finder")
+        found_by = write(finder, "finder", (1, 3, FINDER_PX, FINDER_PX), out)
+        looked_at = [*pictures.photos, *pictures.made[:MINED]]
+        mistakes = tuple(mistakes_of(Network(out / "finder.onnx", found_by), looked_at))
+        pictures = replace(pictures, mistakes=mistakes)
+        train(faces, faces_batches(rng, pictures, 64), nn.functional.cross_entropy, minutes, progress, "faces")
+    sums = {
+        "finder": found_by,
+        "faces": write(faces, "faces", (1, 3, CROP_PX, CROP_PX), out),
+        "temperature": round(fitted_temperature(faces, faces_batches(rng, aside, 64)), 3),
+    }
+    (out / "weights.json").write_text(json.dumps(sums, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,287 @@
+"""Dice, ray-cast: rounded cubes with a drawing on each face, lit by lamps, laid over a linear picture.
+
+A die is the intersection of a rounded box and a ball. Its surface is found by sphere tracing (Hart, 1996): a ray
+goes forward by the distance to the body until it touches it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from simulator.rendering.optics import decode, hull, normalised_rays, shadow_points
+from simulator.scene.pieces import Colour
+from simulator.scene.scene import Lighting
+from vision.frame import FloatArray
+from vision.geometry import CameraModel, Pose, project
+
+Layer = npt.NDArray[np.float32]
+
+FACE_PX = 64
+_STEPS = 14
+_TOUCHING = 0.01
+_BEYOND = 3.1
+_SQUARE = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=np.float64)
+
+_PIPS = {
+    1: ((0, 0),),
+    2: ((-1, -1), (1, 1)),
+    3: ((-1, -1), (0, 0), (1, 1)),
+    4: ((-1, -1), (-1, 1), (1, -1), (1, 1)),
+    5: ((-1, -1), (-1, 1), (1, -1), (1, 1), (0, 0)),
+    6: ((-1, -1), (-1, 0), (-1, 1), (1, -1), (1, 0), (1, 1)),
+}
+
+
+def pip_face(value: int, radius: float = 0.1, spread: float = 0.26, first_radius: float | None = None) -> Layer:
+    """A face with pips, shape (FACE_PX, FACE_PX), 1 where there is a pip.
+
+    Lengths are shares of the side: ``spread`` is from the middle to a pip's row. ``first_radius`` is the one's alone.
+    """
+    big = np.zeros((FACE_PX * 4, FACE_PX * 4), dtype=np.uint8)
+    share = first_radius if value == 1 and first_radius is not None else radius
+    for column, row in _PIPS[value]:
+        middle = [round(FACE_PX * 4 * (0.5 + spread * along)) for along in (column, row)]
+        cv2.circle(big, (middle[0], middle[1]), round(FACE_PX * 4 * share), 255, cv2.FILLED)
+    small = cv2.resize(big, (FACE_PX, FACE_PX), interpolation=cv2.INTER_AREA)
+    return np.asarray(small / 255, dtype=np.float32)
+
+
+def text_face(text: str, size: float = 0.6) -> Layer:
+    """A face with a character or two, as high as that share of the side; shape (FACE_PX, FACE_PX)."""
+    big = np.zeros((FACE_PX * 4, FACE_PX * 4), dtype=np.uint8)
+    font, thickness = cv2.FONT_HERSHEY_SIMPLEX, 22
+    (width, height), _ = cv2.getTextSize(text, font, 5.0, thickness)
+    scale = 5.0 * min(size * FACE_PX * 4 / height, 0.8 * FACE_PX * 4 / width)
+    (width, height), _ = cv2.getTextSize(text, font, scale, thickness)
+    cv2.putText(big, text, (FACE_PX * 2 - width // 2, FACE_PX * 2 + height // 2), font, scale, 255, thickness)
+    small = cv2.resize(big, (FACE_PX, FACE_PX), interpolation=cv2.INTER_AREA)
+    return np.asarray(small / 255, dtype=np.float32)
+
+
+def pip_faces(radius: float = 0.1, spread: float = 0.26, first_radius: float | None = None) -> tuple[Layer, ...]:
+    """The six faces of a die with pips, in the order of ``DieLook.faces``; opposite faces add up to seven."""
+    return tuple(pip_face(value, radius, spread, first_radius) for value in (1, 6, 2, 5, 3, 4))
+
+
+@dataclass(frozen=True, eq=False)
+class DieLook:
+    """What a die looks like.
+
+    ``body``, ``ink`` and ``second`` (of a mottled body) are colours; ``mottled`` is how much of the second shows (0 to
+    1), ``seed`` where. ``rounding`` is the edges' radius and ``ball`` that of the ball that cuts the corners, both as
+    shares of half the side (``ball`` 1.74: no cut). ``gloss`` is the light mirrored by a lamp's reflection.
+    ``faces`` are drawings (FACE_PX, FACE_PX) of the sides towards +z, -z, +y, -y, +x, -x while it is not turned.
+    """
+
+    body: Colour
+    ink: Colour
+    faces: tuple[Layer, ...]
+    second: Colour = (0.5, 0.5, 0.5)
+    mottled: float = 0.0
+    rounding: float = 0.2
+    ball: float = 1.5
+    gloss: float = 0.2
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnDie:
+    """A die: its middle in the table's frame, side, ``turn`` (3 x 3, from its own axes to the table's) and look."""
+
+    middle_mm: FloatArray
+    side_mm: float
+    turn: FloatArray
+    look: DieLook
+
+
+_UPWARDS = {
+    0: np.eye(3),
+    1: np.diag([1.0, -1.0, -1.0]),
+    2: np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
+    3: np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]]),
+    4: np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]),
+    5: np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]),
+}
+"""What turns the face of that number in ``DieLook.faces`` up."""
+
+
+def turn_of(face_up: int, turned_deg: float, leaning_deg: float = 0.0, towards_deg: float = 0.0) -> FloatArray:
+    """How a die lies: the face up, turned about the vertical, then leaning over towards ``towards_deg``."""
+    about = np.array([-math.sin(math.radians(towards_deg)), math.cos(math.radians(towards_deg)), 0.0])
+    leaning, _ = cv2.Rodrigues(about * math.radians(leaning_deg))
+    upright, _ = cv2.Rodrigues(np.array([0.0, 0.0, math.radians(turned_deg)]))
+    return np.asarray(leaning @ upright @ _UPWARDS[face_up], dtype=np.float64)
+
+
+def lowest_mm(turn: FloatArray, side_mm: float) -> float:
+    """How far below its middle a die's lowest corner is; what it stands on is there."""
+    return float(-(_SQUARE @ turn.T)[:, 2].min() * side_mm / 2)
+
+
+def draw_dice(
+    picture: Layer,
+    camera: CameraModel,
+    pose: Pose,
+    lighting: Lighting,
+    dice: Sequence[DrawnDie],
+    supersampling: int = 2,
+) -> None:
+    """Draw dice and their shadows on a picture (height, width, 3) of linear light, the farthest first."""
+    for die in dice:
+        _darken(picture, camera, pose, lighting, die)
+    centre = pose.camera_position_mm
+    for die in sorted(dice, key=lambda one: -float(np.linalg.norm(one.middle_mm - centre))):
+        _draw(picture, camera, pose, lighting, die, supersampling)
+
+
+def _corners_mm(die: DrawnDie) -> FloatArray:
+    return np.asarray(die.middle_mm + _SQUARE @ die.turn.T * (die.side_mm / 2), dtype=np.float64)
+
+
+def _darken(picture: Layer, camera: CameraModel, pose: Pose, lighting: Lighting, die: DrawnDie) -> None:
+    """The shadow of each lamp, and the dark line where the die touches the table."""
+    corners = die.middle_mm + (_corners_mm(die) - die.middle_mm) * 0.94
+    ground = corners.copy()
+    ground[:, 2] = 0.0
+    px_per_mm = _pixels_per_mm(camera, pose, die.middle_mm)
+    light = lighting.ambient + sum(lamp.strength for lamp in lighting.lamps)
+    soft = [(ground + (ground - ground.mean(axis=0)) * 0.15, 0.15 * die.side_mm, 0.35 * lighting.ambient / light)]
+    for lamp in lighting.lamps:
+        distance = float(np.linalg.norm(lamp.position_mm))
+        blur_mm = 0.5 + lamp.radius_mm * die.side_mm * 0.5 / distance
+        soft.append((np.vstack([shadow_points(lamp, corners, 0.0), ground]), blur_mm, lamp.strength / light))
+    for points, blur_mm, share in soft:
+        outline = hull(project(camera, pose, points))
+        blur = max(blur_mm * px_per_mm, 0.5)
+        box = _window(outline, picture.shape, math.ceil(3 * blur) + 1)
+        if box is None:
+            continue
+        left, top, right, bottom = box
+        mask = np.zeros((bottom - top, right - left), dtype=np.uint8)
+        cv2.fillPoly(mask, [np.rint((outline - (left, top)) * 16).astype(np.int32)], 255, cv2.LINE_AA, 4)
+        cover = cv2.GaussianBlur(mask.astype(np.float32) / 255, (0, 0), blur)[..., None]
+        picture[top:bottom, left:right] *= 1 - cover * np.float32(min(share, 0.9))
+
+
+def _pixels_per_mm(camera: CameraModel, pose: Pose, point_mm: FloatArray) -> float:
+    return float(camera.matrix[0, 0]) / float((pose.rotation @ point_mm + pose.translation)[2])
+
+
+def _window(points: FloatArray, shape: tuple[int, ...], margin: int) -> tuple[int, int, int, int] | None:
+    left, top = (max(0, int(value) - margin) for value in np.floor(points.min(axis=0)))
+    right, bottom = (int(value) + margin + 1 for value in np.ceil(points.max(axis=0)))
+    right, bottom = min(right, shape[1]), min(bottom, shape[0])
+    return None if left >= right or top >= bottom else (left, top, right, bottom)
+
+
+def _draw(
+    picture: Layer, camera: CameraModel, pose: Pose, lighting: Lighting, die: DrawnDie, supersampling: int
+) -> None:
+    box = _window(project(camera, pose, _corners_mm(die)), picture.shape, 2)
+    if box is None:
+        return
+    left, top, right, bottom = box
+    size = (right - left, bottom - top)
+    step = 1.0 / supersampling
+    first = (step - 1.0) / 2
+    fine = (size[0] * supersampling, size[1] * supersampling)
+    rays = normalised_rays(camera, left + first, top + first, fine, step).reshape(-1, 2)
+    half = die.side_mm / 2
+    to_die = die.turn.T @ pose.rotation.T
+    forward = np.column_stack([rays, np.ones(len(rays))]) @ to_die.T
+    forward /= np.linalg.norm(forward, axis=1, keepdims=True)
+    start = die.turn.T @ (pose.camera_position_mm - die.middle_mm) / half
+    hit, points = _trace(start, forward, die.look)
+    colours = np.zeros((len(rays), 3), dtype=np.float32)
+    if hit.any():
+        colours[hit] = _shade(points, forward[hit], lighting, die)
+    covered = hit.astype(np.float32).reshape(fine[1], fine[0])
+    cover = np.asarray(cv2.resize(covered, size, interpolation=cv2.INTER_AREA))[..., None]
+    paint = np.asarray(cv2.resize(colours.reshape(fine[1], fine[0], 3), size, interpolation=cv2.INTER_AREA))
+    part = picture[top:bottom, left:right]
+    part[...] = part * (1 - cover) + paint
+
+
+def _trace(start: FloatArray, forward: FloatArray, look: DieLook) -> tuple[npt.NDArray[np.bool_], FloatArray]:
+    """Which rays touch the die, shape (n,), and where, shape (hits, 3), in units of half its side."""
+    nearest = -(forward @ start)
+    miss = np.sum((start + nearest[:, None] * forward) ** 2, axis=1)
+    index = np.flatnonzero(miss < 3.0)
+    along = nearest[index] - np.sqrt(3.0 - miss[index])
+    points = start + along[:, None] * forward[index]
+    hit = np.zeros(len(forward), dtype=bool)
+    touched = np.zeros(forward.shape)
+    for _ in range(_STEPS):
+        distance = _distance(points, look)
+        touches = distance < _TOUCHING
+        hit[index[touches]] = True
+        touched[index[touches]] = points[touches]
+        goes_on = ~touches & (np.sum(points * points, axis=1) < _BEYOND)
+        if not goes_on.any():
+            break
+        index, points = index[goes_on], points[goes_on] + distance[goes_on, None] * forward[index[goes_on]]
+    return hit, touched[hit]
+
+
+def _distance(points: FloatArray, look: DieLook) -> FloatArray:
+    beyond = np.abs(points) - (1 - look.rounding)
+    outside = np.sqrt(np.sum(np.maximum(beyond, 0) ** 2, axis=1))
+    box = outside + np.minimum(beyond.max(axis=1), 0) - look.rounding
+    ball = np.sqrt(np.sum(points * points, axis=1)) - look.ball
+    return np.asarray(np.maximum(box, ball), dtype=np.float64)
+
+
+def _normals(points: FloatArray, look: DieLook) -> FloatArray:
+    beyond = np.maximum(np.abs(points) - (1 - look.rounding), 1e-6)
+    normals = np.sign(points) * beyond
+    radius = np.sqrt(np.sum(points * points, axis=1))
+    cut = radius > look.ball - 0.02
+    normals[cut] = points[cut]
+    return np.asarray(normals / np.linalg.norm(normals, axis=1, keepdims=True), dtype=np.float64)
+
+
+def _ink_at(points: FloatArray, look: DieLook) -> FloatArray:
+    """How much ink the drawings have where the die is touched, shape (n,)."""
+    axis = np.abs(points).argmax(axis=1)
+    rows = np.arange(len(points))
+    positive = points[rows, axis] > 0
+    face = 4 - 2 * axis + np.where(positive, 0, 1)
+    across = np.where(axis == 0, points[:, 1], points[:, 0]) * np.where(positive | (axis == 0), 1, -1)
+    down = np.where(axis == 2, points[:, 1], points[:, 2])
+    columns = np.clip((across + 1) / 2 * FACE_PX, 0, FACE_PX - 1).astype(np.intp)
+    lines = np.clip((1 - down) / 2 * FACE_PX, 0, FACE_PX - 1).astype(np.intp)
+    return np.asarray(np.stack(look.faces)[face, lines, columns], dtype=np.float64)
+
+
+def _shade(points: FloatArray, forward: FloatArray, lighting: Lighting, die: DrawnDie) -> Layer:
+    look = die.look
+    normals = _normals(points, look)
+    body = np.broadcast_to(decode(look.body), points.shape)
+    if look.mottled > 0:
+        random = np.random.default_rng(look.seed)
+        waves = np.sin(points @ random.normal(0, 2.2, (3, 4)) + random.uniform(0, 6.3, 4)).mean(axis=1)
+        share = np.clip(look.mottled * (0.5 + 1.2 * waves), 0, 1)[:, None]
+        body = body * (1 - share) + decode(look.second) * share
+    ink = _ink_at(points, look)[:, None]
+    albedo = body * (1 - ink) + decode(look.ink) * ink
+    upwards = normals @ die.turn.T
+    height = (points @ die.turn.T)[:, 2] * die.side_mm / 2 + die.middle_mm[2]
+    openness = (0.6 + 0.4 * np.maximum(upwards[:, 2], -0.8)) * (0.55 + 0.45 * np.clip(height / die.side_mm, 0, 1))
+    light = lighting.ambient * openness[:, None] * np.asarray(lighting.ambient_colour)
+    mirrored = np.zeros_like(light)
+    for lamp in lighting.lamps:
+        towards = np.asarray(lamp.position_mm) - die.middle_mm
+        towards = towards / np.linalg.norm(towards)
+        cosine = np.maximum(upwards @ towards, 0)
+        light = light + lamp.strength * cosine[:, None] / max(float(towards[2]), 0.2) * np.asarray(lamp.colour)
+        middle = towards @ die.turn - forward
+        middle /= np.linalg.norm(middle, axis=1, keepdims=True)
+        peak = np.maximum(np.sum(middle * normals, axis=1), 0) ** 50
+        mirrored += (look.gloss * lamp.strength * peak)[:, None] * np.asarray(lamp.colour)
+    return np.asarray(albedo * light + mirrored, dtype=np.float32)

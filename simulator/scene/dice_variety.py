@@ -1,0 +1,393 @@
+"""Random pictures of dice with what lies in them: looks, places, lamps, tables and lenses, all drawn from one seed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from simulator.rendering.background import paint_table
+from simulator.rendering.dice import DieLook, DrawnDie, draw_dice, lowest_mm, pip_faces, text_face, turn_of
+from simulator.rendering.optics import SensorNoise, decode, develop, streak, through_sensor
+from simulator.scene.pieces import Colour
+from simulator.scene.scene import Lamp, Lighting, Setting, TableLook
+from simulator.scene.viewpoint import lens, looking_at
+from vision.frame import FloatArray, Image
+from vision.geometry import CameraModel, Pose, back_project, plane_homography, project
+from vision.layout.table import TableLayout, layout_from_json
+
+COCKED = "cocked"
+OTHER = "other"
+_VALUES = (1, 6, 2, 5, 3, 4)
+_GLYPHS = "0123456789*ILOTSX+ACEHKZ#?"
+
+Layer = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class TrueDie:
+    """A die in a made picture: the middle of its upper side and the length of an edge in pixels, and what it shows.
+
+    ``shows`` is a value from ``1`` to ``6``, COCKED for one that leans, OTHER for a face without pips. ``in_sight`` is
+    False for one that another die lies on.
+    """
+
+    x_px: float
+    y_px: float
+    side_px: float
+    shows: str
+    in_sight: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class DicePicture:
+    """A picture of dice, blue-green-red, and its truth."""
+
+    image: Image
+    dice: tuple[TrueDie, ...]
+
+
+def _colour(rng: np.random.Generator, low: float = 0.03, high: float = 0.98, strong: float = 1.2) -> Colour:
+    hue, strength, value = rng.uniform(0, 180), rng.beta(strong, 1.0) * 255, rng.uniform(low, high) * 255
+    pixel = np.array([[[hue, strength, value]]], dtype=np.uint8)
+    blue, green, red = cv2.cvtColor(pixel, cv2.COLOR_HSV2BGR)[0, 0] / 255
+    return float(blue), float(green), float(red)
+
+
+def _brightness(colour: Colour) -> float:
+    return float(np.dot(colour, (0.11, 0.59, 0.3)))
+
+
+def random_look(rng: np.random.Generator, pips: bool = True) -> DieLook:
+    """A die of any colours whose ink stands out from its body."""
+    kind = rng.random()
+    if kind < 0.25:
+        grey = float(rng.uniform(0.8, 1.0))
+        body: Colour = (grey * float(rng.uniform(0.75, 1)), grey * float(rng.uniform(0.92, 1)), grey)
+        ink: Colour = (0.05, 0.05, 0.05)
+    elif kind < 0.4:
+        body, ink = (0.1, 0.1, 0.1), (0.9, 0.93, 0.93)
+    elif kind < 0.7:
+        body, ink = _colour(rng, 0.2, 0.9), (0.95, 0.95, 0.95)
+    else:
+        body, ink = _colour(rng), _colour(rng)
+    least = float(rng.uniform(0.22, 0.4))
+    while abs(_brightness(ink) - _brightness(body)) + 0.3 * float(np.ptp(np.subtract(ink, body))) < least:
+        ink = (0.95, 0.95, 0.95) if rng.random() < 0.4 else (0.05, 0.05, 0.05) if rng.random() < 0.5 else _colour(rng)
+    if pips:
+        radius = float(rng.uniform(0.075, 0.125))
+        first = float(radius * rng.uniform(1.2, 1.9)) if rng.random() < 0.15 else None
+        faces = pip_faces(radius, float(rng.uniform(0.22, 0.29)), first)
+    else:
+        faces = tuple(text_face(str(rng.choice(list(_GLYPHS))), float(rng.uniform(0.45, 0.7))) for _ in range(6))
+    mottled = float(rng.uniform(0.4, 1.0)) if rng.random() < 0.25 else 0.0
+    second = tuple(float(np.clip(value + rng.uniform(-0.3, 0.3), 0, 1)) for value in body)
+    rounding = float(rng.uniform(0.06, 0.4))
+    ball = float(rng.uniform(1.32, 1.74))
+    gloss = float(rng.choice([0.0, 0.2, 0.6, 1.2]))
+    seed = int(rng.integers(1 << 30))
+    return DieLook(body, ink, faces, (second[0], second[1], second[2]), mottled, rounding, ball, gloss, seed)
+
+
+def _lighting(rng: np.random.Generator) -> Lighting:
+    lamps = []
+    for _ in range(int(rng.integers(0, 4))):
+        around, high = rng.uniform(0, 2 * math.pi), rng.uniform(300, 1200)
+        out = rng.uniform(100, 900)
+        position = (float(out * math.cos(around)), float(out * math.sin(around)), float(high))
+        lamps.append(Lamp(position, float(rng.uniform(0.15, 0.7)), (1.0, 1.0, 1.0), float(rng.uniform(10, 200))))
+    return Lighting(tuple(lamps), float(rng.uniform(0.2, 0.8)))
+
+
+def _noise(rng: np.random.Generator, size: int, cells: tuple[int, int]) -> Layer:
+    small = rng.uniform(-1, 1, (cells[1], cells[0])).astype(np.float32)
+    return np.asarray(cv2.resize(small, (size, size), interpolation=cv2.INTER_CUBIC), dtype=np.float32)
+
+
+def _table(rng: np.random.Generator, size: int) -> Layer:
+    """A table or tray without dice, of linear light."""
+    tone = np.ones((size, size), dtype=np.float32)
+    kind = rng.random()
+    if kind < 0.35:
+        bands = int(rng.integers(6, 40))
+        wide = 2 * size
+        grain = _noise(rng, wide, (3, bands)) + 0.5 * _noise(rng, wide, (6, bands * 4))
+        spin = cv2.getRotationMatrix2D((size, size), float(rng.uniform(0, 360)), 1)
+        turned = cv2.warpAffine(grain, spin, (wide, wide), borderMode=cv2.BORDER_REFLECT)
+        tone += float(rng.uniform(0.05, 0.35)) * turned[size // 2 : size // 2 + size, size // 2 : size // 2 + size]
+    elif kind < 0.65:
+        tone += float(rng.uniform(0.02, 0.15)) * rng.standard_normal((size, size)).astype(np.float32)
+        tone += float(rng.uniform(0, 0.1)) * _noise(rng, size, (int(rng.integers(20, 80)),) * 2)
+    elif kind < 0.75:
+        cells = int(rng.integers(8, 40))
+        rows, columns = np.indices((size, size)) // cells
+        tone += float(rng.uniform(0.05, 0.3)) * (((rows + columns) % 2) - 0.5).astype(np.float32)
+    tone += float(rng.uniform(0, 0.25)) * _noise(rng, size, (3, 3))
+    grey = rng.random() < 0.35
+    value = float(rng.uniform(0.1, 0.95))
+    colour = (value, value, value) if grey else _colour(rng, 0.1, 0.95, 0.45)
+    picture = np.maximum(tone, 0.05)[..., None] * decode(colour).astype(np.float32)
+    for _ in range(int(rng.integers(0, 7)) if rng.random() < 0.6 else 0):
+        _clutter(rng, picture)
+    return np.ascontiguousarray(picture, dtype=np.float32)
+
+
+def _clutter(rng: np.random.Generator, picture: Layer) -> None:
+    """Something that is no die: a rim, a line, a disc, a printed square, a word, dots, a marker."""
+    size = len(picture)
+    paint = tuple(float(value) for value in decode(_colour(rng)))
+    at = tuple(int(value) for value in rng.integers(0, size, 2))
+    kind = rng.integers(0, 7)
+    if kind == 0:
+        along = rng.uniform(0, 2 * math.pi)
+        reach = np.array([math.cos(along), math.sin(along)]) * size * 1.5
+        start, end = (np.array(at) - reach).astype(int), (np.array(at) + reach).astype(int)
+        cv2.line(picture, tuple(start.tolist()), tuple(end.tolist()), paint, int(rng.integers(1, 25)), cv2.LINE_AA)
+    elif kind == 1:
+        cv2.circle(picture, at, int(rng.integers(2, 30)), paint, cv2.FILLED, cv2.LINE_AA)
+    elif kind == 2:
+        cv2.circle(picture, at, int(rng.integers(4, 30)), paint, int(rng.integers(1, 4)), cv2.LINE_AA)
+    elif kind == 3:
+        middle = (float(at[0]), float(at[1]))
+        side = float(rng.uniform(8, 60))
+        box = cv2.boxPoints((middle, (side, side * float(rng.uniform(0.5, 1))), float(rng.uniform(0, 90))))
+        cv2.fillPoly(picture, [box.astype(np.int32)], paint, cv2.LINE_AA)
+        ink = tuple(float(value) for value in decode(_colour(rng)))
+        if rng.random() < 0.5:
+            inner = np.rint(box.mean(axis=0) + (box - box.mean(axis=0)) * 0.5).astype(np.int32)
+            cv2.fillPoly(picture, [inner[: int(rng.integers(3, 5))]], ink, cv2.LINE_AA)
+    elif kind == 4:
+        text = "".join(rng.choice(list(_GLYPHS), int(rng.integers(1, 7))))
+        mask = np.zeros((size, size), dtype=np.uint8)
+        cv2.putText(mask, text, at, cv2.FONT_HERSHEY_SIMPLEX, float(rng.uniform(0.3, 1.2)), 255, 1)
+        cover = (mask.astype(np.float32) / 255)[..., None]
+        picture[...] = picture * (1 - cover) + cover * np.asarray(paint, dtype=np.float32)
+    elif kind == 5:
+        _marker(rng, picture, at)
+    else:
+        for _ in range(int(rng.integers(2, 12))):
+            dot = tuple(int(value) for value in np.array(at) + rng.integers(-25, 26, 2))
+            cv2.circle(picture, dot, int(rng.integers(1, 4)), paint, cv2.FILLED, cv2.LINE_AA)
+
+
+def _marker(rng: np.random.Generator, picture: Layer, at: tuple[int, ...]) -> None:
+    """A printed ArUco marker with a white border."""
+    dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50)
+    code = cv2.aruco.generateImageMarker(dictionary, int(rng.integers(50)), 60)
+    printed = cv2.copyMakeBorder(code, 10, 10, 10, 10, cv2.BORDER_CONSTANT, value=255)
+    scale, along = float(rng.uniform(0.25, 1.1)), float(rng.uniform(0, 360))
+    turn = cv2.getRotationMatrix2D((40, 40), along, scale)
+    turn[:, 2] += np.subtract(at, 40)
+    size = (picture.shape[1], picture.shape[0])
+    cover = cv2.warpAffine(np.ones_like(printed, dtype=np.float32), turn, size)[..., None]
+    shown = cv2.warpAffine(printed.astype(np.float32) / 255 * float(rng.uniform(0.5, 0.95)), turn, size)[..., None]
+    picture[...] = picture * (1 - cover) + shown
+
+
+def _lay(rng: np.random.Generator, reach_mm: float) -> list[tuple[DrawnDie, str, bool]]:
+    """Dice beside, against and on top of each other, what each shows, and whether another die leaves it in sight."""
+    count = int(rng.choice([0, 1, 2, 4, 6, 9, 13], p=[0.04, 0.1, 0.14, 0.2, 0.24, 0.18, 0.1]))
+    alike = rng.random() < 0.5
+    crowded = rng.random() < 0.5
+    side = float(rng.uniform(12, 20))
+    look = random_look(rng, pips=rng.random() > 0.12)
+    pips = rng.random() > 0.12
+    laid: list[tuple[DrawnDie, str, bool]] = []
+    for _ in range(count):
+        has_pips = pips
+        if not alike or not laid:
+            look = random_look(rng, has_pips)
+        size = side if rng.random() < 0.8 else float(rng.uniform(12, 20))
+        face = int(rng.integers(6))
+        shows = str(_VALUES[face]) if has_pips else OTHER
+        leans = rng.random() < 0.14
+        turn = turn_of(
+            face,
+            float(rng.uniform(0, 360)),
+            float(rng.uniform(14, 55)) if leans else 0.0,
+            float(rng.uniform(0, 360)),
+        )
+        low = lowest_mm(turn, size)
+        if laid and rng.random() < 0.04 and not leans:
+            below, said, free = laid[-1]
+            if free and said != COCKED:
+                laid[-1] = (below, said, False)
+                x, y = below.middle_mm[:2] + rng.normal(0, 1.5, 2)
+                middle = np.array([x, y, below.middle_mm[2] + below.side_mm / 2 + low])
+                laid.append((DrawnDie(middle, size, turn, look), shows, True))
+                continue
+        for _ in range(30):
+            if crowded and laid:
+                beside, _, _ = laid[int(rng.integers(len(laid)))]
+                along = rng.uniform(0, 2 * math.pi)
+                away = (size + beside.side_mm) / 2 * rng.uniform(1.0, 1.5)
+                x, y = beside.middle_mm[:2] + away * np.array([math.cos(along), math.sin(along)])
+            else:
+                x, y = rng.uniform(-reach_mm, reach_mm, 2)
+            middle = np.array([x, y, low])
+            if all(_apart(middle, size, turn, other) for other, _, _ in laid):
+                laid.append((DrawnDie(middle, size, turn, look), COCKED if leans else shows, True))
+                break
+    return laid
+
+
+def _apart(middle: FloatArray, side: float, turn: FloatArray, other: DrawnDie) -> bool:
+    """Whether two dice that stand upright don't reach into each other; by the axis that parts two squares."""
+    difference = middle[:2] - other.middle_mm[:2]
+    if float(np.linalg.norm(difference)) > (side + other.side_mm) * 0.72:
+        return True
+    gaps = []
+    for axes in (turn, other.turn):
+        for along in axes.T:
+            length = float(np.linalg.norm(along[:2]))
+            if length > 0.9:
+                direction = along[:2] / length
+                half = [
+                    float(np.abs(direction @ one[:2]).sum()) * edge / 2
+                    for one, edge in ((turn, side), (other.turn, other.side_mm))
+                ]
+                gaps.append(abs(float(difference @ direction)) - sum(half))
+    return bool(gaps) and max(gaps) > -0.2
+
+
+def dice_picture(rng: np.random.Generator, size_px: int = 256) -> DicePicture:
+    """A square picture of 0 to 13 dice with edges of 10 to 40 pixels, as a camera takes it or as seen from above."""
+    target_px = float(math.exp(rng.uniform(math.log(11), math.log(38))))
+    tilt = float(rng.uniform(0, 52)) if rng.random() < 0.6 else float(rng.uniform(0, 14))
+    flattened = rng.random() < 0.65
+    camera = lens((size_px, size_px), float(rng.uniform(22, 60)), (0, 0, 0, 0, 0), (0, 0))
+    distance = float(camera.matrix[0, 0]) * 16 / target_px
+    pose = looking_at(distance, tilt, float(rng.uniform(0, 360)), float(rng.uniform(0, 360)))
+    reach = size_px / target_px * 16 * 0.42
+    laid = _lay(rng, reach)
+    lighting = _lighting(rng)
+    picture = _table(rng, size_px)
+    picture *= np.float32(lighting.ambient + sum(lamp.strength for lamp in lighting.lamps))
+    draw_dice(picture, camera, pose, lighting, [die for die, _, _ in laid])
+    image = _photographed(rng, picture, target_px)
+    if flattened:
+        image, placed = _flattened(rng, image, camera, pose, laid, target_px)
+    else:
+        placed = _placed(camera, pose, laid)
+    inside = tuple(die for die in placed if 0 <= die.x_px < size_px and 0 <= die.y_px < size_px)
+    return DicePicture(image, inside)
+
+
+def _top_mm(die: DrawnDie) -> FloatArray:
+    """The middle of the upper side; of a leaning die, that high above its middle."""
+    return np.asarray(die.middle_mm + np.array([0.0, 0.0, die.side_mm / 2]), dtype=np.float64)
+
+
+def _placed(camera: CameraModel, pose: Pose, laid: Sequence[tuple[DrawnDie, str, bool]]) -> list[TrueDie]:
+    placed = []
+    for die, shows, free in laid:
+        top = _top_mm(die)
+        x, y = project(camera, pose, top)[0]
+        depth = float((pose.rotation @ top + pose.translation)[2])
+        placed.append(TrueDie(float(x), float(y), die.side_mm * float(camera.matrix[0, 0]) / depth, shows, free))
+    return placed
+
+
+def _flattened(
+    rng: np.random.Generator,
+    image: Image,
+    camera: CameraModel,
+    pose: Pose,
+    laid: Sequence[tuple[DrawnDie, str, bool]],
+    target_px: float,
+) -> tuple[Image, list[TrueDie]]:
+    """The picture as seen from straight above, flattened at a height that is not quite that of the dice."""
+    size = image.shape[0]
+    height = float(rng.uniform(11, 21))
+    scale = target_px / 16 * float(rng.uniform(0.9, 1.3))
+    half = size / scale / 2
+    to_mm = np.array([[1 / scale, 0, 0.5 / scale - half], [0, -1 / scale, half - 0.5 / scale], [0, 0, 1]])
+    to_picture = plane_homography(pose, camera, height) @ to_mm
+    flat = cv2.warpPerspective(
+        image, to_picture, (size, size), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderMode=cv2.BORDER_REPLICATE
+    )
+    placed = []
+    for die, shows, free in laid:
+        top = _top_mm(die)
+        pixel = project(camera, pose, top)
+        x_mm, y_mm, _ = back_project(camera, pose, pixel, height)[0]
+        x, y = (float(x_mm) + half) * scale - 0.5, (half - float(y_mm)) * scale - 0.5
+        camera_mm = float(pose.camera_position_mm[2])
+        larger = (camera_mm - height) / (camera_mm - float(top[2]))
+        placed.append(TrueDie(x, y, die.side_mm * scale * larger, shows, free))
+    return np.asarray(flat, dtype=np.uint8), placed
+
+
+def _photographed(rng: np.random.Generator, picture: Layer, die_px: float) -> Image:
+    """What a careless camera makes of it: exposure, white balance, blur, noise, compression."""
+    level = float(np.median(picture)) or 0.2
+    exposed = float(np.clip(rng.uniform(0.1, 0.65) / level, 0.3, 2.5)) if rng.random() < 0.7 else 1.0
+    balance = rng.normal(1, 0.06, 3).clip(0.8, 1.2).astype(np.float32)
+    image = develop(picture * balance * np.float32(exposed))
+    blur = float(rng.uniform(0, 0.045)) * die_px
+    if blur > 0.3:
+        image = np.asarray(cv2.GaussianBlur(image, (0, 0), blur), dtype=np.uint8)
+    if rng.random() < 0.12:
+        reach, along = rng.uniform(0.05, 0.2) * die_px, rng.uniform(0, math.pi)
+        image = streak(image, (float(reach * math.cos(along)), float(reach * math.sin(along))))
+    noise = float(rng.uniform(0, 6))
+    grain = rng.standard_normal(image.shape).astype(np.float32) * np.float32(noise)
+    image = np.clip(image + grain, 0, 255).astype(np.uint8)
+    if rng.random() < 0.5:
+        _, packed = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(35, 95))])
+        image = np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), dtype=np.uint8)
+    return image
+
+
+@dataclass(frozen=True, eq=False)
+class TrayPicture:
+    """A picture of a tray of dice by a known camera; ``dice`` are (x, y) of their middles in millimetres, and faces."""
+
+    image: Image
+    camera: CameraModel
+    pose: Pose
+    layout: TableLayout
+    dice: tuple[tuple[float, float, str], ...]
+
+
+def tray_layout() -> TableLayout:
+    """A tray for dice with a marker at each corner."""
+    centres = {"0": [-140, 140], "1": [140, 140], "2": [140, -140], "3": [-140, -140]}
+    markers = {"dictionary": "DICT_4X4_50", "side": 36, "z": 0.4, "centres": centres}
+    return layout_from_json({"tray": {"x": [-110, 110], "y": [-110, 110]}, "markers": markers})
+
+
+def tray_picture(
+    dice: Sequence[DrawnDie], shows: Sequence[str], camera: CameraModel, pose: Pose, lighting: Lighting, seed: int = 1
+) -> TrayPicture:
+    """Dice that lie in the tray of ``tray_layout`` on cloth, with its markers."""
+    layout = tray_layout()
+    table = TableLook(surface="cloth", colour=(0.35, 0.4, 0.3), seed=seed)
+    setting = Setting(camera, pose, layout, table, lighting=lighting)
+    picture = paint_table(setting)
+    draw_dice(picture, camera, pose, lighting, dice, supersampling=3)
+    image = through_sensor(develop(picture), setting.sensor, SensorNoise(camera, setting.sensor.noise, seed), 0)
+    lie = tuple((float(one.middle_mm[0]), float(one.middle_mm[1]), face) for one, face in zip(dice, shows, strict=True))
+    return TrayPicture(image, camera, pose, layout, lie)
+
+
+def tray_of_six(tilt_deg: float = 20.0, seed: int = 3) -> TrayPicture:
+    """Six dice of several colours, one of each value, in the tray of ``tray_layout``."""
+    rng = np.random.default_rng(seed)
+    faces = pip_faces()
+    dice, shows = [], []
+    bodies: tuple[Colour, ...] = ((0.9, 0.95, 0.97), (0.1, 0.1, 0.1), (0.15, 0.1, 0.75), (0.6, 0.25, 0.1))
+    for number in range(6):
+        body = bodies[number % len(bodies)]
+        ink = (0.05, 0.05, 0.05) if number % len(bodies) == 0 else (0.95, 0.95, 0.95)
+        turn = turn_of(number, float(rng.uniform(0, 360)))
+        middle = np.array([70.0 * (number % 3 - 1), 80.0 * (number // 3) - 40.0, 8.0])
+        middle[:2] += rng.uniform(-15, 15, 2)
+        dice.append(DrawnDie(middle, 16.0, turn, DieLook(body, ink, faces)))
+        shows.append(str(_VALUES[number]))
+    camera = lens(horizontal_view_deg=62.0)
+    return tray_picture(dice, shows, camera, looking_at(560.0, tilt_deg), Lighting())

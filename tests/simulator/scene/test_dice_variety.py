@@ -1,0 +1,51 @@
+"""Made pictures of dice, and the dice in them."""
+
+import numpy as np
+import pytest
+
+from simulator.rendering.dice import FACE_PX, lowest_mm, pip_face, pip_faces, text_face, turn_of
+from simulator.scene.dice_variety import dice_picture
+
+
+def test_a_seed_gives_one_picture() -> None:
+    first, second = (dice_picture(np.random.default_rng(3), 96) for _ in range(2))
+    assert (first.image == second.image).all()
+    assert first.dice == second.dice
+
+
+def test_the_pictures_vary_and_their_dice_are_in_them() -> None:
+    pictures = [dice_picture(np.random.default_rng([1, number]), 96) for number in range(8)]
+    shown = {die.shows for picture in pictures for die in picture.dice}
+    assert len(shown) > 3
+    for picture in pictures:
+        assert picture.image.shape == (96, 96, 3)
+        assert all(0 <= die.x_px < 96 and 0 <= die.y_px < 96 and die.side_px > 5 for die in picture.dice)
+
+
+@pytest.mark.parametrize("value", range(1, 7))
+def test_a_face_has_as_many_pips_as_its_value(value: int) -> None:
+    face = pip_face(value, radius=0.1)
+    assert face.shape == (FACE_PX, FACE_PX)
+    assert face.mean() == pytest.approx(value * np.pi * 0.1**2, rel=0.08)
+
+
+def test_opposite_faces_add_up_to_seven() -> None:
+    pips = [face.mean() for face in pip_faces()]
+    one = pips[0]
+    counts = [round(share / one) for share in pips]
+    assert [a + b for a, b in zip(counts[::2], counts[1::2], strict=True)] == [7, 7, 7]
+
+
+def test_letters_are_drawn() -> None:
+    assert 0.03 < text_face("8").mean() < 0.5
+
+
+@pytest.mark.parametrize("face", range(6))
+def test_a_die_is_turned_as_asked(face: int) -> None:
+    turn = turn_of(face, 30.0)
+    assert turn @ turn.T == pytest.approx(np.eye(3), abs=1e-9)
+    axis = np.zeros(3)
+    axis[2 - face // 2] = 1 if face % 2 == 0 else -1
+    assert turn @ axis == pytest.approx([0, 0, 1], abs=1e-9)
+    assert lowest_mm(turn, 16.0) == pytest.approx(8.0)
+    assert lowest_mm(turn_of(face, 30.0, 45.0), 16.0) > 10.0

@@ -1,0 +1,65 @@
+"""Faces without pips, learned from one picture each."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from simulator.rendering.dice import DieLook, DrawnDie, draw_dice, text_face, turn_of
+from simulator.rendering.optics import develop
+from simulator.scene.scene import Lighting
+from simulator.scene.viewpoint import lens, looking_at
+from vision.errors import EnrolmentError
+from vision.frame import Image
+from vision.readers.dice.faces import FaceSet, ink_of, learn_faces
+from vision.readers.dice.networks import crop, shipped
+
+NAMES = ("1", "*", "3", "4", "S", "7")
+WHITE = (0.9, 0.93, 0.95)
+
+
+def picture_of(name: str, turned_deg: float, body: tuple[float, float, float] = WHITE) -> tuple[Image, float]:
+    """A picture of one die that shows a face, and how long its edge is in pixels."""
+    ink = (0.05, 0.05, 0.05) if min(body) > 0.6 else (0.95, 0.95, 0.95)
+    look = DieLook(body, ink, tuple(text_face(one) for one in NAMES))
+    turn = turn_of(NAMES.index(name), turned_deg)
+    camera = lens((160, 160), 20.0, (0, 0, 0, 0, 0), (0, 0))
+    pose = looking_at(320.0, 4.0, target_mm=(0.0, 0.0, 16.0))
+    picture = np.full((160, 160, 3), 0.25, dtype=np.float32)
+    draw_dice(picture, camera, pose, Lighting(), [DrawnDie(np.array([0.0, 0.0, 8.0]), 16.0, turn, look)])
+    return develop(picture), 16.0 * float(camera.matrix[0, 0]) / 320.0
+
+
+def square_of(name: str, turned_deg: float, body: tuple[float, float, float] = WHITE) -> Image:
+    """The square around a die that shows a face, as the finder gives it."""
+    image, side = picture_of(name, turned_deg, body)
+    return crop(image, 79.5, 79.5, side)
+
+
+@pytest.fixture(scope="module")
+def taught() -> FaceSet:
+    return FaceSet(NAMES, np.stack([ink_of(square_of(name, 10.0)) for name in NAMES]))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("turned_deg", [70.0, 205.0])
+def test_a_face_is_known_however_it_is_turned(taught: FaceSet, name: str, turned_deg: float) -> None:
+    chances = taught.probabilities(square_of(name, turned_deg, (0.3, 0.2, 0.6)))
+    assert max(chances, key=lambda one: chances[one]) == name
+    assert sum(chances.values()) == pytest.approx(1.0)
+
+
+def test_faces_are_kept_in_a_file(taught: FaceSet, tmp_path: Path) -> None:
+    taught.save(tmp_path / "faces.npz")
+    again = FaceSet.load(tmp_path / "faces.npz")
+    assert again.names == NAMES
+    assert again.inks == pytest.approx(taught.inks, abs=1e-3)
+    (tmp_path / "other.npz").write_text("nothing")
+    with pytest.raises(EnrolmentError, match="expected what `referee enrol --dice` wrote"):
+        FaceSet.load(tmp_path / "other.npz")
+
+
+def test_pictures_that_cannot_teach_are_refused() -> None:
+    bare = np.full((160, 160, 3), 90, dtype=np.uint8)
+    with pytest.raises(EnrolmentError, match="the picture of the face 'star' shows no dice"):
+        learn_faces({"star": bare}, shipped())

@@ -1,0 +1,59 @@
+"""The networks that come with the project are those that were tested, small, and still good."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from simulator.scene.dice_variety import DicePicture, dice_picture
+from vision.errors import WeightsError
+from vision.readers.dice.networks import CLASSES, CROP_PX, WEIGHTS, Network, crop, normalised, shipped
+
+LARGEST_BYTES = 1_000_000
+
+
+def test_the_weights_are_small() -> None:
+    assert sum(path.stat().st_size for path in WEIGHTS.iterdir()) < LARGEST_BYTES
+
+
+def test_other_weights_are_refused(tmp_path: Path) -> None:
+    changed = bytearray((WEIGHTS / "faces.onnx").read_bytes())
+    changed[2000] ^= 1
+    (tmp_path / "faces.onnx").write_bytes(bytes(changed))
+    expected = json.loads((WEIGHTS / "weights.json").read_text())["faces"]
+    with pytest.raises(WeightsError, match="are not those that were tested"):
+        Network(tmp_path / "faces.onnx", expected)
+    with pytest.raises(WeightsError, match="No such file"):
+        Network(tmp_path / "none.onnx", expected)
+
+
+def squares(pictures: list[DicePicture]) -> tuple[np.ndarray, list[str]]:
+    cut, shows = [], []
+    for picture in pictures:
+        for die in picture.dice:
+            if die.in_sight and die.side_px > 14:
+                cut.append(normalised(crop(picture.image, die.x_px, die.y_px, die.side_px), each=True))
+                shows.append(die.shows)
+    return np.stack(cut), shows
+
+
+def test_made_dice_are_told_apart() -> None:
+    batch, shows = squares([dice_picture(np.random.default_rng([2024, number]), 160) for number in range(14)])
+    given = shipped().faces.run(batch)
+    said = [CLASSES[int(one.argmax())] for one in given]
+    right = sum(a == b for a, b in zip(said, shows, strict=True))
+    assert len(shows) > 25
+    assert right / len(shows) > 0.6
+
+
+@pytest.mark.parametrize("side_px", [10.0, 20.0, 55.0, 140.0])
+def test_a_crop_brings_a_die_to_one_size(side_px: float) -> None:
+    picture = np.full((300, 300, 3), 40, dtype=np.uint8)
+    half = round(side_px / 2)
+    picture[150 - half : 150 + half, 120 - half : 120 + half] = 220
+    cut = crop(picture, 119.5, 149.5, side_px)
+    assert cut.shape == (CROP_PX, CROP_PX, 3)
+    bright = (cut[..., 0] > 130).sum(axis=1).max()
+    assert bright == pytest.approx(20, abs=2)
+    assert abs(int(cut[CROP_PX // 2 - 10, CROP_PX // 2, 0]) - int(cut[CROP_PX // 2 + 9, CROP_PX // 2, 0])) < 90

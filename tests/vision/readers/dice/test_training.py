@@ -1,0 +1,31 @@
+"""The networks can be trained again: a moment on a few pictures, where the training libraries are installed."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from simulator.scene.dice_variety import dice_picture
+from vision.readers.dice.networks import CLASSES, CROP_PX, Networks
+
+pytest.importorskip("torch")
+pytest.importorskip("onnx")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_training_for_a_moment_writes_networks_that_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[4] / "scripts"))
+    train_dice = importlib.import_module("train_dice")
+    monkeypatch.delitem(sys.modules, "train_dice")
+    made = [dice_picture(np.random.default_rng([7, number]), 128) for number in range(4)]
+    made = [picture for picture in made if picture.dice]
+    pictures = train_dice.Pictures(made, ())
+    train_dice.train_both(pictures, pictures, 0.05, 1, tmp_path)
+    networks = Networks(tmp_path)
+    heat = networks.finder.run(np.zeros((1, 3, 64, 96), dtype=np.float32))
+    assert heat.shape == (1, 4, 16, 24)
+    given = networks.faces.run(np.zeros((3, 3, CROP_PX, CROP_PX), dtype=np.float32))
+    assert given.shape == (3, len(CLASSES))
+    assert networks.temperature > 0

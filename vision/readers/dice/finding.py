@@ -1,0 +1,212 @@
+"""Dice in a picture: where the first network sees the middle of one, and what the second says is up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.frame import Image
+from vision.readers.dice.networks import (
+    CELL_PX,
+    CLASSES,
+    COCKED,
+    DIE_IN_CROP_PX,
+    NOTHING,
+    OTHER,
+    Floats,
+    Network,
+    Networks,
+    crop,
+    normalised,
+)
+
+VALUES = ("1", "2", "3", "4", "5", "6")
+
+
+@dataclass(frozen=True)
+class FindingSettings:
+    """What decides whether something is a die.
+
+    ``least_heat``: how probable a middle must be for a second look; lower finds more and costs time. ``smallest_px``,
+    ``largest_px``: the edges that the finder was trained to find; a picture is halved until its dice are in between.
+    ``least_die``: how probable a die must be. ``apart``: middles nearer than this share of their edges'
+    mean are one die; two that touch are that mean apart, seen aslant less.
+    ``leaning``: how probable a leaning die is beside what the network was trained on; photographs show few, and
+    seen aslant every die looks as if it leant. ``box_per_side``: how large a box is beside an edge, so that it holds
+    the whole die. All were set by the made pictures and the photographs trained on.
+    """
+
+    least_heat: float = 0.2
+    smallest_px: float = 9.5
+    largest_px: float = 25.0
+    least_die: float = 0.5
+    apart: float = 0.7
+    leaning: float = 1.0
+    box_per_side: float = 1.45
+
+
+@dataclass(frozen=True, eq=False)
+class FoundDie:
+    """A die in a picture.
+
+    The middle of its upper side and the length of an edge are in pixels; ``probabilities`` by class of
+    ``networks.CLASSES`` sum to 1. ``square`` is the picture around it, its edge of ``DIE_IN_CROP_PX``.
+    """
+
+    x_px: float
+    y_px: float
+    side_px: float
+    probabilities: Floats
+    square: Image
+
+    @property
+    def is_die(self) -> float:
+        """The probability that it is a die at all."""
+        return 1.0 - float(self.probabilities[CLASSES.index(NOTHING)])
+
+    @property
+    def cocked(self) -> float:
+        """The probability that it leans, given that it is a die."""
+        return float(self.probabilities[CLASSES.index(COCKED)]) / max(self.is_die, 1e-9)
+
+    @property
+    def has_no_pips(self) -> float:
+        """The probability that its upper side shows something else than pips, given that it is a die."""
+        return float(self.probabilities[CLASSES.index(OTHER)]) / max(self.is_die, 1e-9)
+
+    def values(self) -> dict[str, float]:
+        """The probability of each value, given that pips are up; they sum to 1."""
+        chances = self.probabilities[: len(VALUES)] + 1e-9
+        return {name: float(chance) for name, chance in zip(VALUES, chances / chances.sum(), strict=True)}
+
+    def colour_lab(self) -> tuple[float, float, float]:
+        """The colour of its body in CIE L*a*b*: the median of the upper side, of which ink covers the smaller part."""
+        reach = round(DIE_IN_CROP_PX * 0.36)
+        middle = self.square.shape[0] // 2
+        upper = self.square[middle - reach : middle + reach, middle - reach : middle + reach].reshape(-1, 1, 3)
+        lab = cv2.cvtColor(upper.astype(np.float32) / 255, cv2.COLOR_BGR2Lab).reshape(-1, 3)
+        light, green_red, blue_yellow = np.median(lab, axis=0)
+        return float(light), float(green_red), float(blue_yellow)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Where the first network sees the middle of a die, how long its edge is, in pixels, and how probable it is."""
+
+    x_px: float
+    y_px: float
+    side_px: float
+    heat: float
+
+
+_ONE_MIDDLE = 0.4
+"""Middles nearer than this share of an edge were found twice, at two scales of the picture."""
+
+
+PlacedT = TypeVar("PlacedT", Candidate, FoundDie)
+
+
+def find_dice(
+    image: Image, networks: Networks, side_px: tuple[float, float], settings: FindingSettings | None = None
+) -> tuple[FoundDie, ...]:
+    """Find the dice of a picture (height, width, 3) whose edges are between two lengths, in pixels."""
+    settings = settings or FindingSettings()
+    looked_at = candidates_of(image, networks.finder, side_px, settings)
+    return tuple(_apart(list(_named(image, looked_at, networks, settings)), settings.apart))
+
+
+def candidates_of(
+    image: Image, finder: Network, side_px: tuple[float, float], settings: FindingSettings | None = None
+) -> list[Candidate]:
+    """Where the finder sees a die with an edge between two lengths, in pixels."""
+    settings = settings or FindingSettings()
+    candidates: list[Candidate] = []
+    for smaller, scale in _levels(image, side_px, settings):
+        candidates += _candidates(smaller, scale, finder, settings)
+    least, most = side_px
+    sized = [one for one in candidates if least * 0.8 < one.side_px < most * 1.25]
+    return _apart([(one.heat, one) for one in sized], _ONE_MIDDLE)
+
+
+def _levels(image: Image, side_px: tuple[float, float], settings: FindingSettings) -> Iterator[tuple[Image, float]]:
+    """The picture at the scales at which its dice have edges that the finder knows, with each scale."""
+    least, most = side_px
+    span = settings.largest_px / settings.smallest_px
+    steps = max(1, math.ceil(math.log(most / least) / math.log(span) - 1e-6))
+    for step in range(steps):
+        # the edges between least and most are shared out evenly, in octaves; each level has its part in the middle
+        middle = least * (most / least) ** ((step + 0.5) / steps)
+        scale = min(math.sqrt(settings.smallest_px * settings.largest_px) / middle, 1.5)
+        size = max(CELL_PX, round(image.shape[1] * scale)), max(CELL_PX, round(image.shape[0] * scale))
+        way = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
+        yield np.asarray(cv2.resize(image, size, interpolation=way), dtype=np.uint8), scale
+
+
+def _candidates(image: Image, scale: float, finder: Network, settings: FindingSettings) -> list[Candidate]:
+    """Every local maximum of the finder's heat."""
+    height, width = (math.ceil(length / CELL_PX) * CELL_PX for length in image.shape[:2])
+    whole = cv2.copyMakeBorder(
+        image, 0, height - image.shape[0], 0, width - image.shape[1], borderType=cv2.BORDER_REPLICATE
+    )
+    given = finder.run(normalised(np.asarray(whole, dtype=np.uint8))[None])[0]
+    heat = 1 / (1 + np.exp(-given[0]))
+    highest = cv2.dilate(heat, np.ones((3, 3), dtype=np.uint8))
+    rows, columns = np.nonzero((heat >= highest) & (heat > settings.least_heat))
+    found = []
+    for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
+        edge, across, down = (float(value) for value in given[1:, row, column])
+        x = (column + across) * CELL_PX + (CELL_PX - 1) / 2
+        y = (row + down) * CELL_PX + (CELL_PX - 1) / 2
+        side = 16 * math.exp(min(max(edge, -1.5), 1.5))
+        found.append(
+            Candidate((x + 0.5) / scale - 0.5, (y + 0.5) / scale - 0.5, side / scale, float(heat[row, column]))
+        )
+    return found
+
+
+def _apart(weighed: Sequence[tuple[float, PlacedT]], apart: float) -> list[PlacedT]:
+    """The strongest of those that are one die."""
+    kept: list[PlacedT] = []
+    for _, one in sorted(weighed, key=lambda pair: -pair[0]):
+        if all(_distance(one, other) > apart * (one.side_px + other.side_px) / 2 for other in kept):
+            kept.append(one)
+    return kept
+
+
+def _distance(one: Candidate | FoundDie, other: Candidate | FoundDie) -> float:
+    return math.hypot(one.x_px - other.x_px, one.y_px - other.y_px)
+
+
+def _named(
+    image: Image, candidates: Sequence[Candidate], networks: Networks, settings: FindingSettings
+) -> Iterator[tuple[float, FoundDie]]:
+    """What the second network says of each candidate, seen as it lies and turned by an eighth; those that are dice.
+
+    Each comes with how much speaks for it.
+    """
+    if not candidates:
+        return
+    squares = [crop(image, one.x_px, one.y_px, one.side_px) for one in candidates]
+    turned = [crop(image, one.x_px, one.y_px, one.side_px, turned_deg=45) for one in candidates]
+    batch = np.stack([normalised(square, each=True) for square in (*squares, *turned)])
+    given = networks.faces.run(batch).reshape(2, len(candidates), len(CLASSES)).mean(axis=0) / networks.temperature
+    given[:, CLASSES.index(COCKED)] += math.log(settings.leaning)
+    chances = np.exp(given - given.max(axis=1, keepdims=True))
+    chances /= chances.sum(axis=1, keepdims=True)
+    for one, square, chance in zip(candidates, squares, chances, strict=True):
+        die = FoundDie(one.x_px, one.y_px, one.side_px, chance, square)
+        if die.is_die >= settings.least_die:
+            yield one.heat * die.is_die, die
+
+
+def box_of(die: FoundDie, size: tuple[int, int], settings: FindingSettings) -> npt.NDArray[np.float64]:
+    """The box around a die in a picture of (width, height): left, top, right, bottom in pixels."""
+    half = die.side_px * settings.box_per_side / 2
+    ends = np.array([die.x_px - half, die.y_px - half, die.x_px + half, die.y_px + half])
+    return np.asarray(np.clip(ends, 0, [*size, *size]), dtype=np.float64)

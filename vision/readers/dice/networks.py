@@ -1,0 +1,109 @@
+"""The two small networks that read dice, run by OpenCV: one finds dice, the other says what is up.
+
+``scripts/train_dice.py`` trains and writes them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from functools import cache
+from pathlib import Path
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.errors import WeightsError
+from vision.frame import Image
+
+WEIGHTS = Path(__file__).parent / "weights"
+COCKED, OTHER, NOTHING = "cocked", "other", "nothing"
+CLASSES = ("1", "2", "3", "4", "5", "6", COCKED, OTHER, NOTHING)
+"""What the second network tells apart: values, a die that leans, a face without pips, no die."""
+
+CELL_PX = 4
+"""The finder looks for a middle in squares of so many pixels."""
+
+CROP_PX = 32
+DIE_IN_CROP_PX = 20.0
+"""The square that the second network gets, and how long a die's edge is in it."""
+
+Floats = npt.NDArray[np.float32]
+
+
+def normalised(image: Image, each: bool = False) -> Floats:
+    """A picture (height, width, 3) as a network takes it, (3, height, width).
+
+    With ``each``, by its own mean and spread, so that the light does not matter.
+    """
+    values = image.transpose(2, 0, 1).astype(np.float32)
+    if not each:
+        return np.ascontiguousarray(values * np.float32(1 / 128) - 1)
+    return np.ascontiguousarray((values - values.mean()) / (values.std() + 8))
+
+
+def crop(image: Image, x_px: float, y_px: float, side_px: float, turned_deg: float = 0.0) -> Image:
+    """Cut out a die, CROP_PX x CROP_PX, its edge of ``side_px`` brought to DIE_IN_CROP_PX; the border repeats."""
+    scale = DIE_IN_CROP_PX / side_px
+    reach = math.ceil(CROP_PX / scale) + 2
+    if scale < 0.6:
+        left, top = max(0, int(x_px) - reach), max(0, int(y_px) - reach)
+        part = image[top : int(y_px) + reach, left : int(x_px) + reach]
+        if part.size:
+            half = max(1, round(part.shape[1] / 2)), max(1, round(part.shape[0] / 2))
+            smaller = np.asarray(cv2.resize(part, half, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+            across, down = half[0] / part.shape[1], half[1] / part.shape[0]
+            x, y = (x_px - left + 0.5) * across - 0.5, (y_px - top + 0.5) * down - 0.5
+            return crop(smaller, x, y, side_px * (across + down) / 2, turned_deg)
+    cosine, sine = (scale * part for part in (math.cos(math.radians(turned_deg)), math.sin(math.radians(turned_deg))))
+    middle = (CROP_PX - 1) / 2
+    matrix = np.array(
+        [
+            [cosine, -sine, middle - cosine * x_px + sine * y_px],
+            [sine, cosine, middle - sine * x_px - cosine * y_px],
+        ]
+    )
+    return np.asarray(
+        cv2.warpAffine(image, matrix, (CROP_PX, CROP_PX), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE),
+        dtype=np.uint8,
+    )
+
+
+class Network:
+    """A network read from a file, whose SHA-256 must be the one given; raises WeightsError."""
+
+    def __init__(self, path: Path, sha256: str) -> None:
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise WeightsError(f"can't read the weights {path}: {error.strerror}; install the project again") from None
+        found = hashlib.sha256(data).hexdigest()
+        if found != sha256:
+            raise WeightsError(
+                f"the weights {path} are not those that were tested: their SHA-256 is {found[:12]}..., expected "
+                f"{sha256[:12]}...; install the project again"
+            )
+        self._network = cv2.dnn.readNetFromONNX(np.frombuffer(data, dtype=np.uint8))
+
+    def run(self, batch: Floats) -> Floats:
+        """What the network gives for a batch (n, 3, height, width)."""
+        self._network.setInput(batch)
+        return np.asarray(self._network.forward(), dtype=np.float32)
+
+
+class Networks:
+    """Both networks of a folder, and the temperature that makes the second's probabilities come true."""
+
+    def __init__(self, folder: Path = WEIGHTS) -> None:
+        sums = json.loads((folder / "weights.json").read_text(encoding="utf-8"))
+        self.finder = Network(folder / "finder.onnx", sums["finder"])
+        self.faces = Network(folder / "faces.onnx", sums["faces"])
+        self.temperature = float(sums["temperature"])
+
+
+@cache
+def shipped() -> Networks:
+    """The networks that come with the project."""
+    return Networks()

@@ -1,0 +1,74 @@
+"""Dice in a plain photograph, of which nothing is known: neither the camera nor how large a die is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from vision.errors import FrameError
+from vision.frame import Image
+from vision.readers.dice.faces import FaceSet
+from vision.readers.dice.finding import FindingSettings, FoundDie, box_of, find_dice
+from vision.readers.dice.networks import Networks
+
+PHOTOGRAPH = FindingSettings(leaning=0.02)
+LARGEST_SIDE_PX = 1600
+"""Larger photographs are made smaller, which costs no die that is larger than a hundredth of the picture."""
+SMALLEST_SIDE_PX = 48
+"""In a picture that is smaller no die could be read."""
+SMALLEST_DIE_PX = 10.0
+LARGEST_DIE = 0.45
+"""The edge of the largest die that is looked for, beside the shorter side of the picture."""
+
+
+@dataclass(frozen=True)
+class DieInPicture:
+    """A die in a photograph: its box (left, top, right, bottom) in pixels, its value and how probable that is.
+
+    ``value`` is ``None`` for a die that leans, a text for a face that was taught.
+    """
+
+    box: tuple[float, float, float, float]
+    value: int | str | None
+    probability: float
+
+
+def read_photograph(
+    image: Image, networks: Networks, name: str = "the picture", faces: FaceSet | None = None
+) -> tuple[DieInPicture, ...]:
+    """Every die in a photograph, from left to right; raises FrameError for one that is too small.
+
+    ``faces`` are those that may be up, where they are no pips.
+    """
+    height, width = image.shape[:2]
+    if min(height, width) < SMALLEST_SIDE_PX:
+        raise FrameError(
+            f"{name} is {width} x {height} pixels; dice need at least {SMALLEST_SIDE_PX} x {SMALLEST_SIDE_PX}; "
+            "take a larger picture"
+        )
+    scale = min(1.0, LARGEST_SIDE_PX / max(height, width))
+    smaller = image
+    if scale < 1:
+        size = round(width * scale), round(height * scale)
+        smaller = np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    largest = max(LARGEST_DIE * min(smaller.shape[:2]), 2 * SMALLEST_DIE_PX)
+    found = find_dice(smaller, networks, (SMALLEST_DIE_PX, largest), PHOTOGRAPH)
+    dice = [_in_picture(die, smaller, scale, faces) for die in found]
+    return tuple(sorted(dice, key=lambda die: die.box))
+
+
+def _in_picture(die: FoundDie, image: Image, scale: float, faces: FaceSet | None) -> DieInPicture:
+    box = box_of(die, (image.shape[1], image.shape[0]), PHOTOGRAPH) / scale
+    left, top, right, bottom = (round(float(end), 1) for end in box)
+    if faces is not None:
+        chances = faces.probabilities(die.square)
+        face = max(chances, key=lambda name: chances[name])
+        return DieInPicture((left, top, right, bottom), face, die.is_die * chances[face])
+    values = die.values()
+    best = max(values, key=lambda value: values[value])
+    sure = die.is_die * (1 - die.cocked)
+    if die.cocked > 0.5:
+        return DieInPicture((left, top, right, bottom), None, die.is_die * die.cocked)
+    return DieInPicture((left, top, right, bottom), int(best), sure * values[best])

@@ -1,0 +1,156 @@
+"""Dice in a tray whose place the camera knows: where each lies in millimetres, what is up, whether it rests."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from itertools import permutations
+
+import numpy as np
+
+from vision.frame import FloatArray
+from vision.geometry import CameraModel, Pose, project
+from vision.layout.pieces import DicePieces
+from vision.layout.surfaces import Surface
+from vision.readers.dice.faces import FaceSet
+from vision.readers.dice.finding import FindingSettings, FoundDie, find_dice
+from vision.readers.dice.networks import Networks, shipped
+from vision.readers.protocols import SurfaceView
+from vision.reading import DieReading, RollReading
+from vision.sampling import PixelMap, PlaneWindow, plane_map, sample
+
+TRAY = FindingSettings(apart=0.85)
+
+
+@dataclass(frozen=True)
+class TraySettings:
+    """How a tray is looked at.
+
+    ``px_per_mm``: how fine. ``beside_mm``: how far beyond the tray a die's middle may seem to lie. ``rest_mm``: a
+    die that is nearer to where it was lies still; above the finder's noise.
+    """
+
+    px_per_mm: float = 1.8
+    beside_mm: float = 6.0
+    rest_mm: float = 2.0
+
+
+class DiceReader:
+    """Reads the dice of one tray; ``vision.readers.protocols.RollReader``."""
+
+    def __init__(
+        self,
+        surface: Surface,
+        networks: Networks | None = None,
+        settings: TraySettings | None = None,
+        faces: FaceSet | None = None,
+    ) -> None:
+        """Read dice with pips, or with those ``faces`` that were taught."""
+        self._faces = faces
+        self._surface = surface
+        self._pieces = DicePieces.on(surface)
+        self._networks = networks or shipped()
+        self._settings = settings or TraySettings()
+        middle = (self._pieces.smallest_mm + self._pieces.largest_mm) / 2
+        bounds = surface.bounds_mm.grown(self._settings.beside_mm + self._pieces.largest_mm / 2)
+        self._window = PlaneWindow.over(bounds, surface.height_mm + middle, self._settings.px_per_mm)
+        self._seen_from: tuple[Pose, PixelMap] | None = None
+
+    def read(self, view: SurfaceView, previous: RollReading | None) -> RollReading:
+        """Every die in the tray, from left to right."""
+        flat = sample(view.image, self._map(view))
+        scale = self._settings.px_per_mm
+        sides = self._pieces.smallest_mm * scale, self._pieces.largest_mm * scale
+        dice = []
+        for die in find_dice(flat, self._networks, sides, TRAY):
+            x_mm, y_mm = self._place(die, view.pose.camera_position_mm)
+            if not self._within(x_mm, y_mm):
+                continue
+            dice.append(self._reading(die, x_mm, y_mm, view, previous))
+        dice.sort(key=lambda die: (die.x_mm, die.y_mm))
+        return RollReading(self._surface.name, _named(dice, self._pieces.colours))
+
+    def _map(self, view: SurfaceView) -> PixelMap:
+        if self._seen_from is None or self._seen_from[0] is not view.pose:
+            self._seen_from = (view.pose, plane_map(view.camera, view.pose, self._window))
+        return self._seen_from[1]
+
+    def _place(self, die: FoundDie, camera_mm: FloatArray) -> tuple[float, float]:
+        """Where a die's middle is: on the ray of its upper side, at the height that its size says."""
+        scale, window = self._settings.px_per_mm, self._window
+        x, y = window.left_mm + (die.x_px + 0.5) / scale, window.far_mm - (die.y_px + 0.5) / scale
+        away = float(camera_mm[2]) - window.height_mm
+        base = self._surface.height_mm
+        side = die.side_px / scale
+        # seen nearer than the plane, it looks larger: side = measured * (camera - base - side) / away
+        side = side * (float(camera_mm[2]) - base) / (away + side)
+        side = min(max(side, self._pieces.smallest_mm), self._pieces.largest_mm)
+        nearer = (float(camera_mm[2]) - base - side) / away
+        return (
+            float(camera_mm[0]) + (x - float(camera_mm[0])) * nearer,
+            float(camera_mm[1]) + (y - float(camera_mm[1])) * nearer,
+        )
+
+    def _within(self, x_mm: float, y_mm: float) -> bool:
+        bounds = self._surface.bounds_mm.grown(self._settings.beside_mm)
+        return bounds.left_mm <= x_mm <= bounds.right_mm and bounds.near_mm <= y_mm <= bounds.far_mm
+
+    def _reading(
+        self, die: FoundDie, x_mm: float, y_mm: float, view: SurfaceView, previous: RollReading | None
+    ) -> DieReading:
+        lay = [] if previous is None else [math.hypot(x_mm - one.x_mm, y_mm - one.y_mm) for one in previous.dice]
+        rests = previous is None or min(lay, default=math.inf) < self._settings.rest_mm
+        return DieReading(
+            x_mm,
+            y_mm,
+            die.values() if self._faces is None else self._faces.probabilities(die.square),
+            at_rest=rests,
+            cocked=die.cocked > 0.5,
+            half_hidden=_is_cut_off(view.camera, view.pose, (x_mm, y_mm, self._window.height_mm), self._pieces),
+            colour_lab=die.colour_lab(),
+        )
+
+
+def _is_cut_off(camera: CameraModel, pose: Pose, middle_mm: tuple[float, float, float], pieces: DicePieces) -> bool:
+    """Whether a die's upper side reaches beyond the picture's edge."""
+    half = pieces.smallest_mm / 2
+    around = np.array(middle_mm) + half * np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0]])
+    pixels = project(camera, pose, around)
+    return bool((pixels < 0).any() or (pixels > np.asarray(camera.size) - 1).any())
+
+
+_COLOURS_LAB = {
+    "red": (45.0, 60.0, 40.0),
+    "orange": (62.0, 42.0, 60.0),
+    "yellow": (82.0, 5.0, 72.0),
+    "green": (48.0, -42.0, 28.0),
+    "blue": (38.0, 10.0, -48.0),
+    "purple": (38.0, 45.0, -38.0),
+    "pink": (68.0, 45.0, 2.0),
+    "brown": (38.0, 18.0, 26.0),
+    "grey": (55.0, 0.0, 0.0),
+    "black": (12.0, 0.0, 0.0),
+    "white": (92.0, 0.0, 2.0),
+    "ivory": (88.0, 1.0, 15.0),
+}
+"""What a person calls colours, in CIE L*a*b*: middle ones of their kind, of plastic in even light."""
+
+_LIGHT_SHARE = 0.35
+"""How much a difference in lightness counts beside one in hue: light falls unevenly, and hue stays."""
+
+
+def _named(dice: list[DieReading], colours: tuple[str, ...]) -> tuple[DieReading, ...]:
+    """The dice with the names that fit their bodies best together, where the layout tells them apart by colour."""
+    known = [name for name in colours if name in _COLOURS_LAB]
+    if not known or not dice or len(dice) > len(known):
+        return tuple(dice)
+
+    def apart(die: DieReading, name: str) -> float:
+        light, green_red, blue_yellow = np.subtract(die.colour_lab or (50.0, 0.0, 0.0), _COLOURS_LAB[name])
+        return float((light * _LIGHT_SHARE) ** 2 + green_red**2 + blue_yellow**2)
+
+    best = min(
+        permutations(known, len(dice)),
+        key=lambda names: sum(apart(die, name) for die, name in zip(dice, names, strict=True)),
+    )
+    return tuple(replace(die, die=name) for die, name in zip(dice, best, strict=True))
