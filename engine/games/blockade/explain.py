@@ -24,8 +24,8 @@ from engine.games.blockade.board import (
     walls_against,
 )
 from engine.games.blockade.moves import Path, Played, allocations, play
+from engine.games.blockade.showing import is_whole_turn
 from engine.games.blockade.state import BlockadeState, appearance_of, breach_of_timing, check_looks
-from engine.games.blockade.turns import turns_of
 
 _PIECE_OF: Mapping[LookName, int] = {
     name_of(piece_of(colour, size)): piece_of(colour, size) for colour in range(len(LETTERS)) for size in (1, 2, 3)
@@ -45,7 +45,7 @@ def explain_change(before: BlockadeState, after: Appearance) -> tuple[Breach, ..
     wrong = breach_of_timing(before, before.to_move or "")
     if wrong is not None:
         return (Breach(wrong.rule, wrong.sentence, wrong.remedy, places),)
-    if before.roll is None or next(turns_of(before).looking_like(new), None) is not None:
+    if before.roll is None or is_whole_turn(before, new):
         return ()
     return _Change(before, new, changed).breaches()
 

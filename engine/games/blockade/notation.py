@@ -27,7 +27,7 @@ from engine.games.blockade.board import (
 from engine.games.blockade.moves import Path, play
 from engine.games.blockade.state import BlockadeState, BlockadeTurn, Move, breach_of_timing, outcome_of
 from engine.games.blockade.state_text import format_dice, format_stack
-from engine.games.blockade.turns import turns_of
+from engine.games.blockade.turns import turn_of, turns_of
 from engine.support.notation import unreadable
 
 format_state, parse_state = state_text.format_state, state_text.parse_state
@@ -76,8 +76,7 @@ def parse_turn(state: BlockadeState, text: str, player: Player | None = None) ->
     played = play(state, who, state.roll, paths)
     if played.breaches:
         raise IllegalTurnError(f"{text!r} is not legal here: {played.breaches[0].sentence}", played.breaches)
-    listed = turns_of(state)
-    return listed.ending_in(played.stacks) or listed.turn(paths)
+    return turns_of(state).ending_in(played.stacks) or turn_of(state, paths)
 
 
 def written_turn(state: BlockadeState, text: str, player: Player | None = None) -> BlockadeTurn:

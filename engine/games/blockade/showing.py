@@ -1,19 +1,241 @@
-"""The turns that could show what is seen of the board, without a search for the hundred thousands that could not."""
+"""The turns that could show what is seen of the board, without a search for the hundred thousands that could not.
+
+For each of a player's colours the ends that fit what is seen are picked out of all that might be reached; of each pair
+of those the way is looked for. Nothing is worked out before it is asked for, and what was found is remembered as long
+as the same roll lies on the table, since the table is looked at often.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property, lru_cache
 
-from engine.games.blockade.enumeration.aim import others_could_stay
-from engine.games.blockade.state import BlockadeState, BlockadeTurn, appearance_of
-from engine.games.blockade.turns import TurnList
+from engine.api import Appearance, LookName
+from engine.games.blockade.board import (
+    BASES,
+    BLACK,
+    CLEAR,
+    CLEARS,
+    MEDIUM,
+    OWNED,
+    PLACES,
+    SMALL,
+    UNREACHABLE,
+    name_of,
+    piece_of,
+)
+from engine.games.blockade.enumeration.alternating import WayToOneEnd, alternating_ends
+from engine.games.blockade.enumeration.candidates import Candidate, Candidates, Marks
+from engine.games.blockade.enumeration.ends import covering
+from engine.games.blockade.enumeration.purse import Purse
+from engine.games.blockade.enumeration.reach import LayoutMove, Way
+from engine.games.blockade.enumeration.terrain import Layout, Terrain, terrain_of, without_movable
+from engine.games.blockade.enumeration.way import way_to
+from engine.games.blockade.moves import allocations
+from engine.games.blockade.state import BlockadeState, BlockadeTurn, Dice, appearance_of
+from engine.games.blockade.turns import turn_of
 from engine.showing import CouldBe, Seen
+
+_Pair = tuple[Candidate, Candidate]
+_Moves = tuple[LayoutMove, ...]
+_CLEAR_MARKS = ("", "S", "M")
+_OWN_MARKS = ("", "S", "M", "1", "2", "3")
+_SIZES = {"S": SMALL, "M": MEDIUM}
 
 
 def turns_showing(state: BlockadeState, could_be: CouldBe) -> Iterator[BlockadeTurn]:
     """Every legal turn after which the board could look so, the fewest steps first; see ``engine.showing``."""
     if state.to_move is None or state.roll is None:
         return
-    seen = Seen(appearance_of(state.stacks), could_be)
-    if others_could_stay(state.stacks, state.to_move, seen):
-        yield from TurnList(state, state.roll, seen).nearest_first()
+    for moves in _ends_of(state, state.roll).showing(Seen(appearance_of(state.stacks), could_be)):
+        yield turn_of(state, moves)
+
+
+def is_whole_turn(state: BlockadeState, appearance: Appearance) -> bool:
+    """Whether the board looks just so after some legal turn."""
+    return next(turns_showing(state, {place: (look,) for place, look in appearance.items()}), None) is not None
+
+
+@lru_cache(maxsize=8)
+def _ends_of(state: BlockadeState, dice: Dice) -> _Ends:
+    return _Ends(state, dice)
+
+
+class _ColourEnds:
+    """Where one colour might end, and how it gets there."""
+
+    def __init__(self, state: BlockadeState, colour: int, points: int, others: int) -> None:
+        self.colour = colour
+        self.points = points
+        self._state = state
+        self._supply = state.supply
+        self._most_caps = points + others
+        self._ways: dict[tuple[Layout, int, tuple[int, ...], bool], Way | None] = {}
+        self.starts_on = sum(1 << square for square in CLEARS if self.terrain.start[square])
+
+    @cached_property
+    def terrain(self) -> Terrain:
+        """The colour's ground."""
+        return self._with_taken(0)
+
+    def _with_taken(self, taken: int) -> Terrain:
+        return terrain_of(self._state.stacks, self._state.options, self.colour, taken)
+
+    @cached_property
+    def candidates(self) -> Candidates:
+        """All ends it might reach."""
+        caps = self._supply[: self._most_caps]
+        return Candidates(self.terrain, self.points, caps, may_run_out=len(self._supply) <= self._most_caps)
+
+    def way(self, end: Candidate, *, taken: int = 0, used: int = 0) -> Way | None:
+        """The way to an end with these clear squares taken, after the other colour used so many caps."""
+        return self._way(end, taken, used, self.points, covered=False)
+
+    def alone(self, end: Candidate, others: int) -> int:
+        """The fewest points an end takes without help, of which the other colour may first use some caps."""
+        return self._fewest(end, others, self.points, covered=False)
+
+    def with_help(self, end: Candidate, others: int, points: int) -> int:
+        """The fewest points an end could take, with ``points`` at most where the other colour helps."""
+        alone = self.alone(end, others)
+        # No help makes a way shorter than the bound.
+        return alone if alone == end.bound else min(alone, self._fewest(end, others, points, covered=True))
+
+    def _fewest(self, end: Candidate, others: int, points: int, *, covered: bool) -> int:
+        ways = (self._way(end, 0, used, points, covered=covered) for used in range(others + 1))
+        return min((way.points for way in ways if way is not None), default=UNREACHABLE)
+
+    def _way(self, end: Candidate, taken: int, used: int, points: int, *, covered: bool) -> Way | None:
+        built = len(end.caps)
+        # Whether there is one more makes a difference: without it a tower would stay open.
+        caps = self._supply[used : used + built + 1]
+        if caps[:built] != end.caps:
+            return None
+        key = (end.layout, taken, caps, covered)
+        if key not in self._ways:
+            terrain = self._with_taken(taken) if taken else self.terrain
+            self._ways[key] = way_to(terrain, end.layout, points, caps, covered=covered)
+        return self._ways[key]
+
+
+class _Ends:
+    """All that a player's two colours might come to with a roll."""
+
+    def __init__(self, state: BlockadeState, dice: Dice) -> None:
+        assert state.to_move is not None
+        self._supply = state.supply
+        self._strict = state.options.strict
+        self._purse = Purse(allocations(dice))
+        one, two = OWNED[state.to_move]
+        most = self._purse.most
+        self._colours = (_ColourEnds(state, one, most[0], most[1]), _ColourEnds(state, two, most[1], most[0]))
+        # The looks of the squares without what the player could move there.
+        self._bare = [name_of(without_movable(stack, state.to_move)[-1]) for stack in state.stacks]
+        self._fixed = [square for square, base in enumerate(BASES) if base not in (one, two, CLEAR)]
+        self._moves: dict[tuple[Layout, Layout], _Moves | None] = {}
+
+    def showing(self, seen: Seen) -> Iterator[_Moves]:
+        """The moves of every turn after which the board could look so, by rising bounds of their steps."""
+        if not all(seen.could_show(PLACES[square], self._bare[square]) for square in self._fixed):
+            return
+        covered = sum(1 << square for square in CLEARS if not seen.could_show(PLACES[square], self._bare[square]))
+        first, second = (
+            ours.candidates.fitting({square: self._marks_at(square, which, seen) for square in ours.candidates.squares})
+            for which, ours in enumerate(self._colours)
+        )
+        most = self._purse.most
+        for steps in range(sum(most) + 1):
+            for used in range(max(0, steps - most[1]), min(steps, most[0]) + 1):
+                if self._purse.covers(used, steps - used):
+                    for one in first.at(used):
+                        for two in second.at(steps - used):
+                            moves = None if covered & ~(one.clears | two.clears) else self._moves_to((one, two))
+                            if moves is not None:
+                                yield moves
+
+    def _marks_at(self, square: int, which: int, seen: Seen) -> Marks:
+        """What one colour may have on top of a square; where it has nothing on a clear one, the other colour may."""
+        place, colour = PLACES[square], self._colours[which].colour
+        marks = []
+        for mark in _CLEAR_MARKS if BASES[square] == CLEAR else _OWN_MARKS:
+            if mark:
+                looks = [_look_of(colour, mark)]
+            elif BASES[square] == CLEAR:
+                other = self._colours[1 - which].colour
+                looks = [self._bare[square], *(_look_of(other, size) for size in _SIZES)]
+            else:
+                looks = [self._bare[square]]
+            if any(seen.could_show(place, look) for look in looks):
+                marks.append(mark)
+        return frozenset(marks)
+
+    def _moves_to(self, pair: _Pair) -> _Moves | None:
+        """The moves to a pair of ends, ``None`` when no turn ends so."""
+        key = (pair[0].layout, pair[1].layout)
+        if key not in self._moves:
+            self._moves[key] = self._found(pair) if self._may_be(pair) else None
+        return self._moves[key]
+
+    def _may_be(self, pair: _Pair) -> bool:
+        """Whether two ends go together."""
+        caps = tuple(sorted(pair[0].caps + pair[1].caps, reverse=True))
+        return (
+            not pair[0].clears & pair[1].clears
+            and not (pair[0].wins and pair[1].wins)
+            and caps == self._supply[: len(caps)]
+            and (len(caps) == len(self._supply) or not (pair[0].left_open or pair[1].left_open))
+        )
+
+    def _found(self, pair: _Pair) -> _Moves | None:
+        orders = [order for first in (0, 1) if (order := self._in_order(pair, first)) is not None]
+        if orders:
+            return min(orders)[2]
+        return self._alternating(pair)
+
+    def _in_order(self, pair: _Pair, first: int) -> tuple[int, int, _Moves] | None:
+        """Points, order and moves with which one colour plays before the other; ``None`` when that can't be."""
+        second = 1 - first
+        ours, theirs = self._colours[first], self._colours[second]
+        if (not self._strict and pair[first].clears & theirs.starts_on) or (pair[first].wins and pair[second].bound):
+            return None
+        ahead = ours.way(pair[first], taken=theirs.starts_on if self._strict else 0)
+        if ahead is None:
+            return None
+        taken = pair[first].clears if self._strict else 0
+        behind = theirs.way(pair[second], taken=taken, used=len(pair[first].caps))
+        if behind is None:
+            return None
+        used = (ahead.points, behind.points) if first == 0 else (behind.points, ahead.points)
+        return (sum(used), first, ahead.moves + behind.moves) if self._purse.covers(*used) else None
+
+    def _alternating(self, pair: _Pair) -> _Moves | None:
+        """The moves of a turn in which the colours go on in turns."""
+        terrains = (self._colours[0].terrain, self._colours[1].terrain)
+        caps = [len(pair[1].caps), len(pair[0].caps)]
+        alone = [ours.alone(end, others) for ours, end, others in zip(self._colours, pair, caps, strict=True)]
+        least = [
+            ours.with_help(end, others, self._purse.with_help(which, terrains))
+            for which, (ours, end, others) in enumerate(zip(self._colours, pair, caps, strict=True))
+        ]
+        if not self._purse.covers_with_help((alone[0], alone[1]), (least[0], least[1])):
+            return None
+        helps = (not self._purse.covers(least[0], alone[1]), not self._purse.covers(alone[0], least[1]))
+        first, second = (
+            WayToOneEnd(terrains[which], pair[which].layout, covering(terrains[1 - which]) if helps[which] else None)
+            for which in (0, 1)
+        )
+        searched: set[Dice] = set()
+        for more in range(max(self._purse.most) + 1):
+            # Near ways first: few of the ways there are lead nowhere for long.
+            allowed = {
+                (min(one, pair[0].bound + more), min(two, pair[1].bound + more)) for one, two in self._purse.allowed
+            }
+            if not allowed <= searched:
+                searched |= allowed
+                for found in alternating_ends((first, second), sorted(allowed), self._supply):
+                    return found.moves
+        return None
+
+
+def _look_of(colour: int, mark: str) -> LookName:
+    return name_of(piece_of(BLACK, int(mark)) if mark.isdigit() else piece_of(colour, _SIZES[mark]))

@@ -37,8 +37,8 @@ from engine.games.blockade.board import (
 )
 from engine.games.blockade.explain import explain_change
 from engine.games.blockade.moves import allocations
+from engine.games.blockade.showing import is_whole_turn
 from engine.games.blockade.state import BlockadeState, appearance_of, check_looks, new_state, with_end_noticed
-from engine.games.blockade.turns import TurnList, turns_of
 from engine.games.blockade.violations import impossibility
 from engine.support.breaches import no_start
 from engine.support.players import check_player, mover_after_correction
@@ -173,17 +173,12 @@ def unfinished(state: BlockadeState) -> list[Unfinished]:
     if state.to_move is None or state.roll is None:
         return []
     before = appearance_of(state.stacks)
-    listed = turns_of(state)
     positions = []
     for change, to_do in _part_way(state):
         appearance = {**before, **change}
-        if not _ends_a_turn(listed, appearance):
+        if not is_whole_turn(state, appearance):
             positions.append(Unfinished(appearance, tuple(change), to_do))
     return positions
-
-
-def _ends_a_turn(listed: TurnList, appearance: dict[str, str]) -> bool:
-    return next(listed.looking_like(appearance), None) is not None
 
 
 def _part_way(state: BlockadeState) -> list[tuple[dict[str, str], str]]:

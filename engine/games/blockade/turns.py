@@ -14,33 +14,29 @@ its length is known without walking it, and any item costs little.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import accumulate, product
+from itertools import accumulate
 
-from engine.api import LookName, Place, Player
-from engine.games.blockade.board import BLACK, OWNED, PLACES, SIZE_LETTERS, Stacks, colour_of, name_of, size_of
-from engine.games.blockade.enumeration.aim import clears_to_cover
+from engine.api import Player
+from engine.games.blockade.board import BLACK, OWNED, PLACES, SIZE_LETTERS, Stack, Stacks, colour_of, size_of
 from engine.games.blockade.enumeration.alternating import WaysToEnds, alternating_ends
 from engine.games.blockade.enumeration.ends import (
     ColourEnds,
     Detours,
-    EndsByLook,
     Group,
     LayoutTest,
-    costs_of_help,
+    covering,
 )
+from engine.games.blockade.enumeration.purse import Purse
 from engine.games.blockade.enumeration.reach import LayoutMove, Reached
 from engine.games.blockade.enumeration.terrain import Layout, merged_stack, movable_from, without_movable
-from engine.games.blockade.moves import allocations
+from engine.games.blockade.moves import Path, allocations
 from engine.games.blockade.state import BlockadeState, BlockadeTurn, Dice, Move
-from engine.showing import Seen
 from engine.support.lazy import LazySequence
 
 _Pair = tuple[Layout, Layout]
-_TO_COVER_AND_LEAVE = 2
-"""The points it takes at least to step between two pieces of the other colour and out again."""
 
 
 @dataclass(frozen=True)
@@ -76,21 +72,17 @@ class _Wanted:
 
 
 class TurnList(LazySequence[BlockadeTurn]):
-    """Every turn with the roll that lies on the table, one for each end position; that nothing moved comes first.
+    """Every turn with the roll that lies on the table, one for each end position; that nothing moved comes first."""
 
-    With ``seen`` only those after which the board could look so, without a search for the others.
-    """
-
-    def __init__(self, state: BlockadeState, dice: Dice, seen: Seen | None = None) -> None:
+    def __init__(self, state: BlockadeState, dice: Dice) -> None:
         assert state.to_move is not None
         self.state = state
         self.player: Player = state.to_move
-        self.allowed = allocations(dice)
+        self.purse = Purse(allocations(dice))
         self.strict = state.options.strict
-        most = [max(each[which] for each in self.allowed) for which in (0, 1)]
-        colours = OWNED[self.player]
-        self.colours = (ColourEnds(state, colours[0], most[0], seen), ColourEnds(state, colours[1], most[1], seen))
-        self._covered = 0 if seen is None else clears_to_cover(state.stacks, self.player, seen)
+        one, two = OWNED[self.player]
+        self.colours = (ColourEnds(state, one, self.purse.most[0]), ColourEnds(state, two, self.purse.most[1]))
+        self._terrains = (self.colours[0].terrain(), self.colours[1].terrain())
         self._explore()
         self._groups = (self._grouped(0), self._grouped(1))
         self.blocks, gaps = self._paired(self._groups)
@@ -109,7 +101,7 @@ class TurnList(LazySequence[BlockadeTurn]):
                 second.variant(clears, built)
 
     def _grouped(self, which: int) -> dict[Group, list[Layout]]:
-        ours, theirs = self.colours[which], self.colours[1 - which]
+        ours = self.colours[which]
         points: dict[Layout, list[int | None]] = {}
         least: dict[Layout, int] = {}
         ends: dict[Layout, Reached] = {}
@@ -118,7 +110,7 @@ class TurnList(LazySequence[BlockadeTurn]):
                 ends.setdefault(end.layout, end)
                 points.setdefault(end.layout, [None] * len(ours.reaches))[number] = end.points
                 least[end.layout] = min(end.points, least.get(end.layout, end.points))
-        for reach in ours.with_help(self._points_with_help(ours, theirs)):
+        for reach in ours.with_help(self.purse.with_help(which, self._terrains)):
             for end in reach.ends:
                 ends.setdefault(end.layout, end)
                 points.setdefault(end.layout, [None] * len(ours.reaches))
@@ -130,18 +122,6 @@ class TurnList(LazySequence[BlockadeTurn]):
             grouped.setdefault(group, []).append(layout)
         return grouped
 
-    def _points_with_help(self, ours: ColourEnds, theirs: ColourEnds) -> int:
-        """With how many points at most the one colour may gain by the other's help; 0 when it can't."""
-        if self.strict:
-            return ours.points
-        swap = self.colours[0] is not ours
-        by_points = [(second, first) if swap else (first, second) for first, second in self.allowed]
-        costs = tuple(costs_of_help(ours.terrain(), theirs.terrain()))
-        return max(
-            (points for points, others in by_points if any(points >= own and others >= cover for own, cover in costs)),
-            default=0,
-        )
-
     def _paired(
         self, groups: tuple[dict[Group, list[Layout]], dict[Group, list[Layout]]]
     ) -> tuple[list[Block], list[tuple[Group, Group]]]:
@@ -149,7 +129,7 @@ class TurnList(LazySequence[BlockadeTurn]):
         gaps: list[tuple[Group, Group]] = []
         for one, ends in groups[0].items():
             for two, other_ends in groups[1].items():
-                if one.clears & two.clears or self._covered & ~(one.clears | two.clears):
+                if one.clears & two.clears:
                     continue
                 orders = [order for first in (0, 1) if (order := self._in_order((one, two), first)) is not None]
                 if orders:
@@ -173,39 +153,28 @@ class TurnList(LazySequence[BlockadeTurn]):
         if pair[first].wins and points[1]:
             return None
         used = points if first == 0 else points[::-1]
-        if not self._affordable(used[0] or 0, used[1] or 0):
+        if not self.purse.covers(used[0] or 0, used[1] or 0):
             return None
         return points[0] + points[1], first, (ahead, behind) if first == 0 else (behind, ahead)
-
-    def _affordable(self, first: int, second: int) -> bool:
-        return any(first <= most and second <= other_most for most, other_most in self.allowed)
 
     def _thinkable(self, one: Group, two: Group) -> bool:
         """Whether ends of the groups might come about together, if the colours' moves alternate."""
         caps = tuple(sorted(one.caps + two.caps, reverse=True))
         return (
             not (one.wins and two.wins)
-            and self._affordable_with_help(one, two)
+            and self.purse.covers_with_help((one.alone, two.alone), (one.least, two.least))
             and caps == self.state.supply[: len(caps)]
-        )
-
-    def _affordable_with_help(self, one: Group, two: Group) -> bool:
-        return (
-            self._affordable(one.alone, two.alone)
-            or self._affordable(max(one.alone, _TO_COVER_AND_LEAVE), two.least)
-            or self._affordable(one.least, max(two.alone, _TO_COVER_AND_LEAVE))
-            or self._affordable(max(one.least, _TO_COVER_AND_LEAVE), max(two.least, _TO_COVER_AND_LEAVE))
         )
 
     def _around(self, pair: tuple[Group, Group]) -> list[_Wanted]:
         """Add blocks for pairs in which one colour waits while the other plays; give what is still to be searched."""
         rest = [self._groups[which][pair[which]] for which in (0, 1)]
-        if self.strict or not self._affordable(pair[0].alone, pair[1].alone) or not self._is_simple(pair):
+        if self.strict or not self.purse.covers(pair[0].alone, pair[1].alone) or not self._is_simple(pair):
             helps = [
-                not self._affordable(pair[0].least, pair[1].alone),
-                not self._affordable(pair[0].alone, pair[1].least),
+                not self.purse.covers(pair[0].least, pair[1].alone),
+                not self.purse.covers(pair[0].alone, pair[1].least),
             ]
-            passing = [self._covering(1 - which) if helps[which] else None for which in (0, 1)]
+            passing = [covering(self._terrains[1 - which]) if helps[which] else None for which in (0, 1)]
             return [_Wanted(rest[0], rest[1], (passing[0], passing[1]), (helps[0], helps[1]))]
         wanted: list[_Wanted] = []
         for first, second in ((0, 1), (1, 0)):
@@ -232,7 +201,7 @@ class TurnList(LazySequence[BlockadeTurn]):
         points = detours.points.get(end)
         if points is None:
             return False
-        return self._affordable(points, others) if which == 0 else self._affordable(others, points)
+        return self.purse.covers(points, others) if which == 0 else self.purse.covers(others, points)
 
     def _is_simple(self, pair: tuple[Group, Group]) -> bool:
         """Whether one clear square at most changes hands each way, and the order of new towers doesn't matter."""
@@ -241,11 +210,6 @@ class TurnList(LazySequence[BlockadeTurn]):
         alike = all(len(each.reaches) == 1 for each in self.colours)
         one_builds = not (pair[0].caps and pair[1].caps) and all(each.points[0] == each.alone for each in pair)
         return (alike or one_builds) and all(way.bit_count() <= 1 for way in ways)
-
-    def _covering(self, which: int) -> LayoutTest:
-        """Whether a layout has a piece where the colour of that number builds."""
-        builds = self.colours[which].terrain().builds
-        return lambda layout: any(layout[square] for square in builds)
 
     def _searched(self, wanted: list[_Wanted]) -> dict[_Pair, tuple[LayoutMove, ...]]:
         """Of the wanted pairs of ends those that the colours' moves can reach by alternating, move by move."""
@@ -264,7 +228,7 @@ class TurnList(LazySequence[BlockadeTurn]):
                 )
                 for which in (0, 1)
             )
-            for end in alternating_ends((first, second), self.allowed, self.state.supply):
+            for end in alternating_ends((first, second), self.purse.allowed, self.state.supply):
                 if any(end.layouts[0] in ones and end.layouts[1] in twos for ones, twos in pairs):
                     found.setdefault(end.layouts, end.moves)
         return found
@@ -274,18 +238,11 @@ class TurnList(LazySequence[BlockadeTurn]):
 
     def _item(self, at: int) -> BlockadeTurn:
         if at >= self._starts[-1]:
-            return self.turn(self.mixed[self._mixed_pairs[at - self._starts[-1]]])
+            return turn_of(self.state, self.mixed[self._mixed_pairs[at - self._starts[-1]]])
         number = bisect_right(self._starts, at) - 1
         block = self.blocks[number]
         first, second = divmod(at - self._starts[number], len(block.ends[1]))
-        return self.turn(self._moves(block, (block.ends[0][first], block.ends[1][second])))
-
-    def nearest_first(self) -> Iterator[BlockadeTurn]:
-        """The turns by rising steps, but those with alternating moves come last."""
-        for block in sorted(self.blocks, key=lambda block: block.steps):
-            for ends in product(*block.ends):
-                yield self.turn(self._moves(block, ends))
-        yield from map(self.turn, self.mixed.values())
+        return turn_of(self.state, self._moves(block, (block.ends[0][first], block.ends[1][second])))
 
     def ending_in(self, stacks: Stacks) -> BlockadeTurn | None:
         """The turn with this end position, or ``None`` when no turn ends so."""
@@ -293,22 +250,8 @@ class TurnList(LazySequence[BlockadeTurn]):
         if layouts is None:
             return None
         if layouts in self.mixed:
-            return self.turn(self.mixed[layouts])
-        return next((self.turn(self._moves(block, layouts)) for block in self._blocks_with(layouts)), None)
-
-    def looking_like(self, looks: Mapping[Place, LookName]) -> Iterator[BlockadeTurn]:
-        """The turns after which the board looks so from above."""
-        seen = [looks[place] for place in PLACES]
-        for pair in self._looks.ends_like(seen):
-            for block in self._blocks_with(pair):
-                yield self.turn(self._moves(block, pair))
-        for pair, moves in self.mixed.items():
-            if all(name_of(stack[-1]) == look for stack, look in zip(self.stacks_of(pair), seen, strict=True)):
-                yield self.turn(moves)
-
-    @cached_property
-    def _looks(self) -> EndsByLook:
-        return EndsByLook(self.state.stacks, self.player, self.colours)
+            return turn_of(self.state, self.mixed[layouts])
+        return next((turn_of(self.state, self._moves(block, layouts)) for block in self._blocks_with(layouts)), None)
 
     def _blocks_with(self, pair: _Pair) -> Iterator[Block]:
         """The block that holds these two ends, if any does."""
@@ -346,16 +289,6 @@ class TurnList(LazySequence[BlockadeTurn]):
         pair = (layouts[0], layouts[1])
         return pair if self.stacks_of(pair) == stacks else None
 
-    def turn(self, moves: Iterable[tuple[int, ...]]) -> BlockadeTurn:
-        """The turn of these moves, each from its first square to its last."""
-        tops = {square: list(stack) for square, stack in enumerate(self.state.stacks)}
-        written = []
-        for start, *_, end in moves:
-            piece = tops[start].pop()
-            tops[end].append(piece)
-            written.append(Move(piece, PLACES[start], PLACES[end]))
-        return BlockadeTurn(self.player, tuple(written))
-
     def _moves(self, block: Block, layouts: tuple[Layout, Layout]) -> tuple[tuple[int, int], ...]:
         if block.around is not None:
             second = 1 - block.first
@@ -369,6 +302,19 @@ class TurnList(LazySequence[BlockadeTurn]):
             for ours, variant, layout in zip(self.colours, block.variants, layouts, strict=True)
         ]
         return moves[block.first] + moves[1 - block.first]
+
+
+def turn_of(state: BlockadeState, moves: Iterable[Path]) -> BlockadeTurn:
+    """The turn of these moves, each from its first square to its last."""
+    assert state.to_move is not None
+    stacks: dict[int, Stack] = {}
+    written = []
+    for start, *_, end in moves:
+        *left, piece = stacks.get(start, state.stacks[start])
+        stacks[start] = tuple(left)
+        stacks[end] = (*stacks.get(end, state.stacks[end]), piece)
+        written.append(Move(piece, PLACES[start], PLACES[end]))
+    return BlockadeTurn(state.to_move, tuple(written))
 
 
 def _mark(piece: int) -> str:

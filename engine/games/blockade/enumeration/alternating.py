@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from engine.games.blockade.board import TOWERS_TO_WIN, UNREACHABLE
 from engine.games.blockade.enumeration.ends import LayoutTest
+from engine.games.blockade.enumeration.guide import Guide
 from engine.games.blockade.enumeration.reach import Edge, LayoutMove
 from engine.games.blockade.enumeration.terrain import Layout, Terrain
 
@@ -72,6 +73,33 @@ class WaysToEnds:
         """Whether a layout is one that has to be on the way."""
         return self.passing is None or self.passing(layout)
 
+    def steps_left(self, stage: Stage) -> int:
+        """The fewest steps from a stage to an end, 0 there alone."""
+        return self.left.get(stage, UNREACHABLE)
+
+
+class WayToOneEnd:
+    """The same towards one end, of which nothing was explored: at least so many steps are still to be taken."""
+
+    def __init__(self, terrain: Terrain, end: Layout, passing: LayoutTest | None) -> None:
+        self.terrain = terrain
+        self.passing = passing
+        self._end = end
+        self._guide = Guide(terrain, end)
+
+    def helps(self, layout: Layout) -> bool:
+        """Whether a layout is one that has to be on the way."""
+        return self.passing is None or self.passing(layout)
+
+    def steps_left(self, stage: Stage) -> int:
+        """The fewest steps there could be from a stage to the end, 0 there alone."""
+        layout, helped = stage
+        is_end = helped and layout == self._end
+        return 0 if is_end else max(1, self._guide.steps_from(layout))
+
+
+Ways = WaysToEnds | WayToOneEnd
+
 
 @dataclass(frozen=True, slots=True)
 class _Node:
@@ -84,16 +112,14 @@ class _Node:
 
 
 def alternating_ends(
-    ways: tuple[WaysToEnds, WaysToEnds], allowed: Sequence[tuple[int, int]], caps: tuple[int, ...]
+    ways: tuple[Ways, Ways], allowed: Sequence[tuple[int, int]], caps: tuple[int, ...]
 ) -> list[AlternatingEnd]:
     """Every wanted end that the two colours can reach within one of the ``allowed`` points, the cheapest first."""
     return _AlternatingSearch(ways, allowed, caps).run()
 
 
 class _AlternatingSearch:
-    def __init__(
-        self, ways: tuple[WaysToEnds, WaysToEnds], allowed: Sequence[tuple[int, int]], caps: tuple[int, ...]
-    ) -> None:
+    def __init__(self, ways: tuple[Ways, Ways], allowed: Sequence[tuple[int, int]], caps: tuple[int, ...]) -> None:
         self.ways = ways
         self.terrains = (ways[0].terrain, ways[1].terrain)
         self.allowed = allowed
@@ -126,14 +152,13 @@ class _AlternatingSearch:
         return list(found.values())
 
     def _ended(self, node: _Node) -> bool:
-        return all(ways.left[stage] == 0 for ways, stage in zip(self.ways, node.stages, strict=True)) and all(
+        return all(ways.steps_left(stage) == 0 for ways, stage in zip(self.ways, node.stages, strict=True)) and all(
             self._rests(square, pile) for square, pile in enumerate(node.piles) if pile
         )
 
     def _push(self, node: _Node) -> None:
         needed = [
-            used + ways.left.get(stage, UNREACHABLE)
-            for used, ways, stage in zip(node.used, self.ways, node.stages, strict=True)
+            used + ways.steps_left(stage) for used, ways, stage in zip(node.used, self.ways, node.stages, strict=True)
         ]
         if not any(needed[0] <= first and needed[1] <= second for first, second in self.allowed):
             return
@@ -175,8 +200,6 @@ class _AlternatingSearch:
         layout[end] += "C" if covered else mark.upper() + black
         reached = tuple(layout)
         stage = (reached, node.stages[which][1] or ways.helps(reached))
-        if stage not in ways.left:
-            return
         stages = (stage, node.stages[1]) if which == 0 else (node.stages[0], stage)
         used = (node.used[0] + steps, node.used[1]) if which == 0 else (node.used[0], node.used[1] + steps)
         wins = tower and self._wins(which, following)

@@ -7,36 +7,21 @@ piece leaves a clear square to the other colour and then wins.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 
-from engine.api import LookName, Player
 from engine.games.blockade.board import (
     BASES,
-    CLEAR,
     CLEARS,
-    COLOURS,
-    MEDIUM,
-    OWNED,
-    SMALL,
     UNREACHABLE,
-    Stacks,
     colour_of,
-    name_of,
-    piece_of,
 )
-from engine.games.blockade.enumeration.aim import Aim
 from engine.games.blockade.enumeration.reach import Edge, LayoutMove, Reach, explore
-from engine.games.blockade.enumeration.terrain import Layout, Terrain, merged_stack, terrain_of, without_movable
+from engine.games.blockade.enumeration.terrain import Layout, Terrain, terrain_of
 from engine.games.blockade.state import BlockadeState
-from engine.showing import Seen
 
 Caps = tuple[int, ...]
-
-_TO_LEAVE = 1
-_TO_WAIT_FOR_ANOTHER = 3
 
 
 class ColourEnds:
@@ -45,7 +30,7 @@ class ColourEnds:
     A *variant* is what the colour finds: the clear squares that the other holds, and the caps that are left.
     """
 
-    def __init__(self, state: BlockadeState, colour: int, points: int, seen: Seen | None = None) -> None:
+    def __init__(self, state: BlockadeState, colour: int, points: int) -> None:
         self.colour = colour
         self.points = points
         self._state = state
@@ -54,13 +39,11 @@ class ColourEnds:
         self._explored: list[tuple[int, Caps]] = []
         self.reaches: list[Reach] = []
         self._detours: dict[tuple[int, int | None], Detours] = {}
-        self.squares = tuple(square for square, base in enumerate(BASES) if base == colour)
         self.starts_on = sum(
             1 << square
             for square in CLEARS
             if len(state.stacks[square]) > 1 and colour_of(state.stacks[square][1]) == colour
         )
-        self._aim = None if seen is None else Aim(self.terrain(), seen)
 
     def variant(self, taken: int, used: int) -> int:
         """The number of the variant with these clears taken, after the other colour used so many caps."""
@@ -74,23 +57,8 @@ class ColourEnds:
             if known_taken == taken and known_caps[:tried] == caps[:tried]:
                 return number
         self._explored.append((taken, caps))
-        self.reaches.append(self._reach(self.terrain(taken), self.points, caps))
+        self.reaches.append(explore(self.terrain(taken), self.points, caps))
         return len(self.reaches) - 1
-
-    def _reach(self, terrain: Terrain, points: int, caps: Caps, *, covered: bool = False, edges: bool = False) -> Reach:
-        """Explore, only towards what the aim asks for where there is one."""
-        aim = self._aim
-        if aim is None:
-            return explore(terrain, points, caps, covered=covered, edges=edges)
-        found = explore(
-            terrain,
-            points,
-            caps,
-            covered=covered,
-            edges=edges,
-            worth=lambda layout, used: used + aim.steps_to(layout) <= points,
-        )
-        return replace(found, ends=tuple(end for end in found.ends if aim.fits(end.layout)))
 
     def terrain(self, taken: int = 0) -> Terrain:
         """The colour's ground with these clear squares taken."""
@@ -110,9 +78,7 @@ class ColourEnds:
     def own_edges(self) -> tuple[Edge, ...]:
         """All moves the colour may make by itself on the way to whatever it can reach."""
         terrain = self.terrain()
-        return tuple(
-            edge for caps in self._sequences for edge in self._reach(terrain, self.points, caps, edges=True).edges
-        )
+        return tuple(edge for caps in self._sequences for edge in explore(terrain, self.points, caps, edges=True).edges)
 
     @property
     def _sequences(self) -> tuple[Caps, ...]:
@@ -132,7 +98,7 @@ class ColourEnds:
         terrain = self.terrain()
         if not points:
             return []
-        return [self._reach(terrain, points, caps, covered=True, edges=edges) for caps in self._sequences]
+        return [explore(terrain, points, caps, covered=True, edges=edges) for caps in self._sequences]
 
 
 @dataclass(frozen=True)
@@ -155,26 +121,6 @@ class Group:
         return min((points for points in self.points if points is not None), default=UNREACHABLE)
 
 
-def costs_of_help(terrain: Terrain, theirs: Terrain) -> Iterator[tuple[int, int]]:
-    """For each square where the other colour might keep a tower from being made: the least it takes of either.
-
-    A small must step onto the medium there and off again, for the sake of another piece's step; the medium must be
-    there; and the other colour's piece must come between them and go again.
-    """
-    others = [square for square, pile in enumerate(theirs.start) if pile]
-    mediums = [square for square, pile in enumerate(terrain.start) if "M" in pile]
-    for square in sorted(terrain.builds):
-        pile = terrain.start[square]
-        if set(pile) == {"M"}:
-            laid = 0
-        elif "M" in pile:
-            laid = 1
-        else:
-            laid = min((terrain.way[medium][square] for medium in mediums), default=UNREACHABLE) + bool(pile)
-        cover = min((terrain.way[other][square] for other in others), default=UNREACHABLE)
-        yield laid + _TO_WAIT_FOR_ANOTHER, cover + _TO_LEAVE
-
-
 _MOST_POINTS = 6
 
 LayoutTest = Callable[[Layout], bool]
@@ -194,6 +140,11 @@ def leaves_free(terrain: Terrain, clears: int, *, friend: int | None = None) -> 
         return not any(layout[square] for square in kept) and not terrain.wins(layout)
 
     return passing
+
+
+def covering(terrain: Terrain) -> LayoutTest:
+    """Whether a layout of the other colour has a piece where this one builds."""
+    return lambda layout: any(layout[square] for square in terrain.builds)
 
 
 @dataclass(frozen=True)
@@ -245,50 +196,3 @@ def _move_between(before: Layout, after: Layout) -> LayoutMove:
     changed = [square for square, pile in enumerate(before) if pile != after[square]]
     start = next(square for square in changed if len(after[square]) < len(before[square]))
     return start, next(square for square in changed if square != start)
-
-
-_SeenLooks = tuple[LookName | None, ...]
-
-
-class EndsByLook:
-    """The ends of a player's two colours by what would be seen of them."""
-
-    def __init__(self, stacks: Stacks, player: Player, colours: tuple[ColourEnds, ColourEnds]) -> None:
-        self._stacks = stacks
-        self._player = player
-        self._colours = colours
-        self._ends: tuple[dict[_SeenLooks, list[Layout]], dict[_SeenLooks, list[Layout]]] = ({}, {})
-        for ours, ends in zip(colours, self._ends, strict=True):
-            below = [(square, without_movable(stacks[square], player)) for square in ours.squares]
-            marked = {
-                "S": name_of(piece_of(ours.colour, SMALL)),
-                "M": name_of(piece_of(ours.colour, MEDIUM)),
-            }
-            for layout in dict.fromkeys(end.layout for reach in ours.reaches for end in reach.ends):
-                own = [name_of(merged_stack(stack, ours.colour, layout[square])[-1]) for square, stack in below]
-                clears = (marked[layout[square][-1]] if layout[square] else None for square in CLEARS)
-                ends.setdefault((*own, *clears), []).append(layout)
-
-    def ends_like(self, seen: Sequence[LookName]) -> Iterator[tuple[Layout, Layout]]:
-        """The pairs of ends after which the squares look so, a1 first; not every pair need be one that can be."""
-        if self._leaves_the_rest(seen):
-            ones, twos = (
-                ends.get(self._seen_of(ours, seen), ()) for ours, ends in zip(self._colours, self._ends, strict=True)
-            )
-            yield from product(ones, twos)
-
-    def _leaves_the_rest(self, seen: Sequence[LookName]) -> bool:
-        """Whether all squares without a piece of the player's look as they must."""
-        mine = tuple(COLOURS[ours.colour] for ours in self._colours)
-        return all(
-            colour_of(stack[0]) in OWNED[self._player]
-            or (colour_of(stack[0]) == CLEAR and look.startswith(mine))
-            or look == name_of(without_movable(stack, self._player)[-1])
-            for look, stack in zip(seen, self._stacks, strict=True)
-        )
-
-    def _seen_of(self, ours: ColourEnds, seen: Sequence[LookName]) -> _SeenLooks:
-        """All looks of the colour's own squares, and on clear squares those of its pieces."""
-        colour = COLOURS[ours.colour]
-        clears = (seen[square] if seen[square].startswith(colour) else None for square in CLEARS)
-        return (*(seen[square] for square in ours.squares), *clears)

@@ -7,20 +7,21 @@ bound on the steps that still have to be taken is kept with each one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from engine.games.blockade.board import CLEARS
+from engine.games.blockade.enumeration.guide import Guide
 from engine.games.blockade.enumeration.terrain import BLACK_MARKS, COVERED, Layout, Terrain, caps_in
 from engine.search.budget import TimeCheck
 
 LayoutMove = tuple[int, int]
 
-_BY_COST = 16
+BY_COST = 16
 """Points count before moves, and no turn has as many moves as this."""
 
-_DEAR = 1 << 30
+DEAR = 1 << 30
 _TO_LAND_ON_IT = 3
 """A piece that lands on one that waits takes a step, another to leave again, and what it waits for itself a third."""
 
@@ -52,7 +53,7 @@ class _Waiting(NamedTuple):
         return self.came_from == end and (not same or tower)
 
 
-class _Move(NamedTuple):
+class Move(NamedTuple):
     """A move being tried: from where to where, the piles it leaves, its steps, whether it makes a tower."""
 
     start: int
@@ -81,6 +82,14 @@ class Reached:
 
 
 @dataclass(frozen=True, slots=True)
+class Way:
+    """The cheapest way of a colour to one layout: the points it takes, and its moves."""
+
+    points: int
+    moves: tuple[LayoutMove, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Reach:
     """All that a colour can reach, the cheapest first and so the start first, and how.
 
@@ -96,13 +105,18 @@ class Reach:
 
     def moves_to(self, layout: Layout) -> tuple[LayoutMove, ...]:
         """The moves that lead to a layout, as start and end squares."""
-        moves: list[LayoutMove] = []
-        step = self.came_from[layout, ()]
-        while step is not None:
-            node, start, end = step
-            moves.append((start, end))
-            step = self.came_from[node]
-        return tuple(reversed(moves))
+        return moves_to_node((layout, ()), self.came_from)
+
+
+def moves_to_node(node: Node, came_from: CameFrom) -> tuple[LayoutMove, ...]:
+    """The moves that lead to a node, as start and end squares."""
+    moves: list[LayoutMove] = []
+    step = came_from[node]
+    while step is not None:
+        before, start, end = step
+        moves.append((start, end))
+        step = came_from[before]
+    return tuple(reversed(moves))
 
 
 def explore(
@@ -123,10 +137,12 @@ def explore(
     called now and then, and what it raises ends the search. ``worth`` says whether a layout is worth following after
     so many points; the others are left out.
     """
-    return _Search(terrain, points, caps, covered=covered, edges=edges, worth=worth).run(check_time)
+    return Search(terrain, points, caps, covered=covered, edges=edges, worth=worth).run(check_time)
 
 
-class _Search:
+class Search:
+    """The search itself; ``explore`` says what it is given. With a ``guide`` only what may lead there is followed."""
+
     def __init__(
         self,
         terrain: Terrain,
@@ -135,8 +151,10 @@ class _Search:
         *,
         covered: bool,
         edges: bool,
-        worth: Callable[[Layout, int], bool] | None,
+        worth: Callable[[Layout, int], bool] | None = None,
+        guide: Guide | None = None,
     ) -> None:
+        self.guide = guide
         self.terrain = terrain
         self.points = points
         self.caps = "".join(str(size) for size in caps)
@@ -150,75 +168,105 @@ class _Search:
         self.edges: list[Edge] | None = [] if edges else None
         self.towers = False
         self.most_built = 0
-        self.buckets: list[list[Node]] = [[] for _ in range((points + 1) * _BY_COST)]
+        self.buckets: list[list[Node]] = [[] for _ in range((points + 1) * BY_COST)]
         self.buckets[0].append(start)
 
     def run(self, check_time: TimeCheck | None) -> Reach:
+        """Follow everything there is."""
         visited: list[Node] = []
-        cost, won = self.cost, self.won
-        for bucket, nodes in enumerate(self.buckets):
-            for node in nodes:
-                if cost[node] == bucket:
-                    visited.append(node)
-                    if check_time is not None:
-                        check_time()
-                    if node[0] not in won:
-                        self._expand(node, bucket)
+        for node in self._nodes():
+            visited.append(node)
+            if check_time is not None:
+                check_time()
         ends = tuple(self._reached(node) for node in visited if not self.need[node])
         return Reach(ends, self.came_from, self.towers, self.most_built, tuple(self.edges or ()))
+
+    def way_to(self, end: Layout) -> Way | None:
+        """Follow what there is up to the cheapest way to a layout, if there is one."""
+        for node in self._nodes():
+            if node == (end, ()):
+                return Way(self.cost[node] // BY_COST, moves_to_node(node, self.came_from))
+        return None
+
+    def _nodes(self) -> Iterator[Node]:
+        """Follow everything, the cheapest first; what follows a node is found after it was given."""
+        for bucket, nodes in enumerate(self.buckets):
+            for node in nodes:
+                if self.cost[node] == bucket:
+                    yield node
+                    if node[0] not in self.won:
+                        self._expand(node, bucket)
 
     def _reached(self, node: Node) -> Reached:
         layout = node[0]
         clears = sum(1 << square for square in CLEARS if layout[square])
-        return Reached(layout, self.cost[node] // _BY_COST, layout in self.won, caps_in(layout), clears)
+        return Reached(layout, self.cost[node] // BY_COST, layout in self.won, caps_in(layout), clears)
 
     def _expand(self, node: Node, bucket: int) -> None:
         layout, waiting = node
-        terrain, needs = self.terrain, self.terrain.needs
-        strict, builds = terrain.options.strict, terrain.builds
-        left = self.points - bucket // _BY_COST
-        need = self.need[node]
         held = {each.square for each in waiting}
         for start, pile in enumerate(layout):
-            if not pile or pile[-1] in BLACK_MARKS or start in held:
+            if pile and pile[-1] not in BLACK_MARKS and start not in held:
+                self._lift(node, bucket, start)
+
+    def _lift(self, node: Node, bucket: int, start: int) -> None:
+        """Try every place for the top piece of a square."""
+        layout, waiting = node
+        terrain, needs = self.terrain, self.terrain.needs
+        pile = layout[start]
+        mark, rest = "M" if pile[-1] == "M" else "S", pile[:-1]
+        need = self.need[node] - needs[start][pile] + needs[start][rest]
+        left = self.points - bucket // BY_COST
+        budget = left - need
+        leading = None if self.guide is None else self.guide.squares_for(layout, start, left)
+        for least, steps, end in terrain.targets[mark][start]:
+            if least > budget:
+                break
+            if leading is not None and end not in leading:
                 continue
-            mark, rest = "M" if pile[-1] == "M" else "S", pile[:-1]
-            lifted_need = need - needs[start][pile] + needs[start][rest]
-            budget = left - lifted_need
-            worth_waiting = 0
-            for least, steps, end in terrain.targets[mark][start]:
-                if least > budget:
-                    break
-                before = layout[end]
-                after = before + mark
-                placements: tuple[str, ...] = (after,)
-                tower = mark == "S" and end in builds and terrain.tower(end, after)
-                if tower:
-                    self.towers = True
-                    built = caps_in(layout)
-                    capped = after + self.caps[built : built + 1]
-                    placements = (capped, before + COVERED) if self.covered else (capped,)
-                for placed in placements:
-                    change = needs[end][placed] - needs[end][before]
-                    slack = budget - steps - change
-                    if slack < 0 or (strict and needs[end][placed]):
-                        continue
-                    ahead = waiting
-                    if self.edges is None:
-                        if waiting:
-                            touching = [each.touched_by(start, end, mark, change, tower=tower) for each in waiting]
-                            if all(touching):
-                                ahead = ()
-                            elif any(touching) or change <= 0:
-                                continue
-                        if change > 0:
-                            worth_waiting = worth_waiting or self._until_event(layout, start, mark, rest)
-                            counted = lifted_need - sum(each.need for each in ahead)
-                            if slack < worth_waiting and not counted:
-                                continue
-                            ahead = tuple(sorted((*ahead, _Waiting(end, start, change, pile[-1]))))
-                    move = _Move(start, end, rest, placed, steps, tower)
-                    self._reach(node, move, bucket, lifted_need + change, ahead)
+            before = layout[end]
+            tower = mark == "S" and terrain.tower(end, before + mark)
+            for placed in self._placements(layout, before + mark) if tower else (before + mark,):
+                change = needs[end][placed] - needs[end][before]
+                slack = budget - steps - change
+                if slack < 0 or (terrain.options.strict and needs[end][placed]):
+                    continue
+                move = Move(start, end, rest, placed, steps, tower)
+                ahead: tuple[_Waiting, ...] | None = waiting
+                if self.edges is None and (waiting or change > 0):
+                    ahead = self._ahead(node, move, mark, change, slack, need)
+                if ahead is not None:
+                    self._reach(node, move, bucket, need + change, ahead)
+
+    def _placements(self, layout: Layout, tower: str) -> Iterator[str]:
+        """A tower as its small leaves it: with its cap, or covered as long as a piece of another colour lies in it."""
+        self.towers = True
+        built = caps_in(layout)
+        yield tower + self.caps[built : built + 1]
+        if self.covered:
+            yield tower[:-1] + COVERED
+
+    def _ahead(
+        self, node: Node, move: Move, mark: str, change: int, slack: int, need: int
+    ) -> tuple[_Waiting, ...] | None:
+        """The pieces that wait after a move; ``None`` when it isn't worth following, since it has a twin.
+
+        ``change`` is what it adds to the steps that are needed, ``slack`` the points left beside those; ``need`` were
+        those needed once the piece was lifted.
+        """
+        layout, waiting = node
+        if waiting:
+            touching = [each.touched_by(move.start, move.end, mark, change, tower=move.tower) for each in waiting]
+            if all(touching):
+                waiting = ()
+            elif any(touching) or change <= 0:
+                return None
+        if change <= 0:
+            return waiting
+        counted = need - sum(each.need for each in waiting)
+        if not counted and slack < _TO_LAND_ON_IT and slack < self._until_event(layout, move.start, mark, move.rest):
+            return None
+        return tuple(sorted((*waiting, _Waiting(move.end, move.start, change, layout[move.start][-1]))))
 
     def _until_event(self, layout: Layout, start: int, mark: str, rest: str) -> int:
         """The fewest steps more until something happens that a piece lifted from ``start`` may wait for."""
@@ -231,22 +279,24 @@ class _Search:
                 fewest = min(fewest, row[square])
         return fewest
 
-    def _reach(self, node: Node, move: _Move, bucket: int, need: int, waiting: tuple[_Waiting, ...]) -> None:
+    def _reach(self, node: Node, move: Move, bucket: int, need: int, waiting: tuple[_Waiting, ...]) -> None:
         layout = node[0]
-        cost = bucket + move.steps * _BY_COST + 1
+        cost = bucket + move.steps * BY_COST + 1
         piles = list(layout)
         piles[move.start] = move.rest
         piles[move.end] = move.placed
         following = tuple(piles)
         if self.edges is None:
-            if waiting and self.cost.get((following, ()), _DEAR) <= cost:
+            if waiting and self.cost.get((following, ()), DEAR) <= cost:
                 return
         else:
             self.edges.append((layout, following, move.steps))
         reached = (following, waiting)
-        if self.cost.get(reached, _DEAR) <= cost:
+        if self.cost.get(reached, DEAR) <= cost:
             return
-        if self.worth is not None and not self.worth(following, cost // _BY_COST):
+        if self.worth is not None and not self.worth(following, cost // BY_COST):
+            return
+        if self.guide is not None and cost // BY_COST + self.guide.steps_from(following) > self.points:
             return
         self.cost[reached] = cost
         self.came_from[reached] = (node, move.start, move.end)

@@ -1,0 +1,225 @@
+"""The ends that one colour might reach, from how many pieces leave each square and come to each, whatever is between.
+
+Where its pieces may rest, the counts of mediums and smalls on a square say how they lie. So the ends are listed by net
+moves, which takes milliseconds where a search for all that can be reached takes seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple
+
+from engine.games.blockade.board import BASES, CLEAR, CLEARS, MEDIUM, SMALL, SQUARES
+from engine.games.blockade.enumeration.guide import least_steps
+from engine.games.blockade.enumeration.terrain import BLACK_MARKS, Layout, Terrain
+
+Marks = frozenset[str]
+"""What may be on top of a square: marks as in layouts, ``""`` for nothing that could move."""
+
+_TopChanges = tuple[tuple[int, str], ...]
+"""The squares that look otherwise than before, the lowest first, each with the mark on top."""
+
+_SIZE = {"M": MEDIUM, "S": SMALL}
+_WEIGHT = {"M": 16, "S": 1}
+"""A pile holds at most ten pieces of a colour: four bits count the mediums, four the smalls."""
+_LEAST_ROOM = {_WEIGHT[mark]: size for mark, size in _SIZE.items()}
+_COUNT_BITS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An end that a colour might reach: the fewest points it could take, its clear squares, its new caps.
+
+    ``caps`` are their sizes, the largest first. ``left_open`` says that a new tower has no cap, ``wins`` that it has
+    the fifth one.
+    """
+
+    layout: Layout
+    bound: int
+    clears: int
+    caps: tuple[int, ...]
+    left_open: bool
+    wins: bool
+
+
+class _NetMove(NamedTuple):
+    """One piece more on one square and one less on another; ``value`` is that change in a number of all counts."""
+
+    steps: int
+    start: int
+    end: int
+    weight: int
+    value: int
+
+
+class _Pile(NamedTuple):
+    """How the pieces on a square may lie, and how it looks if that is new."""
+
+    square: int
+    marks: str
+    change: tuple[int, str] | None
+
+
+class Candidates:
+    """Every end that so many points might lead one colour to, its new towers capped with any of ``caps``.
+
+    With ``may_run_out`` there may be towers for which no cap is left.
+    """
+
+    def __init__(self, terrain: Terrain, points: int, caps: Sequence[int], *, may_run_out: bool) -> None:
+        self.points = points
+        self.squares = tuple(square for square, base in enumerate(BASES) if base in (terrain.colour, CLEAR))
+        """The squares where the colour can end."""
+        self._terrain = terrain
+        self._caps = [str(size) for size in sorted(set(caps), reverse=True)]
+        self._may_run_out = may_run_out
+        self._counts = [pile.count("M") * _WEIGHT["M"] + pile.count("S") for pile in terrain.start]
+        # A tower may also be made of what lies there already.
+        self._may_be_built = {
+            square: self._counts[square] for square in terrain.builds if set(terrain.start[square]) == {"M", "S"}
+        }
+        self._piles: dict[tuple[int, int], list[_Pile]] = {}
+        self._ends: list[tuple[int, tuple[_Pile, ...]]] = []
+        self._by_change: dict[_TopChanges, list[int]] = {}
+        self._known: dict[int, Candidate] = {}
+        for steps, moves in _net_moves(terrain, points):
+            for piles in self._arranged(moves):
+                change = tuple([pile.change for pile in piles if pile.change is not None])
+                self._by_change.setdefault(change, []).append(len(self._ends))
+                self._ends.append((steps, piles))
+
+    def fitting(self, marks: Mapping[int, Marks]) -> Fitting:
+        """Give those that have one of these marks on top of each of ``squares``."""
+        start = self._terrain.start
+        changed = {square for square in self.squares if start[square][-1:] not in marks[square]}
+        numbers: list[int] = []
+        if all(len(allowed) == 1 for allowed in marks.values()):
+            exactly = tuple((square, mark) for square in sorted(changed) for mark in marks[square])
+            numbers += self._by_change.get(exactly, ())
+        else:
+            for change, ends in self._by_change.items():
+                allowed = len(changed) <= len(change) and all(mark in marks[square] for square, mark in change)
+                if allowed and changed.issubset(square for square, _ in change):
+                    numbers += ends
+        by_steps: list[list[int]] = [[] for _ in range(self.points + 1)]
+        for number in numbers:
+            by_steps[self._ends[number][0]].append(number)
+        return Fitting(self, by_steps)
+
+    def candidate(self, number: int) -> Candidate:
+        """Give one of them; its bound may be more than all points."""
+        known = self._known.get(number)
+        if known is None:
+            known = self._known[number] = self._candidate(self._ends[number][1])
+        return known
+
+    def _candidate(self, piles: Iterable[_Pile]) -> Candidate:
+        terrain = self._terrain
+        layout = list(terrain.start)
+        left_open = False
+        for square, marks, _ in piles:
+            left_open = left_open or (marks != layout[square] and _left_open(terrain, square, marks))
+            layout[square] = marks
+        end = tuple(layout)
+        caps = sorted((int(mark) for pile in end for mark in pile if mark in BLACK_MARKS), reverse=True)
+        clears = sum(1 << square for square in CLEARS if end[square])
+        return Candidate(
+            end, least_steps(terrain, terrain.start, end), clears, tuple(caps), left_open, terrain.wins(end)
+        )
+
+    def _arranged(self, moves: Sequence[_NetMove]) -> Iterator[tuple[_Pile, ...]]:
+        """How the pieces may lie on the squares that change, the lowest square first."""
+        before, counts = self._counts, self._may_be_built.copy()
+        for _, start, end, weight, _ in moves:
+            counts[start] = counts.get(start, before[start]) - weight
+            counts[end] = counts.get(end, before[end]) + weight
+        return product(*[self._piles.get(each) or self._piles_of(*each) for each in sorted(counts.items())])
+
+    def _piles_of(self, square: int, count: int) -> list[_Pile]:
+        top = self._terrain.start[square][-1:]
+        self._piles[square, count] = [
+            _Pile(square, marks, None if marks[-1:] == top else (square, marks[-1:]))
+            for marks in self._resting(square, *divmod(count, _WEIGHT["M"]))
+        ]
+        return self._piles[square, count]
+
+    def _resting(self, square: int, mediums: int, smalls: int) -> Iterator[str]:
+        terrain = self._terrain
+        plain = "M" * mediums + "S" * smalls
+        if plain == terrain.start[square] or self._may_run_out or not _left_open(terrain, square, plain):
+            yield plain
+        for below in range(1, mediums + 1):
+            tower = "M" * below + "S"
+            above = "M" * (mediums - below) + "S" * (smalls - 1)
+            if smalls and terrain.tower(square, tower):
+                yield from (tower + cap + above for cap in self._caps if not above or _SIZE[above[0]] < int(cap))
+
+
+class Fitting:
+    """The candidates that fit what is seen, worked out as far as they are asked for."""
+
+    def __init__(self, candidates: Candidates, by_steps: list[list[int]]) -> None:
+        self._candidates = candidates
+        self._left = list(enumerate(by_steps))[::-1]
+        self._found: list[list[Candidate]] = [[] for _ in by_steps]
+
+    def at(self, bound: int) -> Sequence[Candidate]:
+        """Those that take at least so many points."""
+        if bound > self._candidates.points:
+            return ()
+        # No bound is less than the steps of the net moves.
+        while self._left and self._left[-1][0] <= bound:
+            for candidate in map(self._candidates.candidate, self._left.pop()[1]):
+                if candidate.bound <= self._candidates.points:
+                    self._found[candidate.bound].append(candidate)
+        return self._found[bound]
+
+
+def _left_open(terrain: Terrain, square: int, pile: str) -> bool:
+    """Whether a pile is a tower without a cap, or was one before more came on top of it."""
+    has_cap = any(mark in BLACK_MARKS for mark in pile)
+    return not has_cap and any(terrain.tower(square, pile[:height]) for height in range(2, len(pile) + 1))
+
+
+def _net_moves(terrain: Terrain, points: int) -> Iterator[tuple[int, tuple[_NetMove, ...]]]:
+    """List all changes of how many pieces of each size lie where, each once, with the fewest steps they take."""
+    left = {
+        (_WEIGHT[mark], square): pile.count(mark)
+        for square, pile in enumerate(terrain.start)
+        for mark in "MS"
+        if mark in pile
+    }
+    moves = sorted(
+        _NetMove(
+            terrain.way[start][end], start, end, weight, (weight << _COUNT_BITS * end) - (weight << _COUNT_BITS * start)
+        )
+        for weight, start in left
+        for end in range(SQUARES)
+        if end != start and terrain.room[end] >= _LEAST_ROOM[weight] and terrain.way[start][end] <= points
+    )
+    known: dict[int, tuple[int, tuple[_NetMove, ...]]] = {0: (0, ())}
+    net = dict.fromkeys(product(_LEAST_ROOM, range(SQUARES)), 0)
+
+    def add(first: int, used: int, value: int, chosen: tuple[_NetMove, ...]) -> None:
+        for number in range(first, len(moves)):
+            move = moves[number]
+            steps = used + move.steps
+            if steps > points:
+                return
+            start, end = (move.weight, move.start), (move.weight, move.end)
+            # What one piece left no other one comes to: they would be one move.
+            if net[start] > 0 or net[end] < 0 or -net[start] >= left[start]:
+                continue
+            changed, several = value + move.value, (*chosen, move)
+            if changed not in known or known[changed][0] > steps:
+                known[changed] = steps, several
+            net[start] -= 1
+            net[end] += 1
+            add(number, steps, changed, several)
+            net[start] += 1
+            net[end] -= 1
+
+    add(0, 0, 0, ())
+    yield from known.values()

@@ -1,0 +1,119 @@
+"""How far it is from one layout of a colour to another, and which moves may lead there.
+
+From the lowest piece that is wrong on a square everything has to be lifted, and all that is lifted has to be put where
+something is missing. Pairing the two, each pair as far apart as its squares, gives the fewest steps there could be: the
+bound of a search that goes straight on (A*), where an assignment of least cost is a bound that never is too high.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from engine.games.blockade.board import SQUARES, UNREACHABLE
+from engine.games.blockade.enumeration.terrain import BLACK_MARKS, Layout, Terrain
+
+_TO_LIFT_AND_RETURN = 2
+
+
+class _ToDo(NamedTuple):
+    """For mediums and smalls the squares from which some must be lifted, and those where some are missing."""
+
+    steps: int
+    lifted: dict[str, list[int]]
+    missing: dict[str, list[int]]
+
+
+class Guide:
+    """What may lead to one layout within so many points."""
+
+    def __init__(self, terrain: Terrain, end: Layout) -> None:
+        self._terrain = terrain
+        self._end = end
+        self._known: dict[Layout, _ToDo] = {}
+
+    def _to_do(self, layout: Layout) -> _ToDo:
+        known = self._known.get(layout)
+        if known is None:
+            known = self._known[layout] = _to_do(self._terrain, layout, self._end)
+        return known
+
+    def steps_from(self, layout: Layout) -> int:
+        """How many steps it takes at least from a layout."""
+        return self._to_do(layout).steps
+
+    def squares_for(self, layout: Layout, start: int, most: int) -> Sequence[int]:
+        """Where the top piece of a square may go, if no more than ``most`` steps shall be left to the end.
+
+        Wherever it goes, some piece has to go on from there to where one is missing, and if it lay right another one
+        has to take its place. By the triangle inequality a pairing in which that is one way is no longer.
+        """
+        to_do, way = self._to_do(layout), self._terrain.way
+        pile = layout[start]
+        mark = "M" if pile[-1] == "M" else "S"
+        spare = most - to_do.steps
+        pairs = [
+            (first, last, way[first][last] if first != last else _TO_LIFT_AND_RETURN)
+            for first in set(to_do.lifted[mark])
+            for last in set(to_do.missing[mark])
+        ]
+        if not self._end[start].startswith(pile):
+            ahead = [(way[last], straight + spare) for first, last, straight in pairs if first == start]
+        else:
+            ahead = [(way[last], straight + spare - way[first][start]) for first, last, straight in pairs]
+            ahead.append((way[start], spare))
+        ahead = [(on, limit) for on, limit in ahead if on[start] <= limit]
+        if not ahead:
+            return ()
+        there = way[start]
+        return [end for end in range(SQUARES) if any(there[end] + on[end] <= limit for on, limit in ahead)]
+
+
+def least_steps(terrain: Terrain, before: Layout, after: Layout) -> int:
+    """How many steps it takes at least from one layout to another; ``UNREACHABLE`` or more when it can't be."""
+    return _to_do(terrain, before, after).steps
+
+
+def _to_do(terrain: Terrain, before: Layout, after: Layout) -> _ToDo:
+    lifted: dict[str, list[int]] = {"M": [], "S": []}
+    missing: dict[str, list[int]] = {"M": [], "S": []}
+    steps = 0
+    for square, pile in enumerate(before):
+        wanted = after[square]
+        if pile == wanted:
+            continue
+        kept = _common(pile, wanted)
+        for mark in pile[kept:]:
+            if mark in BLACK_MARKS:
+                steps = UNREACHABLE
+            else:
+                lifted["M" if mark == "M" else "S"].append(square)
+        for mark in wanted[kept:]:
+            if mark not in BLACK_MARKS:
+                missing[mark].append(square)
+    steps += sum(_least_pairing(terrain, lifted[mark], missing[mark]) for mark in "MS")
+    return _ToDo(steps, lifted, missing)
+
+
+def _common(before: str, after: str) -> int:
+    """How many pieces from below need not be touched."""
+    length = 0
+    for one, other in zip(before, after, strict=False):
+        if one != other:
+            break
+        length += 1
+    return length
+
+
+def _least_pairing(terrain: Terrain, starts: list[int], ends: list[int]) -> int:
+    if len(starts) != len(ends):
+        return UNREACHABLE
+    if not starts:
+        return 0
+    way = terrain.way[starts[0]]
+    return min(
+        (_TO_LIFT_AND_RETURN if end == starts[0] else way[end])
+        + _least_pairing(terrain, starts[1:], ends[:number] + ends[number + 1 :])
+        for number, end in enumerate(ends)
+        if end not in ends[:number]
+    )

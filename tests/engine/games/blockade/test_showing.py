@@ -1,0 +1,122 @@
+"""The turns that could show what is seen: those of the whole list that do, found without it."""
+
+import random
+from itertools import islice
+
+import pytest
+
+from engine.games.blockade.enumeration.candidates import Candidates
+from engine.games.blockade.enumeration.guide import least_steps
+from engine.games.blockade.enumeration.reach import explore
+from engine.games.blockade.enumeration.terrain import terrain_of
+from engine.games.blockade.enumeration.way import way_to
+from engine.games.blockade.showing import is_whole_turn
+from engine.showing import turns_showing
+from tests.engine.games.blockade import oracle
+from tests.engine.games.blockade.strategies import GAME, state_of
+from tests.engine.games.blockade.test_oracle import EITHER_MAY_WAIT, LAST_BLACK, sharing, swapping, winning
+
+ROLLS = [(first, second) for first in range(1, 4) for second in range(1, 4)]
+
+
+def random_state(rng, most):
+    """A position of any kind with a roll on the table, of so many points at most, that has no winner."""
+    how = rng.choice(["exact", "contains"])
+    while oracle.winner(board := oracle.random_board(rng, how), how):
+        pass
+    dice = rng.choice([each for each in ROLLS if sum(each) <= most])
+    return state_of(board, rng.choice(["warm", "cool"]), dice, tower=how, strict=rng.random() < 0.3)
+
+
+def sighting(rng, before, after):
+    """What the places could show when ``after`` is seen: some of them unclear, some hidden, one perhaps wrong."""
+    could_be = {place: {look} for place, look in after.items()}
+    for place in rng.sample(list(could_be), rng.choice([0, 0, 1, 4])):
+        could_be[place] |= {before[place], *rng.sample(GAME.looks, rng.choice([1, 3, 8]))}
+    if rng.random() < 0.2:
+        could_be[rng.choice(list(could_be))] = {rng.choice(GAME.looks)}
+    hidden = set(rng.sample(list(could_be), rng.choice([0, 0, 1, 3, 8])))
+    return {place: looks for place, looks in could_be.items() if place not in hidden}
+
+
+def compare(state, rng, sightings):
+    """Turns are found as the whole list has them; gives how many there were in all."""
+    before = GAME.table.appearance(state)
+    looks = {turn: GAME.table.appearance(GAME.rules.apply(state, turn)) for turn in GAME.rules.legal_turns(state)}
+    count = 0
+    for _ in range(sightings):
+        could_be = sighting(rng, before, rng.choice(list(looks.values())))
+        expected = {turn for turn, after in looks.items() if all(after[at] in could_be[at] for at in could_be)}
+        found = list(turns_showing(GAME, state, could_be))
+        assert len(found) == len(expected), f"{GAME.notation.format_state(state)}: {could_be}"
+        assert set(found) == expected, f"{GAME.notation.format_state(state)}: {could_be}"
+        count += len(found)
+    return count
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_same_turns_as_in_the_whole_list(seed):
+    rng = random.Random(seed)
+    assert sum(compare(random_state(rng, 3), rng, 8) for _ in range(3))
+
+
+@pytest.mark.long
+def test_the_same_turns_as_in_the_whole_list_in_thousands_of_cases():
+    rng = random.Random("many sightings")
+    assert sum(compare(random_state(rng, 4), rng, 12) for _ in range(300))
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("board", [swapping, winning, sharing])
+def test_the_same_ends_where_the_colours_alternate(board, strict):
+    assert_same_ends(state_of(board(), "warm", (2, 1), strict=strict))
+
+
+@pytest.mark.parametrize("text", [EITHER_MAY_WAIT, LAST_BLACK])
+def test_the_same_ends_where_both_colours_want_the_same_black(text):
+    assert_same_ends(GAME.dice.rolled(GAME.notation.parse_state(text), GAME.dice.parse_roll(GAME.rules.new(), "1,1")))
+
+
+def assert_same_ends(state):
+    """Where nothing at all is seen, every turn is found, by whatever moves."""
+    ends = [
+        [GAME.rules.apply(state, turn).stacks for turn in turns]
+        for turns in (GAME.rules.legal_turns(state), turns_showing(GAME, state, {}))
+    ]
+    assert len(set(ends[1])) == len(ends[1])
+    assert set(ends[1]) == set(ends[0])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_end_is_reached_as_by_the_search_for_all(seed):
+    rng = random.Random(seed)
+    state = random_state(rng, 4)
+    caps = state.supply[:3]
+    for colour in (0, 1, 2, 3):
+        terrain = terrain_of(state.stacks, state.options, colour)
+        reach = explore(terrain, 3, caps)
+        points = {end.layout: end.points for end in reach.ends}
+        every = {square: frozenset({"", "S", "M", "1", "2", "3"}) for square in range(25)}
+        fitting = Candidates(terrain, 3, caps, may_run_out=len(caps) < 3).fitting(every)
+        listed = {each.layout: each.bound for bound in range(4) for each in fitting.at(bound)}
+        assert points.keys() <= listed.keys()
+        for layout, bound in listed.items():
+            way = way_to(terrain, layout, 3, caps)
+            assert (way is None) == (layout not in points)
+            if way is not None:
+                assert way.points == points[layout] >= bound == least_steps(terrain, terrain.start, layout)
+                assert way.moves == reach.moves_to(layout)
+
+
+def test_near_turns_come_first_and_no_more_is_worked_out_than_is_asked_for():
+    state = state_of(oracle.start(), "warm", (6, 6))
+    found = list(islice(turns_showing(GAME, state, {}), 40))
+    assert [len(turn.moves) for turn in found[:3]] == [0, 1, 1]
+    assert max(len(turn.moves) for turn in found) <= 2
+
+
+def test_the_board_as_it_was_looks_like_a_whole_turn_and_an_opponents_move_like_none():
+    state = state_of(oracle.start(), "warm", (6, 6))
+    looks = GAME.table.appearance(state)
+    assert is_whole_turn(state, looks)
+    assert not is_whole_turn(state, {**looks, "b1": "green large"})
