@@ -2,29 +2,44 @@
 
 ``locate`` begins with what is cheap and goes on while a marker is missing: plain detection, then a look where the
 missing ones must be, then slower detectors. Ids that are not in the layout are ignored. A marker that contradicts the
-others is left out and named. Markers that contradict each other with nothing to decide between them give no pose.
+others is left out and named. Of two that contradict each other the board's lines decide, or the pose that held before;
+where neither does there is no pose.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
+import cv2
 import numpy as np
 
 from common.phrases import listed
 from vision.errors import CalibrationError, FrameError, NotLocatedError
 from vision.frame import Image
-from vision.geometry import CameraModel, Pose
+from vision.geometry import CameraModel, Pose, project
+from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout
 from vision.locating.markers import FoundBy, Marker, MarkerDetector
 from vision.locating.patterns import match_expected, polish, rectify
-from vision.locating.pose import PoseFit, fit_from, fit_poses, marker_error_px, merge_fits, shapes_agree
+from vision.locating.pose import (
+    PoseFit,
+    agreement_px,
+    fit_from,
+    fit_poses,
+    marker_error_px,
+    merge_fits,
+    shapes_agree,
+)
 from vision.locating.quads import refine_quad
+from vision.locating.refinement import grid_agrees, grid_contrast, refine_by_grid
 from vision.opencv import as_grey
 
 _PATCH_MODULES_PX = 14
 _SUSPICIOUS_ERROR_PX = 1.0
+_FEW_MARKERS = 2
+_AS_CLEAR, _SAME_BOARD_PX = 0.9, 4.0
 _SHARP_ERROR_PX, _SHARP_TOGETHER_PX = 0.13, 0.3
 
 
@@ -73,9 +88,52 @@ def locate(image: Image, camera: CameraModel, layout: TableLayout, *, previous: 
             fits[:] = fit_poses(camera, layout.markers, markers)
         if fits and (fits[0].ids == wanted or (looked and len(fits[0].ids) > 1 and not fits[0].unused)):
             break
-    polished = (_polished(fit, grey, camera, layout) for fit in fits)
+    polished = [_polished(fit, grey, camera, layout) for fit in fits]
     sound = [fit for fit in polished if shapes_agree(camera, layout.markers, fit)]
+    # more than two that contradict each other all ways are seen through another camera's calibration
+    if _contradicting(sound) and len({marker.marker_id for marker in markers}) <= _FEW_MARKERS:
+        decided = _decided_by_surface(image, camera, layout, polished, previous)
+        sound = sound if decided is None else [decided]
     return _choose(sound, markers, camera, layout, previous)
+
+
+def _contradicting(fits: Sequence[PoseFit]) -> tuple[PoseFit, PoseFit] | None:
+    """Two fits that as many markers bear out, the best and another one: nothing in the markers decides between them."""
+    others = [fit for fit in fits[1:] if len(fit.ids) == len(fits[0].ids) and fit.ids | fits[0].ids != fits[0].ids]
+    return (fits[0], others[0]) if others else None
+
+
+def _decided_by_surface(
+    image: Image, camera: CameraModel, layout: TableLayout, fits: Sequence[PoseFit], previous: Pose | None
+) -> PoseFit | None:
+    """The fit that the board's lines bear out, its pose refined by them; ``None`` when they decide nothing either.
+
+    Blurred markers contradict each other by their shapes, and one that was pushed does by its place. Where no lines
+    show, a pose that held a moment ago decides.
+    """
+    if not isinstance(layout.surfaces[0], GridSurface):
+        return None
+    picture = image if image.ndim == 3 else np.asarray(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
+    refined = [replace(one, pose=refine_by_grid(picture, camera, one.pose, layout, one.used)) for one in fits]
+    likely = [fit for fit in refined if grid_agrees(picture, camera, fit.pose, layout)]
+    contrasts = [grid_contrast(picture, camera, fit.pose, layout) for fit in likely]
+    if likely:
+        best = likely[int(np.argmax(contrasts))]
+        close = [fit for fit, contrast in zip(likely, contrasts, strict=True) if contrast > _AS_CLEAR * max(contrasts)]
+        corners = layout.board.bounds_mm.corners_mm(layout.board.height_mm)
+        seen = [project(camera, fit.pose, corners) for fit in (best, *close)]
+        return best if all(np.abs(one - seen[0]).max() < _SAME_BOARD_PX for one in seen) else None
+    if previous is None:
+        return None
+    held = [
+        replace(fit, pose=previous, rivals=())
+        for fit in fits
+        if all(
+            marker_error_px(camera, previous, layout.markers, marker) <= agreement_px(layout.markers, marker)
+            for marker in fit.used
+        )
+    ]
+    return max(held, key=lambda fit: len(fit.ids), default=None)
 
 
 def check_size(image: Image, camera: CameraModel) -> None:
@@ -113,7 +171,8 @@ def _ladder(
     yield False, finder.plain(grey)
     yield True, _look_where_expected(grey, camera, layout, fits, finder)
     looked_from = [fit.ids for fit in fits]
-    for find in (finder.sharpened, finder.thorough, finder.enlarged, finder.equalised):
+    rungs = (finder.sharpened, finder.thorough, finder.enlarged, finder.equalised)
+    for find in (*rungs, partial(finder.outlined, ids=sorted(wanted))):
         yield False, find(grey)
         if [fit.ids for fit in fits] != looked_from:
             yield True, _look_where_expected(grey, camera, layout, fits, finder)
@@ -195,9 +254,9 @@ def _choose(
     if not fits:
         raise NotLocatedError(f"table not located: {seen_text(seen, layout)}; {_what_to_do(seen)}")
     best = fits[0]
-    others = [fit for fit in fits[1:] if len(fit.ids) == len(best.ids) and fit.ids | best.ids != best.ids]
-    if others:
-        first, second = _ids_text(sorted(best.ids)), _ids_text(sorted(others[0].ids))
+    contradiction = _contradicting(fits)
+    if contradiction is not None:
+        first, second = (_ids_text(sorted(fit.ids)) for fit in contradiction)
         raise NotLocatedError(
             f"table not located: {seen_text(seen, layout)}, but {first} and {second} contradict each other; "
             "put the markers back where the layout says, measure the layout again, or calibrate this camera"

@@ -6,12 +6,14 @@ on the grey values. A marker seen before is looked for only where it was, which 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from vision.errors import LayoutError
 from vision.frame import FloatArray, Image
@@ -29,6 +31,7 @@ class FoundBy(StrEnum):
     THOROUGH = "thorough"
     ENLARGED = "enlarged"
     EQUALISED = "equalised"
+    OUTLINED = "outlined"
     EXPECTED = "expected there"
     MATCHED = "matched"
     SEEN_AGAIN = "seen again"
@@ -134,6 +137,26 @@ class MarkerDetector:
         twice = np.asarray(cv2.resize(grey, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
         return self._find(self._thorough, _sharpened(twice, 4.0, 3.0), FoundBy.ENLARGED, measured_on=grey, scale=2.0)
 
+    def outlined(self, image: Image, ids: Collection[int]) -> tuple[Marker, ...]:
+        """Dark quads whose code is too blurred to be read, each as the one of ``ids`` that it looks like by far.
+
+        A shaken camera smears a code's modules into each other long before it blurs the outline away. Of several quads
+        that look like one marker the likest is given.
+        """
+        grey = as_grey(image)
+        rough = _dark_quads(grey)
+        refined = refine_quads(grey, rough)
+        codes = _Codes.of({marker_id: self.pattern(marker_id) for marker_id in ids})
+        found: dict[int, tuple[float, Marker]] = {}
+        for quads in zip(rough, refined, strict=True):
+            for quad in (one for one in quads if one is not None):
+                marker_id, turns, likeness, lead = codes.likest(grey, quad)
+                known = found.get(marker_id)
+                if likeness < _LEAST_OUTLINED or lead < _LEAST_OUTLINED_LEAD or (known and likeness <= known[0]):
+                    continue
+                found[marker_id] = (likeness, Marker(marker_id, np.roll(quad, turns, axis=0), FoundBy.OUTLINED))
+        return tuple(marker for _, marker in found.values())
+
     def _find(
         self,
         detector: cv2.aruco.ArucoDetector,
@@ -158,6 +181,10 @@ _SMALLEST_SIDE_PX = 14.0
 _MOVED_AT_MOST_PX = 2.0
 _LEAST_LIKENESS = 0.8
 _POINTS_PER_MODULE = 2
+_OUTLINE_WINDOWS_PX, _OUTLINE_DARKER = (15, 25, 41), (0, 6)
+_OUTLINE_TOLERANCES = (0.05, 0.1)
+_SMEARED_MODULES = 0.5
+_LEAST_OUTLINED, _LEAST_OUTLINED_LEAD = 0.7, 0.2
 
 
 def seen_again(grey: Image, expected_px: Mapping[int, FloatArray], finder: MarkerDetector) -> dict[int, Marker]:
@@ -183,9 +210,66 @@ def seen_again(grey: Image, expected_px: Mapping[int, FloatArray], finder: Marke
     return found
 
 
-def _code_likeness(grey: Image, corners_px: FloatArray, pattern: Image) -> float:
-    """Correlation (-1 to 1) of a marker's modules with what the picture shows between its corners."""
-    points = pattern.shape[0] * _POINTS_PER_MODULE
+def _dark_quads(grey: Image) -> list[FloatArray]:
+    """Convex quads (4, 2), clockwise in the picture, that are darker than what is around them, at half the scale."""
+    half = np.asarray(cv2.resize(grey, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    quads: list[FloatArray] = []
+    for window_px in _OUTLINE_WINDOWS_PX:
+        for darker in _OUTLINE_DARKER:
+            dark = cv2.adaptiveThreshold(
+                half, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, window_px, darker
+            )
+            for contour in cv2.findContours(dark, cv2.RETR_LIST, cv2.CHAIN_APPROX_NONE)[0]:
+                hull = cv2.convexHull(contour)
+                if 4 * cv2.contourArea(hull) < _SMALLEST_SIDE_PX**2:
+                    continue
+                for tolerance in _OUTLINE_TOLERANCES:
+                    corners = cv2.approxPolyDP(hull, tolerance * cv2.arcLength(hull, True), True)
+                    if len(corners) == 4:
+                        quad = (corners.reshape(4, 2).astype(np.float64) + 0.5) * 2 - 0.5
+                        if not any(np.abs(quad - other).max() < 1.0 for other in quads):
+                            quads.append(quad if cv2.contourArea(corners, oriented=True) > 0 else quad[::-1])
+                        break
+    return quads
+
+
+@dataclass(frozen=True, eq=False)
+class _Codes:
+    """Markers' codes, blurred, in each of four turns: ``shown`` is (codes, points), each of length 1."""
+
+    names: tuple[tuple[int, int], ...]
+    shown: FloatArray
+    points: int
+
+    @classmethod
+    def of(cls, patterns: Mapping[int, Image]) -> _Codes:
+        names, shown = [], []
+        for marker_id, pattern in patterns.items():
+            soft = cv2.GaussianBlur(pattern, (0, 0), _SMEARED_MODULES)
+            for turns in range(4):
+                names.append((marker_id, turns))
+                shown.append(_normalised(_enlarged(np.rot90(soft, turns))))
+        return cls(tuple(names), np.stack(shown), _POINTS_PER_MODULE * next(iter(patterns.values())).shape[0])
+
+    def likest(self, grey: Image, corners_px: FloatArray) -> tuple[int, int, float, float]:
+        """The id a quad looks most like, by how many corners it is turned, how like, and by how much it leads."""
+        likeness = self.shown @ _normalised(_seen_inside(grey, corners_px, self.points))
+        first, second = np.argsort(-likeness)[:2]
+        marker_id, turns = self.names[first]
+        return marker_id, turns, float(likeness[first]), float(likeness[first] - likeness[second])
+
+
+def _enlarged(pattern: Image) -> Image:
+    return np.repeat(np.repeat(pattern, _POINTS_PER_MODULE, axis=0), _POINTS_PER_MODULE, axis=1)
+
+
+def _normalised(values: npt.NDArray[Any]) -> FloatArray:
+    apart = np.asarray(values, dtype=np.float64).ravel() - float(np.mean(values))
+    return apart / max(float(np.linalg.norm(apart)), 1e-9)
+
+
+def _seen_inside(grey: Image, corners_px: FloatArray, points: int) -> Image:
+    """What the picture shows inside a quad, rectified to (points, points)."""
     unit = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], dtype=np.float32)
     to_picture = cv2.getPerspectiveTransform(unit, corners_px.astype(np.float32))
     steps = (np.arange(points, dtype=np.float64) + 0.5) / points
@@ -193,7 +277,11 @@ def _code_likeness(grey: Image, corners_px: FloatArray, pattern: Image) -> float
     at = np.stack([across, down, np.ones_like(across)], axis=-1) @ to_picture.T
     maps = (at[..., :2] / at[..., 2:]).astype(np.float32)
     seen = cv2.remap(grey, maps, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
-    known = np.repeat(np.repeat(pattern, _POINTS_PER_MODULE, axis=0), _POINTS_PER_MODULE, axis=1)
-    shown, code = (np.asarray(one, dtype=np.float64).ravel() - float(np.mean(one)) for one in (seen, known))
-    lengths = float(np.linalg.norm(shown) * np.linalg.norm(code))
-    return float(shown @ code) / lengths if lengths > 0 else -1.0
+    return np.asarray(seen, dtype=np.uint8)
+
+
+def _code_likeness(grey: Image, corners_px: FloatArray, pattern: Image) -> float:
+    """Correlation (-1 to 1) of a marker's modules with what the picture shows between its corners."""
+    known = _enlarged(pattern)
+    seen = _seen_inside(grey, corners_px, known.shape[0])
+    return float(_normalised(seen) @ _normalised(known))

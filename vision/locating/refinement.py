@@ -22,7 +22,7 @@ from vision.surface.view import rectified_view
 SEARCH_MM = 9.0
 STEP_MM = 0.5
 OFFSETS_MM = np.arange(-SEARCH_MM, SEARCH_MM + STEP_MM / 2, STEP_MM)
-CLEAR_GAIN = 1.1
+CLEAR_GAIN = 1.0
 AGREEING_MM = 1.5
 AGREEING_SHARE = 0.5
 FEWEST_LINES = 20
@@ -47,7 +47,7 @@ def refine_by_grid(
         if len(points) < FEWEST_LINES * len(GRID_ALONG) // 2:
             return pose
         best = _adjusted(camera, best, layout, markers, points, targets, normals)
-    gained = _grid_contrast(image, camera, best, layout) > CLEAR_GAIN * _grid_contrast(image, camera, pose, layout)
+    gained = grid_contrast(image, camera, best, layout) > CLEAR_GAIN * grid_contrast(image, camera, pose, layout)
     return best if gained else pose
 
 
@@ -74,7 +74,7 @@ def _polarity(profiles: FloatArray) -> float:
     return 1.0 if bright > dark else -1.0
 
 
-def _grid_contrast(image: Image, camera: CameraModel, pose: Pose, layout: TableLayout) -> float:
+def grid_contrast(image: Image, camera: CameraModel, pose: Pose, layout: TableLayout) -> float:
     """How clearly lines show where the pose puts them: the median step from beside a line onto it, log brightness."""
     profiles = _profiles(image, camera, pose, layout)
     on, beside = np.abs(OFFSETS_MM) < 0.9, (np.abs(OFFSETS_MM) > 3.0) & (np.abs(OFFSETS_MM) < 6.0)

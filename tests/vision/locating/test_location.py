@@ -95,10 +95,26 @@ def test_a_pushed_marker_is_left_out_and_named(render_table, camera, layout, pos
     assert any("marker 1 is not where the layout says" in notice for notice in located.notices)
 
 
-def test_two_markers_that_contradict_each_other_give_no_pose(render_table, camera, layout, pose):
-    picture = render_table(pose, hidden={2, 3}, moved={1: (40.0, 0.0)})
+def without_lines(picture, camera, layout, pose):
+    """The picture with a plain sheet over the board."""
+    corners = layout.board.bounds_mm.corners_mm(layout.board.height_mm)
+    outline = np.round(project(camera, pose, corners)).astype(np.int32)
+    return cv2.fillConvexPoly(picture.copy(), cv2.convexHull(outline), (150, 150, 150))
+
+
+def test_of_two_markers_that_contradict_each_other_the_board_shows_which_was_pushed(render_table, camera, layout, pose):
+    picture = render_table(pose, hidden={2, 3}, moved={1: (22.0, -18.0)})
+    located = locate(picture, camera, layout)
+    assert located.ids_used == (0,)
+    assert board_error_mm(camera, layout, located.pose, pose) < 3
+
+
+def test_two_markers_that_contradict_each_other_over_a_hidden_board_give_no_pose(render_table, camera, layout, pose):
+    picture = without_lines(render_table(pose, hidden={2, 3}, moved={1: (40.0, 0.0)}), camera, layout, pose)
     with pytest.raises(NotLocatedError, match=r"markers 0 and 1 of 0-3 seen, but marker \d and marker \d contradict"):
         locate(picture, camera, layout)
+    held = locate(picture, camera, layout, previous=locate(render_table(pose), camera, layout).pose)
+    assert held.ids_used == (0,)
 
 
 def test_no_marker_is_said_with_what_to_do(render_table, camera, layout, pose):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cv2
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from vision.errors import LayoutError
 from vision.geometry import project
-from vision.locating.markers import Marker, MarkerDetector, seen_again
+from vision.locating.markers import FoundBy, Marker, MarkerDetector, seen_again
 from vision.locating.patterns import match_expected, polish
 from vision.locating.quads import grow_quad, quad_area, refine_quad
 from vision.opencv import as_grey
@@ -122,3 +123,27 @@ def test_what_reaches_out_of_the_picture_is_left_to_the_finder(render_table, pos
     grey = as_grey(render_table(pose))
     assert seen_again(grey, {0: expected[0] - 400.0}, finder) == {}
     assert seen_again(grey, {}, finder) == {}
+
+
+@pytest.mark.parametrize("angle_deg", [20.0, 100.0])
+def test_markers_too_shaken_to_be_read_are_told_apart_by_outline_and_likeness(
+    angle_deg, render_table, camera, layout, pose
+):
+    grey = as_grey(shaken(render_table(pose), 8, angle_deg))
+    finder = MarkerDetector(layout.markers.dictionary)
+    assert finder.thorough(grey) == ()
+    found = finder.outlined(grey, sorted(layout.markers.centres_mm))
+    assert len(found) >= 2
+    for marker in found:
+        true = project(camera, pose, layout.markers.corners_mm(marker.marker_id))
+        assert marker.found_by is FoundBy.OUTLINED
+        assert np.abs(marker.corners_px - true).max() < 6.0
+
+
+def shaken(picture, length_px, angle_deg):
+    """The picture as a camera takes it that moves that far while the shutter is open."""
+    smear = np.zeros((2 * length_px + 1, 2 * length_px + 1), dtype=np.float32)
+    way = np.array([np.cos(np.radians(angle_deg)), np.sin(np.radians(angle_deg))]) * length_px / 2
+    ends = np.round(np.array([-way, way]) + length_px).astype(int)
+    cv2.line(smear, ends[0].tolist(), ends[1].tolist(), 1.0)
+    return cv2.filter2D(picture, -1, smear / smear.sum())
