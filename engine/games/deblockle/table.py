@@ -77,50 +77,39 @@ def set_up(
     return settled(DeblockleState(in_force, tuple(sorted(blocks)), in_force.starts), counted=True)
 
 
-def _breaches(seen: Mapping[str, tuple[str, str]], options: DeblockleOptions, *, anywhere: bool) -> tuple[Breach, ...]:
+def _breaches(seen: Mapping[str, tuple[str, str]], options: DeblockleOptions, *, anywhere: bool) -> list[Breach]:
     found: list[Breach] = []
     squares = {
         player: sorted(SQUARE_OF[place] for place, (owner, _) in seen.items() if owner == player) for player in PLAYERS
     }
     for player in PLAYERS:
+        suggested = START_PLACES[player][options.blocks(player)]
         places = tuple(PLACES[square] for square in squares[player])
-        agreed = options.blocks(player)
-        most, least = (MOST_BLOCKS, 1) if anywhere else (agreed, agreed)
-        suggested = START_PLACES[player][agreed]
-        if len(places) > most:
-            surplus = tuple(place for place in places if anywhere or place not in suggested) or places
-            found.append(_BLOCK.too_many(player, len(places), most, surplus))
-        if len(places) < least:
-            missing = () if anywhere else tuple(place for place in suggested if place not in places)
-            where = f" on {listed(missing, 'or')}" if missing else ""
-            found.append(_BLOCK.too_few(player, len(places), least, missing, where))
-        for square in squares[player]:
-            place = PLACES[square]
-            if STARS >> square & 1:
+        found += _wrong_number(player, places, suggested, anywhere=anywhere)
+        for place in places:
+            if STARS >> SQUARE_OF[place] & 1:
+                told = f"The {player} block on {place} stands on a star square."
                 found.append(
-                    Breach(
-                        "start-on-star",
-                        f"The {player} block on {place} stands on a star square.",
-                        f"Move it from {place} to a square without a star.",
-                        (place,),
-                    )
+                    Breach("start-on-star", told, f"Move it from {place} to a square without a star.", (place,))
                 )
             elif not anywhere and place not in suggested:
-                open_places = tuple(free for free in suggested if free not in seen)
-                target = (
-                    f"Move it from {place} to {listed(open_places, 'or')}." if open_places else f"Take it off {place}."
-                )
-                found.append(
-                    Breach(
-                        "start-square",
-                        f"The {player} block on {place} is not on a starting square: {', '.join(suggested)}.",
-                        target,
-                        (place, *open_places),
-                    )
-                )
-    if not options.side_by_side:
-        found += _side_by_side(squares)
-    return tuple(found)
+                free = tuple(square for square in suggested if square not in seen)
+                told = f"The {player} block on {place} is not on a starting square: {', '.join(suggested)}."
+                remedy = f"Move it from {place} to {listed(free, 'or')}." if free else f"Take it off {place}."
+                found.append(Breach("start-square", told, remedy, (place, *free)))
+    return found if options.side_by_side else [*found, *_side_by_side(squares)]
+
+
+def _wrong_number(player: str, places: tuple[str, ...], suggested: tuple[str, ...], *, anywhere: bool) -> list[Breach]:
+    most, least = (MOST_BLOCKS, 1) if anywhere else (len(suggested), len(suggested))
+    if len(places) > most:
+        surplus = tuple(place for place in places if anywhere or place not in suggested) or places
+        return [_BLOCK.too_many(player, len(places), most, surplus)]
+    if len(places) < least:
+        missing = () if anywhere else tuple(place for place in suggested if place not in places)
+        where = f" on {listed(missing, 'or')}" if missing else ""
+        return [_BLOCK.too_few(player, len(places), least, missing, where)]
+    return []
 
 
 def _side_by_side(squares: Mapping[str, list[int]]) -> list[Breach]:

@@ -84,51 +84,48 @@ def set_up(
 def _breaches(
     seen: Mapping[int, tuple[str, bool]], options: DiaballikOptions, player: str, *, anywhere: bool
 ) -> list[Breach]:
-    found: list[Breach] = []
     start = STARTS[options.start][player]
     squares = sorted(square for square, (owner, _) in seen.items() if owner == player)
-    stray = [square for square in squares if not start.pieces >> square & 1]
-    open_squares = [PLACES[square] for square in members(start.pieces) if square not in seen]
-    if len(squares) != PIECES_A_SIDE:
-        if len(squares) > PIECES_A_SIDE:
-            surplus = tuple(PLACES[square] for square in (stray if stray and not anywhere else squares))
-            found.append(_PIECE.too_many(player, len(squares), PIECES_A_SIDE, surplus))
-        else:
-            where = f" on {' and '.join(open_squares)}" if open_squares and not anywhere else ""
-            found.append(_PIECE.too_few(player, len(squares), PIECES_A_SIDE, tuple(open_squares), where))
-    if not anywhere:
-        for square in stray:
-            target = f"Move it from {PLACES[square]} to {' or '.join(open_squares)}."
-            found.append(
-                Breach(
-                    "start-square",
-                    f"The {player} piece on {PLACES[square]} is not where {player} starts.",
-                    target if open_squares else f"Take it off {PLACES[square]}.",
-                    (PLACES[square], *open_squares),
-                )
-            )
-    balls = [square for square in squares if seen[square][1]]
-    if len(balls) != 1 or not (anywhere or balls == [start.ball]):
-        where = f"the piece on {PLACES[start.ball]}" if not anywhere else "one piece"
-        told = "none has one" if not balls else f"it is on {' and '.join(PLACES[ball] for ball in balls)}"
-        found.append(
-            Breach(
-                "start-ball",
-                f"{player.capitalize()} starts with the ball on {where}, and {told}.",
-                f"Put {player}'s ball on {where}.",
-                tuple(PLACES[ball] for ball in balls) or (PLACES[start.ball],),
-            )
-        )
-    elif GOAL[player] >> balls[0] & 1:
-        found.append(
-            Breach(
-                "start-at-goal",
-                f"{player.capitalize()}'s ball on {PLACES[balls[0]]} is already on the row where it wins.",
-                "Give it to a piece elsewhere.",
-                (PLACES[balls[0]],),
-            )
-        )
-    return found
+    stray = [] if anywhere else [square for square in squares if not start.pieces >> square & 1]
+    missing = tuple(PLACES[square] for square in members(start.pieces) if square not in seen)
+    balls = tuple(square for square in squares if seen[square][1])
+    return [
+        *_wrong_number(player, squares, stray, missing, anywhere=anywhere),
+        *(_not_at_start(player, PLACES[square], missing) for square in stray),
+        *_wrong_ball(player, balls, None if anywhere else start.ball),
+    ]
+
+
+def _wrong_number(
+    player: str, squares: list[int], stray: list[int], missing: tuple[str, ...], *, anywhere: bool
+) -> list[Breach]:
+    found = len(squares)
+    if found > PIECES_A_SIDE:
+        return [_PIECE.too_many(player, found, PIECES_A_SIDE, tuple(PLACES[square] for square in stray or squares))]
+    if found < PIECES_A_SIDE:
+        where = "" if anywhere or not missing else f" on {' and '.join(missing)}"
+        return [_PIECE.too_few(player, found, PIECES_A_SIDE, missing, where)]
+    return []
+
+
+def _not_at_start(player: str, place: str, missing: tuple[str, ...]) -> Breach:
+    told = f"The {player} piece on {place} is not where {player} starts."
+    remedy = f"Move it from {place} to {' or '.join(missing)}." if missing else f"Take it off {place}."
+    return Breach("start-square", told, remedy, (place, *missing))
+
+
+def _wrong_ball(player: str, balls: tuple[int, ...], start: int | None) -> list[Breach]:
+    """The breach of a ball that is missing, doubled, not at ``start`` where one is given, or already at the goal."""
+    places = tuple(PLACES[ball] for ball in balls)
+    if len(balls) != 1 or (start is not None and balls != (start,)):
+        where = "one piece" if start is None else f"the piece on {PLACES[start]}"
+        told = f"it is on {' and '.join(places)}" if balls else "none has one"
+        told = f"{player.capitalize()} starts with the ball on {where}, and {told}."
+        return [Breach("start-ball", told, f"Put {player}'s ball on {where}.", places or (PLACES[_BALLS[player]],))]
+    if GOAL[player] >> balls[0] & 1:
+        told = f"{player.capitalize()}'s ball on {places[0]} is already on the row where it wins."
+        return [Breach("start-at-goal", told, "Give it to a piece elsewhere.", places)]
+    return []
 
 
 def amend(state: DiaballikState, looks: Mapping[str, LookName], to_move: Player | None = None) -> DiaballikState:
