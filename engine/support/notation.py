@@ -1,11 +1,23 @@
-"""Texts read word by word, and errors that name the column of the fault."""
+"""Texts read word by word, errors that name the column of the fault, and what all states' texts have in common."""
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
-from engine.errors import UnreadableError
+from engine.api import Announcement, OptionValue, Player
+from engine.errors import OptionError, UnreadableError
+from engine.support import repetition
+from engine.support.players import parse_announcement
+
+OVER = "over"
+"""What a state's text says in place of a player when nobody is to move."""
+
+ANNOUNCED = "announced"
+"""The name of what was announced to end the game."""
+
+OptionsT = TypeVar("OptionsT")
 
 
 class Word(NamedTuple):
@@ -23,3 +35,80 @@ def words(text: str) -> tuple[Word, ...]:
 def unreadable(text: str, part: str, column: int, expected: str) -> UnreadableError:
     """The error for a part of a text that can't be read: what it is, where it stands, what was expected."""
     return UnreadableError(f"cannot read {part!r} at column {column} of {text!r}; expected {expected}", column)
+
+
+class StateText:
+    """What a state's text says beside the pieces: who is to move, and what is named as ``name=value``, each once.
+
+    A game takes words of its own kinds first and hands the others to ``read``. ``named`` has the values, with the
+    columns where they begin. ``expected`` tells in an error what a word could be.
+    """
+
+    def __init__(self, text: str, players: Sequence[Player], expected: str) -> None:
+        self.text = text
+        self.to_move: Word | None = None
+        self.named: dict[str, Word] = {}
+        self._players = players
+        self._expected = expected
+
+    def read(self, word: Word) -> None:
+        """Take a word in; raises UnreadableError for one that means nothing, or says again what was said."""
+        name, _, value = word.text.partition("=")
+        if word.text in (*self._players, OVER):
+            if self.to_move is not None:
+                raise self.bad(word, f"only one of {', '.join(self._players)}, {OVER}")
+            self.to_move = word
+        elif not (name and value) or ":" in name:
+            raise self.bad(word, self._expected)
+        elif name in self.named:
+            raise self.bad(word, f"{name} only once")
+        else:
+            self.named[name] = Word(value, word.column + len(name) + 1)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the text says that the game is over."""
+        return self.to_move is not None and self.to_move.text == OVER
+
+    def whole(self, name: str) -> Word:
+        """What is named, with its name: ``roll=4,1``."""
+        value, column = self.named[name]
+        return Word(f"{name}={value}", column - len(name) - 1)
+
+    def bad(self, word: Word, expected: str) -> UnreadableError:
+        """The error for a word that can't be read."""
+        return unreadable(self.text, *word, expected)
+
+    def options(self, read: Callable[[Mapping[str, OptionValue]], OptionsT], *others: str) -> OptionsT:
+        """Read as options what is named, but for ``others`` and what all states may name; raises UnreadableError."""
+        names = [name for name in self.named if name not in (*others, repetition.SEEN, ANNOUNCED)]
+        for name in names:
+            try:
+                read({name: self.named[name].text})
+            except OptionError as error:
+                column = self.whole(name).column
+                raise UnreadableError(
+                    f"the state {self.text!r} can't be read at column {column}: {error}", column
+                ) from error
+        return read({name: self.named[name].text for name in names})
+
+    def counts(self) -> repetition.Counts:
+        """Read how often positions occurred; raises UnreadableError."""
+        if repetition.SEEN not in self.named:
+            return ()
+        counts = repetition.read_counts(self.named[repetition.SEEN].text)
+        if counts is None:
+            raise self.bad(self.whole(repetition.SEEN), repetition.COUNTS_EXPECTED)
+        return counts
+
+    def announced(self) -> Announcement | None:
+        """Read what was announced to end the game; raises UnreadableError."""
+        if ANNOUNCED not in self.named:
+            return None
+        try:
+            return parse_announcement(self.named[ANNOUNCED].text, self._players)
+        except UnreadableError as error:
+            column = self.whole(ANNOUNCED).column
+            raise UnreadableError(
+                f"the state {self.text!r} can't be read at column {column}: {error}", column
+            ) from error

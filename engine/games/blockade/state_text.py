@@ -12,10 +12,10 @@ below, and what differs from the defaults::
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from engine.api import Announcement, OptionValue
-from engine.errors import OptionError, UnreadableError
+from engine.api import Announcement
+from engine.errors import UnreadableError
 from engine.games.blockade.board import (
     BY_ROLL,
     LETTERS,
@@ -35,12 +35,12 @@ from engine.games.blockade.state import BlockadeState, Dice, outcome_of, with_en
 from engine.games.blockade.violations import impossibility
 from engine.options import differing_options
 from engine.support.chance import ORDINARY_DIE
-from engine.support.notation import Word, unreadable, words
-from engine.support.players import common_announcements, format_announcement, parse_announcement
+from engine.support.notation import OVER, StateText, unreadable, words
+from engine.support.players import common_announcements, format_announcement
 
-_OVER = "over"
 _STACK = re.compile(r"([a-e][1-5])[:=]([rygbck][sml]+(?:\+[rygbck][sml]+)*)")
-_OPTION_NAMES = frozenset(option.name for option in OPTIONS)
+_EXPECTED = "a player, a stack such as a2:RLS, roll=4,1 or an option such as strict=true"
+_DIGITS = re.compile("[0-9]+")
 
 
 def format_stack(stack: Stack) -> str:
@@ -62,7 +62,7 @@ def format_dice(dice: tuple[int, ...]) -> str:
 
 def format_state(state: BlockadeState) -> str:
     """Write a state in its strict form."""
-    parts = [state.to_move or _OVER]
+    parts = [state.to_move or OVER]
     if state.roll is not None:
         parts.append(f"roll={format_dice(state.roll)}")
     if state.opening is not None:
@@ -76,100 +76,89 @@ def format_state(state: BlockadeState) -> str:
     return " ".join(parts)
 
 
-@dataclass
-class _Parts:
-    """What a state's text says, before it is put together."""
-
-    to_move: str | None = None
-    roll: Dice | None = None
-    opening: tuple[int, ...] | None = None
-    stacks: dict[str, Stack] = field(default_factory=dict)
-    options: dict[str, OptionValue] = field(default_factory=dict)
-    passes: int = 0
-    announced: Announcement | None = None
-
-
 def parse_state(text: str) -> BlockadeState:
     """Read a state leniently: any case, spaces and order.
 
     Raises UnreadableError that names the part it stumbled over and where it stands, or which invariant is broken.
     """
-    parts = _Parts()
+    said, named = StateText(text, PLAYERS, _EXPECTED), {}
+    opening: tuple[int, ...] | None = None
     for word in words(text):
-        _read_word(text, word, parts)
-    missing = [place for place in PLACES if place not in parts.stacks]
+        if match := _STACK.fullmatch(word.text):
+            place, written = match.groups()
+            if place in named:
+                raise said.bad(word, f"{place} only once")
+            named[place] = _read_stack(written)
+        elif word.text == "opening":
+            opening = ()
+        else:
+            said.read(word)
+    missing = [place for place in PLACES if place not in named]
     if missing:
         raise UnreadableError(
             f"the state {text!r} leaves out {', '.join(missing)}; expected a stack for each of the 25 squares, "
             "such as a2:RLS",
             len(text) + 1,
         )
-    try:
-        options = options_from(parts.options)
-    except OptionError as error:
-        raise UnreadableError(f"the state {text!r} can't be read: {error}", _column_of(text, "=")) from error
-    stacks = tuple(parts.stacks[place] for place in PLACES)
+    options = said.options(options_from, "roll", "opening", "passes")
+    stacks = tuple(named[place] for place in PLACES)
     wrong = impossibility(stacks, options)
     if wrong is not None:
         place, why = wrong
         raise UnreadableError(f"the position {text!r} is impossible: {why}", _column_of(text, f"{place}:"))
-    return _put_together(text, parts, BlockadeState(options, stacks, WARM))
+    if "opening" in said.named:
+        opening = read_dice(text, *said.named["opening"])
+    return _put_together(said, opening, BlockadeState(options, stacks, WARM))
 
 
-def _put_together(text: str, parts: _Parts, state: BlockadeState) -> BlockadeState:
-    options = state.options
-    to_move = parts.to_move
-    if to_move is None:
-        to_move = WARM if options.starts == BY_ROLL else options.starts
-    if parts.passes and (not options.draw_after_passes or parts.passes > options.draw_after_passes):
-        raise UnreadableError(
-            f"the state {text!r} counts {parts.passes} passes, but draw_after_passes is "
-            f"{options.draw_after_passes}; leave passes out or make them no more than that",
-            _column_of(text, "passes="),
-        )
-    if parts.opening is not None:
-        rolling = other(WARM) if parts.opening else WARM
-        if parts.roll is not None or to_move not in (rolling, _OVER):
+def _put_together(said: StateText, opening: tuple[int, ...] | None, state: BlockadeState) -> BlockadeState:
+    text, options = said.text, state.options
+    roll = read_dice(text, *said.named["roll"]) if "roll" in said.named else None
+    to_move = WARM if options.starts == BY_ROLL else options.starts
+    if said.to_move is not None:
+        to_move = said.to_move.text
+    if opening is not None:
+        rolling = other(WARM) if opening else WARM
+        if roll is not None or to_move not in (rolling, OVER):
             raise UnreadableError(
                 f"the state {text!r} is about who starts, where {rolling} rolls next; write {rolling}, and no roll=",
                 _column_of(text, "opening"),
             )
-    over = to_move == _OVER
-    full = replace(state, to_move=WARM if over else to_move, passes=parts.passes, announced=parts.announced)
+    full = replace(
+        state,
+        to_move=WARM if said.is_over else to_move,
+        passes=_read_passes(said, options.draw_after_passes),
+        announced=_read_announced(said),
+    )
     ended = outcome_of(full) is not None
-    if over and not ended:
+    if said.is_over and not ended:
         raise UnreadableError(f"the state {text!r} says 'over', but nobody has won; write who is to move", 1)
     if ended:
         return with_end_noticed(full)
-    return replace(full, roll=parts.roll, opening=parts.opening)
+    return replace(full, roll=roll, opening=opening)
 
 
-def _read_word(text: str, word: Word, parts: _Parts) -> None:
-    part, column = word
-    name, equals, value = part.partition("=")
-    if part in (*PLAYERS, _OVER):
-        if parts.to_move is not None:
-            raise unreadable(text, part, column, f"only one of {', '.join(PLAYERS)}, {_OVER}")
-        parts.to_move = part
-    elif match := _STACK.fullmatch(part):
-        place, written = match.groups()
-        if place in parts.stacks:
-            raise unreadable(text, part, column, f"{place} only once")
-        parts.stacks[place] = _read_stack(written)
-    elif name == "opening":
-        parts.opening = read_dice(text, value, column + len("opening=")) if equals else ()
-    elif name == "roll" and equals:
-        parts.roll = read_dice(text, value, column + len("roll="))
-    elif name == "passes" and value.isdecimal() and value.isascii():
-        parts.passes = int(value[:9])
-    elif name == "announced" and equals:
-        parts.announced = _read_announced(text, value, column + len("announced="))
-    elif name in _OPTION_NAMES and equals:
-        parts.options[name] = value
-    else:
-        raise unreadable(
-            text, part, column, "a player, a stack such as a2:RLS, roll=4,1 or an option such as strict=true"
+def _read_passes(said: StateText, most: int) -> int:
+    if "passes" not in said.named:
+        return 0
+    word = said.whole("passes")
+    if not _DIGITS.fullmatch(said.named["passes"].text):
+        raise said.bad(word, _EXPECTED)
+    passes = int(said.named["passes"].text[:9])
+    if passes and (not most or passes > most):
+        raise UnreadableError(
+            f"the state {said.text!r} counts {passes} passes, but draw_after_passes is {most}; leave passes out or "
+            "make them no more than that",
+            word.column,
         )
+    return passes
+
+
+def _read_announced(said: StateText) -> Announcement | None:
+    read = said.announced()
+    if read is not None and read not in common_announcements(PLAYERS):
+        raise said.bad(said.named["announced"], "warm:resign, cool:resign or all:draw")
+    return read
 
 
 def _read_stack(written: str) -> Stack:
@@ -178,13 +167,6 @@ def _read_stack(written: str) -> Stack:
         for group in written.split("+")
         for size in group[1:]
     )
-
-
-def _read_announced(text: str, value: str, column: int) -> Announcement:
-    read = parse_announcement(value, PLAYERS)
-    if read not in common_announcements(PLAYERS):
-        raise unreadable(text, value, column, "warm:resign, cool:resign or all:draw")
-    return read
 
 
 def _column_of(text: str, part: str) -> int:

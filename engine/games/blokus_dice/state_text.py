@@ -17,8 +17,7 @@ import re
 from dataclasses import replace
 from itertools import groupby
 
-from engine.api import OptionValue
-from engine.errors import OptionError, UnreadableError
+from engine.errors import UnreadableError
 from engine.games.blokus_dice.invariants import check_position, crossed_off
 from engine.games.blokus_dice.sheet import HOUSE, Sheet, format_sheet
 from engine.games.blokus_dice.state import (
@@ -32,9 +31,8 @@ from engine.games.blokus_dice.state import (
     options_from,
 )
 from engine.games.blokus_dice.turns import is_over, settled
-from engine.support.notation import Word, unreadable, words
+from engine.support.notation import OVER, StateText, Word, words
 
-_OVER = "over"
 _NOTHING = "-"
 _PARTS = (*PLAYERS, "starter", "markers", "dice")
 _LETTERS = "".join(colour[0] for colour in COLOURS)
@@ -44,7 +42,7 @@ _SHEET = "a sheet such as p1=-:0 or p1=10/…/3g6/2gg6/g9:1, with :out or :resig
 def format_state(state: BlokusState) -> str:
     """Write a state in its strict form."""
     parts = [
-        state.to_move or _OVER,
+        state.to_move or OVER,
         f"starter={PLAYERS[state.starter]}",
         f"markers={','.join(COLOURS[colour] for colour in state.markers)}",
         f"dice={','.join(map(str, state.dice)) or _NOTHING}",
@@ -90,35 +88,25 @@ def parse_state(text: str) -> BlokusState:
 
     Raises UnreadableError that names the part it stumbled over, with its column, or the invariant that is broken.
     """
-    to_move: Word | None = None
-    named: dict[str, Word] = {}
+    said = StateText(text, PLAYERS, "NAME=VALUE, such as dice=1,2,3,4")
     for word in words(text):
-        name, equals, value = word.text.partition("=")
-        if not equals and name in (*PLAYERS, _OVER) and to_move is None:
-            to_move = word
-        elif not equals or not value:
-            expected = "who is to move, once" if name in (*PLAYERS, _OVER) else "NAME=VALUE, such as dice=1,2,3,4"
-            raise unreadable(text, word.text, word.column, expected)
-        elif name in named:
-            raise unreadable(text, word.text, word.column, f"only one {name}")
-        else:
-            named[name] = Word(value, word.column + len(name) + 1)
-    return _Reader(text, to_move, named).state()
+        said.read(word)
+    return _Reader(said).state()
 
 
 class _Reader:
-    """Makes a state of the words that a text holds: who is to move, and the value of each name."""
+    """Makes a state of what a text says."""
 
-    def __init__(self, text: str, to_move: Word | None, named: dict[str, Word]) -> None:
-        self._text = text
-        self._to_move = to_move
-        self._named = named
+    def __init__(self, said: StateText) -> None:
+        self._text = said.text
+        self._said = said
+        self._named = said.named
         self._options = self._read_options()
 
     def state(self) -> BlokusState:
         sheets = tuple(self._filled(player) for player in self._options.names)
-        over = self._to_move is not None and self._to_move.text == _OVER
-        mover = None if self._to_move is None or over else self._seat(self._to_move)
+        to_move, over = self._said.to_move, self._said.is_over
+        mover = None if to_move is None or over else self._seat(to_move)
         starter = self._seat(self._named["starter"]) if "starter" in self._named else mover or 0
         state = BlokusState(self._options, sheets, self._markers(), starter, None, self._dice())
         if not over:
@@ -135,31 +123,19 @@ class _Reader:
         return settled(state)
 
     def _read_options(self) -> BlokusOptions:
-        options: dict[str, OptionValue] = {}
         given = [player for player in PLAYERS if player in self._named]
-        if given:
-            if given != list(PLAYERS[: len(given)]) or len(given) < 2:
-                word = self._named[given[-1]]
-                raise self._bad(word, f"the sheets of two, three or four players, p1 first, not of {', '.join(given)}")
-            options["players"] = len(given)
-        for name, word in self._named.items():
-            if name in _PARTS:
-                continue
-            if name == "players" and given and word.text != str(len(given)):
-                raise self._bad(word, f"{len(given)}, which is how many sheets there are")
-            try:
-                options_from({name: word.text})
-            except OptionError as error:
-                raise self._bad(word, f"an option of the game ({error})") from error
-            options[name] = word.text
-        return options_from(options)
-
-    def _bad(self, word: Word, expected: str) -> UnreadableError:
-        return unreadable(self._text, word.text, word.column, expected)
+        if not given:
+            return self._said.options(options_from, *_PARTS)
+        if given != list(PLAYERS[: len(given)]) or len(given) < 2:
+            word = self._named[given[-1]]
+            raise self._said.bad(word, f"the sheets of two, three or four players, p1 first, not of {', '.join(given)}")
+        if "players" in self._named and self._named["players"].text != str(len(given)):
+            raise self._said.bad(self._named["players"], f"{len(given)}, which is how many sheets there are")
+        return self._said.options(lambda named: options_from({"players": len(given), **named}), *_PARTS)
 
     def _seat(self, word: Word) -> int:
         if word.text not in self._options.names:
-            raise self._bad(word, f"one of {', '.join(self._options.names)}")
+            raise self._said.bad(word, f"one of {', '.join(self._options.names)}")
         return PLAYERS.index(word.text)
 
     def _markers(self) -> tuple[int, int, int, int]:
@@ -169,7 +145,7 @@ class _Reader:
         names = word.text.split(",")
         found = [_LETTERS.find(name[:1]) for name in names if name and COLOURS[_LETTERS.find(name[0])].startswith(name)]
         if len(names) != len(found) or sorted(found) != [0, 1, 2, 3]:
-            raise self._bad(word, f"each of {', '.join(COLOURS)} once, parted by commas")
+            raise self._said.bad(word, f"each of {', '.join(COLOURS)} once, parted by commas")
         red, blue, yellow, green = found
         return red, blue, yellow, green
 
@@ -178,7 +154,7 @@ class _Reader:
         if word is None or word.text == _NOTHING:
             return ()
         if not re.fullmatch("[1-6](,?[1-6]){0,3}", word.text):
-            raise self._bad(word, f"one to four dice such as 1,2,3,4, or {_NOTHING} while a roll is awaited")
+            raise self._said.bad(word, f"one to four dice such as 1,2,3,4, or {_NOTHING} while a roll is awaited")
         return tuple(sorted(int(face) for face in word.text.replace(",", "")))
 
     def _filled(self, player: str) -> FilledSheet:
@@ -189,7 +165,7 @@ class _Reader:
             rf"([^:]+)(?::([0-9]{{1,2}})(?::({PlayerStatus.OUT}|{PlayerStatus.RESIGNED}))?)?", word.text
         )
         if match is None:
-            raise self._bad(word, _SHEET)
+            raise self._said.bad(word, _SHEET)
         colours = self._squares(Word(match[1], word.column))
         try:
             used = crossed_off(self._options.sheet, player, colours)
@@ -202,18 +178,20 @@ class _Reader:
         colours = [0, 0, 0, 0]
         rows = [] if word.text == _NOTHING else word.text.split("/")
         if rows and len(rows) != sheet.rows:
-            raise self._bad(word, f"{sheet.rows} rows parted by '/', not {len(rows)}; or {_NOTHING} for an empty sheet")
+            raise self._said.bad(
+                word, f"{sheet.rows} rows parted by '/', not {len(rows)}; or {_NOTHING} for an empty sheet"
+            )
         column = word.column
         for row, written in zip(reversed(range(sheet.rows)), rows, strict=False):
             marks = re.sub("[0-9]{1,2}", lambda run: "." * int(run[0]), written)
             if len(marks) != sheet.columns or marks.strip("." + _LETTERS):
-                raise self._bad(
+                raise self._said.bad(
                     Word(written, column), f"{sheet.columns} squares of row {row + 1} as {_LETTERS} and numbers"
                 )
             for square, mark in enumerate(marks, row * sheet.columns):
                 if mark != ".":
                     if sheet.closed >> square & 1:
-                        raise self._bad(Word(written, column), f"{sheet.grid.names[square]} empty: it is closed")
+                        raise self._said.bad(Word(written, column), f"{sheet.grid.names[square]} empty: it is closed")
                     colours[_LETTERS.index(mark)] |= 1 << square
             column += len(written) + 1
         red, blue, yellow, green = colours

@@ -13,10 +13,10 @@ and ``W`` for those with a ball, dots for empty squares; row numbers may stand b
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from engine.api import Announcement, OptionValue
-from engine.errors import OptionError, UnreadableError
+from engine.api import Announcement
+from engine.errors import UnreadableError
 from engine.games.diaballik.announcements import ANTI_PLAY, KINDS, due
 from engine.games.diaballik.state import (
     GOAL,
@@ -35,10 +35,9 @@ from engine.games.diaballik.turns import settled
 from engine.options import differing_options
 from engine.support import repetition
 from engine.support.grid import members
-from engine.support.notation import Word, unreadable
-from engine.support.players import format_announcement, parse_announcement
+from engine.support.notation import ANNOUNCED, OVER, StateText, Word, unreadable
+from engine.support.players import format_announcement
 
-_OVER = "over"
 _WORD = re.compile(r"/|\n|[^\s/]+")
 _SQUARES = re.compile(r"([a-g][1-7])(\*?)")
 _CELLS = re.compile(r"[bBwW.]+")
@@ -48,7 +47,7 @@ _EXPECTED = "black, white, over, pieces such as black:a1,b1,c1*, a drawing's row
 
 def format_state(state: DiaballikState) -> str:
     """Write a state in its strict form."""
-    parts = [state.to_move or _OVER]
+    parts = [state.to_move or OVER]
     for player in PLAYERS:
         side = state.side(player)
         squares = ",".join(PLACES[each] + "*" * (each == side.ball) for each in members(side.pieces))
@@ -62,14 +61,10 @@ def format_state(state: DiaballikState) -> str:
 
 @dataclass
 class _Read:
-    """What a text said so far: pieces by square, who has the ball where, and the rest."""
+    """Which pieces a text said so far: their owners by square, and who has the ball where."""
 
-    to_move: str | None = None
     owners: dict[int, str] = field(default_factory=dict)
     balls: dict[str, list[int]] = field(default_factory=lambda: {player: [] for player in PLAYERS})
-    options: dict[str, OptionValue] = field(default_factory=dict)
-    counts: tuple[tuple[str, int], ...] = ()
-    announced: tuple[Announcement, Word] | None = None
 
 
 def parse_state(text: str) -> DiaballikState:
@@ -77,7 +72,7 @@ def parse_state(text: str) -> DiaballikState:
 
     Raises UnreadableError that names the part it stumbled over and where it stands, or the invariant broken.
     """
-    read = _Read()
+    read, said = _Read(), StateText(text, PLAYERS, _EXPECTED)
     rows: list[list[tuple[str, int]]] = [[]]
     for match in _WORD.finditer(text):
         word = Word(match.group(), match.start() + 1)
@@ -86,87 +81,58 @@ def parse_state(text: str) -> DiaballikState:
         elif _CELLS.fullmatch(word.text):
             rows[-1] += [(cell, word.column + offset) for offset, cell in enumerate(word.text)]
         elif not (len(word.text) == 1 and word.text in "1234567"):
-            _read_word(text, Word(word.text.lower(), word.column), read)
+            _read_word(Word(word.text.lower(), word.column), read, said)
     drawn = [row for row in rows if row]
     if drawn:
         _read_drawing(text, drawn, read)
     sides = {player: _side(text, player, read) for player in PLAYERS}
     if all(GOAL[player] >> sides[player].ball & 1 for player in PLAYERS):
         raise UnreadableError(f"the state {text!r} has both balls on the row where they win; expected one at most")
-    try:
-        options = options_from(read.options)
-    except OptionError as error:
-        raise UnreadableError(f"the state {text!r} can't be read: {error}") from error
-    if read.counts and not options.repetition_draw:
+    options, counts = said.options(options_from), said.counts()
+    if counts and not options.repetition_draw:
         raise UnreadableError(f"the state {text!r} says how often positions were seen; expected repetition_draw=true")
-    return _whole(text, read, DiaballikState(options, sides["black"], sides["white"], PLAYERS[0], read.counts))
+    mover = PLAYERS[0] if said.to_move is None or said.is_over else said.to_move.text
+    return _whole(said, DiaballikState(options, sides["black"], sides["white"], mover, counts))
 
 
-def _whole(text: str, read: _Read, state: DiaballikState) -> DiaballikState:
+def _whole(said: StateText, state: DiaballikState) -> DiaballikState:
     """The state with whoever is really to move, checked against what the text says of that."""
-    over = read.to_move == _OVER
-    to_move = PLAYERS[0] if over or read.to_move is None else read.to_move
-    state = DiaballikState(state.options, state.black, state.white, to_move, state.counts)
-    if read.announced is not None:
-        said, word = read.announced
-        if not over:
-            raise unreadable(text, word.text, word.column, "the state to say 'over' when something ended the game")
-        _check_announced(text, said, word, state)
-        return DiaballikState(state.options, state.black, state.white, None, state.counts, said)
+    announced = said.announced()
+    if announced is not None:
+        if not said.is_over:
+            raise said.bad(said.whole(ANNOUNCED), "the state to say 'over' when something ended the game")
+        _check_announced(said, announced, state)
+        return replace(state, to_move=None, announced=announced)
     state = settled(state, counted=False)
-    if over and (state.to_move is not None or state.announced is not None):
+    if said.is_over and (state.to_move is not None or state.announced is not None):
         raise UnreadableError(
-            f"the state {text!r} says 'over', but no ball is on the far row; write who is to move, or what was "
+            f"the state {said.text!r} says 'over', but no ball is on the far row; write who is to move, or what was "
             "announced, such as announced=white:resign"
         )
     return state
 
 
-def _check_announced(text: str, said: Announcement, word: Word, state: DiaballikState) -> None:
+def _check_announced(said: StateText, announced: Announcement, state: DiaballikState) -> None:
+    word = said.whole(ANNOUNCED)
     by_ball = settled(state, counted=False)
     if by_ball.to_move is None and by_ball.announced is None:
-        raise unreadable(text, word.text, word.column, "nothing announced, as a ball is on the far row")
-    if said.kind not in KINDS or (said.player is None) != (said.kind == "draw"):
-        raise unreadable(text, word.text, word.column, f"PLAYER:KIND, the kind one of {', '.join(KINDS)}, or all:draw")
-    if said.kind == "repetition" and not state.options.repetition_draw:
-        raise unreadable(text, word.text, word.column, "repetition_draw=true beside a draw by repetition")
-    if said.kind == ANTI_PLAY:
-        _check_anti_play(text, said, word, state)
+        raise said.bad(word, "nothing announced, as a ball is on the far row")
+    if announced.kind not in KINDS or (announced.player is None) != (announced.kind == "draw"):
+        raise said.bad(word, f"PLAYER:KIND, the kind one of {', '.join(KINDS)}, or all:draw")
+    if announced.kind == "repetition" and not state.options.repetition_draw:
+        raise said.bad(word, "repetition_draw=true beside a draw by repetition")
+    if announced.kind == ANTI_PLAY:
+        player = str(announced.player)
+        if not due(state.options, state.side(player).pieces, state.side(other(player)).pieces, player):
+            raise said.bad(word, f"a wall of {other(player)}'s that three of {player}'s pieces touch")
 
 
-def _check_anti_play(text: str, said: Announcement, word: Word, state: DiaballikState) -> None:
-    player = str(said.player)
-    if not due(state.options, state.side(player).pieces, state.side(other(player)).pieces, player):
-        raise unreadable(
-            text, word.text, word.column, f"a wall of {other(player)}'s that three of {player}'s pieces touch"
-        )
-
-
-def _read_word(text: str, word: Word, read: _Read) -> None:
-    name, equals, value = word.text.partition("=")
+def _read_word(word: Word, read: _Read, said: StateText) -> None:
     player, colon, squares = word.text.partition(":")
-    if word.text in (*PLAYERS, _OVER):
-        if read.to_move is not None:
-            raise unreadable(text, word.text, word.column, f"only one of {', '.join(PLAYERS)}, {_OVER}")
-        read.to_move = word.text
-    elif colon and player in PLAYERS and not equals:
-        _read_squares(text, Word(squares, word.column + len(player) + 1), player, read)
-    elif name == repetition.SEEN and equals:
-        counts = repetition.read_counts(value)
-        if counts is None:
-            raise unreadable(text, word.text, word.column, repetition.COUNTS_EXPECTED)
-        read.counts = counts
-    elif name == "announced" and equals:
-        try:
-            read.announced = parse_announcement(value, PLAYERS), word
-        except UnreadableError as error:
-            raise unreadable(text, word.text, word.column, f"what ended the game: {error}") from error
-    elif equals and name and ":" not in name:
-        if name in read.options:
-            raise unreadable(text, word.text, word.column, f"{name} only once")
-        read.options[name] = value
+    if colon and player in PLAYERS and "=" not in word.text:
+        _read_squares(said.text, Word(squares, word.column + len(player) + 1), player, read)
     else:
-        raise unreadable(text, word.text, word.column, _EXPECTED)
+        said.read(word)
 
 
 def _read_squares(text: str, squares: Word, player: str, read: _Read) -> None:

@@ -18,8 +18,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from engine.api import OptionValue
-from engine.errors import IllegalTurnError, OptionError, UnreadableError
+from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.number_drop import flow
 from engine.games.number_drop.invariants import fault_of
 from engine.games.number_drop.rolls import read_dice_roll, read_tile_draw, tile_draws
@@ -47,7 +46,7 @@ from engine.games.number_drop.state import (
 from engine.games.number_drop.turns import squares_of
 from engine.options import differing_options
 from engine.support.grid import members
-from engine.support.notation import Word, unreadable, words
+from engine.support.notation import StateText, Word, unreadable, words
 
 _NOTHING = "-"
 _NAMES = (
@@ -64,7 +63,6 @@ _NAMES = (
     "gone",
     "announced",
 )
-_OPTION_NAMES = tuple(option.name for option in OPTIONS)
 _LINE = re.compile(r"[0-9x.]{7}")
 _BARE = re.compile(r"/?[0-9x.]{7}(/[0-9x.]{7})*/?|/")
 _SQUARE_NAMES = re.compile(r"[a-g](1[0-4]|[1-9])(\+[a-g](1[0-4]|[1-9]))*")
@@ -126,31 +124,22 @@ class _Reading:
     def __init__(self, text: str) -> None:
         self.text = text
         self.phase: Word | None = None
-        self.to_move: Word | None = None
         self.bare: list[Word] = []
-        self.named: dict[str, Word] = {}
+        self._said = StateText(
+            text, PLAYERS, "who is to move, what is awaited, a sheet such as p1=1......, or name=value"
+        )
         for word in words(text):
-            self._sort_out(word)
-
-    def _sort_out(self, word: Word) -> None:
-        name, equals, value = word.text.partition("=")
-        if equals and name in (*PLAYERS, *_NAMES, *_OPTION_NAMES):
-            if name in self.named:
-                raise unreadable(self.text, *word, f"{name}= once")
-            self.named[name] = Word(value, word.column + len(name) + 1)
-        elif word.text in PLAYERS and self.to_move is None:
-            self.to_move = word
-        elif word.text in [phase.value for phase in Phase] and self.phase is None:
-            self.phase = word
-        elif _BARE.fullmatch(word.text):
-            self.bare.append(word)
-        else:
-            raise unreadable(
-                self.text, *word, "who is to move, what is awaited, a sheet such as p1=1......, or name=value"
-            )
+            if word.text in [phase.value for phase in Phase] and self.phase is None:
+                self.phase = word
+            elif _BARE.fullmatch(word.text):
+                self.bare.append(word)
+            else:
+                self._said.read(word)
+        self.to_move = self._said.to_move
+        self.named = self._said.named
 
     def state(self) -> NumberDropState:
-        options = self._options()
+        options = self._said.options(options_from, *PLAYERS, *_NAMES)
         if self.bare:
             return self._from_bare_sheet(options)
         phase = self._phase()
@@ -187,16 +176,12 @@ class _Reading:
     def _impossible(self, fault: str, word: Word | None = None) -> UnreadableError:
         return UnreadableError(f"the state {self.text!r} can't be: {fault}", word.column if word else 1)
 
-    def _options(self) -> NumberDropOptions:
-        given: dict[str, OptionValue] = {name: self.named[name].text for name in _OPTION_NAMES if name in self.named}
-        try:
-            return options_from(given)
-        except OptionError as error:
-            column = min(self.named[name].column for name in given)
-            raise UnreadableError(f"cannot read the options of the state {self.text!r}: {error}", column) from None
-
     def _from_bare_sheet(self, options: NumberDropOptions) -> NumberDropState:
-        spare = self.to_move or self.phase or next((w for n, w in self.named.items() if n not in _OPTION_NAMES), None)
+        spare = (
+            self.to_move
+            or self.phase
+            or next((self.named[name] for name in (*PLAYERS, *_NAMES) if name in self.named), None)
+        )
         if spare is not None:
             raise unreadable(self.text, *spare, "nothing but options beside a bare sheet")
         joined = "/".join(part for word in self.bare for part in word.text.split("/") if part)

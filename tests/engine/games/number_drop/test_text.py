@@ -104,7 +104,7 @@ def test_a_bare_sheet_above_the_line_is_a_game_that_is_over():
         (f"roll p1=- p2=- {TILES} notches=1,2,0,0,0", "players=1 only", None),
         (f"roll p1=- p2=- {TILES} last_turn=no", "expected yes", None),
         (f"roll p1=- p2=- {TILES} announced=all:draw", "two players are over", None),
-        (f"roll p1=- p2=- {TILES} players=9", "takes one of 1, 2", 45),
+        (f"roll p1=- p2=- {TILES} players=9", "takes one of 1, 2", 37),
         ("roll 1......", "options beside a bare sheet", 1),
         ("1...... p1=-", "options beside a bare sheet", 12),
         ("12.....Y", "cannot read", 1),
