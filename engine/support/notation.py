@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from engine.api import Announcement, OptionValue, Player
@@ -35,6 +35,19 @@ def words(text: str) -> tuple[Word, ...]:
 def unreadable(text: str, part: str, column: int, expected: str) -> UnreadableError:
     """The error for a part of a text that can't be read: what it is, where it stands, what was expected."""
     return UnreadableError(f"cannot read {part!r} at column {column} of {text!r}; expected {expected}", column)
+
+
+def tokens(pattern: re.Pattern[str], text: str, expected: str) -> Iterator[re.Match[str]]:
+    """Read a text, put in lower case, from left to right by a pattern; raises UnreadableError where it doesn't fit."""
+    # Only ASCII is put in lower case: other letters may grow longer, and columns would no longer be true.
+    lowered = "".join(letter.lower() if letter.isascii() else letter for letter in text)
+    position = 0
+    while position < len(text):
+        match = pattern.match(lowered, position)
+        if match is None:
+            raise unreadable(text, text[position:].split(maxsplit=1)[0], position + 1, expected)
+        yield match
+        position = match.end()
 
 
 class StateText:

@@ -26,7 +26,7 @@ from engine.games.blokus_dice.state import (
 from engine.games.blokus_dice.violations import breaches_of_turn
 from engine.support.breaches import not_legal
 from engine.support.grid import members
-from engine.support.notation import unreadable
+from engine.support.notation import tokens, unreadable
 
 format_state, parse_state = state_text.format_state, state_text.parse_state
 
@@ -57,6 +57,20 @@ class _Written:
     die: int | None = None
     shape: str | None = None
     strike: bool = False
+
+    def takes(self, word: str, *, is_square: bool) -> bool:
+        """Take in a strike, and before any square the die and then the shape; say whether the word was one of those."""
+        if word in (STRIKE, "!") and not self.strike:
+            self.strike = True
+        elif self.shape is not None or self.squares:
+            return False
+        elif word in _FACES and self.die is None:
+            self.die = int(word)
+        elif not is_square and word.upper() in NAMES:
+            self.shape = word.upper()
+        else:
+            return False
+        return True
 
 
 def parse_turn(state: BlokusState, text: str, player: str | None = None) -> BlokusTurn:
@@ -94,30 +108,22 @@ def _meant(state: BlokusState, written: _Written, who: str) -> list[BlokusTurn]:
 def _read(state: BlokusState, text: str, who: str) -> _Written:
     written, either, as_shape = _Written(), "", False
     grid = state.options.sheet.grid
-    lowered, position = text.lower(), 0
-    while position < len(lowered):
-        match = _WORD.match(lowered, position)
-        if match is None:
-            raise unreadable(text, text[position], position + 1, _EXPECTED)
+    for match in tokens(_WORD, text, _EXPECTED):
         owner, word = match.groups()
-        column, position = position + 1, match.end()
+        column, shape = match.start() + 1, written.shape
         if word is None or (word == who and written == _Written()):
             continue
         if owner not in (None, who):
             raise unreadable(text, match.group(), column, f"a square of {who}'s own sheet")
-        if word in (STRIKE, "!") and not written.strike:
-            written.strike = True
-        elif word in _FACES and written.die is None and written.shape is None and not written.squares:
-            written.die = int(word)
-        elif owner is None and word.upper() in NAMES and written.shape is None and not written.squares:
-            written.shape = word.upper()
-            either, as_shape = (word if word in grid.index else ""), lowered.startswith(":", position)
-        elif word in grid.index:
+        if not written.takes(word, is_square=owner is not None):
+            if word not in grid.index:
+                names = f"{grid.names[0]} to {grid.names[-1]}"
+                raise unreadable(text, word, column, f"{_EXPECTED}, with squares from {names}")
             if written.squares >> grid.index[word] & 1:
                 raise unreadable(text, word, column, "each square once")
             written.squares |= 1 << grid.index[word]
-        else:
-            raise unreadable(text, word, column, f"{_EXPECTED}, with squares from {grid.names[0]} to {grid.names[-1]}")
+        elif written.shape != shape:
+            either, as_shape = (word if word in grid.index else ""), text.startswith(":", match.end())
     if either and not (written.squares and (as_shape or name_on(grid, written.squares) == written.shape)):
         # A name such as F5 is also that of a square: here it began the list of squares.
         written.shape = None

@@ -76,17 +76,8 @@ def changes_between(
     gone: dict[int, Seen] = {}
     came: dict[int, Seen] = {}
     for owner in PLAYERS:
-        left = {square: seen for square, seen in old.items() if seen[0] == owner and _owner(new, square) != owner}
-        arrived = {square: seen for square, seen in new.items() if seen[0] == owner and _owner(old, square) != owner}
-        turned = {
-            square: new[square]
-            for square, seen in old.items()
-            if seen[0] == owner and _owner(new, square) == owner and new[square] != seen
-        }
-        for targets in (arrived, turned):
-            for start, end in pairs(left, targets, _unlikeliness(targets, liked)):
-                moved.append(Moved(owner, start, end, left.pop(start)[1], targets.pop(end)[1], old.get(end)))
-        moved += [Moved(owner, square, square, old[square][1], seen[1]) for square, seen in turned.items()]
+        moves, left, arrived = _moves_of(owner, old, new, liked)
+        moved += moves
         gone |= left
         came |= arrived
     landed_on = {change.end for change in moved if change.landed_on}
@@ -98,8 +89,21 @@ def changes_between(
     return [*moved, *recoloured, *removed, *added]
 
 
-def _owner(blocks: Mapping[int, Seen], square: int) -> str | None:
-    return blocks[square][0] if square in blocks else None
+def _moves_of(
+    owner: str, old: Mapping[int, Seen], new: Mapping[int, Seen], liked: set[tuple[int, int, str]]
+) -> tuple[list[Moved], dict[int, Seen], dict[int, Seen]]:
+    """How one owner's blocks moved or turned, those that went nowhere, and those that came from nowhere."""
+    was = {square: seen for square, seen in old.items() if seen[0] == owner}
+    now = {square: seen for square, seen in new.items() if seen[0] == owner}
+    left = {square: seen for square, seen in was.items() if square not in now}
+    arrived = {square: seen for square, seen in now.items() if square not in was}
+    turned = {square: now[square] for square, seen in was.items() if now.get(square, seen) != seen}
+    moved: list[Moved] = []
+    for targets in (arrived, turned):
+        for start, end in pairs(left, targets, _unlikeliness(targets, liked)):
+            moved.append(Moved(owner, start, end, left.pop(start)[1], targets.pop(end)[1], old.get(end)))
+    moved += [Moved(owner, square, square, old[square][1], seen[1]) for square, seen in turned.items()]
+    return moved, left, arrived
 
 
 def _at(seen: Seen, square: int) -> tuple[str, int, str]:

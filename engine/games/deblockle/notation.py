@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from engine.api import Breach, Certainty, OptionValue
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
@@ -20,14 +20,14 @@ from engine.games.deblockle.explain import explain_change
 from engine.games.deblockle.state import Block, DeblockleOptions, DeblockleState, DeblockleTurn, change_by, options_from
 from engine.games.deblockle.state_text import read_symbol
 from engine.games.deblockle.turns import certainty_of, legal_turns
-from engine.support.notation import unreadable
+from engine.support.notation import tokens, unreadable
 from engine.support.players import check_player
 
 format_state, parse_state = state_text.format_state, state_text.parse_state
 
 _TOKEN = re.compile(
     r"(?P<square>[a-g][1-7])|(?P<word>[a-z]+?)(?=[a-g][1-7]|[^a-z]|$)|(?P<mark>->|→|–|[-=|/,:.+]|\s+)",
-    re.ASCII | re.IGNORECASE,
+    re.ASCII,
 )
 _EXPECTED = "a turn such as c7-c6=hoops-a7, c3-c4=stop or d5-d6=star-off"
 
@@ -98,39 +98,53 @@ def parse_turn(state: DeblockleState, text: str, player: str | None = None) -> D
 
 
 def _read(text: str) -> _Written:
-    groups: list[tuple[str, ...]] = []
-    columns: list[int] = []
-    symbol: str | None = None
-    before_symbol = 0
-    off = joined = False
-    position = 0
-    while position < len(text):
-        match = _TOKEN.match(text, position)
-        if match is None:
-            raise unreadable(text, text[position], position + 1, _EXPECTED)
-        token, position = match.group().lower(), match.end()
-        if match["square"]:
-            if joined and groups:
-                groups[-1] = (*groups[-1], token)
-            else:
-                groups.append((token,))
-                columns.append(match.start() + 1)
-            joined = False
-        elif match["mark"]:
-            joined = joined or token == "|"
-        elif token == "or":
-            joined = True
-        elif token == "off" and not off:
-            off = True
-        elif token != "to" and not (token == "x" and (len(groups) == 1 or symbol is not None)):
-            read = read_symbol(token)
-            if read is None or symbol is not None:
-                raise unreadable(text, token, match.start() + 1, _EXPECTED)
-            symbol, before_symbol = read, len(groups)
+    reading = _Reading(text)
+    for match in tokens(_TOKEN, text, _EXPECTED):
+        reading.take(match.group(), match.start() + 1, is_square=bool(match["square"]), is_mark=bool(match["mark"]))
+    groups, off = tuple(reading.groups), reading.off
     if not groups or len(groups[0]) > 1 or len(groups) > 3 or (len(groups) == 1 and not off):
-        surplus = columns[3] if len(groups) > 3 else None
+        surplus = reading.columns[3] if len(groups) > 3 else None
         raise UnreadableError(f"{text!r} names {len(groups)} squares in a row; expected {_EXPECTED}", surplus)
-    return _Written(tuple(groups), before_symbol, symbol, off)
+    return _Written(groups, reading.before_symbol, reading.symbol, off)
+
+
+@dataclass
+class _Reading:
+    """What a text was found to say so far; ``joined`` says that the next square belongs to the group before it."""
+
+    text: str
+    groups: list[tuple[str, ...]] = field(default_factory=list)
+    columns: list[int] = field(default_factory=list)
+    before_symbol: int = 0
+    symbol: str | None = None
+    off: bool = False
+    joined: bool = False
+
+    def take(self, token: str, column: int, *, is_square: bool, is_mark: bool) -> None:
+        """Take in one token; raises UnreadableError for a word that is no symbol, or a second one."""
+        if is_square:
+            self._take_square(token, column)
+        elif token in ("|", "or"):
+            self.joined = True
+        elif token == "off" and not self.off:
+            self.off = True
+        elif not is_mark and token != "to" and not self._is_dash(token):
+            read = read_symbol(token)
+            if read is None or self.symbol is not None:
+                raise unreadable(self.text, token, column, _EXPECTED)
+            self.symbol, self.before_symbol = read, len(self.groups)
+
+    def _take_square(self, square: str, column: int) -> None:
+        if self.joined and self.groups:
+            self.groups[-1] = (*self.groups[-1], square)
+        else:
+            self.groups.append((square,))
+            self.columns.append(column)
+        self.joined = False
+
+    def _is_dash(self, token: str) -> bool:
+        """Whether an x stands for a dash: behind the first square, or once the symbol was named."""
+        return token == "x" and (len(self.groups) == 1 or self.symbol is not None)
 
 
 def _exact(state: DeblockleState, written: _Written) -> DeblockleTurn | None:

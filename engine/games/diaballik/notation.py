@@ -30,7 +30,7 @@ from engine.games.diaballik.state import (
 from engine.games.diaballik.turns import TurnInProgress, begun, canonical, outcome_of
 from engine.games.diaballik.violations import breaches_of_actions
 from engine.support.breaches import not_legal
-from engine.support.notation import unreadable
+from engine.support.notation import tokens, unreadable
 
 format_state, parse_state = state_text.format_state, state_text.parse_state
 
@@ -96,30 +96,20 @@ class _Token(NamedTuple):
     column: int
 
 
-def _tokens(text: str) -> list[_Token]:
-    tokens = []
-    position = 0
-    lowered = text.lower()
-    while position < len(lowered):
-        match = _TOKEN.match(lowered, position)
-        if match is None:
-            raise unreadable(text, text[position:].split(maxsplit=1)[0], position + 1, _EXPECTED)
-        if match.lastgroup != "gap":
-            tokens.append(_Token(str(match.lastgroup), match.group(), position + 1))
-        position = match.end()
-    return tokens
-
-
 _SAYS = {"*": True, "-": False, "->": False}
 
 
 def _read(text: str) -> tuple[list[tuple[int, int, bool | None]], bool]:
     """The pairs of squares a text names, each with whether it says that this is a pass, and whether it claims."""
-    tokens = _tokens(text)
+    found = [
+        _Token(str(match.lastgroup), match.group(), match.start() + 1)
+        for match in tokens(_TOKEN, text, _EXPECTED)
+        if match.lastgroup != "gap"
+    ]
     pairs: list[tuple[int, int, bool | None]] = []
-    claims = bool(tokens) and tokens[-1].kind == "claim"
+    claims = bool(found) and found[-1].kind == "claim"
     end_of_text = _Token("end", "", len(text) + 1)
-    waiting = [*(tokens[:-1] if claims else tokens), end_of_text][::-1]
+    waiting = [*(found[:-1] if claims else found), end_of_text][::-1]
 
     def square() -> int:
         token = waiting[-1]
