@@ -1,17 +1,32 @@
-"""What games share besides boards: who plays, repeated positions, options as values, endings, lazy sequences."""
+"""What games share besides boards: who plays and says what, repeated positions, options, breaches, lazy sequences."""
 
 from dataclasses import dataclass
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from engine.api import Breach, Option, Outcome, Rule
+from engine.api import Announcement, Breach, Option, Outcome, Rule
 from engine.errors import OptionError, UnreadableError
 from engine.options import differing_options, read_into
 from engine.support import repetition
-from engine.support.breaches import PieceBreaches, no_start, not_legal, rules_by_id
+from engine.support.breaches import PieceBreaches, no_start, not_legal, pairs, rules_by_id
 from engine.support.chance import Ending, tally
+from engine.support.grid import Grid
 from engine.support.lazy import Concatenated, LazyList
-from engine.support.players import check_player, mover_after_correction, opponent
+from engine.support.notation import unreadable, words
+from engine.support.players import (
+    DRAW,
+    REPETITION,
+    RESIGN,
+    check_player,
+    common_announcements,
+    format_announcement,
+    mover_after_correction,
+    opponent,
+    outcome_of_announcement,
+    parse_announcement,
+)
 
 TWO, THREE = ("red", "blue"), ("p1", "p2", "p3")
 OPTIONS = (Option("rounds", 3, "How many."), Option("strict", False, "Whether."), Option("net", "a/b", "Sides."))
@@ -106,3 +121,81 @@ def test_lazy_sequences_make_only_what_is_asked_for():
     assert list(Concatenated([])) == []
     with pytest.raises(IndexError, match="there are 1001"):
         joined[1001]
+
+
+PLAYERS = ("black", "white")
+ANNOUNCEMENTS = st.builds(
+    Announcement, st.sampled_from([RESIGN, DRAW, REPETITION, "anti-play"]), st.sampled_from([None, *PLAYERS])
+)
+
+
+@given(ANNOUNCEMENTS)
+def test_text_reads_back(announcement):
+    text = format_announcement(announcement)
+    assert parse_announcement(text, PLAYERS) == announcement
+    assert parse_announcement(f"  {text.upper().replace(':', ' : ')} ", PLAYERS) == announcement
+
+
+@given(st.text().filter(lambda text: text.partition(":")[0].strip().lower() not in (*PLAYERS, "all")))
+def test_nobody_says_it(text):
+    with pytest.raises(UnreadableError, match=r"cannot read .* as an announcement; expected one of black, white, all"):
+        parse_announcement(text, PLAYERS)
+
+
+@pytest.mark.parametrize("text", ["white", "white:", "white: ", ":resign"])
+def test_half_an_announcement(text):
+    with pytest.raises(UnreadableError) as caught:
+        parse_announcement(text, PLAYERS)
+    assert caught.value.column == 1
+
+
+def test_how_a_game_of_two_ends():
+    assert [format_announcement(each) for each in common_announcements(PLAYERS)] == [
+        "black:resign",
+        "white:resign",
+        "all:draw",
+    ]
+    assert outcome_of_announcement(Announcement(RESIGN, "white"), PLAYERS) == Outcome("black", "white resigned")
+    assert outcome_of_announcement(Announcement(DRAW), PLAYERS).winner is None
+    assert "black claimed" in outcome_of_announcement(Announcement(REPETITION, "black"), PLAYERS).reason
+    with pytest.raises(ValueError, match="bluff"):
+        outcome_of_announcement(Announcement("bluff", "white"), PLAYERS)
+
+
+def test_words_know_their_columns():
+    assert [(word.text, word.column) for word in words("  Ab  c ")] == [("ab", 3), ("c", 7)]
+    error = unreadable("ab ?", "?", 4, "a letter")
+    assert (error.column, str(error)) == (4, "cannot read '?' at column 4 of 'ab ?'; expected a letter")
+
+
+GRID = Grid(5, 5)
+
+
+def way(start, end):
+    return (sum(GRID.apart(start, end)),)
+
+
+def squares(names):
+    return [GRID.index[name] for name in names.split()]
+
+
+def named(gone, come, unlikeliness=way):
+    return [(GRID.names[a], GRID.names[b]) for a, b in pairs(squares(gone), squares(come), unlikeliness)]
+
+
+def test_the_nearest_are_paired_first():
+    assert named("a1 e5", "a2 e4") == [("a1", "a2"), ("e5", "e4")]
+    assert named("a1 a3", "a4") == [("a3", "a4")]
+
+
+def test_of_equally_near_ones_the_lowest_come_first():
+    assert named("a1", "b1 a2") == [("a1", "b1")]
+
+
+def test_what_is_likelier_goes_before_what_is_nearer():
+    liked = {(GRID.index["a1"], GRID.index["a5"])}
+    assert named("a1", "a2 a5", lambda start, end: ((start, end) not in liked, *way(start, end))) == [("a1", "a5")]
+
+
+def test_nothing_gone_or_come_makes_no_pair():
+    assert named("", "a1") == named("a1", "") == []

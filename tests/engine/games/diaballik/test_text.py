@@ -1,10 +1,12 @@
 import contextlib
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
+from engine.perft import perft
 from engine.registry import load
 from tests.engine.games.diaballik import oracle
 from tests.engine.games.diaballik.strategies import OPTIONS, positions, states
@@ -244,3 +246,26 @@ def test_a_claim_is_part_of_the_turn():
     turn = GAME.notation.parse_turn(state, "c1xb1 ANTI PLAY")
     assert GAME.notation.format_turn(turn) == "c1*b1 anti-play"
     assert GAME.notation.describe(turn) == "Black passes c1 to b1 and announces anti-play."
+
+
+PAGE = (Path(__file__).parents[4] / "docs" / "games" / "diaballik.md").read_text(encoding="utf-8")
+
+
+def rows():
+    return [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in PAGE.splitlines() if line[:1] == "|"]
+
+
+def test_the_counts_are_those_counted():
+    counted = {row[0]: row[1:3] for row in rows() if row[0] == "none" or "=" in row[0].partition(" ")[0]}
+    assert set(counted) == {"none", "null_turn=false", "pass_over_own=false", "start=variant"}
+    for text, cells in counted.items():
+        options = dict([text.split("=")]) if "=" in text else {}
+        assert [str(perft(GAME, GAME.rules.new(options), depth)) for depth in (1, 2)] == cells
+    assert "| none | 290 | 84100 | 41099194 |" in PAGE
+
+
+def test_the_texts_shown_are_read():
+    blocks = [block.partition("```")[0].strip() for block in PAGE.split("```text\n")[1:]]
+    assert len(blocks) == 2
+    assert GAME.notation.format_state(GAME.notation.parse_state(blocks[0])) == blocks[0]
+    assert GAME.notation.parse_state(blocks[1]) == GAME.rules.new()

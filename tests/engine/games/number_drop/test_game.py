@@ -7,8 +7,9 @@ import pytest
 from engine import perft
 from engine.api import Outcome, Roll
 from engine.errors import IllegalTurnError, OptionError, UnreadableError
+from engine.games.number_drop.components import printed_components, read_components
 from engine.games.number_drop.sheet import BOXES, EMPTY_CELLS, Points, Sheet
-from tests.engine.games.number_drop.strategies import GAME, TILES, after, state_of
+from tests.engine.games.number_drop.strategies import GAME, LETTERED, TILES, after, state_of
 
 GOLDEN = (
     ".....43/.....66/4412666/5441471/6446777/123X322/44XXX12/455X.22/5556422/5275.56/XXX2341/X.X123."
@@ -203,3 +204,96 @@ def test_a_shape_falls_past_nothing_and_may_leave_holes():
     assert ("b1", "b2", "b3", "b4") in squares
     assert ("d2", "e2", "f2", "g2") in squares
     assert len(squares) == 11
+
+
+COMPONENTS = """{"format": "number-drop-components 1", "number_dice": ["1*3457", "12*456", "234*67", "123567"],
+"shape_die": "IOTLS*", "shapes": {"I4": "XXXX", "L4": "X../XXX", "O4": "XX/XX", "T4": ".X./XXX", "S4": ".XX/XX.",
+"V3": "X./XX", "I3": "XXX", "U5": "X.X/XXX", "X5": ".X./XXX/.X.", "T5": "XXX/.X./.X."},
+"tiles": [{"solo": "I4", "other": "V3"}, {"solo": "L4", "other": "I3"}, {"solo": "O4", "other": "U5"},
+{"solo": "T4", "other": "X5"}, {"solo": "S4", "other": "T5"}]}"""
+
+
+def test_the_components_that_come_with_the_game_are_the_known_ones():
+    read = read_components(COMPONENTS)
+    printed = printed_components()
+    assert (read.dice, read.tiles, dict(read.shapes)) == (printed.dice, printed.tiles, dict(printed.shapes))
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "message"),
+    [
+        ("{", "[", "not JSON"),
+        ('"format"', '"form"', "expected format"),
+        ("components 1", "components 2", "format is"),
+        ("1*3457", "1*345", "6 faces"),
+        ("1*3457", "1*345I", "6 faces"),
+        ('["1*3457", "12*456", "234*67", "123567"]', "7", "number_dice is 7"),
+        ("IOTLS*", "IOTLSX", "faces out of IOTLS"),
+        ('"XXXX"', '"XX.XX"', "hang together"),
+        ('"XXXX"', '"XX?X"', "column 3"),
+        ('"XXXX"', '"XXX"', "not four squares"),
+        ('"I4": "XXXX", ', "", "lacks I4"),
+        ('"X./XX"', "3", "shapes is"),
+        ('{"solo": "I4", "other": "V3"}, ', "", "expected 5 tiles"),
+        ('"other": "V3"', '"back": "V3"', "solo and an other"),
+        ('"other": "V3"', '"other": "W3"', "tile 1 shows 'W3'"),
+        ('"other": "V3"', '"other": "I3"', "expected ten faces"),
+    ],
+)
+def test_damaged_components_are_refused(before, now, message):
+    assert before in COMPONENTS
+    with pytest.raises(UnreadableError, match=message):
+        read_components(COMPONENTS.replace(before, now, 1))
+
+
+SOLO = "I4,L4,O4,T4,S4"
+
+
+def test_alone_a_tile_slides_each_turn_and_a_star_slides_its_own():
+    state = after(GAME.rules.new({"players": 1}), SOLO, "d1=1", "1,3,4,5,T")
+    assert [GAME.notation.format_turn(turn) for turn in GAME.rules.legal_turns(state)] == [
+        f"slide:{letter}" for letter in "ABCDE"
+    ]
+    assert GAME.notation.format_state(after(state, "slide:A")).startswith("p1 drop")
+    starred = after(GAME.rules.new({"players": 1}), SOLO, "d1=1", "1,3,4,*,T", "slide:A")
+    assert [GAME.notation.format_turn(turn) for turn in GAME.rules.legal_turns(starred)] == ["slide:D"]
+    assert after(starred, "slide:D").notches == (1, 0, 0, 1, 0)
+    wild = after(GAME.rules.new({"players": 1}), SOLO, "d1=1", "1,3,4,5,*", "slide:A")
+    assert len(GAME.rules.legal_turns(wild)) == 5
+
+
+def test_alone_a_tile_at_the_bottom_does_not_slide():
+    state = state_of(f"slide p1=1...... slots={SOLO} roll=1,3,4,*,T to=p1 notches=0,0,0,4,0 crossed_off=D players=1")
+    assert [GAME.notation.format_turn(turn) for turn in GAME.rules.legal_turns(state)] == [
+        "slide:A",
+        "slide:B",
+        "slide:C",
+        "slide:E",
+    ]
+    assert GAME.notation.format_state(after(state, "slide:A")).startswith("p1 drop")
+
+
+def test_alone_a_tile_at_go_drops_its_penalty_and_the_turn_goes_on():
+    state = state_of(f"slide p1=1...... slots={SOLO} roll=1,3,4,*,T to=p1 notches=3,0,0,3,0 players=1")
+    first = after(state, "slide:A")
+    assert GAME.notation.format_state(first).split()[1] == "penalty"
+    starred = after(first, "d1=X,e1=X,f1=X,g1=X")
+    assert GAME.notation.format_state(starred).split()[1] == "star-slide"
+    second = after(starred, "slide:D")
+    assert second.slot == 3
+    dropping = after(second, "d2=X,e2=X,f2=X,e3=X")
+    assert GAME.dice.roll_of(dropping) == Roll(("1", "3", "4", "*", "T"))
+    assert GAME.notation.format_state(dropping).split()[1] == "drop"
+
+
+def test_alone_a_circled_letter_keeps_its_penalty_away():
+    state = state_of(f"slide p1={LETTERED} slots={SOLO} roll=1,3,4,5,T to=p1 notches=3,0,0,3,0 players=1")
+    assert GAME.notation.format_state(after(state, "slide:A")).split()[1] == "drop"
+
+
+def test_alone_the_game_ends_when_all_tiles_are_down():
+    state = state_of(
+        f"slide p1={LETTERED} slots={SOLO} roll=1,3,4,5,T to=p1 notches=3,4,4,4,4 crossed_off=BCDE players=1"
+    )
+    over = after(state, "slide:A", "e1=1,f1=3,g1=4,f2=5")
+    assert GAME.rules.outcome(over) == Outcome("p1", "all tiles are down; the score is 8")
