@@ -51,7 +51,7 @@ def tokens(pattern: re.Pattern[str], text: str, expected: str) -> Iterator[re.Ma
 
 
 class StateText:
-    """What a state's text says beside the pieces: who is to move, and what is named as ``name=value``, each once.
+    """What a state's text says beside the pieces: who is to move, and what is named as ``name=value``.
 
     A game takes words of its own kinds first and hands the others to ``read``. ``named`` has the values, with the
     columns where they begin. ``expected`` tells in an error what a word could be.
@@ -65,7 +65,7 @@ class StateText:
         self._expected = expected
 
     def read(self, word: Word) -> None:
-        """Take a word in; raises UnreadableError for one that means nothing, or says again what was said."""
+        """Take a word in; raises UnreadableError for one that means nothing, or contradicts one before."""
         name, _, value = word.text.partition("=")
         if word.text in (*self._players, OVER):
             if self.to_move is not None:
@@ -73,8 +73,8 @@ class StateText:
             self.to_move = word
         elif not (name and value) or ":" in name:
             raise self.bad(word, self._expected)
-        elif name in self.named:
-            raise self.bad(word, f"{name} only once")
+        elif name in self.named and self.named[name].text != value:
+            raise self.bad(word, f"{name} with one value")
         else:
             self.named[name] = Word(value, word.column + len(name) + 1)
 

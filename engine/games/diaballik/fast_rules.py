@@ -183,15 +183,19 @@ def changes_onto(own: int, square: int, empty: int, carrier: int, singles: list[
     return found
 
 
+def _with_carrier_kept(changes: list[int], trains: list[tuple[int, int]], carrier: int) -> list[int]:
+    """The changes in which the carrier stays: those without a pass, and those before a pass that wins."""
+    kept = [change for change in changes if not change & carrier]
+    return kept + [change for change, through in trains if not change & carrier and through & ~carrier]
+
+
 def distinct_results(own: int, ball: int, foes: int, goal: int, *, null_turn: bool = True) -> list[int]:
     """Every distinct result of one whole turn, packed, none twice, in no promised order."""
     empty = EVERY & ~(own | foes)
     carrier = 1 << ball
     singles, changes, trains, reach = changes_of(own, empty)
 
-    # Without a pass the carrier stays, and so it does before a pass that wins.
-    kept = [change for change in changes if not change & carrier]
-    kept += [change for change, through in trains if not change & carrier and through & ~carrier]
+    kept = _with_carrier_kept(changes, trains, carrier)
     key = own | ball << BALL_SHIFT
     results = [key ^ change for change in kept]
     if null_turn and any(not change & carrier for change in singles):
@@ -223,11 +227,6 @@ def distinct_results(own: int, ball: int, foes: int, goal: int, *, null_turn: bo
             continue
         results += [key ^ change for change in changes_onto(own, square, empty, carrier, singles)]
     return results
-
-
-def count_results(own: int, ball: int, foes: int, goal: int, *, null_turn: bool = True) -> int:
-    """How many distinct results a turn has."""
-    return len(distinct_results(own, ball, foes, goal, null_turn=null_turn))
 
 
 def reach_before_pass(own: int, ball: int, foes: int) -> int:

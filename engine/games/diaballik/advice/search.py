@@ -216,6 +216,11 @@ def _sooner(bound: int) -> int:
     return bound + 1 if bound > _PROVEN else bound - 1 if bound < -_PROVEN else bound
 
 
+def _not_looked_at(followed: list[int], found: list[tuple[int, int]], otherwise: int) -> int:
+    done = {result for _, result in found}
+    return next((result for result in followed if result not in done), otherwise)
+
+
 def best_line(
     searcher: Searcher,
     position: Position,
@@ -258,12 +263,12 @@ def best_line(
                 # Where all that was followed loses, the others are looked at too.
                 followed, waiting = (waiting[:root_width], waiting[root_width:]) if best < -_PROVEN else ([], waiting)
         except TimeIsUpError:
-            done = {result for _, result in found}
-            open_still = next((result for result in followed if result not in done), answer.result)
-            if best < -_PROVEN and open_still != answer.result:
+            if best < -_PROVEN:
                 # Better what wasn't looked at as far than what is known to lose.
-                answer = Line(open_still, before[open_still], depth - 1)
-                better(answer)
+                left = _not_looked_at(followed, found, answer.result)
+                if left != answer.result:
+                    answer = Line(left, before[left], depth - 1)
+                    better(answer)
             return answer
         found.sort(key=lambda each: -each[0])
         followed = [result for _, result in found]

@@ -105,16 +105,23 @@ def ahead(
         if left[0] != leader:
             leader = left[0]
             told(candidates[leader])
-        taken = len(gained[leader])
-        if taken >= _FEWEST_TO_DROP:
-            ahead_of = [index for index in left if index == leader or not _is_behind(gained[leader], gained[index])]
-            # The last two are compared over enough rolls, however clear it seems.
-            left = ahead_of if len(ahead_of) > 1 or taken >= ENOUGH_ROLLS else left[:2]
-    if not gained[leader]:
-        return candidates[0], 0.5
-    rivals = [index for index in range(len(candidates)) if index != leader and gained[index]]
-    sure = min((_surely_ahead(gained[leader], gained[index]) for index in rivals), default=1.0)
-    return candidates[leader], sure
+        left = _still_racing(left, gained)
+    return (candidates[leader], _sure_of(gained, leader)) if gained[leader] else (candidates[0], 0.5)
+
+
+def _still_racing(left: list[int], gained: Sequence[Sequence[float]]) -> list[int]:
+    """The candidates that are not clearly behind the first of ``left``."""
+    leader = gained[left[0]]
+    if len(leader) < _FEWEST_TO_DROP:
+        return left
+    near = [index for index in left if index == left[0] or not _is_behind(leader, gained[index])]
+    # The last two are compared over enough rolls, however clear it seems.
+    return near if len(near) > 1 or len(leader) >= ENOUGH_ROLLS else left[:2]
+
+
+def _sure_of(gained: Sequence[Sequence[float]], leader: int) -> float:
+    rivals = [each for index, each in enumerate(gained) if index != leader and each]
+    return min((_surely_ahead(gained[leader], each) for each in rivals), default=1.0)
 
 
 def _best_drops(

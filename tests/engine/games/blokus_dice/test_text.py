@@ -60,7 +60,7 @@ def test_the_start_in_strict_text():
         ("p1 starter=p9", 12, "expected one of p1, p2, p3, p4"),
         ("p1 dice=1,2,3,7", 9, "one to four dice"),
         ("p1 dice=", 4, "expected NAME=VALUE"),
-        ("p1 dice=1,2,3,4 dice=1", 17, "dice only once"),
+        ("p1 dice=1,2,3,4 dice=1", 17, "dice with one value"),
         ("p1 markers=red,blue,yellow", 12, "each of red, blue, yellow, green once"),
         ("p1 markers=red,blue,yellow,yellow", 12, "each of red, blue, yellow, green once"),
         ("p1 markers=red,blue,yellow,pink", 12, "each of red, blue, yellow, green once"),

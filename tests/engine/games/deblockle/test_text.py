@@ -81,7 +81,7 @@ def test_states_are_read_leniently(text):
         ("gold c3:G.x? c5:T.x? bananas", "'bananas' at column 22"),
         ("over c3:G.x? c5:T.x?", "gold can still play"),
         ("over removed=1,1", "no blocks on the board"),
-        ("gold c3:G.x? c5:T.x? removed=0,0 removed=0,1", "'removed=0,1' at column 34.*removed only once"),
+        ("gold c3:G.x? c5:T.x? removed=0,0 removed=0,1", "'removed=0,1' at column 34.*removed with one value"),
         ("gold c3:G.x? c5:T.x? blocks_gold=--3", "takes a whole number"),
         ("gold c3:G.x? c5:T.x? announced=gold", "cannot read 'gold' as an announcement"),
         ("gold c3:G.x? c5:T.x? announced=red:resign", "expected one of gold, teal, all"),

@@ -128,7 +128,7 @@ def test_states_are_read_leniently(text):
         (f"{STRICT} =", "'=' at column 63", 63),
         (f"{STRICT} speed=3", "no option 'speed'", 63),
         (f"{STRICT} start=elsewhere", "takes one of standard, variant", 63),
-        (f"{STRICT} start=variant start=variant", "start only once", 77),
+        (f"{STRICT} start=variant start=standard", "start with one value", 77),
         (f"{STRICT} seen=1", "seen=COUNT", 63),
         (f"{STRICT} seen=1*0123456789abcdef", "expected repetition_draw=true", None),
         (STRICT.replace("black ", "over ", 1), "no ball is on the far row", None),
