@@ -193,13 +193,7 @@ class _Search(Generic[PositionT, MoveT]):
             alpha, beta = (-_INFINITY, beta) if answer.score <= alpha else (alpha, _INFINITY)
 
     def _within(
-        self,
-        position: PositionT,
-        order: Sequence[MoveT],
-        depth: int,
-        alpha: int,
-        beta: int,
-        before: Found[MoveT],
+        self, position: PositionT, order: Sequence[MoveT], depth: int, alpha: int, beta: int, before: Found[MoveT]
     ) -> Found[MoveT]:
         """Search all moves to ``depth`` for a score within the window."""
         mover = self._rules.mover(position)

@@ -9,13 +9,12 @@ from functools import lru_cache
 from engine.api import Option, OptionValue, Place, Player
 from engine.errors import OptionError
 from engine.options import read_into
-from engine.support.grid import KING, Grid, members
+from engine.support.grid import Grid, members
 from engine.support.players import opponent
 
 GRID = Grid(5, 5)
 PLACES: tuple[Place, ...] = GRID.names
 SQUARES = GRID.squares
-NEIGHBOURS: tuple[int, ...] = GRID.neighbours(KING)
 
 WARM, COOL = "warm", "cool"
 PLAYERS: tuple[Player, ...] = (WARM, COOL)

@@ -13,17 +13,7 @@ from collections.abc import Mapping
 from engine.api import OptionValue, Player
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.blockade import state_text
-from engine.games.blockade.board import (
-    BY_ROLL,
-    COLOURS,
-    EXACT,
-    GRID,
-    OWNED,
-    PLACES,
-    PLAYERS,
-    name_of,
-    options_from,
-)
+from engine.games.blockade.board import BY_ROLL, COLOURS, EXACT, GRID, OWNED, PLACES, PLAYERS, name_of, options_from
 from engine.games.blockade.moves import Path, play
 from engine.games.blockade.state import BlockadeState, BlockadeTurn, Move, breach_of_timing, outcome_of
 from engine.games.blockade.state_text import format_dice, format_stack

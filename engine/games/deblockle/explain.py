@@ -115,10 +115,7 @@ def _contradicted(state: DeblockleState, facings: Mapping[str, Facing]) -> list[
 
 
 def _breaches(
-    before: DeblockleState,
-    changes: list[Change],
-    playable: Mapping[str, PlayableTurns],
-    facings: Mapping[str, Facing],
+    before: DeblockleState, changes: list[Change], playable: Mapping[str, PlayableTurns], facings: Mapping[str, Facing]
 ) -> list[Breach]:
     mover = str(before.to_move)
     own_moves = [change for change in changes if isinstance(change, Moved) and change.owner == mover]

@@ -55,10 +55,7 @@ def new_state(options: DeblockleOptions) -> DeblockleState:
 
 
 def set_up(
-    appearance: Appearance,
-    options: Mapping[str, OptionValue] | None = None,
-    *,
-    anywhere: bool = False,
+    appearance: Appearance, options: Mapping[str, OptionValue] | None = None, *, anywhere: bool = False
 ) -> DeblockleState:
     """The start a table shows; only the tops are known. Places that are left out count as empty.
 

@@ -56,10 +56,7 @@ def new_state(options: DiaballikOptions) -> DiaballikState:
 
 
 def set_up(
-    appearance: Appearance,
-    options: Mapping[str, OptionValue] | None = None,
-    *,
-    anywhere: bool = False,
+    appearance: Appearance, options: Mapping[str, OptionValue] | None = None, *, anywhere: bool = False
 ) -> DiaballikState:
     """The start a table shows; places that are left out count as empty.
 

@@ -11,16 +11,11 @@ from engine.games.number_drop.sheet import BONUS_BOX, COLUMNS, CROSS, LETTERS, S
 from engine.games.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropOptions, NumberDropState, Phase
 from engine.support.grid import members
 
-ALL_LETTERS = (1 << len(LETTERS)) - 1
-
 
 def new_state(options: NumberDropOptions) -> NumberDropState:
     """The start: empty sheets, the tiles still to be drawn."""
     return NumberDropState(
-        options,
-        Phase.TILES,
-        (Sheet(),) * options.players,
-        notches=(0,) * len(LETTERS) if options.solo else (),
+        options, Phase.TILES, (Sheet(),) * options.players, notches=(0,) * len(LETTERS) if options.solo else ()
     )
 
 

@@ -188,10 +188,7 @@ class _Reading:
         sheet = self._read_sheet(Word(joined, self.bare[0].column), "the sheet")
         start = flow.new_state(options)
         state = replace(
-            start,
-            phase=Phase.ROLL,
-            tiles=tile_draws(options)[0].roll.faces,
-            sheets=(sheet, *start.sheets[1:]),
+            start, phase=Phase.ROLL, tiles=tile_draws(options)[0].roll.faces, sheets=(sheet, *start.sheets[1:])
         )
         return replace(state, phase=Phase.OVER) if flow.reached_the_line(state) else state
 

@@ -80,12 +80,7 @@ class _HintSearch:
     """One search for a hint."""
 
     def __init__(
-        self,
-        state: BlokusState,
-        seat: int,
-        rng: Random,
-        deadline: Deadline,
-        better: HintListener[BlokusTurn] | None,
+        self, state: BlokusState, seat: int, rng: Random, deadline: Deadline, better: HintListener[BlokusTurn] | None
     ) -> None:
         self._state = state
         self._seat = seat

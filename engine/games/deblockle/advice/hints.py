@@ -11,15 +11,7 @@ from engine.errors import IllegalTurnError
 from engine.games.deblockle.advice.evaluation import TURN, SearchRules, search_rules_of
 from engine.games.deblockle.advice.playouts import play_random_games
 from engine.games.deblockle.board import PLACES, PLAYERS, other
-from engine.games.deblockle.fast_rules import (
-    ORIENTATIONS,
-    Move,
-    Position,
-    codes_of,
-    known_position,
-    turn_of,
-    world_of,
-)
+from engine.games.deblockle.fast_rules import ORIENTATIONS, Move, Position, codes_of, known_position, turn_of, world_of
 from engine.games.deblockle.state import DeblockleState, DeblockleTurn
 from engine.games.deblockle.turns import certainty_of, legal_turns
 from engine.search.alpha_beta import MOST_PLIES, Found, best_move

@@ -23,14 +23,7 @@ from engine.games.number_drop.sheet import (
     Sheet,
     combinations,
 )
-from engine.games.number_drop.state import (
-    Combination,
-    Drop,
-    NumberDropState,
-    NumberDropTurn,
-    PenaltyDrop,
-    SetUpDigit,
-)
+from engine.games.number_drop.state import Combination, Drop, NumberDropState, NumberDropTurn, PenaltyDrop, SetUpDigit
 from engine.games.number_drop.turns import played
 from engine.support.grid import members
 

@@ -121,10 +121,7 @@ _RANK_BURIED = np.array(
 )
 """The rank of a patch that can still grow, and of one that can't, by its size."""
 
-_BY_SIZE = {
-    IDENTICAL: (0.8, -1.04, -1.22, -1.55, -1.49, -2.5),
-    CONSECUTIVE: (0.68, -0.4, -0.63, -0.58, 0.28, -0.5),
-}
+_BY_SIZE = {IDENTICAL: (0.8, -1.04, -1.22, -1.55, -1.49, -2.5), CONSECUTIVE: (0.68, -0.4, -0.63, -0.58, 0.28, -0.5)}
 
 
 def chance_of(kind: str, size: int, missing: int, turns_left: float) -> float:

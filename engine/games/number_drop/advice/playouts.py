@@ -7,14 +7,7 @@ from random import Random
 from engine.api import Tally
 from engine.games.number_drop import flow
 from engine.games.number_drop.components import STAR
-from engine.games.number_drop.drops import (
-    Cells,
-    Falling,
-    any_digits,
-    falling,
-    squares_at,
-    turned_shapes,
-)
+from engine.games.number_drop.drops import Cells, Falling, any_digits, falling, squares_at, turned_shapes
 from engine.games.number_drop.rolls import tile_draws
 from engine.games.number_drop.sheet import (
     COLUMNS,

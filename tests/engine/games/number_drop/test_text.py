@@ -84,7 +84,7 @@ def test_a_bare_sheet_above_the_line_is_a_game_that_is_over():
         ("p1 p2 roll", "cannot read 'p2'", 4),
         ("roll p1=-", "lacks p2=", 10),
         (f"roll p1=- p2=- p3=- {TILES}", "players= for more", 19),
-        ("roll p1=- p1=-", "once", 11),
+        ("roll p1=- p1=1......", "p1 with one value", 11),
         (f"roll p1=1.....* p2=- {TILES}", "7 digits, X and dots", 9),
         (f"roll p1=1....../1..... p2=- {TILES}", "7 digits", 17),
         (f"roll p1={'/'.join(['1......'] * 15)} p2=- {TILES}", "at most 14 lines", 9),
