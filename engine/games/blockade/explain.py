@@ -179,12 +179,9 @@ class _Change:
         for square, piece in self.capped:
             if not is_blockade(played.stacks[square]):
                 place = PLACES[square]
-                yield Breach(
-                    "black-without-tower",
-                    f"A {name_of(piece)} was put on {place}, where no tower was made.",
-                    f"Put the {name_of(piece)} back beside the board.",
-                    (place,),
-                )
+                sentence = f"A {name_of(piece)} was put on {place}, where no tower was made."
+                remedy = f"Put the {name_of(piece)} back beside the board."
+                yield Breach("black-without-tower", sentence, remedy, (place,))
 
 
 def _gone(square: int, piece: int) -> Breach:
@@ -193,32 +190,20 @@ def _gone(square: int, piece: int) -> Breach:
         return Breach("black-moved", f"The black piece on {place} was taken off.", f"Put it back on {place}.", (place,))
     if size_of(piece) == LARGE:
         return Breach("large-moved", f"The {name_of(piece)} on {place} is gone.", f"Put it back on {place}.", (place,))
-    return Breach(
-        "piece-gone",
-        f"The {name_of(piece)} is gone from {place}, and came nowhere.",
-        f"Put the {name_of(piece)} back on {place}, or where it may go.",
-        (place,),
-    )
+    sentence = f"The {name_of(piece)} is gone from {place}, and came nowhere."
+    return Breach("piece-gone", sentence, f"Put the {name_of(piece)} back on {place}, or where it may go.", (place,))
 
 
 def _added(square: int, piece: int) -> Breach:
     place = PLACES[square]
     if size_of(piece) == LARGE:
         return Breach("large-moved", f"A {name_of(piece)} lies on {place}.", "Put the large where it stood.", (place,))
-    return Breach(
-        "piece-added",
-        f"A {name_of(piece)} came onto {place}, and none is gone from elsewhere.",
-        f"Take the {name_of(piece)} off {place}.",
-        (place,),
-    )
+    sentence = f"A {name_of(piece)} came onto {place}, and none is gone from elsewhere."
+    return Breach("piece-added", sentence, f"Take the {name_of(piece)} off {place}.", (place,))
 
 
 def _unexplained(new: Appearance, played: Played) -> Breach:
     expected = appearance_of(played.stacks)
     places = tuple(place for place in PLACES if expected[place] != new[place])
-    return Breach(
-        "piece-gone",
-        f"No turn leaves {', '.join(places)} looking so.",
-        "Put everything back as it was, and play the turn again.",
-        places,
-    )
+    sentence = f"No turn leaves {', '.join(places)} looking so."
+    return Breach("piece-gone", sentence, "Put everything back as it was, and play the turn again.", places)

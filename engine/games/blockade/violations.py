@@ -41,22 +41,14 @@ def _there_and_back(path: tuple[int, ...]) -> tuple[str, ...]:
 
 def after_the_win(path: tuple[int, ...]) -> Breach:
     """A move after the fifth tower."""
-    return Breach(
-        "game-over",
-        f"The fifth tower ended the game, but something moved from {PLACES[path[0]]} after it.",
-        f"Put it back on {PLACES[path[0]]}.",
-        _there_and_back(path),
-    )
+    sentence = f"The fifth tower ended the game, but something moved from {PLACES[path[0]]} after it."
+    return Breach("game-over", sentence, f"Put it back on {PLACES[path[0]]}.", _there_and_back(path))
 
 
 def black_moved(path: tuple[int, ...]) -> Breach:
     """A black piece was moved."""
-    return Breach(
-        "black-moved",
-        f"The black piece on {PLACES[path[0]]} was moved.",
-        f"Put it back on its tower on {PLACES[path[0]]}.",
-        _there_and_back(path),
-    )
+    sentence = f"The black piece on {PLACES[path[0]]} was moved."
+    return Breach("black-moved", sentence, f"Put it back on its tower on {PLACES[path[0]]}.", _there_and_back(path))
 
 
 def large_moved(piece: int, path: tuple[int, ...]) -> Breach:
@@ -68,12 +60,9 @@ def large_moved(piece: int, path: tuple[int, ...]) -> Breach:
 def opponent_moved(player: Player, piece: int, path: tuple[int, ...]) -> Breach:
     """A piece of the other player's was moved."""
     mine = " and ".join(COLOURS[colour] for colour in OWNED[player])
-    return Breach(
-        "moved-opponent-piece",
-        f"{player.capitalize()} plays {mine}, but a {name_of(piece)} was moved from {PLACES[path[0]]}.",
-        f"Put the {name_of(piece)} back on {PLACES[path[0]]}.",
-        _there_and_back(path),
-    )
+    sentence = f"{player.capitalize()} plays {mine}, but a {name_of(piece)} was moved from {PLACES[path[0]]}."
+    remedy = f"Put the {name_of(piece)} back on {PLACES[path[0]]}."
+    return Breach("moved-opponent-piece", sentence, remedy, _there_and_back(path))
 
 
 def over_blockade(piece: int, path: tuple[int, ...], walls: int) -> Breach:
@@ -81,12 +70,9 @@ def over_blockade(piece: int, path: tuple[int, ...], walls: int) -> Breach:
     start, end = PLACES[path[0]], PLACES[path[-1]]
     onto = walls >> path[-1] & 1
     how = f"can't go onto the blockade on {end}" if onto else f"can't get to {end} without passing over a blockade"
-    return Breach(
-        "passed-over-blockade",
-        f"The {name_of(piece)} from {start} {how}, which is the other player's.",
-        f"Put the {name_of(piece)} back on {start}, or go round the other player's blockades.",
-        _there_and_back(path),
-    )
+    sentence = f"The {name_of(piece)} from {start} {how}, which is the other player's."
+    remedy = f"Put the {name_of(piece)} back on {start}, or go round the other player's blockades."
+    return Breach("passed-over-blockade", sentence, remedy, _there_and_back(path))
 
 
 def rested(rule: str, stack: Stack, height: int, square: int) -> Breach:

@@ -60,12 +60,8 @@ def breach_of_playing(state: BlokusState, seat: int, places: tuple[Place, ...]) 
 
 def wrong_colour(player: str, drawn: str, hand: str, places: tuple[Place, ...]) -> Breach:
     """The breach of a player who draws in another colour than the one in hand."""
-    return Breach(
-        "colour-not-in-hand",
-        f"{player} holds {hand} in this round, but drew in {drawn} on {_bare(places)}.",
-        f"Wipe {_named(places)} clean, and draw in {hand}.",
-        places,
-    )
+    sentence = f"{player} holds {hand} in this round, but drew in {drawn} on {_bare(places)}."
+    return Breach("colour-not-in-hand", sentence, f"Wipe {_named(places)} clean, and draw in {hand}.", places)
 
 
 def square_taken(places: tuple[Place, ...]) -> Breach:
@@ -95,12 +91,8 @@ def _breaches_of_squares(state: BlokusState, seat: int, squares: int) -> Iterato
     name = name_on(sheet.grid, squares)
     if len(listed) != 1:
         parts = ", and ".join(_bare(places_on(state, seat, piece)) for piece in listed)
-        yield Breach(
-            "not-one-shape",
-            f"What {player} drew does not hang together: {parts}.",
-            "Draw the squares of one shape, side by side.",
-            places,
-        )
+        sentence = f"What {player} drew does not hang together: {parts}."
+        yield Breach("not-one-shape", sentence, "Draw the squares of one shape, side by side.", places)
     elif name is None or name not in sheet.number_of:
         what = f"The {squares.bit_count()} squares on {_named(places)} are"
         yield Breach(
@@ -130,12 +122,9 @@ def _breaches_of_touching(state: BlokusState, seat: int, squares: int) -> Iterat
         return
     if touching := sheet.grid.beside(squares) & own:
         beside = places_on(state, seat, touching)
-        yield Breach(
-            "touches-side",
-            f"The {colour} shape on {_named(places)} touches {_named(beside)} at a side, {colour} too.",
-            f"Draw it so that it touches {colour} at corners only.",
-            (*places, *beside),
-        )
+        sentence = f"The {colour} shape on {_named(places)} touches {_named(beside)} at a side, {colour} too."
+        remedy = f"Draw it so that it touches {colour} at corners only."
+        yield Breach("touches-side", sentence, remedy, (*places, *beside))
     if not sheet.grid.diagonal_to(squares) & own:
         yield Breach(
             "touches-no-corner",
@@ -184,12 +173,8 @@ def strikes_left(state: BlokusState, seat: int) -> int:
 
 def no_strike_left(player: str, name: str, row: int, crossed_out: int, places: tuple[Place, ...]) -> Breach:
     """The breach of a player who draws a shape of another row with no strike left."""
-    return Breach(
-        "no-strike-left",
-        f"{name} stands in row {row}, and {player} has no strike left for it: {crossed_out} are crossed out.",
-        "Draw a shape of a row that a die gives.",
-        places,
-    )
+    sentence = f"{name} stands in row {row}, and {player} has no strike left for it: {crossed_out} are crossed out."
+    return Breach("no-strike-left", sentence, "Draw a shape of a row that a die gives.", places)
 
 
 def places_on(state: BlokusState, seat: int, squares: int) -> tuple[Place, ...]:

@@ -72,14 +72,8 @@ def _turned_in_place(before: DeblockleState, facings: Mapping[str, Facing]) -> t
             narrowed_blocks(before, {place: facing})
         except ContradictionError:
             block = before.by_square()[SQUARE_OF[place]]
-            found.append(
-                Breach(
-                    "block-turned-in-place",
-                    f"The {block.owner} block on {place} was turned where it stands.",
-                    turn_back(before, block.square),
-                    (place,),
-                )
-            )
+            sentence = f"The {block.owner} block on {place} was turned where it stands."
+            found.append(Breach("block-turned-in-place", sentence, turn_back(before, block.square), (place,)))
     return tuple(found)
 
 
@@ -92,14 +86,9 @@ def _faces_of_a_turn(
     places = min(contradictions, key=len)
     found = []
     if turn.end in places:
-        found.append(
-            Breach(
-                "turned-while-hopping",
-                f"The {turn.player} block was turned on its way from {turn.start} to {turn.end}.",
-                f"Turn it back on {turn.end}, {turn.top} still up, as it came out of the roll.",
-                (turn.end,),
-            )
-        )
+        sentence = f"The {turn.player} block was turned on its way from {turn.start} to {turn.end}."
+        remedy = f"Turn it back on {turn.end}, {turn.top} still up, as it came out of the roll."
+        found.append(Breach("turned-while-hopping", sentence, remedy, (turn.end,)))
     rest = {place: standing[place] for place in places if place != turn.end}
     return (*found, *_turned_in_place(before, rest))
 
@@ -173,14 +162,8 @@ def _opponent_moved(before: DeblockleState, move: Moved, playable: PlayableTurns
         return [_out_of_turn(before, move.owner, start, remedy, places)]
     if start == end:
         return breaches_of_move(before, move, {})
-    found = [
-        Breach(
-            "moved-opponent-block",
-            f"It is {before.to_move}'s turn, and the {move.owner} block was moved from {start} to {end}.",
-            remedy,
-            places,
-        )
-    ]
+    sentence = f"It is {before.to_move}'s turn, and the {move.owner} block was moved from {start} to {end}."
+    found = [Breach("moved-opponent-block", sentence, remedy, places)]
     if move.landed_on:
         found = [*breaches_of_move(before, move, {}), *found]
     if certainly_blocked(before, move.owner):
@@ -195,12 +178,8 @@ def _out_of_turn(before: DeblockleState, owner: str, start: str, remedy: str, pl
 
 
 def _deblockled(before: DeblockleState, owner: str, remedy: str, places: tuple[str, ...]) -> Breach:
-    return Breach(
-        "no-turn-left",
-        f"{owner.capitalize()} is Deblockle'd and has no turn the rules allow, so {before.to_move} plays on.",
-        remedy,
-        places,
-    )
+    sentence = f"{owner.capitalize()} is Deblockle'd and has no turn the rules allow, so {before.to_move} plays on."
+    return Breach("no-turn-left", sentence, remedy, places)
 
 
 def _removed(before: DeblockleState, change: Removed, playable: PlayableTurns, *, alone: bool) -> list[Breach]:
@@ -221,11 +200,5 @@ def _removed(before: DeblockleState, change: Removed, playable: PlayableTurns, *
     wrong = reason_to_stay(before, change.square)
     if wrong is not None:
         return [wrong]
-    return [
-        Breach(
-            "block-removed-without-goal",
-            f"The {change.owner} block is gone from {place}, but it didn't roll star up onto its goal.",
-            remedy,
-            (place,),
-        )
-    ]
+    sentence = f"The {change.owner} block is gone from {place}, but it didn't roll star up onto its goal."
+    return [Breach("block-removed-without-goal", sentence, remedy, (place,))]

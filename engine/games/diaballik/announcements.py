@@ -117,12 +117,9 @@ def why_not(state: DiaballikState, player: Player, claimants: Sequence[Player] =
         )
     places = GRID.names_of(touch)
     named = f", on {' and '.join(places)}" if places else ""
-    return Breach(
-        "anti-play-contacts",
-        f"Of {player}'s pieces {len(places)} touch {foe}'s wall{named}; it takes {CONTACTS_TO_CLAIM}.",
-        f"Bring {CONTACTS_TO_CLAIM - len(places)} more pieces right up to the wall.",
-        places,
-    )
+    sentence = f"Of {player}'s pieces {len(places)} touch {foe}'s wall{named}; it takes {CONTACTS_TO_CLAIM}."
+    remedy = f"Bring {CONTACTS_TO_CLAIM - len(places)} more pieces right up to the wall."
+    return Breach("anti-play-contacts", sentence, remedy, places)
 
 
 def outcome_of_words(said: Announcement) -> Outcome:

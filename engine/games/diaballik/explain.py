@@ -144,14 +144,9 @@ def _unexplained(turn: TurnInProgress, result: Side) -> tuple[Breach, ...]:
     places = GRID.names_of(gone | came)
     carried = gone >> turn.ball & 1 and came >> result.ball & 1
     if carried:
-        found.append(
-            Breach(
-                "carrier-moved",
-                f"The piece with the ball went from {PLACES[turn.ball]} to {PLACES[result.ball]}.",
-                f"Put it back on {PLACES[turn.ball]}; it may move once the ball is passed.",
-                (PLACES[turn.ball], PLACES[result.ball]),
-            )
-        )
+        sentence = f"The piece with the ball went from {PLACES[turn.ball]} to {PLACES[result.ball]}."
+        remedy = f"Put it back on {PLACES[turn.ball]}; it may move once the ball is passed."
+        found.append(Breach("carrier-moved", sentence, remedy, (PLACES[turn.ball], PLACES[result.ball])))
     if GOAL[turn.player] >> result.ball & 1 or not carried:
         line = None if turn.ball == result.ball else pass_line_breach(turn, turn.ball, result.ball)
         if line is not None:
@@ -278,14 +273,9 @@ def _recoloured(before: DiaballikState, shown: Mapping[str, Shown], moved: Mappi
                 found.append(_PIECE.recoloured(place, foe, player, f"Put the {foe} piece back on {place}."))
             elif square in moved[foe].gone:
                 start = PLACES[came_from]
-                found.append(
-                    Breach(
-                        "square-taken",
-                        f"The {player} piece from {start} went to {place}, where a {foe} piece stood.",
-                        f"Put the {player} piece back on {start} and the {foe} one on {place}.",
-                        (start, place),
-                    )
-                )
+                sentence = f"The {player} piece from {start} went to {place}, where a {foe} piece stood."
+                remedy = f"Put the {player} piece back on {start} and the {foe} one on {place}."
+                found.append(Breach("square-taken", sentence, remedy, (start, place)))
     return found
 
 
@@ -295,14 +285,9 @@ def _lost_and_found(before: DiaballikState, player: str, moved: Mapping[str, Mov
     taken = {end for _, end in moved[foe].pairs} | set(moved[foe].came)
     for square in moved[player].gone:
         if square not in taken:
-            found.append(
-                Breach(
-                    "piece-removed",
-                    f"The {player} piece from {PLACES[square]} is gone.",
-                    f"Put the {player} piece back on {PLACES[square]}.",
-                    (PLACES[square],),
-                )
-            )
+            sentence = f"The {player} piece from {PLACES[square]} is gone."
+            remedy = f"Put the {player} piece back on {PLACES[square]}."
+            found.append(Breach("piece-removed", sentence, remedy, (PLACES[square],)))
     for square in moved[player].came:
         if not before.side(foe).pieces >> square & 1:
             found.append(_PIECE.added(player, PLACES[square]))
@@ -312,14 +297,9 @@ def _lost_and_found(before: DiaballikState, player: str, moved: Mapping[str, Mov
 def _balls(before: DiaballikState, player: str, shown: Shown) -> list[Breach]:
     was = PLACES[before.side(player).ball]
     if not shown.balls:
-        return [
-            Breach(
-                "ball-missing",
-                f"{player.capitalize()}'s ball is on none of {player}'s pieces; it was on {was}.",
-                f"Put {player}'s ball back on the piece that had it, the one from {was}.",
-                (was,),
-            )
-        ]
+        sentence = f"{player.capitalize()}'s ball is on none of {player}'s pieces; it was on {was}."
+        remedy = f"Put {player}'s ball back on the piece that had it, the one from {was}."
+        return [Breach("ball-missing", sentence, remedy, (was,))]
     if shown.balls.bit_count() > 1:
         places = GRID.names_of(shown.balls)
         return [
@@ -350,12 +330,7 @@ def _opponent(before: DiaballikState, shown: Mapping[str, Shown], moved: Mapping
     carried = any(start == was.ball and balls >> end & 1 for start, end in moved[foe].pairs)
     if balls.bit_count() == 1 and not balls >> was.ball & 1 and not carried:
         now = PLACES[balls.bit_length() - 1]
-        found.append(
-            Breach(
-                "passed-opponent-ball",
-                f"It is {mover}'s turn, and {foe}'s ball went from {PLACES[was.ball]} to {now}.",
-                f"Put {foe}'s ball back on {PLACES[was.ball]}.",
-                (PLACES[was.ball], now),
-            )
-        )
+        sentence = f"It is {mover}'s turn, and {foe}'s ball went from {PLACES[was.ball]} to {now}."
+        remedy = f"Put {foe}'s ball back on {PLACES[was.ball]}."
+        found.append(Breach("passed-opponent-ball", sentence, remedy, (PLACES[was.ball], now)))
     return found

@@ -64,12 +64,9 @@ def _no_claim(now: TurnInProgress) -> Breach:
     places = GRID.names_of(touch)
     foe = other(now.player)
     if not places:
-        return Breach(
-            "anti-play-wall",
-            f"After that turn none of {now.player}'s pieces touches a wall of {foe}'s.",
-            "Play the turn without announcing anti-play.",
-            GRID.names_of(now.foes),
-        )
+        sentence = f"After that turn none of {now.player}'s pieces touches a wall of {foe}'s."
+        remedy = "Play the turn without announcing anti-play."
+        return Breach("anti-play-wall", sentence, remedy, GRID.names_of(now.foes))
     return Breach(
         "anti-play-contacts",
         f"After that turn {len(places)} of {now.player}'s pieces touch {foe}'s wall; it takes {CONTACTS_TO_CLAIM}.",
@@ -79,12 +76,9 @@ def _no_claim(now: TurnInProgress) -> Breach:
 
 
 def _after_the_goal(now: TurnInProgress, places: tuple[str, ...]) -> Breach:
-    return Breach(
-        "goal-ends-turn",
-        f"With the ball on {PLACES[now.ball]} {now.player} has won, and nothing more is done.",
-        f"Leave the ball on {PLACES[now.ball]} and everything else as it was then.",
-        tuple(dict.fromkeys((PLACES[now.ball], *places))),
-    )
+    sentence = f"With the ball on {PLACES[now.ball]} {now.player} has won, and nothing more is done."
+    remedy = f"Leave the ball on {PLACES[now.ball]} and everything else as it was then."
+    return Breach("goal-ends-turn", sentence, remedy, tuple(dict.fromkeys((PLACES[now.ball], *places))))
 
 
 def breach_of(now: TurnInProgress, action: Action) -> Breach | None:
@@ -110,12 +104,8 @@ def _move_breach(now: TurnInProgress, action: Action, places: tuple[str, ...]) -
     start, end = PLACES[action.start], PLACES[action.end]
     if action.start == now.ball:
         meant = f" Write {start}*{end} if a pass was meant." if now.pieces >> action.end & 1 else ""
-        return Breach(
-            "carrier-moved",
-            f"The piece on {start} has the ball, so it can't move to {end}.",
-            f"Put it back on {start}; it may move once the ball is passed.{meant}",
-            places,
-        )
+        remedy = f"Put it back on {start}; it may move once the ball is passed.{meant}"
+        return Breach("carrier-moved", f"The piece on {start} has the ball, so it can't move to {end}.", remedy, places)
     if (now.pieces | now.foes) >> action.end & 1:
         return Breach("square-taken", f"{end} is taken, so nothing moves there from {start}.", TAKE_BACK, places)
     if not NEAR[action.start] >> action.end & 1:

@@ -223,14 +223,9 @@ def _spoilt(before: NumberDropState, player: int, seen: dict[int, tuple[str, boo
         )
     if opened:
         names = ", ".join(GRID.names[square] for square in opened)
-        found.append(
-            Breach(
-                "loop-stays",
-                f"The loop round {names} on {who}'s sheet is gone.",
-                f"Draw it again round {names}.",
-                tuple(f"{who}.{GRID.names[square]}" for square in opened),
-            )
-        )
+        sentence = f"The loop round {names} on {who}'s sheet is gone."
+        remedy = f"Draw it again round {names}."
+        found.append(Breach("loop-stays", sentence, remedy, tuple(f"{who}.{GRID.names[square]}" for square in opened)))
     return tuple(found)
 
 
