@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from engine.api import Breach, Place, Player, Rule
-from engine.errors import IllegalTurnError
+from engine.api import Breach, Place, Player, Rule, TurnT
+from engine.errors import AmbiguousError, IllegalTurnError
 
 
 def rules_by_id(*rules: Rule) -> Mapping[str, Rule]:
@@ -28,6 +28,15 @@ def not_legal(turn: str, breaches: Sequence[Breach]) -> IllegalTurnError:
 def no_start(breaches: Sequence[Breach]) -> IllegalTurnError:
     """The error for a table that shows no start."""
     return IllegalTurnError(f"this is no start: {told(breaches)}", tuple(breaches))
+
+
+def only_turn(turns: Sequence[TurnT], format_turn: Callable[[TurnT], str]) -> TurnT:
+    """The one turn that ``turns`` are, where look-alikes leave different states; raises AmbiguousError for several."""
+    different = list(dict.fromkeys(turns))
+    if len(different) != 1:
+        listed = ", ".join(map(format_turn, different)) or "no turn"
+        raise AmbiguousError(f"got {listed}; expected one turn, as each leaves another state: ask which was played")
+    return different[0]
 
 
 def game_over(places: tuple[Place, ...]) -> Breach:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from engine.api import Announcement, Breach, Certainty, OptionValue, Roll, Rule
-from engine.errors import AmbiguousError, IllegalTurnError
+from engine.errors import IllegalTurnError
 from engine.games.blockade import showing
 from engine.games.blockade import state as states
 from engine.games.blockade.board import PLAYERS, Stacks, options_from
@@ -18,7 +18,7 @@ from engine.games.blockade.notation import format_turn, paths_of
 from engine.games.blockade.rolls import rolled
 from engine.games.blockade.state import BlockadeState, BlockadeTurn, breach_of_timing
 from engine.games.blockade.turns import turns_of
-from engine.support.breaches import rules_by_id
+from engine.support.breaches import only_turn, rules_by_id
 from engine.support.players import common_announcements, one_to_move
 
 catalogue = rules_by_id(
@@ -120,9 +120,4 @@ def _followed(state: BlockadeState, turn: BlockadeTurn) -> tuple[Stacks, tuple[B
 
 def combine(turns: Sequence[BlockadeTurn]) -> BlockadeTurn:
     """Give the one turn there is; raises AmbiguousError for several, whose stacks differ though they look alike."""
-    if not turns:
-        raise AmbiguousError("no turns were given to combine; expected at least one")
-    if any(turn != turns[0] for turn in turns):
-        listed = ", ".join(format_turn(turn) for turn in dict.fromkeys(turns))
-        raise AmbiguousError(f"{listed} don't leave the same stacks; ask which was played")
-    return turns[0]
+    return only_turn(turns, format_turn)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from engine.api import Announcement, Breach, Certainty, OptionValue, Rule
-from engine.errors import AmbiguousError, IllegalTurnError
+from engine.errors import IllegalTurnError
 from engine.games.blokus_dice import rolls, violations
 from engine.games.blokus_dice import turns as playing
 from engine.games.blokus_dice.notation import format_turn
@@ -23,7 +23,7 @@ from engine.games.blokus_dice.state import (
 from engine.games.blokus_dice.table import new_state
 from engine.games.blokus_dice.turns import choices, turn_of
 from engine.showing import CouldBe, Seen
-from engine.support.breaches import not_legal, rules_by_id
+from engine.support.breaches import not_legal, only_turn, rules_by_id
 from engine.support.grid import members, set_of
 from engine.support.players import RESIGN, format_announcement, one_to_move
 
@@ -124,12 +124,7 @@ def apply(state: BlokusState, turn: BlokusTurn) -> BlokusState:
 
 def combine(turns: Sequence[BlokusTurn]) -> BlokusTurn:
     """Give the turn when all are the same one; raises AmbiguousError otherwise, for dice and strikes matter."""
-    if not turns:
-        raise AmbiguousError("no turns were given to combine; expected at least one")
-    if len(set(turns)) > 1:
-        listed = ", ".join(format_turn(turn) for turn in turns)
-        raise AmbiguousError(f"{listed} leave different dice or strikes; ask which was played")
-    return turns[0]
+    return only_turn(turns, format_turn)
 
 
 def turns_showing(state: BlokusState, could_be: CouldBe) -> Iterator[BlokusTurn]:

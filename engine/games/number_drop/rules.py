@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from engine.api import Announcement, Breach, Certainty, OptionValue, Player, Roll, Rule
-from engine.errors import AmbiguousError, IllegalTurnError
+from engine.errors import IllegalTurnError
 from engine.games.number_drop import flow, rolls
 from engine.games.number_drop import turns as playing
 from engine.games.number_drop.components import DIGITS, STAR
@@ -39,7 +39,7 @@ from engine.games.number_drop.state import (
 from engine.games.number_drop.turns import turns_of
 from engine.games.number_drop.violations import breaches_of
 from engine.showing import CouldBe, Seen
-from engine.support.breaches import not_legal, rules_by_id
+from engine.support.breaches import not_legal, only_turn, rules_by_id
 from engine.support.grid import set_of
 from engine.support.players import DRAW, RESIGN, format_announcement
 
@@ -163,11 +163,7 @@ def combine(turns: Sequence[NumberDropTurn]) -> NumberDropTurn:
 
     A combination with its letter and one without look alike, but they differ in what may strike later.
     """
-    different = list(dict.fromkeys(turns))
-    if len(different) != 1:
-        listed = ", ".join(format_turn(turn) for turn in different) or "no turn"
-        raise AmbiguousError(f"got {listed}; expected one turn, as each leaves another state")
-    return different[0]
+    return only_turn(turns, format_turn)
 
 
 def turns_showing(state: NumberDropState, could_be: CouldBe) -> Iterator[NumberDropTurn]:

@@ -101,7 +101,7 @@ def test_strikes_take_a_shape_of_another_row():
     assert GAME.rules.combine([one, one]) == one
     with pytest.raises(AmbiguousError, match="ask which"):
         GAME.rules.combine([one, other])
-    with pytest.raises(AmbiguousError, match="at least one"):
+    with pytest.raises(AmbiguousError, match="no turn"):
         GAME.rules.combine([])
 
 
