@@ -1,4 +1,8 @@
-"""The board as sets of squares, the options in force, and stacks of pieces on it."""
+"""The board, the options in force, and stacks of pyramids: where one may rest, what makes a tower or a blockade.
+
+A *piece* is an integer, its colour times four plus its size (1 small, 2 medium, 3 large). A *stack* is a tuple of
+pieces, the lowest first. Squares are indices as in ``engine.support.grid``: a1 is 0, e5 is 24.
+"""
 
 from __future__ import annotations
 

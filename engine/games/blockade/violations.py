@@ -1,4 +1,4 @@
-"""What holds in every position: larges in place, no piece lost, all at rest, black only where it may be."""
+"""The rules that a turn's moves can break, as breaches in words; and what holds in every position."""
 
 from __future__ import annotations
 

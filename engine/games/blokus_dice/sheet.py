@@ -1,4 +1,4 @@
-"""The printed sheet: size, closed squares, the shapes each number gives, strikes; and its file.
+"""The 21 shapes, and the printed sheet: size, closed squares, the shapes each number gives, strikes; and its file.
 
 A sheet's strict text is ``SIZE/STRIKES/CLOSED/ROW1/…/ROW6``, which an option or a state can carry:
 ``10x10/3/-/1,2,I3,V3/I4,L4,T4,O4,Z4/I5,L5,Y5/P5,U5,V5/T5,X5,F5/N5,W5,Z5``.

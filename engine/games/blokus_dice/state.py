@@ -1,4 +1,4 @@
-"""The options in force, states and turns: frozen values, and what an onlooker sees of a state."""
+"""A state and a turn: the options in force, everyone's sheet, the markers and how they go round, and what is seen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""The board, and the cubes that roll over it: sides, symbols, orientations."""
+"""The board, and the blocks' orientations: what a roll does.
+
+Squares and sets of squares are as in ``engine.support.grid``: a1 is 0, g7 is 48. An orientation is a small integer, one
+of 24, a set of them the bits of a 24-bit mask. It says which of the net's six faces is at each of the six positions
+*up, north, east, south, west, down*. Orientation 0 is the net as it is written. Tipping a block north puts its south
+face up, its upper face north, and so on round. A hop or a slide never turns a block, so nothing here is about hops.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Legal turns: rolls, hops, and what is certain of them while faces are hidden.
+"""Legal turns: rolls, hops, and what is certain of them while faces are hidden; and what may be announced.
 
 A turn's legality hangs on where all blocks stand, which everybody sees, and on the orientation of the one block that
 moves. So the possibilities of different blocks never have to be looked at together: whether a player is blocked is the

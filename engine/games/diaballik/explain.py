@@ -1,4 +1,9 @@
-"""Which rules a change of the table breaks: pieces and balls that came or went, then what the mover did."""
+"""Which rules a change of the table breaks: pieces and balls that came or went, then what the mover did.
+
+Of the mover only the outcome is seen, so the smallest violation that would explain it is looked for. Each rule is
+relaxed in turn, and the actions are found that lead to what is seen without it. Those actions are then judged one by
+one, so that the breach names the very step that was wrong.
+"""
 
 from __future__ import annotations
 

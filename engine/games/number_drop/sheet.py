@@ -1,4 +1,10 @@
-"""A sheet as sets of cells, and the combinations of numbers written on it."""
+"""One player's sheet: what is written, the loops drawn round it, its points, and the combinations that it offers.
+
+A sheet's cells are squares of a grid, a1 at the bottom left; lines are rows. A *box* is a combination that can be
+scored once: identical digits of 3 to 7, consecutive digits of 3 to 7, and one box for eight of either kind. Identical
+digits are connected sets of exactly as many equal digits as the box says, part of a larger patch or not; consecutive
+ones are paths of digits that rise by one from cell to cell.
+"""
 
 from __future__ import annotations
 

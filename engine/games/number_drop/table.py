@@ -1,4 +1,7 @@
-"""Sheets that are seen: as a start, as a correction, and which rules a change breaks."""
+"""Sheets that are seen: as a start, as a correction, and which rules a change breaks.
+
+Every sheet is looked at by itself, as its player plays by themselves.
+"""
 
 from __future__ import annotations
 
