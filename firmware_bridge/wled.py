@@ -329,10 +329,6 @@ class WledNetwork:
         if used is not None:
             used.close()
 
-    def wait_until_resolved(self, timeout_s: float) -> bool:
-        """Wait until the name has been looked up, whatever came of it; for ``referee doctor``, not for a game."""
-        return self._resolved.wait(timeout_s)
-
     def _look_up(self) -> None:
         try:
             self._address = self._resolve(self.host, self._port)

@@ -171,11 +171,6 @@ class Trace:
     closes: bool
     edges_us: tuple[int, ...]
 
-    @property
-    def lasts_ms(self) -> float:
-        """From the first change to the last."""
-        return (self.edges_us[-1] - self.edges_us[0]) / 1000
-
 
 ROCKER = "rocker switch"
 WORN = "worn push button"

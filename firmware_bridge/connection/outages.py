@@ -18,6 +18,7 @@ from firmware_bridge.errors import (
     VersionError,
     WrongDeviceError,
 )
+from firmware_bridge.protocol.link import REFUSED_RETRY_S
 from firmware_bridge.protocol.messages import ResetCause
 
 _ABSENT = (PortGoneError, PortMissingError, ConnectionLostError)
@@ -133,7 +134,7 @@ class OutageTracker:
 
 def _retry_after_s(error: BridgeError, failures: int) -> float:
     if isinstance(error, VersionError):
-        return _LONGEST_RETRY_S
+        return REFUSED_RETRY_S
     if isinstance(error, WrongDeviceError) and not isinstance(error, NoFirmwareError | SilentDeviceError):
         return _STRANGER_RETRY_S
     longest_s = _ABSENT_LONGEST_S if isinstance(error, _ABSENT) else _LONGEST_RETRY_S

@@ -1,7 +1,6 @@
 """Which light of a strip is under which square, and the TOML file that says so.
 
-Lights are numbered from 0 in the order of the strip. A map is made from a layout, written by hand, or recorded light
-by light.
+Lights are numbered from 0 in the order of the strip. A map is written by hand, or recorded light by light.
 """
 
 from __future__ import annotations
@@ -10,20 +9,15 @@ import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 from common.durable import write_durably
 from common.suggestions import did_you_mean
 from common.toml_text import as_toml_line
 from hardware.errors import MapFileError, SettingError
-from hardware.grid import PlaceGrid
 
 MAX_LIGHTS = 1500
 """The most lights a map may speak of, so that a slip of the pen is noticed; controllers have limits of their own."""
-
-Corner = Literal["near left", "near right", "far left", "far right"]
-Along = Literal["rows", "columns"]
-CORNERS: tuple[Corner, ...] = get_args(Corner)
 
 _LISTED = 8
 
@@ -81,84 +75,6 @@ class LightMap:
             )
         return tuple(found)
 
-    def check(self, *, known_places: Collection[str] = (), strip_lights: int | None = None) -> None:
-        """Raise SettingError with all that ``problems`` finds."""
-        found = self.problems(known_places=known_places, strip_lights=strip_lights)
-        if found:
-            raise SettingError("; ".join(found))
-
-    def place_of(self, light: int) -> str | None:
-        """Give the place that a light belongs to; ``None`` for the status light's and for those of no place."""
-        return next((place for place, numbers in self.places.items() if light in numbers), None)
-
-
-@dataclass(frozen=True)
-class StripLayout:
-    """How one strip runs through all squares of a board.
-
-    It begins in ``corner`` as seen by the first player (a1 is ``near left``) and runs ``along`` the rows or the
-    columns; in a ``serpentine`` it turns round at each end, otherwise every line begins on the same side. The first
-    square's first light is light ``first``; each square has ``lights_per_square``, and ``skipped`` lights that
-    nobody sees follow each square, ``skipped_at_turns`` more follow each line.
-    """
-
-    corner: Corner = "near left"
-    along: Along = "rows"
-    serpentine: bool = True
-    lights_per_square: int = 1
-    first: int = 0
-    skipped: int = 0
-    skipped_at_turns: int = 0
-
-    def __post_init__(self) -> None:
-        problems = []
-        if self.corner not in CORNERS:
-            problems.append(f"there is no corner {self.corner!r}; there are {', '.join(CORNERS)}")
-        if self.along not in get_args(Along):
-            problems.append(f"a strip can't run along {self.along!r}; it runs along rows or columns")
-        if self.lights_per_square < 1:
-            problems.append(f"{self.lights_per_square} lights per square; expected 1 or more")
-        for name in ("first", "skipped", "skipped_at_turns"):
-            if getattr(self, name) < 0:
-                problems.append(f"{name} is {getattr(self, name)}; expected 0 or more")
-        if problems:
-            raise SettingError("; ".join(problems))
-
-    def light_map(self, grid: PlaceGrid, *, status: Iterable[int] = (), lights: int | None = None) -> LightMap:
-        """Number the lights of every square of ``grid``.
-
-        ``lights`` is how many the strip has; as many as are needed when ``None``. Raises SettingError for a strip
-        that is shorter than what is needed (with both numbers), for a status light that is a square's, and for a
-        grid whose rows are not equally long where the strip runs along columns.
-        """
-        places: dict[str, tuple[int, ...]] = {}
-        light = self.first
-        for line in self._lines(grid):
-            for place in line:
-                places[place] = tuple(range(light, light + self.lights_per_square))
-                light += self.lights_per_square + self.skipped
-            light += self.skipped_at_turns
-        named = tuple(status)
-        needed = 1 + max((number for numbers in (*places.values(), named) for number in numbers), default=-1)
-        if lights is not None and lights < needed:
-            raise SettingError(
-                f"{len(places)} squares with {self.lights_per_square} lights each from light {self.first} on need "
-                f"{needed} lights and the strip has {lights}; take fewer a square, or a longer strip"
-            )
-        return LightMap(places, named, lights=needed if lights is None else lights)
-
-    def _lines(self, grid: PlaceGrid) -> Iterator[tuple[str, ...]]:
-        lines = grid.rows[::-1]
-        from_right, from_far = "right" in self.corner, "far" in self.corner
-        if self.along == "columns":
-            if len({len(line) for line in lines}) > 1:
-                raise SettingError("the rows are not equally long, so the strip can't run along columns")
-            lines = tuple(zip(*lines, strict=True))
-            from_right, from_far = from_far, from_right
-        for number, line in enumerate(lines[::-1] if from_far else lines):
-            backwards = from_right != (self.serpentine and number % 2 == 1)
-            yield line[::-1] if backwards else line
-
 
 def _uses(light_map: LightMap) -> Iterator[tuple[str, tuple[int, ...]]]:
     """What lights are for, in words, and which they are."""
@@ -196,11 +112,11 @@ def _unknown_places(given: Iterable[str], known: Collection[str]) -> Iterator[st
 _KEYS = ("lights", "status", "pin_map_crc", "places")
 
 
-def read_light_map(path: Path, *, known_places: Collection[str] = (), strip_lights: int | None = None) -> LightMap:
-    """Read a light map and check it against a game's places and the strip that is there, where these are given.
+def read_light_map(path: Path) -> LightMap:
+    """Read a light map.
 
     Raises MapFileError where the file can't be read, and SettingError, which names the file and *every* problem,
-    where it is no TOML, lacks something, has something unknown, or does not fit.
+    where it is no TOML, lacks something, or has something unknown.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -212,11 +128,9 @@ def read_light_map(path: Path, *, known_places: Collection[str] = (), strip_ligh
             f"the light map {path} can't be read ({reason}); map the lights, or name another file"
         ) from (error)
     try:
-        light_map = light_map_from_toml(text)
-        light_map.check(known_places=known_places, strip_lights=strip_lights)
+        return light_map_from_toml(text)
     except SettingError as error:
         raise SettingError(f"{path}: {error}") from error
-    return light_map
 
 
 def write_light_map(light_map: LightMap, path: Path) -> None:

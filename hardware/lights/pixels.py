@@ -48,13 +48,12 @@ class PixelDriver:
     """
 
     def __init__(self, name: str, output: PixelOutput, light_map: LightMap, *, brightness: float = 1.0) -> None:
-        try:
-            if not 0 <= brightness <= 1:
-                raise SettingError(f"a brightness of {brightness}; expected 0 to 1")
-            light_map.check(strip_lights=output.lights)
-        except SettingError:
+        wrong = light_map.problems(strip_lights=output.lights)
+        if not 0 <= brightness <= 1:
+            wrong = (f"a brightness of {brightness}; expected 0 to 1",)
+        if wrong:
             output.close()
-            raise
+            raise SettingError("; ".join(wrong))
         self.name = name
         self._output = output
         self._map = light_map

@@ -20,7 +20,7 @@ from firmware_bridge.pin_maps.file import parse_pin_map
 from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.messages import Configure, Welcome
 from hardware.grid import PlaceGrid
-from hardware.lights.light_map import LightMap, StripLayout
+from hardware.lights.light_map import LightMap
 from hardware.lights.panel import DriverSource
 from hardware.lights.signals import MOOD_STYLES, Colour, Mood, Signal, most_urgent_lights
 from hardware.pin_map import BUTTON_ROLES, ButtonRole
@@ -281,9 +281,11 @@ def demo_controller(
     pins = _PINS.format(lights=squares + 1, rows=list(range(rows)), columns=list(range(rows, rows + columns)))
     pin_map = parse_pin_map(pins, button_roles=BUTTON_ROLES)
     near_first = [place for row in reversed(grid.rows) for place in row]
+    # The strip turns round at the end of each row.
+    strip = [place for number, row in enumerate(reversed(grid.rows)) for place in (row[::-1] if number % 2 else row)]
     plan = WiringPlan(
         drivers=("board",) if lights else (),
-        light_map=StripLayout().light_map(grid, status=[squares]),
+        light_map=LightMap({place: (number,) for number, place in enumerate(strip)}, (squares,), lights=squares + 1),
         switch_source=SwitchSource.CONTROLLER,
         sensor_map=SensorMap({place: number for number, place in enumerate(near_first)}, squares, pin_map.crc32),
         pin_map=pin_map,

@@ -72,11 +72,6 @@ class Folded(Generic[StateT]):
         """The index of the step that a take-back undoes: the last turn, roll or announcement."""
         return max((index for index, step in enumerate(self.steps) if step.kind != EventKind.CORRECTION), default=None)
 
-    @property
-    def corrections(self) -> int:
-        """How many corrections hold."""
-        return sum(step.kind == EventKind.CORRECTION for step in self.steps)
-
 
 def fold(game: Game[StateT, TurnT], events: Sequence[tuple[int, Event]]) -> Folded[StateT]:
     """Give the state after one game's (number, event) pairs.

@@ -13,7 +13,6 @@ from types import MappingProxyType
 from common.phrases import capitalized, listed
 from engine.api import EMPTY, Appearance, Game, Outcome, Place, StateT, TurnT
 from engine.errors import EngineError
-from engine.support.looks import Look
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
 from referee.judge.verdict import Verdict, VerdictKind
 
@@ -84,22 +83,6 @@ def waiting_signal(game: Game[StateT, TurnT], state: StateT) -> Signal:
     if outcome is not None:
         return finished_signal(outcome)
     return Signal(Mood.WAITING, words=_to_move(state.to_move))
-
-
-def set_up_signal(game: Game[StateT, TurnT], start: Appearance, seen: Appearance | None = None) -> Signal:
-    """Ask for the set-up, marking the starting places of ``start`` that ``seen`` does not show filled yet.
-
-    A place that holds the wrong piece, or one that should be empty and is not, is marked as a fault; nothing sounds.
-    """
-    shown = seen or {}
-    missing = [place for place, look in start.items() if look != EMPTY and shown.get(place, EMPTY) == EMPTY]
-    wrong = [
-        place
-        for place, look in shown.items()
-        if look != EMPTY and _piece(look) != _piece(start.get(place, EMPTY)) and place in game.places
-    ]
-    words = f"{game.title}: please set the board up."
-    return Signal(Mood.LOOKING, _marked(wrong, LightRole.FAULT) + _marked(missing, LightRole.PUT_RIGHT), words=words)
 
 
 def looking_signal(words: str = "Looking at the table.") -> Signal:
@@ -183,11 +166,6 @@ def _marked(places: Iterable[Place], role: LightRole) -> tuple[Light, ...]:
 def _with_remedy(verdict: Verdict) -> str:
     remedies = dict.fromkeys(breach.remedy for breach in verdict.breaches[:1] if breach.remedy)
     return _joined(verdict.sentence, *(remedy for remedy in remedies if remedy not in verdict.sentence))
-
-
-def _piece(look: str) -> str:
-    """The piece without what it shows: set-up cares for ``teal block``, whatever symbol was rolled up."""
-    return look if (seen := Look.parse(look)) is None else seen.piece
 
 
 def _to_move(player: str | None) -> str:

@@ -38,10 +38,6 @@ class SensorMap:
         if found:
             raise ConfigError(f"the sensor map is wrong: {'; '.join(found)}")
 
-    def place_of(self, switch: int) -> str | None:
-        """Give the place above a switch; ``None`` for a switch under no square."""
-        return next((place for place, number in self.places.items() if number == switch), None)
-
     def problems(
         self, *, known_places: Collection[str] = (), switches: int | None = None, pin_map_crc: int | None = None
     ) -> tuple[str, ...]:

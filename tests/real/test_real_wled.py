@@ -19,6 +19,7 @@ from hardware.lights.light_map import LightMap
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.pixels import PixelDriver
 from hardware.lights.signals import Light, LightRole, Mood, Signal
+from tests.firmware_bridge.wled.looking_up import wait_until_looked_up
 
 NAMED = os.environ.get("REFEREE_REAL_WLED", "")
 LIGHTS = int(os.environ.get("REFEREE_REAL_WLED_LIGHTS", "8"))
@@ -39,7 +40,7 @@ def made() -> PixelDriver:
     else:
         output = WledNetwork(NAMED, LIGHTS, time.monotonic, port=PORT)
     if isinstance(output, WledNetwork):
-        assert output.wait_until_resolved(10.0), f"nobody knows {NAMED}"
+        wait_until_looked_up(output.host, 10.0)
     light_map = LightMap({str(number): (number,) for number in range(LIGHTS)}, lights=LIGHTS)
     return PixelDriver("WLED", output, light_map, brightness=BRIGHTNESS)
 

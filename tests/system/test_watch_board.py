@@ -22,7 +22,6 @@ from engine.registry import load
 from firmware_bridge.pin_maps.file import parse_pin_map
 from firmware_bridge.ports.selection import WantedBoard
 from hardware.grid import PlaceGrid
-from hardware.lights.light_map import StripLayout
 from hardware.lights.signals import Colour
 from hardware.pin_map import BUTTON_ROLES
 from referee.cli.root import root
@@ -36,6 +35,7 @@ from referee.wiring.plan import Inputs, SwitchSource, WiringPlan
 from referee.wiring.sensor_map import SensorMap
 from simulator.microcontroller.microcontroller import PRODUCT_ID, VENDOR_ID, VirtualMicrocontroller
 from tests.guard import GUARD_S
+from tests.hardware.strips import serpentine
 from tests.referee.virtual_board import Heard
 
 GAME: Any = load("deblockle")
@@ -110,7 +110,7 @@ def options(sitting: Sitting, eyes: str) -> WatchOptions:
         wanted=WantedBoard(vendor_id=VENDOR_ID, product_id=PRODUCT_ID),
         pin_map=pin_map,
         roles=pin_map.button_roles,
-        light_map=StripLayout().light_map(PlaceGrid.of_squares(7, 7), status=[49]),
+        light_map=serpentine(PlaceGrid.of_squares(7, 7), status=(49,)),
         switch_source=SwitchSource.CONTROLLER,
         sensor_map=sitting.sensor_map,
         inputs=Inputs(eyes),

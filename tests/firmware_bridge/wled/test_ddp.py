@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from firmware_bridge.errors import BridgeError
 from firmware_bridge.wled import DDP_PORT, WledError, WledNetwork, WledSettingError, ddp_packets, linearized
+from tests.firmware_bridge.wled.looking_up import wait_until_looked_up
 from tests.firmware_bridge.wled.nobody import port_of_nobody
 from tests.guard import GUARD_S
 
@@ -153,7 +154,7 @@ def test_a_name_is_looked_up_without_waiting_and_frames_go_out_once_it_is_known(
     output = WledNetwork("wled-board.local", 1, still, port=port_of(wled), resolve=slow)
     output.show(b"\xff\x00\x00")
     known.set()
-    assert output.wait_until_resolved(GUARD_S)
+    wait_until_looked_up(output.host, GUARD_S)
     output.show(b"\x00\xff\x00")
     assert DdpPacket.read(wled.recv(100)).data == b"\x00\xff\x00"
     output.close()
@@ -173,7 +174,7 @@ def test_a_name_that_is_not_answered_for_is_told_in_the_end() -> None:
     with pytest.raises(WledError, match=r"nobody has said yet which computer 'wled-board\.local' is"):
         output.show(b"\x00\x00\x00")
     answered.set()
-    assert output.wait_until_resolved(GUARD_S)
+    wait_until_looked_up(output.host, GUARD_S)
     output.close()
 
 
@@ -185,7 +186,7 @@ def test_a_name_nobody_knows_is_one_clear_sentence(error: Exception) -> None:
         raise error
 
     output = WledNetwork("wled-borad.local", 1, still, resolve=unknown)
-    assert output.wait_until_resolved(GUARD_S)
+    wait_until_looked_up(output.host, GUARD_S)
     with pytest.raises(WledError, match=r"no computer in this network is called 'wled-borad\.local'") as told:
         output.show(b"\x00\x00\x00")
     assert isinstance(told.value, OSError)
@@ -195,7 +196,7 @@ def test_a_name_nobody_knows_is_one_clear_sentence(error: Exception) -> None:
 
 def test_localhost_is_found_by_the_systems_own_resolver(wled: socket.socket) -> None:
     output = WledNetwork("localhost", 1, still, port=port_of(wled))
-    assert output.wait_until_resolved(GUARD_S)
+    wait_until_looked_up(output.host, GUARD_S)
     output.show(b"\xff\xff\xff")
     assert DdpPacket.read(wled.recv(100)).data == b"\xff\xff\xff"
     output.close()

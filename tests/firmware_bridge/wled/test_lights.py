@@ -11,12 +11,14 @@ import serial
 from firmware_bridge.ports.port import PySerialPort
 from firmware_bridge.wled import NETWORK_STEADY_S, WledNetwork, WledSerial
 from hardware.grid import PlaceGrid
-from hardware.lights.light_map import LightMap, StripLayout
+from hardware.lights.light_map import LightMap
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.pixels import PixelDriver
 from hardware.lights.signals import Light, LightRole, Mood, Signal
+from tests.firmware_bridge.wled.looking_up import wait_until_looked_up
 from tests.firmware_bridge.wled.nobody import port_of_nobody
 from tests.guard import GUARD_S
+from tests.hardware.strips import serpentine
 
 START_S = 100.0
 
@@ -46,7 +48,7 @@ def test_a_strip_of_300_lights_keeps_up_with_a_swell_over_a_slow_line() -> None:
     clock, said = Clock(), []
     end, kept = os.openpty()
     name = os.ttyname(kept)
-    board = StripLayout(lights_per_square=6).light_map(PlaceGrid.of_squares(7, 7), lights=300)
+    board = serpentine(PlaceGrid.of_squares(7, 7), 6, lights=300)
     arrived = bytearray()
     ports: list[CountedPort] = []
 
@@ -104,7 +106,7 @@ def test_a_name_that_is_unknown_costs_only_those_lights_is_told_once_and_comes_b
         def play(seconds: int) -> None:
             for _ in range(seconds):
                 clock.now_s += 1.0
-                assert outputs[-1].wait_until_resolved(GUARD_S)
+                wait_until_looked_up(outputs[-1].host, GUARD_S)
                 panel.tick()
 
         source = DriverSource("WLED", make, steady_s=NETWORK_STEADY_S)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,101 +9,23 @@ from hypothesis import strategies as st
 from hardware.errors import MapFileError, SettingError
 from hardware.grid import PlaceGrid
 from hardware.lights.light_map import (
-    CORNERS,
     LightMap,
-    StripLayout,
     light_map_as_toml,
     light_map_from_toml,
     read_light_map,
     write_light_map,
 )
+from tests.hardware.strips import serpentine
 
 GRID = PlaceGrid.of_squares(7, 7)
 SQUARES = GRID.places
 
-layouts = st.builds(
-    StripLayout,
-    corner=st.sampled_from(CORNERS),
-    along=st.sampled_from(["rows", "columns"]),
-    serpentine=st.booleans(),
-    lights_per_square=st.integers(1, 3),
-    first=st.integers(0, 5),
-    skipped=st.integers(0, 2),
-    skipped_at_turns=st.integers(0, 3),
-)
-
-
-def first_lights(light_map: LightMap) -> list[str]:
-    """The places in the order the strip reaches them."""
-    return sorted(light_map.places, key=lambda place: light_map.places[place])
-
-
-@pytest.mark.parametrize(
-    ("corner", "along", "serpentine", "expected"),
-    [
-        ("near left", "rows", True, "a1 b1 c1 c2 b2 a2"),
-        ("near left", "rows", False, "a1 b1 c1 a2 b2 c2"),
-        ("near right", "rows", True, "c1 b1 a1 a2 b2 c2"),
-        ("far left", "rows", False, "a2 b2 c2 a1 b1 c1"),
-        ("far right", "rows", True, "c2 b2 a2 a1 b1 c1"),
-        ("near left", "columns", True, "a1 a2 b2 b1 c1 c2"),
-        ("far left", "columns", True, "a2 a1 b1 b2 c2 c1"),
-        ("near right", "columns", False, "c1 c2 b1 b2 a1 a2"),
-        ("far right", "columns", True, "c2 c1 b1 b2 a2 a1"),
-    ],
-)
-def test_the_strip_runs_as_it_was_laid(corner, along, serpentine, expected: str) -> None:
-    layout = StripLayout(corner, along, serpentine)
-    assert first_lights(layout.light_map(PlaceGrid.of_squares(3, 2))) == expected.split()
-
-
-@given(layouts, st.integers(1, 9), st.integers(1, 9))
-def test_every_square_gets_its_lights_and_a_serpentine_never_jumps(
-    layout: StripLayout, columns: int, rows: int
-) -> None:
-    light_map = layout.light_map(PlaceGrid.of_squares(columns, rows))
-    numbers = [light for lights in light_map.places.values() for light in lights]
-    assert len(numbers) == len(set(numbers)) == columns * rows * layout.lights_per_square
-    assert min(numbers) == layout.first
-    assert light_map.lights == max(numbers) + 1
-    way = [(ord(place[0]), int(place[1:])) for place in first_lights(light_map)]
-    if layout.serpentine:
-        assert all(abs(a - c) + abs(b - d) == 1 for (a, b), (c, d) in pairwise(way))
-
-
-@given(layouts)
-def test_what_is_skipped_lies_after_squares_and_after_lines(layout: StripLayout) -> None:
-    light_map = layout.light_map(GRID)
-    starts = sorted(numbers[0] for numbers in light_map.places.values())
-    step = layout.lights_per_square + layout.skipped
-    steps = [after - before for before, after in pairwise(starts)]
-    assert steps == [step + (layout.skipped_at_turns if number % 7 == 0 else 0) for number in range(1, 49)]
-
 
 def test_a_strip_that_is_too_short_is_told_with_both_numbers() -> None:
-    with pytest.raises(SettingError, match=r"49 squares with 2 lights each .* need 98 lights and the strip has 60"):
-        StripLayout(lights_per_square=2).light_map(GRID, lights=60)
-    light_map = StripLayout().light_map(GRID, status=[49])
-    with pytest.raises(
-        SettingError, match=r"has 40 lights and the light map needs 50 \(light 49 is the status light\); join"
-    ):
-        light_map.check(strip_lights=40)
-    light_map.check(strip_lights=50)
-    light_map.check(strip_lights=300)
-
-
-def test_a_layout_names_all_that_is_wrong_with_it() -> None:
-    with pytest.raises(SettingError) as told:
-        StripLayout("middle", "diagonals", lights_per_square=0, first=-1)  # type: ignore[arg-type]
-    for part in ("no corner 'middle'", "along 'diagonals'", "0 lights per square", "first is -1"):
-        assert part in str(told.value)
-
-
-def test_a_strip_cannot_run_along_the_columns_of_uneven_rows() -> None:
-    uneven = PlaceGrid((("a2",), ("a1", "b1")))
-    assert StripLayout().light_map(uneven).lights == 3
-    with pytest.raises(SettingError, match="not equally long"):
-        StripLayout(along="columns").light_map(uneven)
+    light_map = serpentine(GRID, status=(49,))
+    (problem,) = light_map.problems(strip_lights=40)
+    assert "has 40 lights and the light map needs 50 (light 49 is the status light); join" in problem
+    assert light_map.problems(strip_lights=50) == light_map.problems(strip_lights=300) == ()
 
 
 def test_a_map_names_every_fault_at_once() -> None:
@@ -135,15 +56,13 @@ def test_a_place_the_game_has_not_is_told_with_a_guess() -> None:
     assert light_map.problems() == ()
 
 
-def test_a_light_knows_its_place() -> None:
-    light_map = LightMap({"c3": (4, 5)}, (0,), lights=8)
-    assert [light_map.place_of(light) for light in (0, 3, 4, 5, 99)] == [None, None, "c3", "c3", None]
-    assert light_map.shortest_strip == 6
+def test_a_strip_is_as_long_as_its_last_light_needs() -> None:
+    assert LightMap({"c3": (4, 5)}, (0,), lights=8).shortest_strip == 6
 
 
-@given(layouts, st.booleans())
-def test_a_map_is_read_as_it_was_written(layout: StripLayout, with_status: bool) -> None:
-    light_map = layout.light_map(GRID, status=[1000] if with_status else ())
+@given(st.integers(1, 3), st.integers(0, 2), st.booleans())
+def test_a_map_is_read_as_it_was_written(each: int, skipped: int, with_status: bool) -> None:
+    light_map = serpentine(GRID, each, skipped=skipped, status=(1000,) if with_status else ())
     assert light_map_from_toml(light_map_as_toml(light_map)) == light_map
 
 
@@ -154,13 +73,11 @@ def test_odd_names_of_places_survive_too() -> None:
 
 def test_a_file_is_written_whole_and_read(tmp_path: Path) -> None:
     file = tmp_path / "lights.toml"
-    light_map = StripLayout().light_map(GRID, status=[49], lights=60)
+    light_map = serpentine(GRID, status=(49,), lights=60)
     write_light_map(light_map, file)
     write_light_map(light_map, file)
-    assert read_light_map(file, known_places=SQUARES, strip_lights=60) == light_map
+    assert read_light_map(file) == light_map
     assert list(tmp_path.iterdir()) == [file]
-    with pytest.raises(SettingError, match=r"lights\.toml: the strip has 8 lights and the light map needs 50"):
-        read_light_map(file, strip_lights=8)
 
 
 def test_a_file_that_is_missing_or_cannot_be_written_is_explained(tmp_path: Path) -> None:

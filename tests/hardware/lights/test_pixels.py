@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from hardware.errors import SettingError
 from hardware.grid import PlaceGrid
-from hardware.lights.light_map import LightMap, StripLayout
+from hardware.lights.light_map import LightMap
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.pixels import PixelDriver
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, AnimatedDriver, Colour, Light, LightRole, Mood, Signal
+from tests.hardware.strips import serpentine
 
 MAP = LightMap({"a1": (1,), "b2": (2, 3), "c3": ()}, (0,), lights=4)
 DARK = (0, 0, 0)
@@ -188,7 +189,8 @@ def test_closing_puts_every_light_out_and_lets_go_even_of_a_broken_output() -> N
 
 
 PLACES = PlaceGrid.of_squares(4, 4).places
-BOARD = StripLayout(lights_per_square=2, skipped=1).light_map(PlaceGrid.of_squares(4, 4), status=[60], lights=64)
+BOARD = serpentine(PlaceGrid.of_squares(4, 4), 2, skipped=1, status=(60,), lights=64)
+PLACE_OF = {light: place for place, lights in BOARD.places.items() for light in lights}
 signals = st.builds(
     Signal,
     st.sampled_from(Mood),
@@ -224,7 +226,7 @@ def test_every_light_is_that_of_its_place_and_all_others_are_dark(signal: Signal
     marked = {one.place for one in signal.lights}
     for number in range(64):
         colour = frame[3 * number : 3 * number + 3]
-        place = BOARD.place_of(number)
+        place = PLACE_OF.get(number)
         if number in BOARD.status:
             continue
         if place is None or place not in marked:

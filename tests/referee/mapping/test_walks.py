@@ -147,7 +147,6 @@ def test_a_sensor_map_against_what_is_there() -> None:
     (unknown,) = sensor_map.problems(known_places=("a1", "b1"))
     assert "squares that this game has not: b2" in unknown
     assert SensorMap({"a1": 0}, 6).problems(pin_map_crc=78) == ()
-    assert (sensor_map.place_of(5), sensor_map.place_of(1)) == ("b2", None)
 
 
 def test_where_a_map_was_written_and_what_uses_it(tmp_path: Path) -> None:

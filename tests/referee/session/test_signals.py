@@ -17,7 +17,6 @@ from referee.session.signals import (
     hint_signal,
     looking_signal,
     resumed_signal,
-    set_up_signal,
     signal_for,
     waiting_signal,
     with_trouble,
@@ -223,15 +222,6 @@ def test_between_turns_the_table_says_who_plays_or_who_won() -> None:
     over = waiting_signal(GAME, LineState(9))
     assert (over.mood, over.words) == (Mood.FINISHED, "Gold wins: the counter is home.")
     assert finished_signal(Outcome(None, "nobody can move.")).words == "A draw: nobody can move."
-
-
-def test_set_up_marks_what_is_missing_and_what_is_wrong_without_a_sound() -> None:
-    start = {"a1": "gold block, star up", "a2": EMPTY, "a3": "teal block, x up"}
-    seen = {"a1": "gold block, x up", "a2": "teal block, x up", "a3": EMPTY}
-    shown = set_up_signal(GAME, start, seen)
-    assert marked(shown) == [("a2", "fault"), ("a3", "put right")]
-    assert (shown.mood, shown.sound) == (Mood.LOOKING, Sound.SILENCE)
-    assert marked(set_up_signal(GAME, start)) == [("a1", "put right"), ("a3", "put right")]
 
 
 @pytest.mark.parametrize(
