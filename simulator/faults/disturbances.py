@@ -22,6 +22,7 @@ DISTURBANCE_KINDS = (
     "thing beside the board",
     "thing on the board",
     "coin on a piece",
+    "sheet over pieces",
     "camera bumped",
     "table bumped",
     "lamp switched",
@@ -141,6 +142,8 @@ class DisturbanceMaker:
                 return Disturbance(kind, now_s, things=tuple(self._on_board(place) for place in free[:1]))
             case "coin on a piece":
                 return Disturbance(kind, now_s, things=tuple(islice(self._on_piece(pieces), 1)))
+            case "sheet over pieces":
+                return Disturbance(kind, now_s, things=tuple(islice(self._over_pieces(pieces), 1)))
             case "camera bumped" | "table bumped":
                 return Disturbance(kind, now_s, pose=self._bumped(), shaking_until_s=now_s + _SHAKE_S)
             case "lamp switched" | "lamp dimmed":
@@ -173,6 +176,14 @@ class DisturbanceMaker:
             if level_mm is not None:
                 radius_mm = float(self._rng.uniform(12.5, 14.0))
                 yield ForeignObject("coin", piece.x_mm, piece.y_mm, self._colour(), level_mm, radius_mm)
+
+    def _over_pieces(self, pieces: tuple[PiecePose, ...]) -> Iterator[ForeignObject]:
+        """A sheet of paper on each piece with a level top, large enough to hide some of what stands around it."""
+        for piece in pieces:
+            level_mm = level_top_mm(self._setting.layout, piece)
+            if level_mm is not None:
+                radius_mm = float(self._rng.uniform(0.7, 1.4)) * self._setting.layout.board.cell_mm
+                yield ForeignObject("card", piece.x_mm, piece.y_mm, self._colour(), level_mm, radius_mm)
 
     def _over_markers(self) -> tuple[ForeignObject, ...]:
         markers = self._setting.layout.markers

@@ -13,6 +13,7 @@ from benchmarks.parts.soak.occlusion import covered_places
 from common.places import EMPTY, occupied
 from engine.api import Facing, Game, Place
 from referee.judge.pooled_reading import PIECE
+from referee.judge.verdict import VerdictKind
 from referee.wiring.plan import Inputs
 from simulator.faults.disturbances import DISTURBANCE_KINDS
 from simulator.faults.game import NO_FAULT
@@ -55,6 +56,42 @@ def latency_frames(played: GameRecord, event: TruthEvent, said: TimedVerdict) ->
         return None
     first = next((sequence for sequence, time_s, _ in played.frames if time_s >= ended_s - 1e-6), None)
     return None if first is None or said.sequence < 0 else max(0, said.sequence - first)
+
+
+_NOTHING_IN_SIGHT = 0.99
+
+
+def says_more_than_was_in_sight(game: Game[Any, Any], played: GameRecord, said: TimedVerdict) -> bool:
+    """Whether a verdict says that nothing changed, or what was played, of places that things hide altogether.
+
+    That goes for what a camera alone sees: where a turn would change hidden places only, and where a piece arrived.
+    Places that a person spoke of since are known.
+    """
+    verdict, time_s = said.verdict, said.time_s
+    lying = [one for one in played.disturbances if one.things and one.began_s <= time_s and one.holds_at(time_s)]
+    if played.plan.inputs is not Inputs.CAMERA or not lying:
+        return False
+    things = [thing for one in lying for thing in one.things]
+    hidden = covered_places(played.plan.setting, played.pose_at(time_s), things, _NOTHING_IN_SIGHT)
+    for word, _ in played.overrides:
+        if min(one.began_s for one in lying) <= word.time_s <= time_s:
+            hidden -= set(word.looks or hidden)
+    if verdict.kind is VerdictKind.ACCEPTED:
+        return any(
+            look != EMPTY and look != verdict.expected.get(place)
+            for place, look in verdict.seen.items()
+            if place in hidden
+        )
+    text = belief_at(played, time_s)
+    if verdict.kind is not VerdictKind.UNCHANGED or not hidden or not text:
+        return False
+    state = game.notation.parse_state(text)
+    if game.rules.outcome(state) is not None:
+        return False
+    before = dict(game.table.appearance(state))
+    ends = (dict(game.table.appearance(game.rules.apply(state, turn))) for turn in game.rules.legal_turns(state))
+    changed = ({place for place, look in end.items() if before[place] != look} for end in ends)
+    return any(places and places <= hidden for places in changed)
 
 
 def called_for(game: Game[Any, Any], played: GameRecord, asked: TimedVerdict) -> bool:

@@ -47,8 +47,10 @@ def sides_in_plain_view(
     return found
 
 
-def covered_places(setting: Setting, pose: Pose, things: Sequence[ForeignObject]) -> set[str]:
-    """The places of which things hide something, be it of the square or of a piece that stands or would stand there."""
+def covered_places(
+    setting: Setting, pose: Pose, things: Sequence[ForeignObject], more_than: float = _COVERED_SHARE
+) -> set[str]:
+    """The places of which things hide more than a share, counted on a piece that stands or would stand there."""
     layout = setting.layout
     hulls = [_thing_outline(setting, pose, thing) for thing in things]
     found = set()
@@ -59,7 +61,7 @@ def covered_places(setting: Setting, pose: Pose, things: Sequence[ForeignObject]
         outline = outline_px(solid, setting.camera, pose)
         area = abs(float(cv2.contourArea(outline)))
         shared = sum(float(cv2.intersectConvexConvex(outline, hull)[0]) for hull in hulls)
-        if shared > _COVERED_SHARE * area:
+        if shared > more_than * area:
             found.add(place)
     return found
 

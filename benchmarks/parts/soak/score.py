@@ -9,7 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.parts.soak.circumstances import called_for, facings_of, kinds_around, latency_frames, named_trouble
+from benchmarks.parts.soak.circumstances import (
+    called_for,
+    facings_of,
+    kinds_around,
+    latency_frames,
+    named_trouble,
+    says_more_than_was_in_sight,
+)
 from benchmarks.parts.soak.game import GameRecord
 from benchmarks.parts.soak.outcomes import GameScore, Item, Outcome
 from benchmarks.parts.soak.violations import (
@@ -68,6 +75,7 @@ class _Scorer:
         items += [self._stray(event) for event in resolution.stray]
         items += self._refused()
         items += self._left_over()
+        items += self._said_too_much()
         behind = behind_s(played.frames)
         loud = {said.sequence for said in self._loud}
         return GameScore(
@@ -215,6 +223,16 @@ class _Scorer:
             found.append(
                 Item(self._played.plan.seed, -1, said.time_s, "quiet table", kinds, outcome, said.verdict.sentence)
             )
+        return found
+
+    def _said_too_much(self) -> list[Item]:
+        """Verdicts on what nobody could see."""
+        found = []
+        for said in self._played.said:
+            if says_more_than_was_in_sight(self._game, self._played, said):
+                kinds = kinds_around(self._played, said.time_s, said.time_s, "quiet table")
+                detail = f"more than was in sight: {said.verdict.sentence}"
+                found.append(Item(self._played.plan.seed, -1, said.time_s, "verdict", kinds, Outcome.WRONG, detail))
         return found
 
 

@@ -14,7 +14,9 @@ from benchmarks.parts.soak.report import SoakReport
 from benchmarks.parts.soak.score import behind_s, score
 from referee.journal.events import Event
 from referee.judge.verdict import Verdict, VerdictKind
+from simulator.faults.disturbances import Disturbance
 from simulator.play.actions import ActionKind
+from simulator.scene.scene import ForeignObject
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +75,26 @@ def test_a_violation_that_was_accepted_is_wrong_and_one_that_was_not_named_is_lo
 
     assert Outcome.WRONG in outcomes(tampered(told, accept))
     assert Outcome.LOST in outcomes(tampered(told, forget))
+
+
+def test_a_verdict_on_what_a_sheet_hides_says_too_much(told: GameRecord) -> None:
+    accepted = [one for one in told.said if one.verdict.kind is VerdictKind.ACCEPTED]
+    board = told.plan.setting.layout.board
+
+    def cover(radius_mm: float) -> Callable[[GameRecord], GameRecord]:
+        def change(game: GameRecord) -> GameRecord:
+            sheet = ForeignObject("card", 0.0, 0.0, base_mm=board.height_mm + 40.0, radius_mm=radius_mm)
+            time_s = accepted[-1].time_s + 0.01
+            game.said.append(TimedVerdict(0, time_s, Verdict(VerdictKind.UNCHANGED, "Nothing.", time_s, 0)))
+            return replace(game, disturbances=[Disturbance("sheet over pieces", 0.0, things=(sheet,))])
+
+        return change
+
+    def too_much(scored: GameScore) -> list[str]:
+        return [item.detail for item in scored.items if item.what == "verdict" and item.failed]
+
+    assert too_much(tampered(told, cover(1.0))) == []
+    assert len(too_much(tampered(told, cover(board.cell_mm * board.rows)))) == len(accepted) + 1
 
 
 def test_a_false_alarm_is_wrong_and_a_question_about_nothing_needless(told: GameRecord) -> None:
