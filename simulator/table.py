@@ -16,7 +16,7 @@ import numpy as np
 from common.places import occupied
 from simulator.enrolment import EnrolmentImage, SetUpImage, charuco_views, enrolment_images, set_up_image
 from simulator.play.choreography import Moment
-from simulator.play.game import GameOptions, Press, VirtualGame
+from simulator.play.game import GameOptions, Press, ToldRoll, VirtualGame
 from simulator.play.ground_truth import FrameTruth, TruthLog
 from simulator.rendering.hands import HandOcclusion
 from simulator.rendering.renderer import Renderer
@@ -57,6 +57,7 @@ class PlayedTable:
         self._setting = setting
         self._sequence = 0
         self._presses_taken = 0
+        self._rolls_taken = 0
 
     @property
     def name(self) -> str:
@@ -88,6 +89,13 @@ class PlayedTable:
         new = everything[self._presses_taken :]
         self._presses_taken = len(everything)
         return new
+
+    def take_rolls(self) -> tuple[ToldRoll, ...]:
+        """The rolls that players read out up to now and that were not taken yet."""
+        due = [roll for roll in self._played.rolls if roll.time_s <= self.time_s]
+        new = due[self._rolls_taken :]
+        self._rolls_taken = len(due)
+        return tuple(new)
 
     def hear(self, mood: str, words: str = "") -> None:  # noqa: ARG002 - people read the words; these players don't
         """Let the players see what the table shows now: the status light's mood and the sentence with it."""

@@ -29,7 +29,7 @@ from hardware.pin_map import ButtonRole
 from referee.commands.command_socket import open_command_socket
 from referee.commands.keyboard import listen_to_keys
 from referee.commands.queue import CommandQueue
-from referee.commands.values import Command, Correct, EnterTurn, Press, Reply, Respond
+from referee.commands.values import Command, Correct, EnterRoll, EnterTurn, Press, Reply, Respond
 from referee.demo.controller import DemoController, demo_controller
 from referee.demo.score import Score, score_of
 from referee.hints.advice import HintSettings
@@ -174,7 +174,7 @@ def run_demo(options: DemoOptions, console: Console) -> int:
                 pictures.add(lambda: beside_camera(frame.image, screen.appearance, grid, signal), verdicts)
                 pace.keep(frame.time_s)
 
-        ports = LoopPorts(time.sleep, commands, partial(_presses, table, stage.board), show)
+        ports = LoopPorts(time.sleep, commands, partial(_presses, table, stage.board, commands), show)
         stopped = False
         try:
             with Interrupts() as interrupts, screen:
@@ -268,8 +268,10 @@ def _ask_hint(commands: CommandQueue, press: Press) -> None:
         commands.submit(press)
 
 
-def _presses(table: VirtualTable, board: DemoController | None) -> list[ButtonRole]:
-    """The virtual players end their turns, by the board's button where there is one."""
+def _presses(table: VirtualTable, board: DemoController | None, commands: CommandQueue) -> list[ButtonRole]:
+    """The virtual players read their rolls out and end their turns, by the board's button where there is one."""
+    for roll in table.take_rolls():
+        commands.submit(EnterRoll(",".join(roll.faces), "player"))
     pressed = [ButtonRole(press.button) for press in table.take_presses()]
     return pressed if board is None else [role for button in pressed for role in board.press(button)]
 

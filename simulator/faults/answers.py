@@ -26,7 +26,11 @@ _NOTED = ANSWERS | {Mood.NOT_FINISHED}
 
 _IN_A_FEW_WORDS_SHARE = 0.5
 
-FAULTY_PLAYERS: Mapping[str, type[FaultyPlayers]] = {"deblockle": FaultyBlockPlayers, "diaballik": FaultyPlayers}
+FAULTY_PLAYERS: Mapping[str, type[FaultyPlayers]] = {
+    "deblockle": FaultyBlockPlayers,
+    "diaballik": FaultyPlayers,
+    "blockade": FaultyPlayers,
+}
 """Who plays each game when things go wrong."""
 
 Wait = Generator[Stretch, None, Mood | None]

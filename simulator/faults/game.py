@@ -77,6 +77,7 @@ class FaultyGame(AnsweringGame):
             yield from self._illegal_turn(self._drawn_violation())
         last = None
         while self._played < self._options.turns and not self._people.is_over:
+            yield from self._roll()
             last = yield from self._episode()
         if self._options.turn_end == "touch" and last is not None and not self._people.is_over:
             self._presses.append(Press(self._planned_s))
@@ -186,6 +187,7 @@ class FaultyGame(AnsweringGame):
         return frozenset(place for place in under if place)
 
     def _turn(self, stays_s: float = 0.0) -> Generator[Stretch, None, Action | None]:
+        yield from self._roll()
         if self._people.is_over or self._played >= self._options.turns:
             return None
         action = replace(self._people.turn(), rest_s=stays_s)
@@ -197,6 +199,9 @@ class FaultyGame(AnsweringGame):
         return action
 
     def _two_quick_turns(self) -> Generator[Stretch, None, Action | None]:
+        if self._game.dice is not None:
+            # The other player has to roll before the second turn.
+            return (yield from self._turn())
         first = self._people.turn()
         self._played += 1
         yield from self._carry_out(first)

@@ -109,7 +109,7 @@ class FaultyPlayers(Players):
             case "piece missing":
                 return (self._handler.take_off(self.standing, start),)
             case "wrong square":
-                free = self.open_squares()
+                free = self.open_squares() or [place for place in self._game.places if place != start]
                 return (self._handler.lift(self.standing, start, free[0]),)
         raise ValueError(f"no such set-up: {kind}; there are {', '.join(self.wrong_set_ups)}")
 
@@ -118,7 +118,7 @@ class FaultyPlayers(Players):
         carries: list[Carry] = []
         standing = self.standing
         for place in self._game.places:
-            if place in standing:
+            while place in standing:
                 carries.append(self._handler.take_off(standing, place))
                 standing = standing.after(carries[-1])
         return Action(ActionKind.SWEPT, self.to_move, tuple(carries))

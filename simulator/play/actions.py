@@ -54,14 +54,16 @@ class Carry:
 class Action:
     """All that a hand does between coming in and going out again.
 
-    ``turn`` is the engine's text of the turn played, ``violation`` the kind of an illegal one; ``rest_s`` is how long
-    the hand lies still at the end; ``ends_turn`` whether the player then ends the turn.
+    ``turn`` is the engine's text of the turn played, ``state_before`` that of the position it is played in,
+    ``violation`` the kind of an illegal one; ``rest_s`` is how long the hand lies still at the end; ``ends_turn``
+    whether the player then ends the turn.
     """
 
     kind: ActionKind
     player: str
     carries: tuple[Carry, ...] = ()
     turn: str = ""
+    state_before: str = ""
     violation: str = ""
     rest_s: float = 0.0
     ends_turn: bool = False
@@ -164,8 +166,8 @@ class Handler(ABC):
         return self._within(self._slack.turned_deg, self._slack.most_deg)
 
     @abstractmethod
-    def set_up(self, looks: Mapping[str, str]) -> Arrangement:
-        """Put the pieces out, on places that are to look so."""
+    def set_up(self, looks: Mapping[str, str], text: str = "") -> Arrangement:
+        """Put the pieces out, on places that are to look so; ``text`` is the start as the game writes it."""
 
     @abstractmethod
     def carries_of(self, standing: Arrangement, turn: Any) -> Carries:

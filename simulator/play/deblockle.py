@@ -43,7 +43,7 @@ class BlockHandler(Handler):
 
     violations = VIOLATIONS
 
-    def set_up(self, looks: Mapping[str, str]) -> Arrangement:
+    def set_up(self, looks: Mapping[str, str], text: str = "") -> Arrangement:  # noqa: ARG002 - all of it shows
         """Roll every block and put it on its square, turned any way."""
         net = BlockPieces.on(self.layout.board).net
         blocks = {}

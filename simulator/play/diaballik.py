@@ -26,7 +26,7 @@ def disc(piece: PiecePose) -> DiscPose:
 class DiscHandler(Handler):
     """Makes carries of discs, and of balls from disc to disc."""
 
-    def set_up(self, looks: Mapping[str, str]) -> Arrangement:
+    def set_up(self, looks: Mapping[str, str], text: str = "") -> Arrangement:  # noqa: ARG002 - all of it shows
         """Put a disc on each square, with a ball where one belongs."""
         pieces = {}
         for place, look in looks.items():

@@ -26,6 +26,7 @@ TurnEnd = Literal["button", "rest", "touch"]
 _SKINS = ("pale skin", "tan skin", "brown skin", "fair skin")
 _SLEEVES = ("blue sleeve", "red sleeve", "bare arm", "grey sleeve")
 POLL_S = 0.1
+_ROLL_S = 0.8
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,14 @@ class Press:
 
     time_s: float
     button: str = "end turn"
+
+
+@dataclass(frozen=True)
+class ToldRoll:
+    """A roll that a player read out to the referee: when, and the faces."""
+
+    time_s: float
+    faces: tuple[str, ...]
 
 
 class Mood(StrEnum):
@@ -91,6 +100,7 @@ class VirtualGame:
             truth.start = self._game.notation.format_state(self._players.state)
         self._heard: list[tuple[float, Mood]] = []
         self._presses: list[Press] = []
+        self.rolls: list[ToldRoll] = []
         self._script = self._play()
         self._planned_s = 0.0
         self._began_s = 0.0
@@ -143,6 +153,7 @@ class VirtualGame:
         habits, players = self._habits, self._players
         yield self._still(2 * habits.settle_s)
         for _ in range(self._options.turns):
+            yield from self._roll()
             if players.is_over:
                 break
             if players.happens(habits.straighten_share):
@@ -157,6 +168,13 @@ class VirtualGame:
                 yield self._still(habits.settle_s)
             yield from self._take_turn()
         yield self._still(3 * habits.settle_s)
+
+    def _roll(self) -> Iterator[Stretch]:
+        """Roll, where dice are to be rolled, and tell the referee what came up."""
+        while self._players.awaits_roll and not self._players.is_over:
+            yield self._still(_ROLL_S)
+            self.rolls.append(ToldRoll(self._planned_s, tuple(self._players.roll().faces)))
+            yield self._still(self._habits.pause_s)
 
     def _take_turn(self) -> Iterator[Stretch]:
         players = self._players
@@ -242,5 +260,6 @@ class VirtualGame:
             violation=action.violation,
             ended_s=ended_s,
             state=self._game.notation.format_state(self._players.state),
+            state_before=action.state_before,
         )
         self._truth.events.append(event)

@@ -16,7 +16,8 @@ class TruthEvent:
     """One action: when a hand came in and was gone again, and how the board looked before and after.
 
     ``turn`` is the engine's text, ``violation`` the kind; ``ended_s`` is when the player ended the turn (pressed the
-    button, or would have), ``None`` when they didn't; ``facings`` are the side faces after it.
+    button, or would have), ``None`` when they didn't; ``facings`` are the side faces after it. ``state`` is the
+    position that counts after it, ``state_before`` the one a turn was played in.
     """
 
     kind: ActionKind
@@ -30,6 +31,7 @@ class TruthEvent:
     violation: str = ""
     ended_s: float | None = None
     state: str = ""
+    state_before: str = ""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,9 @@ def could_be_played(game: Game[Any, Any], state: Any, after: Appearance, *, by_o
         return True
     if next(iter(turns_showing(game, state, exact)), None) is not None:
         return True
+    if game.dice is not None:
+        # Between two turns dice are rolled, which no table passes over.
+        return False
     for first in turns_showing(game, state, _after_the_first(game, state, exact)):
         reached = game.rules.apply(state, first)
         if game.rules.outcome(reached) is None and next(iter(turns_showing(game, reached, exact)), None) is not None:

@@ -12,16 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from engine.api import EMPTY, Game, OptionValue
+from engine.api import EMPTY, Game, OptionValue, Roll
 from simulator.play.actions import Action, ActionKind, Arrangement, Handler, PlayArea, Slack
+from simulator.play.blockade import StackHandler
 from simulator.play.deblockle import BlockHandler
 from simulator.play.diaballik import DiscHandler
 from simulator.play.onlooking import could_be_played
 from vision.layout.table import TableLayout
 
 _TRIES = 40
+_MOST_PIPS = 4
+"""Rolls above this have up to hundreds of thousands of ends in Blockade, which takes long to draw one from."""
 
-HANDLERS: Mapping[str, type[Handler]] = MappingProxyType({"deblockle": BlockHandler, "diaballik": DiscHandler})
+HANDLERS: Mapping[str, type[Handler]] = MappingProxyType(
+    {"deblockle": BlockHandler, "diaballik": DiscHandler, "blockade": StackHandler}
+)
 """What handles the pieces of each game that can be played on the virtual table."""
 
 
@@ -83,7 +88,7 @@ class Players:
 
     def _set_up(self) -> None:
         """Put every piece on its starting square."""
-        self.standing = self._handler.set_up(self._starting_looks())
+        self.standing = self._handler.set_up(self._starting_looks(), self._starting_text())
         seen = self.standing.appearance(self._game.places)
         self.state = self._game.table.set_up(seen, self._options, anywhere=self._anywhere)
         if self._game.side_faces is not None:
@@ -97,7 +102,10 @@ class Players:
     def put_out_again(self, rng: np.random.Generator) -> Arrangement:
         """How the pieces stand when they are put out for the start another time."""
         handler = type(self._handler)(self._handler.layout, self._habits.slack, rng)
-        return handler.set_up(self._starting_looks())
+        return handler.set_up(self._starting_looks(), self._starting_text())
+
+    def _starting_text(self) -> str:
+        return self._game.notation.format_state(self._game.rules.new(self._options))
 
     def _starting_looks(self) -> Mapping[str, str]:
         """What starts on which square."""
@@ -107,7 +115,24 @@ class Players:
     @property
     def is_over(self) -> bool:
         """Whether the game has ended or nobody can go on."""
-        return self._game.rules.outcome(self.state) is not None or not self._game.rules.legal_turns(self.state)
+        if self._game.rules.outcome(self.state) is not None:
+            return True
+        return not self.awaits_roll and not self._game.rules.legal_turns(self.state)
+
+    @property
+    def awaits_roll(self) -> bool:
+        """Whether dice are to be rolled before anybody plays."""
+        return self._game.awaits_roll(self.state)
+
+    def roll(self) -> Roll:
+        """Roll the dice; ``state`` goes on at once. Raises ValueError when none are to be rolled."""
+        if self._game.dice is None:
+            raise ValueError(f"{self._game.title} has no dice")
+        possible = self._game.dice.possible_rolls(self.state)
+        few = [one for one in possible if sum(map(int, one.roll.faces)) <= _MOST_PIPS]
+        chosen = few[int(self._rng.integers(len(few)))].roll
+        self.state = self._game.dice.rolled(self.state, chosen)
+        return chosen
 
     @property
     def to_move(self) -> str:
@@ -123,16 +148,17 @@ class Players:
         chosen = self._choose(self._game.rules.legal_turns(self.state))
         text = self._game.notation.format_turn(chosen)
         carries = self._handler.carries_of(self.standing, chosen)
-        player = chosen.player
+        player, before = chosen.player, self._game.notation.format_state(self.state)
         self.state = self._game.rules.apply(self.state, chosen)
-        return Action(ActionKind.TURN, player, carries, turn=text, ends_turn=True)
+        return Action(ActionKind.TURN, player, carries, turn=text, state_before=before, ends_turn=True)
 
     def _choose(self, turns: Sequence[Any]) -> Any:
         """Any of the turns that leave the table other than it was."""
-        while True:
+        for _ in range(_TRIES):
             turn = turns[int(self._rng.integers(len(turns)))]
             if self._handler.shows(self.standing, turn):
-                return turn
+                break
+        return turn
 
     def perform(self, action: Action) -> None:
         """Have the blocks stand as they do after the action."""

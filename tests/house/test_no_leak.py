@@ -88,5 +88,7 @@ def test_the_table_shows_nothing_of_the_truth() -> None:
         "seed",
         "setting",
         "take_presses",
+        "take_rolls",
+        "teaching_images",
         "time_s",
     }

@@ -6,12 +6,14 @@ That includes what switches alone leave open and when they misled.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from itertools import islice
 from typing import Any
 
 from benchmarks.parts.soak.game import REST_S, GameRecord, TimedVerdict
 from benchmarks.parts.soak.occlusion import covered_places
 from common.places import EMPTY, occupied
 from engine.api import Facing, Game, Place
+from engine.showing import turns_showing
 from referee.judge.pooled_reading import PIECE
 from referee.judge.verdict import VerdictKind
 from referee.wiring.plan import Inputs
@@ -21,6 +23,7 @@ from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent, TruthLog
 
 _JUST_S = 0.5
+_A_FEW = 20
 
 
 def kinds_around(played: GameRecord, from_s: float, to_s: float, what: str) -> tuple[str, ...]:
@@ -101,6 +104,8 @@ def called_for(game: Game[Any, Any], played: GameRecord, asked: TimedVerdict) ->
         return True
     if played.plan.inputs is Inputs.SENSORS:
         return looks_the_same_by_occupancy(game, played.truth, time_s)
+    if game.side_faces is None and looks_the_same_from_above(game, played.truth, time_s):
+        return True
     lying = [one for one in played.disturbances if one.began_s <= time_s and one.holds_at(time_s - _JUST_S)]
     things = [thing for one in lying for thing in one.things]
     if not things:
@@ -171,6 +176,20 @@ def looks_the_same_by_occupancy(game: Game[Any, Any], truth: TruthLog, time_s: f
         if occupied(game.table.appearance(after := game.rules.apply(state, turn))) == taken
     }
     return len(results) > 1
+
+
+def looks_the_same_from_above(game: Game[Any, Any], truth: TruthLog, time_s: float) -> bool:
+    """Whether the turn under way, or played last, leaves the table looking as another legal turn would."""
+    turns = [event for event in truth.events if event.kind is ActionKind.TURN and event.began_s <= time_s]
+    if not turns:
+        return False
+    last = turns[-1]
+    if not last.state_before:
+        return False
+    state = game.notation.parse_state(last.state_before)
+    shown = turns_showing(game, state, {place: (look,) for place, look in last.after.items()})
+    ends = {game.notation.format_state(game.rules.apply(state, turn)) for turn in islice(shown, _A_FEW)}
+    return len(ends) > 1
 
 
 def undetected(played: GameRecord, event: TruthEvent) -> bool:

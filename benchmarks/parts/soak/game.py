@@ -19,7 +19,7 @@ from engine.registry import load
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import Signal
 from referee.commands.queue import CommandQueue
-from referee.commands.values import Correct, Reply
+from referee.commands.values import Correct, EnterRoll, Reply
 from referee.demo.run import enrolled_appearance
 from referee.journal import BufferedJournal, Journal
 from referee.journal.events import Event
@@ -252,6 +252,8 @@ def play(plan: GamePlan, watch: Watch = _no_watch) -> GameRecord:
             for word in table.take_overrides():
                 said = Correct("player", word.looks, word.state, word.to_move, word.why)
                 commands.submit(said, partial(answered, word))
+            for roll in table.take_rolls():
+                commands.submit(EnterRoll(",".join(roll.faces), "player"))
             if frame is not None:
                 played.frames.append((frame.sequence, frame.time_s, computed_s))
             sequence = frame.sequence if frame is not None else -1
