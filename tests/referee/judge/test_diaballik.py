@@ -1,0 +1,137 @@
+"""Diaballik before the judge: turns of steps and a pass, what ends them, and what is said of a ball that is astray."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from referee.judge import Trigger
+from referee.judge.verdict import VerdictKind
+from simulator.rendering.renderer import Renderer
+from simulator.scene.pieces import Ball, DiscPose
+from simulator.scene.scene import Scene
+from simulator.table import standard_setting
+from tests.referee.judge.judged_game import JudgedGame
+from vision.frame import Frame
+from vision.layout.table import default_layout
+from vision.locating.location import locate
+from vision.readers.discs.enrolment import learn_colours
+from vision.readers.protocols import SurfaceView
+from vision.readers.registry import reader_kind, table_reader
+from vision.reading import PlaceReading, Reading
+
+PLAIN, CARRIER = "black piece", "black piece with ball"
+
+
+@pytest.fixture
+def looks(diaballik: Any) -> dict[str, str]:
+    return dict(diaballik.table.appearance(diaballik.rules.new()))
+
+
+@pytest.fixture
+def judged(diaballik: Any, looks: dict[str, str]) -> JudgedGame:
+    game = JudgedGame(diaballik)
+    assert game.begin([seen(diaballik, looks)]).verdict.kind is VerdictKind.SET_UP
+    return game
+
+
+def seen(game: Any, looks: Mapping[str, str], number: int = 0) -> Reading:
+    rest = 0.02 / (len(game.looks) - 1)
+    places = {
+        place: PlaceReading({look: 0.98 if look == shown else rest for look in game.looks})
+        for place, shown in looks.items()
+    }
+    return Reading(number, number / 15, places)
+
+
+def test_a_game_is_followed_turn_by_turn(diaballik: Any, judged: JudgedGame) -> None:
+    state = diaballik.rules.new()
+    for number in range(12):
+        turns = diaballik.rules.legal_turns(state)
+        turn = turns[(7 * number + 3) * len(turns) // 97 % len(turns)]
+        state = diaballik.rules.apply(state, turn)
+        shown = seen(diaballik, diaballik.table.appearance(state), number + 1)
+        verdict = judged.consider([shown], Trigger.DECLARED).verdict
+        assert verdict.kind is VerdictKind.ACCEPTED, verdict.sentence
+        assert judged.belief == (state,)
+
+
+@pytest.mark.parametrize(
+    ("trigger", "kind"),
+    [
+        (Trigger.GLANCE, VerdictKind.NOT_FINISHED),
+        (Trigger.TOUCH_RESTED, VerdictKind.NOT_FINISHED),
+        (Trigger.RESTED, VerdictKind.ACCEPTED),
+        (Trigger.DECLARED, VerdictKind.ACCEPTED),
+    ],
+)
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"a1": "empty", "a2": PLAIN}, id="one step"),
+        pytest.param({"d1": PLAIN, "e1": CARRIER}, id="a pass"),
+        pytest.param({"a1": "empty", "a3": PLAIN, "d1": PLAIN, "e1": CARRIER}, id="two steps and a pass"),
+    ],
+)
+def test_steps_and_a_pass_in_any_number_wait_for_the_end_of_the_turn(
+    diaballik: Any,
+    judged: JudgedGame,
+    looks: dict[str, str],
+    change: dict[str, str],
+    trigger: Trigger,
+    kind: VerdictKind,
+) -> None:
+    assert judged.consider([seen(diaballik, looks | change)], trigger).verdict.kind is kind
+
+
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        pytest.param({"d1": PLAIN}, "ball-missing", id="a ball in a hand or beside the board"),
+        pytest.param({"e1": CARRIER}, "ball-added", id="two balls"),
+        pytest.param({"d1": PLAIN, "a7": "white piece with ball"}, "ball-added", id="a ball on the other's piece"),
+        pytest.param({"d1": "empty", "d2": CARRIER}, "carrier-moved", id="a carrier that moved"),
+        pytest.param({"a7": "empty", "a6": "white piece"}, "not-your-turn", id="the other's piece"),
+        pytest.param({"a1": "empty"}, "piece-removed", id="a piece in a hand"),
+    ],
+)
+def test_what_is_seen_at_the_end_of_a_turn_is_named_by_the_rule_it_breaks(
+    diaballik: Any, judged: JudgedGame, looks: dict[str, str], change: dict[str, str], rule: str
+) -> None:
+    verdict = judged.consider([seen(diaballik, looks | change)], Trigger.DECLARED).verdict
+    assert verdict.kind is VerdictKind.ILLEGAL
+    assert rule in {breach.rule for breach in verdict.breaches}, [breach.rule for breach in verdict.breaches]
+    assert judged.consider([seen(diaballik, looks)], Trigger.DECLARED).verdict.kind is not VerdictKind.ILLEGAL
+
+
+def test_a_rendered_table_is_taught_and_judged(diaballik: Any, judged: JudgedGame, looks: dict[str, str]) -> None:
+    layout = default_layout("diaballik")
+    setting = standard_setting(game="diaballik")
+    renderer = Renderer(3)
+
+    def picture(shown: Mapping[str, str], number: int) -> Frame:
+        pieces = tuple(_piece(layout.centre_mm(place), look) for place, look in shown.items() if look != "empty")
+        return Frame(renderer.render(Scene(setting, pieces), number), number / 15, number, "rendered")
+
+    first = picture(looks, 0)
+    pose = locate(first.image, setting.camera, layout).pose
+    view = SurfaceView(first.image, setting.camera, pose, layout.board, markers=layout.markers)
+    taught = learn_colours(view, reader_kind(layout).plain(layout.board), diaballik.players)
+    reader = table_reader(setting.camera, layout, taught)
+    shows: Sequence[tuple[dict[str, str], VerdictKind]] = (
+        (looks | {"b1": "empty", "b3": PLAIN, "d1": PLAIN, "e1": CARRIER}, VerdictKind.ACCEPTED),
+        (looks | {"b1": "empty", "b3": PLAIN, "d1": PLAIN}, VerdictKind.ILLEGAL),
+    )
+    for number, (shown, kind) in enumerate(shows, start=1):
+        reading = reader.read(picture(shown, number))
+        assert {place: one.best[0] for place, one in reading.places.items()} == shown
+        verdict = judged.consider([reading], Trigger.DECLARED).verdict
+        assert verdict.kind is kind, verdict.sentence
+    assert "ball is on none of black's pieces" in verdict.sentence
+
+
+def _piece(centre_mm: tuple[float, float], look: str) -> DiscPose:
+    owner = look.split()[0]
+    return DiscPose(centre_mm[0] + 2.0, centre_mm[1] - 1.5, owner, Ball(owner) if look.endswith("ball") else None)
