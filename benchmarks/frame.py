@@ -35,7 +35,7 @@ from rich.progress import Progress
 
 from benchmarks.parts.frame_times import STAGE_NAMES, FrameReport, Stopwatch, TimedReader, draw, table
 from benchmarks.parts.picture_films import FilmMoment, PictureSet, Projector, load_set
-from benchmarks.parts.picture_folder import SETTINGS
+from benchmarks.parts.picture_folder import picture_settings
 from engine.registry import load
 from referee.journal import Journal
 from referee.runtime.builder import open_session
@@ -94,7 +94,9 @@ class Viewing:
         shown, layout = self._set.shots[shot], self._set.layout
         self._reader = TimedReader(table_reader(shown.camera, layout, shown.looks))
         journal = self._opened.enter_context(Journal.in_memory(wall_clock=lambda: datetime.now(UTC)))
-        self._service = self._opened.enter_context(open_session(load(layout.game), self._reader, journal, SETTINGS))
+        self._service = self._opened.enter_context(
+            open_session(load(layout.game), self._reader, journal, picture_settings(layout.game))
+        )
         self._shot = shot
         self._watch.taken()
 

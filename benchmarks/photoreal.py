@@ -30,7 +30,7 @@ from rich.console import Console
 from rich.progress import track
 
 from benchmarks.parts.photoreal.deblockle import is_covered
-from benchmarks.parts.picture_folder import SETTINGS, PictureFolder
+from benchmarks.parts.picture_folder import PictureFolder, picture_settings
 from engine.errors import EngineError
 from engine.registry import load
 from referee.journal import Journal
@@ -81,7 +81,7 @@ def referee_game(frames: list[Frame], pictures: PictureFolder) -> Iterator[dict[
     reader = LearningReader(camera, layout, game.players) if looks is None else table_reader(camera, layout, looks)
     with (
         Journal.in_memory(wall_clock=lambda: datetime.now(UTC)) as journal,
-        open_session(game, reader, journal, SETTINGS) as service,
+        open_session(game, reader, journal, picture_settings(pictures.layout.game)) as service,
     ):
         for frame in frames:
             before = service.belief

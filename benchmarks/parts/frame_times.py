@@ -19,6 +19,7 @@ from vision.motion.changes import ChangeDetector
 from vision.motion.hands import HandMonitor
 from vision.readers import surface_reader as reader_module
 from vision.readers.blocks.reader import BlockReader
+from vision.readers.discs.reader import DiscReader
 from vision.readers.table_reader import TableReader
 from vision.reading import Reading
 from vision.surface.occlusion import OcclusionDetector
@@ -27,7 +28,8 @@ STAGES: tuple[tuple[str, Any, str], ...] = (
     ("locating", TableTracker, "update"),
     ("changes", ChangeDetector, "changed"),
     ("changes", ChangeDetector, "__init__"),
-    ("blocks", BlockReader, "read"),
+    ("pieces", BlockReader, "read"),
+    ("pieces", DiscReader, "read"),
     ("coverings", OcclusionDetector, "__init__"),
     ("coverings", OcclusionDetector, "view"),
     ("coverings", OcclusionDetector, "look"),

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from benchmarks.parts.photoreal.picture_game import PictureGame, TeachingPicture
 from benchmarks.parts.photoreal.registry import PICTURE_GAMES
+from engine.registry import load
 from referee.session.settings import ServiceSettings
 from vision.calibration import calibrate
 from vision.errors import LayoutError
@@ -23,8 +24,14 @@ from vision.images import load_image
 from vision.layout.table import load_layout
 from vision.readers.protocols import Appearance
 
-SETTINGS = ServiceSettings(options={"starts": "either"}, anywhere=True, stills=True)
-"""Each picture is a table at rest at the end of a turn; the pieces may begin anywhere, and either player."""
+
+def picture_settings(game: str) -> ServiceSettings:
+    """Each picture is a table at rest at the end of a turn; the pieces may begin anywhere, and, where that may be left
+    open, either player.
+    """
+    open_start = any(option.name == "starts" for option in load(game).options)
+    return ServiceSettings(options={"starts": "either"} if open_start else {}, anywhere=True, stills=True)
+
 
 _PICTURE = re.compile(r"\d+\.(jpg|jpeg|png)")
 

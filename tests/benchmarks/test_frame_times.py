@@ -68,7 +68,7 @@ def test_stages_are_timed_and_none_twice(pictures: PictureSet) -> None:
     for kind, times in measures.reading_s.items():
         to_reading = sum(spent for stage, spent in measures.stages_s[kind].items() if stage != "verdict")
         assert to_reading == pytest.approx(sum(times), rel=1e-6)
-    assert made.stages_s["first"]["blocks"] > 0
+    assert made.stages_s["first"]["pieces"] > 0
     assert "beside ArUco" in table(made)
 
 

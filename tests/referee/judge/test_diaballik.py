@@ -133,5 +133,5 @@ def test_a_rendered_table_is_taught_and_judged(diaballik: Any, judged: JudgedGam
 
 
 def _piece(centre_mm: tuple[float, float], look: str) -> DiscPose:
-    owner = look.split()[0]
+    owner = look.split(maxsplit=1)[0]
     return DiscPose(centre_mm[0] + 2.0, centre_mm[1] - 1.5, owner, Ball(owner) if look.endswith("ball") else None)
