@@ -346,7 +346,34 @@ def hardships(piece_seed: int, piece_sets: int) -> dict[str, Hardship]:
         "everything",
         {"some of all": partial(_everything, known, 0.3), "most of all": partial(_everything, known, 0.65)},
     )
-    return known | {everything.name: everything}
+    return known | {one.name: one for one in (everything, _hard_to_locate())}
+
+
+def _hard_to_locate() -> Hardship:
+    """Two markers in sight at most, and those blurred, or a board whose lines hardly show to make up for it."""
+    two_left = partial(_marked, states=("missing", "missing"))
+    return Hardship(
+        "hard to locate",
+        {
+            "shaken 10 px": partial(_shaken, length_px=10.0),
+            "2 markers, shaken 8 px": partial(_together, changes=(two_left, partial(_shaken, length_px=8.0))),
+            "2 markers, sigma 2.5 px": partial(_together, changes=(two_left, partial(_sensed, defocus_px=2.5))),
+            "2 markers, faint lines": partial(_together, changes=(two_left, _faint_lines)),
+        },
+    )
+
+
+def _together(draft: Draft, rng: np.random.Generator, changes: tuple[Change, ...]) -> Draft:
+    for change in changes:
+        draft = change(draft, rng)
+    return draft
+
+
+def _faint_lines(draft: Draft, rng: np.random.Generator) -> Draft:
+    """A dark board with lines hardly darker than it."""
+    board = np.asarray(_BOARDS["walnut board"]) * float(rng.uniform(0.6, 1.1))
+    colour, lines = (tuple(float(value) for value in one) for one in (board, 0.75 * board))
+    return _looking(draft, rng, board_colour=colour, line_colour=lines)
 
 
 def _everything(known: Mapping[str, Hardship], share: float, draft: Draft, rng: np.random.Generator) -> Draft:
