@@ -277,6 +277,54 @@ class FrustumSolid:
         )
 
 
+@dataclass(frozen=True)
+class PyramidSolid:
+    """A blunt square pyramid standing on a plane, by the sides of its foot and its top, turned as a cube is."""
+
+    x_mm: float
+    y_mm: float
+    base_mm: float
+    height_mm: float
+    foot_side_mm: float
+    top_side_mm: float
+    turned_deg: float = 0.0
+
+    def corners_mm(self) -> FloatArray:
+        """The eight corners, shape (8, 3): four below, then four above."""
+        return np.vstack(
+            [
+                CubeSolid(self.x_mm, self.y_mm, height, side, self.turned_deg).corners_mm()[:4]
+                for height, side in (
+                    (self.base_mm, self.foot_side_mm),
+                    (self.base_mm + self.height_mm, self.top_side_mm),
+                )
+            ]
+        )
+
+    def grown(self, by_mm: float) -> PyramidSolid:
+        """A body wider by twice that much and higher by that much; its base stays."""
+        return replace(
+            self,
+            height_mm=self.height_mm + by_mm,
+            foot_side_mm=self.foot_side_mm + 2 * by_mm,
+            top_side_mm=self.top_side_mm + 2 * by_mm,
+        )
+
+    def inner_points_mm(self, count: int) -> FloatArray:
+        """Points spread evenly through the body, ``count`` along each direction, shape (count ** 3, 3)."""
+        steps = (np.arange(count) + 0.5) / count
+        across, along, up = (axis.ravel() for axis in np.meshgrid(steps - 0.5, steps - 0.5, steps))
+        side = self.foot_side_mm + (self.top_side_mm - self.foot_side_mm) * up
+        cosine, sine = math.cos(math.radians(self.turned_deg)), math.sin(math.radians(self.turned_deg))
+        return np.column_stack(
+            [
+                self.x_mm + side * (across * cosine - along * sine),
+                self.y_mm + side * (across * sine + along * cosine),
+                self.base_mm + self.height_mm * up,
+            ]
+        )
+
+
 def corners_px(solids: Sequence[CubeSolid], camera: CameraModel, pose: Pose) -> FloatArray:
     """Where the corners of cubes are in the picture, shape (n, 8, 2), in pixels, in the order of ``corners_mm``."""
     if not solids:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vision.geometry import FrustumSolid, Pose, back_project, plane_homography, project
+from vision.geometry import FrustumSolid, Pose, PyramidSolid, back_project, plane_homography, project
 from vision.opencv import undistort_points
 
 within = st.floats(-200, 200)
@@ -50,3 +51,18 @@ def test_a_frustum_is_as_wide_below_and_above_as_its_radii_say() -> None:
     assert np.all(np.hypot(inner[:, 0] - 10.0, inner[:, 1] + 20.0) < 12.0 - 8.0 * (inner[:, 2] - 5.0) / 30.0)
     grown = body.grown(2.0)
     assert (grown.base_mm, grown.height_mm, grown.foot_radius_mm, grown.top_radius_mm) == (5.0, 32.0, 14.0, 6.0)
+
+
+def test_a_pyramid_is_a_blunt_hull_that_holds_its_inner_points() -> None:
+    pyramid = PyramidSolid(10.0, -5.0, 6.0, 40.0, 24.0, 4.0, 90.0)
+    corners = pyramid.corners_mm()
+    assert corners.shape == (8, 3)
+    assert sorted(set(corners[:, 2].round(6))) == [6.0, 46.0]
+    assert np.abs(corners[:4, :2] - (10.0, -5.0)).max() == pytest.approx(12.0)
+    assert np.abs(corners[4:, :2] - (10.0, -5.0)).max() == pytest.approx(2.0)
+    points = pyramid.inner_points_mm(4)
+    assert points.shape == (64, 3)
+    share = (points[:, 2] - 6.0) / 40.0
+    assert (np.abs(points[:, :2] - (10.0, -5.0)).max(axis=1) < 12.0 - 10.0 * share).all()
+    assert pyramid.grown(1.0).foot_side_mm == 26.0
+    assert pyramid.grown(1.0).base_mm == 6.0

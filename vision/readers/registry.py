@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from common.phrases import listed
 from vision.errors import EnrolmentError, LayoutError
 from vision.geometry import CameraModel
-from vision.layout.pieces import BlockPieces, DicePieces, DiscPieces
+from vision.layout.pieces import BlockPieces, DicePieces, DiscPieces, PyramidPieces
 from vision.layout.surfaces import GridSurface, Surface, Tray
 from vision.layout.table import TableLayout
 from vision.readers.blocks.appearance import (
@@ -30,6 +30,10 @@ from vision.readers.discs import positions as disc_positions
 from vision.readers.discs.appearance import DiscAppearance
 from vision.readers.discs.reader import DiscReader
 from vision.readers.protocols import AnyPieceReader, Appearance, EnrolmentPicture, RollReader, SurfaceView
+from vision.readers.stacks import appearance as stack_appearance
+from vision.readers.stacks import enrolment as stack_enrolment
+from vision.readers.stacks import positions as stack_positions
+from vision.readers.stacks.reader import StackReader
 from vision.readers.table_reader import TableReader
 
 AppearanceT = TypeVar("AppearanceT", bound=Appearance)
@@ -61,6 +65,10 @@ def _plain_discs(surface: Surface) -> DiscAppearance:  # noqa: ARG001
     return DiscAppearance({})
 
 
+def _plain_pyramids(surface: Surface) -> stack_appearance.PyramidAppearance:  # noqa: ARG001
+    return stack_appearance.plain_appearance()
+
+
 PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
     {
         BlockPieces.kind: ReaderKind(
@@ -74,6 +82,15 @@ PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
             disc_appearance.save_appearance,
             disc_appearance.load_appearance,
             DiscReader,
+        ),
+        PyramidPieces.kind: ReaderKind(
+            _plain_pyramids,
+            stack_enrolment.learn_set_up,
+            stack_positions.read_positions,
+            stack_enrolment.enrol,
+            stack_appearance.save_appearance,
+            stack_appearance.load_appearance,
+            StackReader,
         ),
     }
 )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from benchmarks.parts.photoreal.blockade import BLOCKADE
 from benchmarks.parts.photoreal.deblockle import DEBLOCKLE
 from benchmarks.parts.photoreal.diaballik import DIABALLIK
 from benchmarks.parts.photoreal.dice import DICE
 from benchmarks.parts.photoreal.picture_game import PictureGame
 
 PICTURE_GAMES: Mapping[str, PictureGame] = MappingProxyType(
-    {"deblockle": DEBLOCKLE, "diaballik": DIABALLIK, "dice": DICE}
+    {"blockade": BLOCKADE, "deblockle": DEBLOCKLE, "diaballik": DIABALLIK, "dice": DICE}
 )

@@ -1,0 +1,68 @@
+"""Reading stacks of pyramids: what lies on top, what is kept, and what is drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.games.blockade.board import COLOURS, SIZES
+from tests.vision.readers.stacks import pictures
+from vision.geometry import PyramidSolid
+from vision.readers.stacks.reader import StackReader, StackSighting
+
+
+@pytest.fixture(scope="module")
+def reader() -> StackReader:
+    return StackReader(pictures.LAYOUT.board, pictures.looks())
+
+
+@pytest.fixture(scope="module")
+def seen(reader: StackReader) -> dict[str, StackSighting]:
+    return reader.read(pictures.view("010.jpg"), pictures.LAYOUT.places, {})
+
+
+def test_nearly_all_tops_are_read(seen: dict[str, StackSighting]) -> None:
+    expected = pictures.expected("010.jpg")
+    read = {place: max(stack.looks, key=lambda look: stack.looks[look]) for place, stack in seen.items()}
+    wrong = {place: look for place, look in read.items() if look != expected[place]}
+    assert set(read) == set(expected)
+    assert len(wrong) <= 2, wrong
+    assert all(not seen[place].is_clear for place in wrong), "what is read wrongly is not read surely"
+
+
+def test_probabilities_sum_to_one_and_stacks_are_there(seen: dict[str, StackSighting]) -> None:
+    for stack in seen.values():
+        assert sum(stack.look_probabilities().values()) == pytest.approx(1.0)
+        assert stack.log_odds > 0
+        assert stack.with_log_odds(-2.0).log_odds == -2.0
+
+
+def test_a_stack_hides_what_is_as_high_as_its_tip(seen: dict[str, StackSighting]) -> None:
+    low, high = seen["b1"].solid, seen["e5"].solid
+    assert isinstance(low, PyramidSolid)
+    assert low.height_mm == pytest.approx(44.5)
+    assert high.height_mm > low.height_mm + 15
+    assert abs(low.x_mm - pictures.LAYOUT.centre_mm("b1")[0]) < 4
+
+
+def test_only_places_asked_for_are_looked_at(reader: StackReader, seen: dict[str, StackSighting]) -> None:
+    again = reader.read(pictures.view("010.jpg"), ["b2"], seen)
+    assert list(again) == list(seen)
+    assert all(again[place] is seen[place] for place in seen if place != "b2")
+    assert again["b2"].looks == pytest.approx(seen["b2"].looks)
+    assert reader.read(pictures.view("010.jpg"), [], seen) == seen
+
+
+def test_looks_are_named_as_the_engine_names_them(reader: StackReader) -> None:
+    named = {f"{colour} {size}" for colour in COLOURS for size in SIZES if size}
+    assert set(reader.looks) <= named
+    assert "clear large" in reader.looks
+
+
+def test_stacks_are_drawn_on_a_copy(reader: StackReader, seen: dict[str, StackSighting]) -> None:
+    picture = pictures.picture("010.jpg")
+    drawn = reader.draw(picture, pictures.view("010.jpg"), seen)
+    assert drawn.shape == picture.shape
+    assert np.abs(drawn.astype(int) - picture).max() > 100
+    grey = reader.draw(np.ascontiguousarray(picture[..., 0]), pictures.view("010.jpg"), seen)
+    assert grey.ndim == 3

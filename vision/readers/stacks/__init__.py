@@ -1,0 +1,1 @@
+"""Reads stacks of pyramids: which size and colour lies on top."""

@@ -1,0 +1,99 @@
+"""What a set of pyramids looks like: the hue of each colour, the stacks of the set-up, and the file of both."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from common.durable import write_durably
+from common.json_files import read_json_object
+from vision.errors import EnrolmentError
+from vision.frame import FloatArray
+
+Stack = tuple[tuple[str, str], ...]
+"""Size (S, M or L) and colour of each pyramid, from below."""
+
+APPEARANCE_FORMAT = "tabletop-referee pyramids 1"
+SIZE_WORDS: Mapping[str, str] = MappingProxyType({"S": "small", "M": "medium", "L": "large"})
+CLEAR, BLACK = "clear", "black"
+NEUTRALS = (CLEAR, BLACK)
+LIGHT_FLOOR = 0.004
+"""Linear light that is added before logarithms are taken: below it a camera sees only noise."""
+
+
+def look_name(colour: str, size: str) -> str:
+    """The look of a pyramid of size S, M or L, as the whole project writes it: ``red small``."""
+    return f"{colour} {SIZE_WORDS[size]}"
+
+
+def hues_of(levels: FloatArray) -> FloatArray:
+    """Hues, shape (..., 2), of sRGB levels from 0 to 255, blue-green-red, shape (..., 3).
+
+    A hue is the log of blue over green and of red over green, in linear light; grey is (0, 0).
+    """
+    light = np.log(np.power(np.clip(levels, 0.0, 255.0) / 255.0, 2.2) + LIGHT_FLOOR)
+    return np.asarray(light[..., [0, 2]] - light[..., 1:2], dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class PyramidAppearance:
+    """A piece set: ``colours`` maps the names of its hues to them, shape (2,) each.
+
+    ``set_up`` holds the stacks of the set-up, empty where that was not taught. Its lowest pyramids never move, and what
+    lies on top there now is more often what lay there then than anything else.
+    """
+
+    colours: Mapping[str, FloatArray]
+    set_up: Mapping[str, Stack] = field(default_factory=dict)
+
+    @property
+    def looks(self) -> tuple[str, ...]:
+        """Each colour in each size, then the large clear one, then black in each size."""
+        coloured = [look_name(colour, size) for colour in self.colours for size in SIZE_WORDS]
+        return (*coloured, look_name(CLEAR, "L"), *(look_name(BLACK, size) for size in SIZE_WORDS))
+
+    @property
+    def traits(self) -> tuple[tuple[str, ...], ...]:
+        """What tells its pieces apart: colours, then sizes."""
+        return (*self.colours, *NEUTRALS), tuple(SIZE_WORDS.values())
+
+
+def plain_appearance() -> PyramidAppearance:
+    """The usual colours of the pyramids that are sold, for a set that has not been enrolled."""
+    usual = {"red": (-0.1, 2.4), "yellow": (-2.0, 0.5), "green": (-1.0, -1.7), "blue": (2.0, -0.2)}
+    return PyramidAppearance({name: np.array(hue) for name, hue in usual.items()})
+
+
+def save_appearance(looks: PyramidAppearance, path: Path) -> None:
+    """Write the looks to a file, whole or not at all; raises OSError."""
+    colours = {name: [round(float(value), 4) for value in hue] for name, hue in looks.colours.items()}
+    data = {"format": APPEARANCE_FORMAT, "colours": colours, "set_up": dict(looks.set_up)}
+    write_durably(path, json.dumps(data, indent=1) + "\n")
+
+
+def load_appearance(path: Path) -> PyramidAppearance:
+    """Read looks from a file; raises EnrolmentError that says what is wrong with it."""
+    return appearance_from_json(read_json_object(path, "the looks", EnrolmentError, plural=True))
+
+
+def appearance_from_json(data: Mapping[str, Any]) -> PyramidAppearance:
+    """Read looks from parsed JSON; raises EnrolmentError that says what is wrong with it."""
+    if data.get("format") != APPEARANCE_FORMAT:
+        raise EnrolmentError(
+            f"these looks have format {data.get('format')!r}; expected {APPEARANCE_FORMAT!r}: enrol the piece set again"
+        )
+    try:
+        colours = {str(name): np.asarray(hue, dtype=np.float64).reshape(2) for name, hue in data["colours"].items()}
+        set_up = {
+            str(place): tuple((str(size), str(colour)) for size, colour in stack)
+            for place, stack in data["set_up"].items()
+        }
+    except (KeyError, TypeError, ValueError, AttributeError) as wrong:
+        raise EnrolmentError(f"these looks cannot be read ({wrong}): enrol the piece set again") from wrong
+    return PyramidAppearance(colours, set_up)

@@ -1,0 +1,42 @@
+"""Drawing stacks onto the picture, for a person to check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import cv2
+import numpy as np
+
+from vision.drawing import write_text
+from vision.frame import Image
+from vision.geometry import project
+from vision.readers.protocols import SurfaceView
+
+if TYPE_CHECKING:
+    from vision.readers.stacks.reader import StackSighting
+
+_SURE, _UNSURE = (80, 220, 80), (60, 60, 255)
+_SURE_FROM = 0.9
+
+
+def draw_stacks(image: Image, view: SurfaceView, stacks: Mapping[str, StackSighting]) -> Image:
+    """Give a copy of the picture with every stack's foot and edges, and the look of its top, written on it.
+
+    Green is sure; red is not, with the look's probability beside it.
+    """
+    picture = np.array(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR) if image.ndim == 2 else image, dtype=np.uint8)
+    for place, stack in stacks.items():
+        look, share = max(stack.looks.items(), key=lambda one: one[1])
+        sure = stack.log_odds > 0 and share > _SURE_FROM
+        colour = _SURE if sure else _UNSURE
+        corners = np.round(project(view.camera, view.pose, stack.solid.corners_mm())).astype(np.int32)
+        below = corners[:4]
+        cv2.polylines(picture, [below.reshape(-1, 1, 2)], True, colour, 1, cv2.LINE_AA)
+        tip = project(view.camera, view.pose, [[stack.top.x_mm, stack.top.y_mm, stack.top.tip_mm]])[0]
+        for corner in below:
+            end = (int(tip[0]), int(tip[1]))
+            cv2.line(picture, (int(corner[0]), int(corner[1])), end, colour, 1, cv2.LINE_AA)
+        doubt = "" if sure else f" {share:.2f}"
+        write_text(picture, f"{place} {look}, {stack.top.pieces} up{doubt}", tip - (0, 6), colour)
+    return picture

@@ -1,0 +1,90 @@
+"""Learning what a set of pyramids looks like from pictures of known stacks, or from a set-up that is not known."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from vision.errors import EnrolmentError
+from vision.frame import FloatArray
+from vision.layout.surfaces import Surface, top_mm
+from vision.readers.protocols import EnrolmentPicture, SurfaceView
+from vision.readers.stacks.appearance import NEUTRALS, PyramidAppearance, Stack, hues_of
+from vision.readers.stacks.picture import StackCamera
+from vision.readers.stacks.reader import StackReader
+from vision.readers.stacks.search import TopSearch
+
+FEWEST_TOPS = 2
+SAME_HUE = 0.5
+SURE_LOOK = 0.9
+
+
+def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> PyramidAppearance:
+    """Learn the hue of each colour, and the stacks of the set-up, from pictures of known stacks.
+
+    A picture's position holds each stack's pyramids from below, as (size, colour). Raises EnrolmentError that says
+    which colour is not shown, or looks like another.
+    """
+    hues: dict[str, list[FloatArray]] = defaultdict(list)
+    set_up: dict[str, Stack] = {}
+    search = TopSearch(surface)
+    for picture in pictures:
+        view = StackCamera(picture.camera, picture.pose, surface.bounds_mm, surface.height_mm, top_mm(surface))
+        seen = view.picture(picture.image)
+        places = list(picture.position)
+        feet = search.feet(view, seen, places)
+        known = [{stack[-1][0]: (len(stack) - 1,)} for stack in picture.position.values()]
+        for place, stack, tops in zip(
+            places, picture.position.values(), search.tops(view, seen, feet, known), strict=True
+        ):
+            set_up[place] = stack
+            colour = stack[-1][1]
+            if colour not in NEUTRALS:
+                hues[colour].append(hues_of(tops[0].levels))
+    if not hues:
+        raise EnrolmentError("no stack with a coloured pyramid on top is known; take a picture of the set-up")
+    colours = {colour: np.asarray(np.median(np.stack(seen), axis=0)) for colour, seen in hues.items()}
+    _check_apart(colours)
+    return PyramidAppearance(colours, set_up)
+
+
+def learn_set_up(view: SurfaceView, plain: PyramidAppearance, _names: tuple[str, ...]) -> PyramidAppearance:
+    """Learn the hues of a set from a set-up, going by the usual ones of the colours.
+
+    The players' names say nothing here: pyramids are named by their colours. Raises EnrolmentError when a colour is
+    seen too seldom, or looks like another.
+    """
+    seen = StackReader(view.surface, plain).read(view, view.surface.places, {})
+    hues: dict[str, list[FloatArray]] = defaultdict(list)
+    for stack in seen.values():
+        shares = {
+            colour: sum(share for look, share in stack.looks.items() if look.split()[0] == colour)
+            for colour in plain.colours
+        }
+        colour = max(shares, key=lambda name: shares[name])
+        if stack.log_odds > 0 and shares[colour] > SURE_LOOK:
+            hues[colour].append(hues_of(stack.top.levels))
+    for colour in plain.colours:
+        if len(hues[colour]) < FEWEST_TOPS:
+            raise EnrolmentError(
+                f"{len(hues[colour])} {colour} pyramids were made out in the set-up; at least {FEWEST_TOPS} are "
+                "needed to learn the colour: improve the light, or enrol the set with a picture of a known position"
+            )
+    colours = {colour: np.asarray(np.median(np.stack(hues[colour]), axis=0)) for colour in plain.colours}
+    _check_apart(colours)
+    return replace(plain, colours=colours)
+
+
+def _check_apart(colours: Mapping[str, FloatArray]) -> None:
+    names = list(colours)
+    for index, first in enumerate(names):
+        for second in names[index + 1 :]:
+            apart = float(np.linalg.norm(colours[first] - colours[second]))
+            if apart < SAME_HUE:
+                raise EnrolmentError(
+                    f"{first} and {second} look nearly the same to the camera (their hues differ by {apart:.2f} log "
+                    f"units; {SAME_HUE} are needed): use other colours or better light"
+                )

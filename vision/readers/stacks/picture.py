@@ -1,0 +1,68 @@
+"""The part of a picture that shows stacks, without the lens' distortion: what points in space look like in it."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from vision.frame import FloatArray, FloatImage, Image
+from vision.geometry import CameraModel, Pose, Rectangle
+from vision.sampling import PixelMap
+
+PX_PER_MM = 2.0
+MARGIN_MM = 8.0
+USUAL_LEVEL = 110.0
+"""Mean grey level that a picture is brought to, so that contrasts mean the same in dim light."""
+SMOOTHING_PX = 0.6
+_ROW = 1024
+
+
+class StackCamera:
+    """Takes the board's space out of pictures from one pose: a pinhole camera, ``PX_PER_MM`` at the board's middle."""
+
+    def __init__(self, camera: CameraModel, pose: Pose, bounds: Rectangle, low_mm: float, high_mm: float) -> None:
+        around = bounds.grown(MARGIN_MM)
+        corners = np.vstack([around.corners_mm(low_mm), around.corners_mm(high_mm)])
+        self.position_mm = pose.camera_position_mm
+        away = float(np.linalg.norm(self.position_mm - corners.mean(axis=0)))
+        scale = PX_PER_MM * away / camera.matrix[0, 0]
+        matrix = np.diag([scale, scale, 1.0]) @ camera.matrix
+        seen = corners @ pose.rotation.T + pose.translation
+        pixels = seen @ matrix.T
+        pixels = pixels[:, :2] / pixels[:, 2:]
+        low, high = np.floor(pixels.min(axis=0)), np.ceil(pixels.max(axis=0))
+        matrix[:2, 2] -= low
+        self._size = (int(high[0] - low[0]), int(high[1] - low[1]))
+        self._projection = matrix @ np.column_stack([pose.rotation, pose.translation])
+        self._maps = cv2.initUndistortRectifyMap(
+            camera.matrix, camera.distortion, np.eye(3), matrix, self._size, cv2.CV_32FC1
+        )
+
+    def picture(self, image: Image) -> FloatImage:
+        """What it sees, (rows, columns, 3) float32, brought to the usual level."""
+        if image.ndim == 2:
+            image = np.asarray(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
+        cut = cv2.remap(image, *self._maps, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        gain = USUAL_LEVEL / max(float(np.mean(cut)), 1.0)
+        smooth = cv2.GaussianBlur(cut.astype(np.float32) * np.float32(gain), (0, 0), SMOOTHING_PX)
+        return np.asarray(smooth, dtype=np.float32)
+
+    def pixels(self, points_mm: FloatArray) -> FloatArray:
+        """Where points, shape (..., 3), are in that picture: shape (..., 2)."""
+        seen = points_mm @ self._projection[:, :3].T + self._projection[:, 3]
+        return np.asarray(seen[..., :2] / seen[..., 2:], dtype=np.float64)
+
+    def levels(self, picture: FloatImage, points_mm: FloatArray) -> FloatImage:
+        """The picture's levels at points, shape (..., 3): an array of the same shape."""
+        flat = self.pixels(points_mm.reshape(-1, 3))
+        rows = -(-len(flat) // _ROW)
+        wanted: PixelMap = np.zeros((rows * _ROW, 2), dtype=np.float32)
+        wanted[: len(flat)] = flat
+        found = cv2.remap(
+            picture,
+            wanted.reshape(rows, _ROW, 2),
+            None,
+            cv2.INTER_LINEAR,
+            borderMode=cv2.BORDER_REPLICATE,  # type: ignore[call-overload]
+        )
+        return np.asarray(found.reshape(-1, 3)[: len(flat)], dtype=np.float32).reshape(points_mm.shape)

@@ -1,0 +1,180 @@
+"""Where a pyramid that is supposed to stand somewhere would be seen, and how well the picture bears that out.
+
+A pyramid shows a flat tip, faces, and an edge at its foot. Points are taken on all of them, for very many supposed
+pyramids at once. What is compared is always what lies on either side of an edge, so that lamps hardly matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from vision.frame import FloatArray, FloatImage
+from vision.layout.pieces import PyramidSize
+from vision.readers.stacks.picture import StackCamera
+
+TIP_SHARE = 0.16
+"""Edge of the flat tip as a share of the base's, as measured on pyramids as they are sold."""
+_ACROSS = np.array([-0.7, 0.0, 0.7])
+_ALONG_FOOT = np.array([-0.75, -0.25, 0.25, 0.75])
+_INSIDE_MM = 0.6
+_BESIDE_MM = (0.6, 1.1, 1.7)
+_FACE_SHARES = (0.3, 0.55, 0.8)
+_FOOT_MM = 0.9
+_MOST_CONTRAST, _MOST_FOOT_CONTRAST = 50.0, 40.0
+_TIP_POINTS, _SIDE_POINTS, _FACE_POINTS, _FOOT_POINTS = 24, 36, 36, 16
+_LEAST_FACING = 0.3
+
+_RADII_MM = np.arange(0.0, 3.6, 0.15)
+_LATERAL_MM = np.array([-0.6, -0.3, 0.0, 0.3, 0.6])
+_CENTRE_MM, _BEYOND_MM = 0.5, 2.7
+
+
+@dataclass(frozen=True, eq=False)
+class Supposed:
+    """Pyramids of one size that may be seen: where the middle of each one's tip is and how far each is turned.
+
+    All are arrays of shape (n,), millimetres and radians counter-clockwise.
+    """
+
+    x_mm: FloatArray
+    y_mm: FloatArray
+    tip_mm: FloatArray
+    turned: FloatArray
+
+    def chosen(self, index: FloatArray) -> Supposed:
+        """Those at some indices."""
+        return Supposed(self.x_mm[index], self.y_mm[index], self.tip_mm[index], self.turned[index])
+
+
+@dataclass(frozen=True, eq=False)
+class Borne:
+    """How well the picture bears supposed pyramids out, each of shape (n,), in grey levels.
+
+    ``tip`` is how much the tip differs from what is around it, less how uneven both are; ``unevenness`` that of the
+    faces; ``foot`` the contrast across the edge at the foot, less how uneven either side of it is. ``levels`` are the
+    mean levels of the faces next to the tip, (n, 3).
+    """
+
+    tip: FloatArray
+    unevenness: FloatArray
+    foot: FloatArray
+    levels: FloatArray
+
+
+class Probe:
+    """Looks for pyramids of one size."""
+
+    def __init__(self, size: PyramidSize) -> None:
+        half = size.base_mm / 2
+        tip = half * TIP_SHARE
+        self._slope = size.height_mm / (half - tip)
+        shares = [tip + (half - tip) * share for share in _FACE_SHARES]
+        tips = _around([(0.3 * tip, 0.0, 0.3 * tip), (tip - _INSIDE_MM, 0.0, tip - _INSIDE_MM)], _ACROSS)
+        sides = _around([(tip + by, -by * self._slope, 0.8 * tip) for by in _BESIDE_MM], _ACROSS)
+        faces = _around([(out, -(out - tip) * self._slope, 0.8 * out) for out in shares], _ACROSS)
+        over = _around([(half - _FOOT_MM, -size.height_mm + _FOOT_MM * self._slope, half)], _ALONG_FOOT)
+        under = _around([(half + _FOOT_MM, -size.height_mm - _FOOT_MM * self._slope, half)], _ALONG_FOOT)
+        self._points = np.concatenate([tips, sides, faces, over, under])
+
+    def tips(self, camera: StackCamera, picture: FloatImage, supposed: Supposed) -> FloatArray:
+        """How much the tip stands out alone, shape (n,): quicker than all of ``look``."""
+        levels, _ = self._levels(camera, picture, supposed, _TIP_POINTS + _SIDE_POINTS)
+        return _tip(levels)
+
+    def look(self, camera: StackCamera, picture: FloatImage, supposed: Supposed) -> Borne:
+        """Look at tips, faces and feet."""
+        levels, facing = self._levels(camera, picture, supposed, len(self._points))
+        count = len(levels)
+        end = _TIP_POINTS + _SIDE_POINTS
+        faces = levels[:, end : end + _FACE_POINTS].reshape(count, 4, -1, 3)
+        over = levels[:, end + _FACE_POINTS : -_FOOT_POINTS].reshape(count, 4, -1, 3)
+        under = levels[:, -_FOOT_POINTS:].reshape(count, 4, -1, 3)
+        weights = (facing > _LEAST_FACING).astype(np.float64)
+        weights /= np.maximum(weights.sum(axis=1, keepdims=True), 1.0)
+        contrast = np.minimum(np.linalg.norm(over.mean(axis=2) - under.mean(axis=2), axis=2), _MOST_FOOT_CONTRAST)
+        noise = np.sqrt(under.var(axis=2).sum(axis=2) + over.var(axis=2).sum(axis=2))
+        uneven = np.sqrt(faces.var(axis=2).sum(axis=2))
+        return Borne(
+            _tip(levels),
+            (uneven * weights).sum(axis=1),
+            ((contrast - 0.5 * noise) * weights).sum(axis=1),
+            (levels[:, _TIP_POINTS:end].reshape(count, 4, -1, 3).mean(axis=2) * weights[..., None]).sum(axis=1),
+        )
+
+    def _levels(
+        self, camera: StackCamera, picture: FloatImage, supposed: Supposed, count: int
+    ) -> tuple[FloatImage, FloatArray]:
+        """Levels (n, count, 3) at the first points, and how far each side faces the camera (n, 4): unseen below 0."""
+        points = self._points[:count]
+        cosine, sine = np.cos(supposed.turned)[:, None], np.sin(supposed.turned)[:, None]
+        place = np.empty((len(supposed.x_mm), count, 3))
+        place[..., 0] = supposed.x_mm[:, None] + cosine * points[:, 0] - sine * points[:, 1]
+        place[..., 1] = supposed.y_mm[:, None] + sine * points[:, 0] + cosine * points[:, 1]
+        place[..., 2] = points[:, 2]
+        outwards_x = np.concatenate([sine, cosine, -sine, -cosine], axis=1)
+        outwards_y = np.concatenate([-cosine, sine, cosine, -sine], axis=1)
+        across = camera.position_mm[0] - supposed.x_mm[:, None], camera.position_mm[1] - supposed.y_mm[:, None]
+        above = (camera.position_mm[2] - supposed.tip_mm)[:, None]
+        facing = ((outwards_x * across[0] + outwards_y * across[1]) * self._slope + above) / above
+        # what is beyond the tip on a side that is turned away is whatever lies behind it
+        unseen = np.repeat(facing <= 0, _SIDE_POINTS // 4, axis=1)
+        place[:, _TIP_POINTS : _TIP_POINTS + _SIDE_POINTS, 2][unseen] = 0.0
+        place[..., 2] += supposed.tip_mm[:, None]
+        return camera.levels(picture, place), facing
+
+
+def tip_widths_mm(camera: StackCamera, picture: FloatImage, supposed: Supposed) -> FloatArray:
+    """How wide the flat tip at each place looks, shape (n,), whatever size was supposed.
+
+    Along a line from the middle outwards, the share of the tip's colour goes from 1 to 0. Its integral is how far the
+    tip reaches, however blurred its edge is. Two opposite ways make a width that an error of the middle leaves alone.
+    """
+    ways = np.array([[(lateral, -radius, 0.0) for radius in _RADII_MM] for lateral in _LATERAL_MM]).reshape(-1, 3)
+    points = _turned(ways)
+    cosine, sine = np.cos(supposed.turned)[:, None], np.sin(supposed.turned)[:, None]
+    place = np.empty((len(supposed.x_mm), len(points), 3))
+    place[..., 0] = supposed.x_mm[:, None] + cosine * points[:, 0] - sine * points[:, 1]
+    place[..., 1] = supposed.y_mm[:, None] + sine * points[:, 0] + cosine * points[:, 1]
+    place[..., 2] = supposed.tip_mm[:, None]
+    levels = camera.levels(picture, place).reshape(len(place), 4, len(_LATERAL_MM), len(_RADII_MM), 3)
+    inside = levels[..., _RADII_MM < _CENTRE_MM, :].mean(axis=(1, 2, 3))
+    beyond = levels[..., _RADII_MM > _BEYOND_MM, :].mean(axis=(2, 3))
+    way = inside[:, None] - beyond
+    squares = np.maximum((way**2).sum(axis=2), 1e-6)
+    profile = levels[..., _RADII_MM <= _BEYOND_MM, :].mean(axis=2)
+    share = ((profile - beyond[:, :, None]) * way[:, :, None]).sum(axis=3) / squares[:, :, None]
+    step = float(_RADII_MM[1])
+    reach = np.clip(share, -0.3, 1.3).sum(axis=2) * step - step / 2
+    widths = reach[:, :2] + reach[:, 2:]
+    weights = np.sqrt(np.minimum(squares[:, :2], squares[:, 2:]))
+    return np.asarray((widths * weights).sum(axis=1) / weights.sum(axis=1), dtype=np.float64)
+
+
+def _tip(levels: FloatImage) -> FloatArray:
+    """How much tips differ from what is around them, in grey levels, less how uneven both are."""
+    count = len(levels)
+    tip = levels[:, :_TIP_POINTS]
+    side = levels[:, _TIP_POINTS : _TIP_POINTS + _SIDE_POINTS].reshape(count, 4, -1, 3)
+    apart = np.minimum(np.linalg.norm(tip.mean(axis=1)[:, None] - side.mean(axis=2), axis=2), _MOST_CONTRAST)
+    rim = tip.reshape(count, 4, 2, -1, 3)[:, :, 1].mean(axis=2)
+    beside = side.reshape(count, 4, len(_BESIDE_MM), -1, 3)[:, :, 0].mean(axis=2)
+    edge = np.minimum(np.linalg.norm(rim - beside, axis=2), _MOST_CONTRAST)
+    uneven = np.sqrt(tip.var(axis=1).sum(axis=1)) + 0.3 * np.sqrt(side.var(axis=2).sum(axis=2)).mean(axis=1)
+    found = 0.5 * apart.mean(axis=1) + 0.5 * apart.min(axis=1) + 0.7 * edge.mean(axis=1) - uneven
+    return np.asarray(found, dtype=np.float64)
+
+
+def _around(rows: list[tuple[float, float, float]], across: FloatArray) -> FloatArray:
+    """Points on all four sides: ``rows`` are how far out, how high and how far to either side, in mm."""
+    return _turned(np.array([(share * reach, -out, high) for out, high, reach in rows for share in across]))
+
+
+def _turned(side: FloatArray) -> FloatArray:
+    """Points (n, 3) of the side towards -y, then of the others counter-clockwise: (4 n, 3)."""
+    turned = [side]
+    for _ in range(3):
+        last = turned[-1]
+        turned.append(np.column_stack([-last[:, 1], last[:, 0], last[:, 2]]))
+    return np.concatenate(turned)

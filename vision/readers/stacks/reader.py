@@ -1,0 +1,189 @@
+"""The reader of stacks of pyramids: what lies on top of each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+import numpy as np
+
+from vision.frame import FloatArray, Image
+from vision.geometry import CameraModel, Pose, PyramidSolid
+from vision.layout.pieces import PyramidPieces
+from vision.layout.surfaces import Surface, top_mm
+from vision.readers.protocols import SurfaceView
+from vision.readers.stacks.appearance import BLACK, CLEAR, PyramidAppearance, Stack, hues_of, look_name
+from vision.readers.stacks.drawing import draw_stacks
+from vision.readers.stacks.picture import StackCamera
+from vision.readers.stacks.probe import TIP_SHARE
+from vision.readers.stacks.search import Top, TopSearch
+
+CAPPED_FROM = 3
+"""Pieces on the large one from which black may be on top: it caps a tower of large, medium and small."""
+_ON_CLEAR = MappingProxyType({"L": (0,), "M": tuple(range(1, 7)), "S": tuple(range(1, 9))})
+_ON_COLOUR = MappingProxyType({"L": (0, 3, 4), "M": tuple(range(1, 5)), "S": tuple(range(1, 7))})
+_ON_ANY = MappingProxyType({"L": (0, 3, 4), "M": tuple(range(1, 7)), "S": tuple(range(1, 9))})
+
+
+@dataclass(frozen=True)
+class StackSettings:
+    """When a sighting is a stack, and of which look; set by hand on ray-traced pictures, none fitted."""
+
+    hue_spread: float = 0.38
+    """Standard deviation of a hue, in log units. Larger: colours are told apart less surely."""
+    most_hue_cost: float = 10.0
+    """Most log-likelihood that a strange hue costs."""
+    strange_colour: float = -4.0
+    """Log-likelihood of a colour that may not lie where the large pyramid is of another."""
+    black_large: float = -1.0
+    """Log-likelihood of a large black one on a high stack ..."""
+    black_other: float = -5.0
+    """... and of a smaller one: the large ones are used up first."""
+    as_set_up: float = 1.5
+    """Log-likelihood gained by the top that the set-up has there."""
+    odd_one_out: float = 0.002
+    """Share of tops that are not what they seem, whatever the fit."""
+    contrast_middle: float = 15.0
+    """Contrast, in grey levels, at which a stack is as likely there as not ..."""
+    contrast_slope: float = 0.25
+    """... and the log-odds gained for each level beyond it."""
+    most_log_odds: float = 8.0
+    """Most log-odds either way."""
+
+
+@dataclass(frozen=True, eq=False)
+class StackSighting:
+    """A stack as seen on a place: its likeliest top, the solid that it fills, and the probability of each look."""
+
+    place: str
+    top: Top
+    solid: PyramidSolid
+    looks: Mapping[str, float]
+    log_odds: float
+    sides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether it is there for certain, and of one look."""
+        return self.log_odds > 0 and max(self.looks.values()) > 0.9
+
+    def look_probabilities(self) -> Mapping[str, float]:
+        """The probability of each look, given that a stack is there."""
+        return self.looks
+
+    def with_log_odds(self, log_odds: float) -> StackSighting:
+        """The same stack, more or less sure."""
+        return replace(self, log_odds=log_odds)
+
+
+class StackReader:
+    """Reads the stacks of one set of pyramids on one surface."""
+
+    def __init__(
+        self, surface: Surface, appearance: PyramidAppearance, settings: StackSettings = StackSettings()
+    ) -> None:
+        self._settings = settings
+        self._surface = surface
+        self._pieces = PyramidPieces.on(surface)
+        self._appearance = appearance
+        self._search = TopSearch(surface)
+        self._camera: tuple[CameraModel, Pose, StackCamera] | None = None
+
+    @property
+    def looks(self) -> tuple[str, ...]:
+        """Each colour in each size, and the large clear one."""
+        return self._appearance.looks
+
+    def draw(self, picture: Image, view: SurfaceView, sightings: Mapping[str, StackSighting]) -> Image:
+        """A copy of the picture with each stack's outline, tip and look on it."""
+        return draw_stacks(picture, view, sightings)
+
+    def read(
+        self, view: SurfaceView, places: Collection[str], previous: Mapping[str, StackSighting]
+    ) -> dict[str, StackSighting]:
+        """Every stack that may be there, by place.
+
+        Only ``places`` are looked at; the others are as in ``previous``, what an earlier frame from the same pose gave.
+        """
+        order = [place for place in self._surface.places if place in places]
+        if not order:
+            return dict(previous)
+        camera = self._camera_for(view.camera, view.pose)
+        picture = camera.picture(view.image)
+        feet = self._search.feet(camera, picture, order)
+        set_up = [self._appearance.set_up.get(place, ()) for place in order]
+        found = self._search.tops(camera, picture, feet, [_possible(stack) for stack in set_up])
+        seen = {
+            place: self._sighting(place, foot, stack, tops)
+            for place, foot, stack, tops in zip(order, feet, set_up, found, strict=True)
+        }
+        kept = {place: one for place, one in previous.items() if place not in places}
+        return {place: one for place in self._surface.places if (one := seen.get(place, kept.get(place))) is not None}
+
+    def _camera_for(self, camera: CameraModel, pose: Pose) -> StackCamera:
+        if self._camera is None or self._camera[0] is not camera or self._camera[1] is not pose:
+            low, high = self._surface.height_mm, top_mm(self._surface) + 3 * self._pieces.rise_mm
+            self._camera = (camera, pose, StackCamera(camera, pose, self._surface.bounds_mm, low, high))
+        return self._camera[2]
+
+    def _sighting(self, place: str, foot: FloatArray, set_up: Stack, tops: Sequence[Top]) -> StackSighting:
+        settings = self._settings
+        scores = [
+            (top.log_likelihood + colour_score, top, look_name(colour, top.size))
+            for top in tops
+            for colour, colour_score in self._colours(top, set_up).items()
+        ]
+        best, top, _ = max(scores, key=lambda score: score[0])
+        weights = dict.fromkeys(self.looks, 0.0)
+        for score, _, look in scores:
+            # a look's other heights are seen in the same pixels, so they are no further evidence for it
+            weights[look] = max(weights[look], math.exp(score - best))
+        total = sum(weights.values())
+        odd = settings.odd_one_out
+        looks = {look: (1 - odd) * weight / total + odd / len(weights) for look, weight in weights.items()}
+        odds = settings.contrast_slope * (top.contrast - settings.contrast_middle)
+        large = self._pieces.sizes["L"].base_mm
+        base_mm = self._surface.height_mm
+        solid = PyramidSolid(
+            float(foot[0]),
+            float(foot[1]),
+            base_mm,
+            top.tip_mm - base_mm,
+            large,
+            self._pieces.sizes[top.size].base_mm * TIP_SHARE,
+            math.degrees(float(foot[2])),
+        )
+        log_odds = float(np.clip(odds, -settings.most_log_odds, settings.most_log_odds))
+        return StackSighting(place, top, solid, looks, log_odds)
+
+    def _colours(self, top: Top, set_up: Stack) -> dict[str, float]:
+        """How likely each colour that a top may have is, as log-likelihoods, by its hue and by the set-up."""
+        settings = self._settings
+        base = set_up[0][1] if set_up else None
+        hue = hues_of(top.levels)
+
+        def far(other: FloatArray) -> float:
+            return -min(float(((hue - other) ** 2).sum()) / (2 * settings.hue_spread**2), settings.most_hue_cost)
+
+        grey = far(np.zeros(2))
+        found = {}
+        if top.size != "L" or top.pieces == 0:
+            for name, known in self._appearance.colours.items():
+                fits = base is None or name == base or (base == CLEAR and top.pieces > 0)
+                found[name] = far(known) + (0.0 if fits else settings.strange_colour)
+        if top.size == "L" and top.pieces == 0:
+            found[CLEAR] = grey + (0.0 if base in {None, CLEAR} else settings.strange_colour)
+        if top.pieces >= CAPPED_FROM and base != CLEAR:
+            found[BLACK] = grey + (settings.black_large if top.size == "L" else settings.black_other)
+        if set_up and (top.size, top.pieces) == (set_up[-1][0], len(set_up) - 1):
+            found = {colour: score + settings.as_set_up for colour, score in found.items()}
+        return found
+
+
+def _possible(set_up: Stack) -> Mapping[str, Sequence[int]]:
+    """How many pieces may be on the large one, by the size of the top."""
+    if not set_up:
+        return _ON_ANY
+    return _ON_CLEAR if set_up[0][1] == CLEAR else _ON_COLOUR

@@ -1,0 +1,249 @@
+"""The search for what lies on top: each height at which a pyramid of each size may stand, a little off and turned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vision.frame import FloatArray, FloatImage
+from vision.layout.pieces import PyramidPieces
+from vision.layout.surfaces import Surface
+from vision.readers.stacks.picture import StackCamera
+from vision.readers.stacks.probe import TIP_SHARE, Probe, Supposed, tip_widths_mm
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How stacks may stand, and what each sign of a pyramid weighs.
+
+    All were set by hand on ray-traced pictures; none is fitted.
+    """
+
+    foot_reach_mm: float = 6.0
+    """How far off its place's middle the large pyramid may stand."""
+    foot_spread_mm: float = 2.0
+    """Standard deviation of that."""
+    foot_turn: float = 0.35
+    """How far it may be turned, in radians ..."""
+    turn_spread: float = 0.15
+    """... and the standard deviation of that."""
+    foot_cost: float = 4.0
+    """Grey levels of contrast that one standard deviation costs, doubled."""
+    top_reach_mm: float = 3.2
+    """How far the top may be off the large one's middle."""
+    top_step_mm: float = 0.8
+    """Steps of the first search; the second halves them."""
+    top_spread_mm: float = 1.2
+    """Standard deviation of how far a piece is off the one below."""
+    spread_for_each: float = 0.15
+    """Growth of that with each further piece, as a share."""
+    twist: float = 0.15
+    """How far the top may be turned against the large one, in radians."""
+    twist_spread: float = 0.12
+    """Standard deviation of that."""
+    off_centre_cost: float = 3.0
+    """Grey levels that half a squared standard deviation costs ..."""
+    rigid_cost: float = 7.0
+    """... and the same for a large one with nothing on it, whose tip is where its foot says."""
+    starts: int = 2
+    """Best places of the first search that the second looks around."""
+    unevenness_cost: float = 0.5
+    """Grey levels lost for each of the faces' unevenness."""
+    foot_gain: float = 0.6
+    """Grey levels gained for each of the contrast across the foot's edge."""
+    usual_foot: float = 24.0
+    """Contrast taken for that of a large one that stands on the board: every stack has it, whatever lies on it."""
+    levels_a_unit: float = 5.0
+    """Grey levels that make one unit of log-likelihood."""
+    piece_cost: float = 0.3
+    """Log-likelihood that each further piece costs: high stacks are rare."""
+    width_spread_mm: float = 0.46
+    """Standard deviation of a tip's width as it is measured, were it of no width ..."""
+    surer_for_each_mm: float = 0.057
+    """... and how much smaller that is for each mm of its width."""
+    width_weight: float = 0.8
+    """What the width weighs against all else, which is not quite independent of it."""
+    most_width_cost: float = 5.0
+    """Most log-likelihood that a strange width costs."""
+    width_floor_mm: float = 1.5
+    """How wide a tip without any width would be measured, which is what blur makes of it ..."""
+    width_share: float = 0.62
+    """... and the share of its own width that is measured besides, at 1.3 to 1.8 pixels a millimetre."""
+
+
+@dataclass(frozen=True, eq=False)
+class Top:
+    """What may lie on top: its size, how many pieces are under it besides the large one, where, and what it looks like.
+
+    ``log_likelihood`` compares with the others of the same place; ``contrast`` is what tip, faces and foot gave, in
+    grey levels; ``levels`` are those of the faces next to the tip, blue-green-red, (3,).
+    """
+
+    size: str
+    pieces: int
+    x_mm: float
+    y_mm: float
+    tip_mm: float
+    turned: float
+    log_likelihood: float
+    contrast: float
+    width_mm: float
+    levels: FloatArray
+
+
+class TopSearch:
+    """Looks for the tops of stacks of one kind of pyramids on one surface."""
+
+    def __init__(self, surface: Surface, settings: SearchSettings = SearchSettings()) -> None:
+        self._settings = settings
+        self._surface = surface
+        self._pieces = PyramidPieces.on(surface)
+        self._probes = {name: Probe(size) for name, size in self._pieces.sizes.items()}
+
+    def tip_mm(self, pieces: int) -> float:
+        """The height of a tip with so many pieces on the large one."""
+        return self._surface.height_mm + self._pieces.sizes["L"].height_mm + pieces * self._pieces.rise_mm
+
+    def feet(self, camera: StackCamera, picture: FloatImage, places: Sequence[str]) -> FloatArray:
+        """Where the large pyramid of each place stands: x and y in mm and how far it is turned, shape (n, 3)."""
+        settings = self._settings
+        steps = np.arange(-settings.foot_reach_mm, settings.foot_reach_mm + 0.1, 1.5)
+        turns = np.arange(-settings.foot_turn, settings.foot_turn + 0.01, 0.07)
+        grid = _grid(steps, steps, turns)
+        centres = np.array([(*self._surface.centre_mm(place), 0.0) for place in places])
+        best = centres
+        for number in range(3):
+            tried = best[:, None] + grid
+            contrast = self._edges(camera, picture, tried.reshape(-1, 3)).reshape(tried.shape[:2])
+            off = tried - centres[:, None]
+            unlikely = ((off[..., :2] / settings.foot_spread_mm) ** 2).sum(axis=2)
+            unlikely += (off[..., 2] / settings.turn_spread) ** 2
+            found = (contrast - settings.foot_cost * unlikely / 2).argmax(axis=1)
+            best = tried[np.arange(len(places)), found]
+            finer = np.array([-1.0, 0.0, 1.0]) * 0.5 ** (number + 1)
+            grid = _grid(1.5 * finer, 1.5 * finer, 0.07 * finer)
+        return best
+
+    def _edges(self, camera: StackCamera, picture: FloatImage, feet: FloatArray) -> FloatArray:
+        """Mean contrast across the visible edges of large pyramids' bases, shape (n,), in grey levels."""
+        half = self._pieces.sizes["L"].base_mm / 2
+        along = (np.arange(6) + 0.5) / 3 - 1
+        inner, outer = ([(share * half, -half + by, 0.0) for share in along] for by in (0.65, -0.65))
+        cosine, sine = np.cos(feet[:, 2]), np.sin(feet[:, 2])
+        weights, contrasts = [], []
+        for _ in range(4):
+            sides = []
+            for line in (inner, outer):
+                points = np.array(line)
+                place = np.empty((len(feet), len(points), 3))
+                place[..., 0] = feet[:, :1] + cosine[:, None] * points[:, 0] - sine[:, None] * points[:, 1]
+                place[..., 1] = feet[:, 1:2] + sine[:, None] * points[:, 0] + cosine[:, None] * points[:, 1]
+                place[..., 2] = self._surface.height_mm
+                sides.append(camera.levels(picture, place))
+            contrasts.append(np.minimum(np.abs(sides[0] - sides[1]).sum(axis=2), 40.0).mean(axis=1))
+            away = camera.position_mm[:2] - feet[:, :2]
+            slope = self._pieces.sizes["L"].height_mm / half
+            weights.append(((sine * away[:, 0] - cosine * away[:, 1]) * slope + camera.position_mm[2] > 0) * 1.0)
+            cosine, sine = -sine, cosine
+        total = (np.array(contrasts) * np.array(weights)).sum(axis=0)
+        return np.asarray(total / np.maximum(np.sum(weights, axis=0), 1.0), dtype=np.float64)
+
+    def tops(
+        self,
+        camera: StackCamera,
+        picture: FloatImage,
+        feet: FloatArray,
+        possible: Sequence[Mapping[str, Sequence[int]]],
+    ) -> list[list[Top]]:
+        """For each stack whose foot is given (n, 3), how well each possible top is borne out, best first.
+
+        ``possible`` says, for each, how many pieces may be on the large one for a top of each size.
+        """
+        found: list[list[Top]] = [[] for _ in feet]
+        for size, probe in self._probes.items():
+            stacks = [(stack, count) for stack, counts in enumerate(possible) for count in counts.get(size, ())]
+            if stacks:
+                for (stack, _), top in zip(stacks, self._best(camera, picture, probe, size, feet, stacks), strict=True):
+                    found[stack].append(top)
+        return [sorted(tops, key=lambda top: -top.log_likelihood) for tops in found]
+
+    def _best(
+        self,
+        camera: StackCamera,
+        picture: FloatImage,
+        probe: Probe,
+        size: str,
+        feet: FloatArray,
+        stacks: Sequence[tuple[int, int]],
+    ) -> list[Top]:
+        """Where a top of one size looks best, for each stack and number of pieces."""
+        settings = self._settings
+        counts = np.array([count for _, count in stacks])
+        middle = feet[[stack for stack, _ in stacks]]
+        tips = np.array([self.tip_mm(count) for count in counts])
+        steps = np.arange(-settings.top_reach_mm, settings.top_reach_mm + 0.1, settings.top_step_mm)
+        twists = np.array([-settings.twist, 0.0, settings.twist])
+        tried = middle[:, None] + _grid(steps, steps, twists)
+        first = probe.tips(camera, picture, _supposed(tried, tips)).reshape(tried.shape[:2])
+        on_board = (size == "L") & (counts == 0)
+        first -= settings.off_centre_cost * self._unlikely(tried, middle, counts)
+        chosen = np.argsort(-first, axis=1)[:, : settings.starts]
+        half = np.array([-0.5, 0.0, 0.5])
+        finer = _grid(settings.top_step_mm * half, settings.top_step_mm * half, settings.twist * half)
+        tried = np.take_along_axis(tried, chosen[:, :, None], axis=1)[:, :, None] + finer
+        tried = tried.reshape(len(stacks), -1, 3)
+        borne = probe.look(camera, picture, _supposed(tried, tips))
+        foot = np.where(on_board[:, None], settings.usual_foot, borne.foot.reshape(tried.shape[:2]))
+        contrast = borne.tip.reshape(foot.shape) - settings.unevenness_cost * borne.unevenness.reshape(foot.shape)
+        unlikely = self._unlikely(tried, middle, counts)
+        contrast += (
+            settings.foot_gain * foot
+            - np.where(on_board[:, None], settings.rigid_cost, settings.off_centre_cost) * unlikely
+        )
+        best = contrast.argmax(axis=1)
+        rows = np.arange(len(stacks))
+        places = tried[rows, best]
+        widths = tip_widths_mm(camera, picture, _supposed(places[:, None], tips))
+        levels = borne.levels.reshape(*foot.shape, 3)[rows, best]
+        tip_mm = self._pieces.sizes[size].base_mm * TIP_SHARE
+        spread = settings.width_spread_mm - settings.surer_for_each_mm * tip_mm
+        strange = ((widths - settings.width_floor_mm - settings.width_share * tip_mm) / spread) ** 2 / 2
+        likely = contrast[rows, best] / settings.levels_a_unit - settings.piece_cost * counts
+        likely -= np.minimum(settings.width_weight * strange, settings.most_width_cost) + np.log(spread)
+        return [
+            Top(
+                size,
+                int(counts[row]),
+                float(places[row, 0]),
+                float(places[row, 1]),
+                float(tips[row]),
+                float(places[row, 2]),
+                float(likely[row]),
+                float(contrast[row, best[row]]),
+                float(widths[row]),
+                levels[row],
+            )
+            for row in rows
+        ]
+
+    def _unlikely(self, tried: FloatArray, middle: FloatArray, counts: FloatArray) -> FloatArray:
+        """Half the squared standard deviations by which tops stand off and are turned: (n, tried)."""
+        settings = self._settings
+        spread = settings.top_spread_mm * (1 + settings.spread_for_each * counts)
+        off = tried - middle[:, None]
+        squares = ((off[..., :2] / spread[:, None, None]) ** 2).sum(axis=2)
+        squares += (off[..., 2] / settings.twist_spread) ** 2
+        return np.asarray(squares / 2, dtype=np.float64)
+
+
+def _grid(x: FloatArray, y: FloatArray, turned: FloatArray) -> FloatArray:
+    """All combinations, shape (n, 3)."""
+    return np.stack([axis.ravel() for axis in np.meshgrid(x, y, turned, indexing="ij")], axis=1)
+
+
+def _supposed(tried: FloatArray, tips: FloatArray) -> Supposed:
+    """Every place that is tried, (n, m, 3), at the height of its tip."""
+    flat = tried.reshape(-1, 3)
+    return Supposed(flat[:, 0], flat[:, 1], np.repeat(tips, tried.shape[1]), flat[:, 2])
