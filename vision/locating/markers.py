@@ -64,13 +64,36 @@ def _sharpened(grey: Image, spread_px: float, amount: float) -> Image:
     return np.asarray(255 * (np.clip(sharp, 0, 255) / 255) ** (1 / TONE_CURVE), dtype=np.uint8)
 
 
+@dataclass(frozen=True)
+class OutlineSettings:
+    """How markers too blurred to be read are told by their outlines and by what they look like.
+
+    Set by hand on four virtual pictures, shaken or out of focus: right quads were alike by 0.74 to 0.94 and led by 0.24
+    or more; of nearly a thousand others one came as near as 0.70 and 0.21.
+    """
+
+    windows_px: tuple[int, ...] = (15, 25, 41)
+    """Sides of the squares, in pixels of the halved picture, whose mean a dark pixel is below. More: more outlines."""
+    darker: tuple[int, ...] = (0, 6)
+    """Grey levels by which it is below that."""
+    tolerances: tuple[float, ...] = (0.05, 0.1)
+    """How far a hull may be from a quad, as shares of its length; the first that leaves four corners holds."""
+    smear_modules: float = 0.5
+    """Standard deviation, in modules, by which codes are blurred to be compared. Higher: for stronger blur."""
+    least_likeness: float = 0.7
+    """Correlation, of 1, with the likest code. Higher: fewer markers, and fewer that are none."""
+    least_lead: float = 0.2
+    """By how much it leads every other code and every other turn of it. Higher: the same."""
+
+
 class MarkerDetector:
     """Finds one dictionary's markers; each method is one rung of a ladder from cheap to thorough.
 
     Raises LayoutError for a dictionary OpenCV does not know.
     """
 
-    def __init__(self, dictionary: str) -> None:
+    def __init__(self, dictionary: str, outlines: OutlineSettings = OutlineSettings()) -> None:
+        self._outlines = outlines
         try:
             self._dictionary = aruco_dictionary(dictionary)
         except ValueError as wrong:
@@ -144,15 +167,17 @@ class MarkerDetector:
         that look like one marker the likest is given.
         """
         grey = as_grey(image)
-        rough = _dark_quads(grey)
+        rough = _dark_quads(grey, self._outlines)
         refined = refine_quads(grey, rough)
-        codes = _Codes.of({marker_id: self.pattern(marker_id) for marker_id in ids})
+        codes = _Codes.of({marker_id: self.pattern(marker_id) for marker_id in ids}, self._outlines.smear_modules)
         found: dict[int, tuple[float, Marker]] = {}
         for quads in zip(rough, refined, strict=True):
             for quad in (one for one in quads if one is not None):
                 marker_id, turns, likeness, lead = codes.likest(grey, quad)
                 known = found.get(marker_id)
-                if likeness < _LEAST_OUTLINED or lead < _LEAST_OUTLINED_LEAD or (known and likeness <= known[0]):
+                if likeness < self._outlines.least_likeness or lead < self._outlines.least_lead:
+                    continue
+                if known is not None and likeness <= known[0]:
                     continue
                 found[marker_id] = (likeness, Marker(marker_id, np.roll(quad, turns, axis=0), FoundBy.OUTLINED))
         return tuple(marker for _, marker in found.values())
@@ -181,10 +206,6 @@ _SMALLEST_SIDE_PX = 14.0
 _MOVED_AT_MOST_PX = 2.0
 _LEAST_LIKENESS = 0.8
 _POINTS_PER_MODULE = 2
-_OUTLINE_WINDOWS_PX, _OUTLINE_DARKER = (15, 25, 41), (0, 6)
-_OUTLINE_TOLERANCES = (0.05, 0.1)
-_SMEARED_MODULES = 0.5
-_LEAST_OUTLINED, _LEAST_OUTLINED_LEAD = 0.7, 0.2
 
 
 def seen_again(grey: Image, expected_px: Mapping[int, FloatArray], finder: MarkerDetector) -> dict[int, Marker]:
@@ -210,12 +231,12 @@ def seen_again(grey: Image, expected_px: Mapping[int, FloatArray], finder: Marke
     return found
 
 
-def _dark_quads(grey: Image) -> list[FloatArray]:
+def _dark_quads(grey: Image, settings: OutlineSettings) -> list[FloatArray]:
     """Convex quads (4, 2), clockwise in the picture, that are darker than what is around them, at half the scale."""
     half = np.asarray(cv2.resize(grey, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA), dtype=np.uint8)
     quads: list[FloatArray] = []
-    for window_px in _OUTLINE_WINDOWS_PX:
-        for darker in _OUTLINE_DARKER:
+    for window_px in settings.windows_px:
+        for darker in settings.darker:
             dark = cv2.adaptiveThreshold(
                 half, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, window_px, darker
             )
@@ -223,7 +244,7 @@ def _dark_quads(grey: Image) -> list[FloatArray]:
                 hull = cv2.convexHull(contour)
                 if 4 * cv2.contourArea(hull) < _SMALLEST_SIDE_PX**2:
                     continue
-                for tolerance in _OUTLINE_TOLERANCES:
+                for tolerance in settings.tolerances:
                     corners = cv2.approxPolyDP(hull, tolerance * cv2.arcLength(hull, True), True)
                     if len(corners) == 4:
                         quad = (corners.reshape(4, 2).astype(np.float64) + 0.5) * 2 - 0.5
@@ -242,10 +263,10 @@ class _Codes:
     points: int
 
     @classmethod
-    def of(cls, patterns: Mapping[int, Image]) -> _Codes:
+    def of(cls, patterns: Mapping[int, Image], smear_modules: float) -> _Codes:
         names, shown = [], []
         for marker_id, pattern in patterns.items():
-            soft = cv2.GaussianBlur(pattern, (0, 0), _SMEARED_MODULES)
+            soft = cv2.GaussianBlur(pattern, (0, 0), smear_modules)
             for turns in range(4):
                 names.append((marker_id, turns))
                 shown.append(_normalised(_enlarged(np.rot90(soft, turns))))

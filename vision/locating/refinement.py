@@ -22,7 +22,6 @@ from vision.surface.view import rectified_view
 SEARCH_MM = 9.0
 STEP_MM = 0.5
 OFFSETS_MM = np.arange(-SEARCH_MM, SEARCH_MM + STEP_MM / 2, STEP_MM)
-CLEAR_GAIN = 1.0
 AGREEING_MM = 1.5
 AGREEING_SHARE = 0.5
 FEWEST_LINES = 20
@@ -47,7 +46,7 @@ def refine_by_grid(
         if len(points) < FEWEST_LINES * len(GRID_ALONG) // 2:
             return pose
         best = _adjusted(camera, best, layout, markers, points, targets, normals)
-    gained = grid_contrast(image, camera, best, layout) > CLEAR_GAIN * grid_contrast(image, camera, pose, layout)
+    gained = grid_contrast(image, camera, best, layout) > grid_contrast(image, camera, pose, layout)
     return best if gained else pose
 
 
