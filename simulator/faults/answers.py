@@ -147,12 +147,14 @@ class AnsweringGame(VirtualGame):
     def _answer_in_words(self, action: Action) -> Iterator[Stretch]:
         """Say which piece stands where, or give the whole position where more than this turn may be open.
 
-        Whoever plays under a referee with switches alone says how the block lies as well: nobody else can know.
+        Whoever plays under a referee with switches alone says how the block lies as well: nobody else can know. Of
+        stacks, which only games with dice have, a look tells the top alone, so the whole position is given.
         """
         people = self._people
         if (
             self._in_step
             and not self._by_occupancy
+            and self._game.dice is None
             and not people.is_over
             and self._fates.random() < _IN_A_FEW_WORDS_SHARE
         ):

@@ -170,11 +170,16 @@ class DisturbanceMaker:
         return ForeignObject(kind, x_mm, y_mm, self._colour(), layout.board.height_mm, float(rng.uniform(9.0, 14.0)))
 
     def _on_piece(self, pieces: tuple[PiecePose, ...]) -> Iterator[ForeignObject]:
-        """A coin on each piece with a level top, large enough to leave no symbol to be taken for another."""
+        """A coin on each piece with a level top.
+
+        On a block it is large enough to leave no symbol to be taken for another, on a disc small enough to leave a rim:
+        a disc under a coin of its own size looks like a disc of the coin's colour to anybody above it.
+        """
         for piece in pieces:
             level_mm = level_top_mm(self._setting.layout, piece)
             if level_mm is not None:
-                radius_mm = float(self._rng.uniform(12.5, 14.0))
+                least, most = (12.5, 14.0) if isinstance(piece, BlockPose) else (7.5, 10.0)
+                radius_mm = float(self._rng.uniform(least, most))
                 yield ForeignObject("coin", piece.x_mm, piece.y_mm, self._colour(), level_mm, radius_mm)
 
     def _over_pieces(self, pieces: tuple[PiecePose, ...]) -> Iterator[ForeignObject]:
