@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware_bridge.firmware.core.matrix import mark_ghosts
+from firmware_bridge.firmware.core.sensors import mark_ghosts
 from hardware.switches import (
     CHATTER_FLIPS,
     MIN_SCANS,

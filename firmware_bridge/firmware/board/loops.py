@@ -1,6 +1,6 @@
 """The loops over bytes, lights and pins as any interpreter runs them; ``swift_loops`` has the same in machine code."""
 
-from ..core.levels import Levels
+from ..core.board import Levels
 
 
 def make_levels() -> Levels:

@@ -7,7 +7,7 @@ checked: whoever calls these sees to it that the buffers are as long as they say
 
 import micropython
 
-from ..core.levels import Levels
+from ..core.board import Levels
 
 _GPIO_IN = 0xD0000004  # SIO_BASE and the offset of GPIO_IN, in the data sheets of the RP2040 and the RP2350 alike
 

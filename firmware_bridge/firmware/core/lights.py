@@ -4,7 +4,7 @@ A WS2812 takes about 20 mA for each of its three colours at full and 1 mA when d
 as typical for the WS2812B-V5 and others say 20; we reckon with the larger).
 """
 
-from .levels import Levels
+from .board import Levels
 from .ticks import elapsed_ms
 
 FULL_CHANNEL_MA = 20

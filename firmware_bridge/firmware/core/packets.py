@@ -2,8 +2,7 @@
 
 import struct
 
-from .cobs import decode_in_place
-from .crc import crc32
+from .framing import crc32, decode_in_place
 
 HELLO = 0x01
 WELCOME = 0x02

@@ -2,7 +2,7 @@
 
 import json
 
-from .crc import crc32
+from .framing import crc32
 
 FORMAT = 1
 MOST_LIGHTS = 300

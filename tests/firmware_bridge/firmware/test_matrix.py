@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_bridge.firmware.core.debounce import CHATTERING_MS
-from firmware_bridge.firmware.core.matrix import mark_ghosts
-from firmware_bridge.firmware.core.sensors import MOST_CHANGES, SwitchBank
+from firmware_bridge.firmware.core.sensors import MOST_CHANGES, SwitchBank, mark_ghosts
 from firmware_bridge.protocol.codec import decode_message
 from firmware_bridge.protocol.packets import Kind
 

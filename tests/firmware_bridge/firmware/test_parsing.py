@@ -10,9 +10,9 @@ from cobs import cobs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware_bridge.firmware.core import crc, packets
-from firmware_bridge.firmware.core.cobs import decode_in_place, encode_into, encoded_most
+from firmware_bridge.firmware.core import framing, packets
 from firmware_bridge.firmware.core.events import utf8_at_most
+from firmware_bridge.firmware.core.framing import decode_in_place, encode_into, encoded_most
 from firmware_bridge.firmware.core.pin_map import ACTIVE_BUZZER, NO_BUZZER, PASSIVE_BUZZER, PinMap, read_pin_map
 from firmware_bridge.protocol.packets import Kind, Packet, PacketReader, decode_packet, encode_packet, packet_frame
 
@@ -34,7 +34,7 @@ def test_frames_are_those_of_the_library(data):
 
 @given(st.binary(max_size=300))
 def test_checksums_are_those_of_the_library(data):
-    assert crc.crc32(data) == crc.crc32_by_nibbles(memoryview(data)) == zlib.crc32(data)
+    assert framing.crc32(data) == framing.crc32_by_nibbles(memoryview(data)) == zlib.crc32(data)
 
 
 @given(any_packet)

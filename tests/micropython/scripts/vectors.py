@@ -4,13 +4,11 @@ from bench import Bench, PacketList, from_hex, to_hex
 
 try:
     from firmware.core import packets
-    from firmware.core.cobs import decode_in_place, encode_into
-    from firmware.core.crc import crc32, crc32_by_nibbles
+    from firmware.core.framing import crc32, crc32_by_nibbles, decode_in_place, encode_into
     from firmware.core.lights import LightFrame
 except ImportError:
     from firmware_bridge.firmware.core import packets
-    from firmware_bridge.firmware.core.cobs import decode_in_place, encode_into
-    from firmware_bridge.firmware.core.crc import crc32, crc32_by_nibbles
+    from firmware_bridge.firmware.core.framing import crc32, crc32_by_nibbles, decode_in_place, encode_into
     from firmware_bridge.firmware.core.lights import LightFrame
 
 LATEST_MS = 20
