@@ -33,7 +33,7 @@ class StackCamera:
         low, high = np.floor(pixels.min(axis=0)), np.ceil(pixels.max(axis=0))
         matrix[:2, 2] -= low
         self._size = (int(high[0] - low[0]), int(high[1] - low[1]))
-        self._projection = matrix @ np.column_stack([pose.rotation, pose.translation])
+        self._projection = (matrix @ np.column_stack([pose.rotation, pose.translation])).astype(np.float32)
         self._maps = cv2.initUndistortRectifyMap(
             camera.matrix, camera.distortion, np.eye(3), matrix, self._size, cv2.CV_32FC1
         )
@@ -47,12 +47,12 @@ class StackCamera:
         smooth = cv2.GaussianBlur(cut.astype(np.float32) * np.float32(gain), (0, 0), SMOOTHING_PX)
         return np.asarray(smooth, dtype=np.float32)
 
-    def pixels(self, points_mm: FloatArray) -> FloatArray:
+    def pixels(self, points_mm: FloatArray | FloatImage) -> PixelMap:
         """Where points, shape (..., 3), are in that picture: shape (..., 2)."""
-        seen = points_mm @ self._projection[:, :3].T + self._projection[:, 3]
-        return np.asarray(seen[..., :2] / seen[..., 2:], dtype=np.float64)
+        seen = points_mm.astype(np.float32) @ self._projection[:, :3].T + self._projection[:, 3]
+        return np.asarray(seen[..., :2] / seen[..., 2:], dtype=np.float32)
 
-    def levels(self, picture: FloatImage, points_mm: FloatArray) -> FloatImage:
+    def levels(self, picture: FloatImage, points_mm: FloatArray | FloatImage) -> FloatImage:
         """The picture's levels at points, shape (..., 3): an array of the same shape."""
         flat = self.pixels(points_mm.reshape(-1, 3))
         rows = -(-len(flat) // _ROW)
