@@ -29,7 +29,7 @@ class DiscSettings:
     ``benchmarks/stress.py`` shows what a change does.
     """
 
-    candidate_contrast: float = 1.7
+    candidate_contrast: float = 1.9
     """Contrast of an outline from which a circle is weighed at all. Lower: slower."""
     sure_contrast: float = 3.5
     """Contrast from which a disc tells how bright the light is."""
@@ -83,8 +83,10 @@ class DiscSettings:
     """Share of a disc that nearer pieces may hide before it is looked at again without that."""
     odd_one_out: float = 0.001
     """Share of pieces that are not what they seem, whatever the colour."""
-    most_colour_distance2: float = 60.0
-    """Most squared standard deviations by which one player's colour may be farther off than the other's."""
+    colour_freedom: float = 6.0
+    """Degrees of freedom of Student's distribution, by which distances from colours become probabilities. Lower: a
+    colour that is far from both players' tells less.
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,12 +123,12 @@ class DiscSighting:
         """The probability of each player's piece without and with a ball, from colours and shape."""
         if not self.colour_distance:
             return {}
-        nearest = min(self.colour_distance.values())
-        squares = {
-            name: -0.5 * min(self.settings.most_colour_distance2, distance**2 - nearest**2)
+        freedom = self.settings.colour_freedom
+        likelihoods = {
+            name: -(freedom + 1) / 2 * math.log1p(distance**2 / freedom)
             for name, distance in self.colour_distance.items()
         }
-        players = tempered(squares, 1.0, self.settings.odd_one_out)
+        players = tempered(likelihoods, 1.0, self.settings.odd_one_out)
         carries = 1 / (1 + math.exp(-self.ball_log_odds))
         return {
             look_name(player, ball): share * (carries if ball else 1 - carries)
