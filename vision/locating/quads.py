@@ -97,7 +97,8 @@ def _edge_lines(
     fractions = np.linspace(0.12, 0.88, _SAMPLES_PER_SIDE)
     feet = starts[:, None] + fractions[None, :, None] * (ends - starts)[:, None]
     points = feet[:, :, None] + steps[:, None, :, None] * outward[:, None, None]
-    flat = points.reshape(-1, _STEPS_ACROSS, 2).astype(np.float32)
+    # a row a side: OpenCV takes no map of more than 32767 rows, and noise has many outlines
+    flat = points.reshape(len(starts), -1, 2).astype(np.float32)
     seen = cv2.remap(grey, flat, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
     # Blur happens in light, before the camera's tone curve; undoing the curve keeps white from creeping into black.
     table = undo_tone_curve(np.arange(256)).astype(np.float32)

@@ -12,7 +12,7 @@ from vision.errors import LayoutError
 from vision.geometry import project
 from vision.locating.markers import FoundBy, Marker, MarkerDetector, seen_again
 from vision.locating.patterns import match_expected, polish
-from vision.locating.quads import grow_quad, quad_area, refine_quad
+from vision.locating.quads import grow_quad, quad_area, refine_quad, refine_quads
 from vision.opencv import as_grey
 
 SQUARE = np.array([[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]])
@@ -147,3 +147,9 @@ def shaken(picture, length_px, angle_deg):
     ends = np.round(np.array([-way, way]) + length_px).astype(int)
     cv2.line(smear, ends[0].tolist(), ends[1].tolist(), 1.0)
     return cv2.filter2D(picture, -1, smear / smear.sum())
+
+
+def test_a_picture_full_of_outlines_is_refined_without_running_into_a_limit_of_opencvs() -> None:
+    grey = np.random.default_rng(1).integers(0, 255, (300, 300)).astype(np.uint8)
+    quad = np.array([[40.0, 40.0], [90.0, 40.0], [90.0, 90.0], [40.0, 90.0]])
+    assert len(refine_quads(grey, [quad + number % 100 for number in range(400)])) == 400
