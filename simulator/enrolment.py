@@ -23,7 +23,7 @@ from simulator.rendering.optics import (
 )
 from simulator.rendering.renderer import Renderer
 from simulator.scene.cube import direction, net_side
-from simulator.scene.pieces import SYMBOLS, DiscPose, PiecePose
+from simulator.scene.pieces import SYMBOLS, DiscPose, PiecePose, StackPose
 from simulator.scene.scene import Lighting, Scene, Sensor, Setting
 from simulator.scene.viewpoint import first_fitting, looking_at
 from vision.frame import Image
@@ -87,13 +87,16 @@ class SetUpImage:
 def set_up_image(setting: Setting, standing: Arrangement, seed: int = 0) -> SetUpImage:
     """Take a picture of a set-up to learn the pieces from."""
     image = Renderer(seed).render(Scene(setting, tuple(standing.values())), 0)
-    return SetUpImage(image, {place: _told(piece) for place, piece in standing.items()})
+    places = setting.layout.board.places
+    return SetUpImage(image, {place: _told(piece) for place, piece in standing.items() if place in places})
 
 
 def _told(piece: PiecePose) -> Any:
     match piece:
         case DiscPose():
             return (piece.colour, piece.ball is not None)
+        case StackPose():
+            return tuple((pyramid.size, pyramid.colour) for pyramid in piece.pyramids)
     raise ValueError(f"nobody learns a {piece.look} from a set-up")
 
 
