@@ -43,6 +43,7 @@ class Explorer(Generic[StateT, TurnT]):
         self._game = game
         self._remembered = remembered
         self._known: OrderedDict[StateT, Expansion[StateT, TurnT]] = OrderedDict()
+        self._counts: OrderedDict[StateT, int | None] = OrderedDict()
 
     def lists(self, state: StateT) -> bool:
         """Whether the turns of a state are few enough to look at each."""
@@ -51,10 +52,11 @@ class Explorer(Generic[StateT, TurnT]):
 
     def count(self, state: StateT) -> int | None:
         """Count the legal turns of a state, ``None`` where that takes long."""
-        known = self._known.get(state)
-        if known is not None:
-            return known.turns
-        return None if self._game.is_slow_to_list else len(self._turns(state))
+        if state not in self._counts:
+            self._counts[state] = None if self._game.is_slow_to_list else len(self._turns(state))
+            if len(self._counts) > self._remembered:
+                self._counts.popitem(last=False)
+        return self._counts[state]
 
     def expand(self, state: StateT, could_be: CouldBe) -> Expansion[StateT, TurnT]:
         """Give what the engine allows next from ``state``.

@@ -28,7 +28,7 @@ from engine.games.number_drop.state import (
     SetUpDigit,
     Slide,
 )
-from engine.support.lazy import Concatenated, LazySequence
+from engine.support.lazy import Concatenated, LazyList, LazySequence
 
 
 class Drops(LazySequence[Drop]):
@@ -84,19 +84,19 @@ def penalty_shapes(state: NumberDropState) -> tuple[frozenset[tuple[int, int]], 
     return turned_shapes(state.options.components, state.tiles[int(state.slot or 0)])
 
 
-def combinations_of(state: NumberDropState, player: int, most: int | None = None) -> tuple[Combination, ...]:
+def combinations_of(state: NumberDropState, player: int, most: int | None = None) -> Sequence[Combination]:
     """None first, then every combination by box and squares, with its letter and without where it earns one.
 
     With ``most`` no more than so many combinations are looked for.
     """
     name = PLAYERS[player]
-    turns = [Combination(name)]
+    turns: list[tuple[int, str | None]] = [(0, None)]
     for box, squares in combinations(state.sheets[player], most):
-        names = GRID.names_of(squares)
-        turns.append(Combination(name, names))
+        turns.append((squares, None))
         if flow.letter_open(state, player, box):
-            turns.append(Combination(name, names, LETTERS[box % 5]))
-    return tuple(turns)
+            turns.append((squares, LETTERS[box % 5]))
+    # There can be a hundred thousand, of which few are looked at.
+    return LazyList(len(turns), lambda at: Combination(name, GRID.names_of(turns[at][0]), turns[at][1]))
 
 
 def is_legal(state: NumberDropState, turn: NumberDropTurn) -> bool:

@@ -92,21 +92,24 @@ class Candidates:
 
     def fitting(self, marks: Mapping[int, Marks]) -> Fitting:
         """Give those that have one of these marks on top of each of ``squares``."""
-        start = self._terrain.start
-        changed = {square for square in self.squares if start[square][-1:] not in marks[square]}
-        numbers: list[int] = []
-        if all(len(allowed) == 1 for allowed in marks.values()):
-            exactly = tuple((square, mark) for square in sorted(changed) for mark in marks[square])
-            numbers += self._by_change.get(exactly, ())
-        else:
-            for change, ends in self._by_change.items():
-                allowed = len(changed) <= len(change) and all(mark in marks[square] for square, mark in change)
-                if allowed and changed.issubset(square for square, _ in change):
-                    numbers += ends
         by_steps: list[list[int]] = [[] for _ in range(self.points + 1)]
-        for number in numbers:
+        for number in self._numbers(marks):
             by_steps[self._ends[number][0]].append(number)
         return Fitting(self, by_steps)
+
+    def _numbers(self, marks: Mapping[int, Marks]) -> Iterator[int]:
+        start = self._terrain.start
+        changed = [square for square in self.squares if start[square][-1:] not in marks[square]]
+        if not all(marks.values()):
+            return
+        if all(len(allowed) == 1 for allowed in marks.values()):
+            exactly = tuple((square, mark) for square in changed for mark in marks[square])
+            yield from self._by_change.get(exactly, ())
+            return
+        for change, ends in self._by_change.items():
+            fits = len(changed) <= len(change) and all(mark in marks[square] for square, mark in change)
+            if fits and {square for square, _ in change}.issuperset(changed):
+                yield from ends
 
     def candidate(self, number: int) -> Candidate:
         """Give one of them; its bound may be more than all points."""
