@@ -31,9 +31,9 @@ class SearchSettings:
     """... and the standard deviation of that."""
     foot_cost: float = 4.0
     """Grey levels of contrast that one standard deviation costs, doubled."""
-    top_reach_mm: float = 3.2
+    top_reach_mm: float = 3.0
     """How far the top may be off the large one's middle."""
-    top_step_mm: float = 0.8
+    top_step_mm: float = 1.0
     """Steps of the first search; the second halves them."""
     top_spread_mm: float = 1.2
     """Standard deviation of how far a piece is off the one below."""
