@@ -20,7 +20,9 @@ from vision.readers.dice.finding import FindingSettings, find_dice
 from vision.readers.dice.networks import CROP_PX, DIE_IN_CROP_PX, Floats, Networks
 
 _TURNS = 36
-_SIZES = (0.82, 0.88, 0.94, 1.0, 1.06, 1.13, 1.2)
+_SIZES = (0.88, 0.97, 1.06, 1.16)
+_SHIFTS_PX = ((0, 0), (1.3, 0), (-1.3, 0), (0, 1.3), (0, -1.3))
+"""By how much the finder may be off, in the size of a die and in where its middle is."""
 _BLUR_PX = 0.8
 """Softens the ink so that a die that is found a pixel off still fits."""
 _SHARPNESS = 30.0
@@ -76,14 +78,15 @@ def learn_faces(pictures: Mapping[str, Image], networks: Networks) -> FaceSet:
 
 
 def _turned(square: Image) -> list[Image]:
-    middle = ((CROP_PX - 1) / 2, (CROP_PX - 1) / 2)
-    return [
-        np.asarray(
-            cv2.warpAffine(square, cv2.getRotationMatrix2D(middle, 360 * turn / _TURNS, size), (CROP_PX, CROP_PX))
-        )
-        for turn in range(_TURNS)
-        for size in _SIZES
-    ]
+    middle = (CROP_PX - 1) / 2
+    turned = []
+    for turn in range(_TURNS):
+        for size in _SIZES:
+            for across, down in _SHIFTS_PX:
+                matrix = cv2.getRotationMatrix2D((middle + across, middle + down), 360 * turn / _TURNS, size)
+                matrix[:, 2] -= (across, down)
+                turned.append(np.asarray(cv2.warpAffine(square, matrix, (CROP_PX, CROP_PX)), dtype=np.uint8))
+    return turned
 
 
 def ink_of(square: Image) -> Floats:

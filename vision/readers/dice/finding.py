@@ -31,15 +31,15 @@ VALUES = ("1", "2", "3", "4", "5", "6")
 
 @dataclass(frozen=True)
 class FindingSettings:
-    """What decides whether something is a die.
+    """What decides whether something is a die; set by the made pictures and the photographs trained on.
 
     ``least_heat``: how probable a middle must be for a second look; lower finds more and costs time. ``smallest_px``,
-    ``largest_px``: the edges that the finder was trained to find; a picture is halved until its dice are in between.
-    ``least_die``: how probable a die must be. ``apart``: middles nearer than this share of their edges'
-    mean are one die; two that touch are that mean apart, seen aslant less.
-    ``leaning``: how probable a leaning die is beside what the network was trained on; photographs show few, and
-    seen aslant every die looks as if it leant. ``box_per_side``: how large a box is beside an edge, so that it holds
-    the whole die. All were set by the made pictures and the photographs trained on.
+    ``largest_px``: the edges that the finder was trained to find; a picture is scaled until its dice are in between.
+    ``least_die``: how probable a die must be. ``apart``: middles nearer than this share of their edges' mean are one
+    die; two that touch are that mean apart, seen aslant less. ``beside``, ``side_strength``: what is nearer to a die
+    than this share of an edge, and has less than this share of its strength, is one of its side faces. ``leaning``: how
+    probable a leaning die is beside what the network was trained on; photographs show few, and seen aslant every die
+    looks as if it leant. ``box_per_side``: how large a box is beside an edge, so that it holds the whole die.
     """
 
     least_heat: float = 0.2
@@ -47,6 +47,8 @@ class FindingSettings:
     largest_px: float = 25.0
     least_die: float = 0.5
     apart: float = 0.7
+    beside: float = 1.3
+    side_strength: float = 0.6
     leaning: float = 1.0
     box_per_side: float = 1.45
 
@@ -55,15 +57,23 @@ class FindingSettings:
 class FoundDie:
     """A die in a picture.
 
-    The middle of its upper side and the length of an edge are in pixels; ``probabilities`` by class of
-    ``networks.CLASSES`` sum to 1. ``square`` is the picture around it, its edge of ``DIE_IN_CROP_PX``.
+    The middle of its upper side and the length of an edge are in pixels; ``heat`` is how probable the finder holds
+    that middle; ``probabilities`` by class of ``networks.CLASSES`` sum to 1. ``square`` is the picture around it, its
+    edge of ``DIE_IN_CROP_PX``.
     """
 
     x_px: float
     y_px: float
     side_px: float
+    heat: float
     probabilities: Floats
     square: Image
+
+    @property
+    def strength(self) -> float:
+        """How much both networks together say that a die shows this face here."""
+        best = max(float(chance) for name, chance in zip(CLASSES, self.probabilities, strict=True) if name != NOTHING)
+        return self.heat * best
 
     @property
     def is_die(self) -> float:
@@ -118,7 +128,14 @@ def find_dice(
     """Find the dice of a picture (height, width, 3) whose edges are between two lengths, in pixels."""
     settings = settings or FindingSettings()
     looked_at = candidates_of(image, networks.finder, side_px, settings)
-    return tuple(_apart(list(_named(image, looked_at, networks, settings)), settings.apart))
+    dice = _apart(list(_named(image, looked_at, networks, settings)), settings.apart)
+    return tuple(die for die in dice if not any(_is_a_side_of(die, other, settings) for other in dice))
+
+
+def _is_a_side_of(die: FoundDie, other: FoundDie, settings: FindingSettings) -> bool:
+    """Whether what was taken for a die is the side face of another, beside its upper side and far less like one."""
+    beside = _distance(die, other) < settings.beside * max(die.side_px, other.side_px)
+    return beside and die.strength < settings.side_strength * other.strength
 
 
 def candidates_of(
@@ -200,9 +217,9 @@ def _named(
     chances = np.exp(given - given.max(axis=1, keepdims=True))
     chances /= chances.sum(axis=1, keepdims=True)
     for one, square, chance in zip(candidates, squares, chances, strict=True):
-        die = FoundDie(one.x_px, one.y_px, one.side_px, chance, square)
+        die = FoundDie(one.x_px, one.y_px, one.side_px, one.heat, chance, square)
         if die.is_die >= settings.least_die:
-            yield one.heat * die.is_die, die
+            yield die.strength, die
 
 
 def box_of(die: FoundDie, size: tuple[int, int], settings: FindingSettings) -> npt.NDArray[np.float64]:

@@ -63,3 +63,12 @@ def test_pictures_that_cannot_teach_are_refused() -> None:
     bare = np.full((160, 160, 3), 90, dtype=np.uint8)
     with pytest.raises(EnrolmentError, match="the picture of the face 'star' shows no dice"):
         learn_faces({"star": bare}, shipped())
+
+
+def test_a_face_is_learned_from_a_picture() -> None:
+    pictures = {name: picture_of(name, 20.0)[0] for name in ("3", "7")}
+    learned = learn_faces(pictures, shipped())
+    chances = learned.probabilities(square_of("7", 140.0))
+    assert chances["7"] > 0.5
+    with pytest.raises(EnrolmentError, match="at least two"):
+        learn_faces({"3": pictures["3"]}, shipped())

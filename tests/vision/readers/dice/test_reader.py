@@ -1,0 +1,117 @@
+"""Dice in a tray that a calibrated camera sees: made pictures, through the whole table reader."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from referee.judge.dice import pool_dice
+from simulator.rendering.dice import DieLook, DrawnDie, lowest_mm, pip_faces, turn_of
+from simulator.scene.dice_variety import TrayPicture, tray_of_six, tray_picture
+from simulator.scene.scene import Colour, Lighting
+from simulator.scene.viewpoint import lens, looking_at
+from vision.errors import LayoutError
+from vision.frame import Frame
+from vision.layout.pieces import DicePieces, NamedPieces
+from vision.layout.table import layout_from_json
+from vision.readers.dice.reader import DiceReader
+from vision.readers.protocols import SurfaceView
+from vision.readers.registry import table_reader
+from vision.reading import DieReading, Reading
+
+FACES = (1, 6, 2, 5, 3, 4)
+
+
+def read(*pictures: TrayPicture) -> list[Reading]:
+    reader = table_reader(pictures[0].camera, pictures[0].layout, None)
+    return [reader.read(Frame(one.image, 0.1 * number, number)) for number, one in enumerate(pictures)]
+
+
+def best(die: DieReading) -> str:
+    return max(die.faces, key=lambda face: die.faces[face])
+
+
+def die(x: float, y: float, value: int, body: Colour = (0.9, 0.93, 0.95), lean: float = 0.0) -> tuple[DrawnDie, str]:
+    ink = (0.05, 0.05, 0.05) if min(body) > 0.6 else (0.95, 0.95, 0.95)
+    turn = turn_of(FACES.index(value), 25.0 + 3 * x, lean, 40.0)
+    look = DieLook(body, ink, pip_faces())
+    return DrawnDie(np.array([x, y, lowest_mm(turn, 16.0)]), 16.0, turn, look), str(value)
+
+
+def tray(*dice: tuple[DrawnDie, str], tilt_deg: float = 15.0) -> TrayPicture:
+    camera = lens(horizontal_view_deg=62.0)
+    pose = looking_at(560.0, tilt_deg)
+    return tray_picture([one for one, _ in dice], [shows for _, shows in dice], camera, pose, Lighting())
+
+
+@pytest.mark.parametrize("tilt_deg", [5.0, 25.0, 40.0])
+def test_six_dice_are_placed_and_read(tilt_deg: float) -> None:
+    made = tray_of_six(tilt_deg)
+    seen = read(made)[0].rolls[0].dice
+    assert len(seen) == 6
+    for one, (x, y, face) in zip(seen, sorted(made.dice), strict=True):
+        assert best(one) == face
+        assert one.faces[face] > 0.5
+        assert (one.x_mm, one.y_mm) == pytest.approx((x, y), abs=5.0)
+        assert sum(one.faces.values()) == pytest.approx(1.0)
+        assert one.counts
+
+
+def test_an_empty_tray_has_no_dice() -> None:
+    (reading,) = read(tray())
+    assert reading.rolls[0].dice == ()
+    assert not reading.rolls[0].counts
+
+
+def test_dice_that_touch_are_two() -> None:
+    first, second = die(0.0, 0.0, 5), die(17.5, 3.0, 3)
+    turned = DrawnDie(second[0].middle_mm, 16.0, first[0].turn @ second[0].turn.T @ second[0].turn, second[0].look)
+    made = tray(first, (turned, "5"))
+    assert [best(one) for one in read(made)[0].rolls[0].dice] == ["5", "5"]
+
+
+def test_a_die_that_leans_is_no_roll_yet() -> None:
+    made = tray(die(-40.0, 10.0, 3), die(40.0, -20.0, 2, lean=38.0))
+    upright, leaning = read(made)[0].rolls[0].dice
+    assert not upright.cocked
+    assert leaning.cocked
+    assert not leaning.counts
+
+
+def test_a_roll_that_rested_for_two_readings_is_taken_and_a_nudge_is_noticed() -> None:
+    rested = tray(die(-40.0, 10.0, 3), die(40.0, -20.0, 2))
+    nudged = tray(die(-40.0, 10.0, 3), die(52.0, -20.0, 2))
+    readings = read(rested, rested, nudged, nudged)
+    pooled = pool_dice(readings[:2], 1e-4)
+    assert pooled is not None
+    assert pooled.rests
+    assert pooled.faces == ("2", "3")
+    assert [one.at_rest for one in readings[2].rolls[0].dice] == [True, False]
+    assert all(one.at_rest for one in readings[3].rolls[0].dice)
+    moving = pool_dice(readings[:3], 1e-4)
+    assert moving is not None
+    assert not moving.rests
+
+
+def test_dice_are_named_by_their_bodies_where_the_layout_says_so() -> None:
+    bodies: dict[str, Colour] = {
+        "red": (0.15, 0.1, 0.75),
+        "yellow": (0.1, 0.75, 0.9),
+        "green": (0.25, 0.5, 0.1),
+        "blue": (0.65, 0.3, 0.1),
+    }
+    made = tray(*(die(50.0 * number - 75.0, 20.0, number + 2, body) for number, body in enumerate(bodies.values())))
+    surface = replace(made.layout.surfaces[0], pieces=DicePieces(colours=("blue", "green", "yellow", "red")))
+    seen = DiceReader(surface).read(SurfaceView(made.image, made.camera, made.pose, surface), None)
+    assert [(one.die, best(one)) for one in seen.dice] == [(name, str(n)) for n, name in enumerate(bodies, 2)]
+
+
+def test_what_a_layout_says_of_dice() -> None:
+    markers = {"dictionary": "DICT_4X4_50", "side": 20, "centres": {"0": [0, 90]}}
+    given = {"tray": {"x": [0, 100], "y": [0, 100]}, "dice": {"side": 16, "colours": ["red"]}, "markers": markers}
+    (surface,) = layout_from_json(given).surfaces
+    assert DicePieces.on(surface) == DicePieces(16.0, 16.0, ("red",))
+    (plain,) = layout_from_json({"tray": {"x": [0, 100], "y": [0, 100]}, "markers": markers}).surfaces
+    assert DicePieces.on(plain) == DicePieces()
+    with pytest.raises(LayoutError, match="says nothing of dice on the tray"):
+        DiceReader(replace(plain, pieces=NamedPieces("coins")))
