@@ -84,7 +84,7 @@ def _turned(square: Image) -> list[Image]:
         for size in _SIZES:
             for across, down in _SHIFTS_PX:
                 matrix = cv2.getRotationMatrix2D((middle + across, middle + down), 360 * turn / _TURNS, size)
-                matrix[:, 2] -= (across, down)
+                matrix[:, 2] -= np.array([across, down])
                 turned.append(np.asarray(cv2.warpAffine(square, matrix, (CROP_PX, CROP_PX)), dtype=np.uint8))
     return turned
 

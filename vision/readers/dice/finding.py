@@ -35,17 +35,19 @@ class FindingSettings:
 
     ``least_heat``: how probable a middle must be for a second look; lower finds more and costs time. ``smallest_px``,
     ``largest_px``: the edges that the finder was trained to find; a picture is scaled until its dice are in between.
-    ``least_die``: how probable a die must be. ``apart``: middles nearer than this share of their edges' mean are one
-    die; two that touch are that mean apart, seen aslant less. ``beside``, ``side_strength``: what is nearer to a die
-    than this share of an edge, and has less than this share of its strength, is one of its side faces. ``leaning``: how
-    probable a leaning die is beside what the network was trained on; photographs show few, and seen aslant every die
-    looks as if it leant. ``box_per_side``: how large a box is beside an edge, so that it holds the whole die.
+    ``least_die``: how probable a die must be. ``no_doubt``: what is less certain is looked at twice. ``apart``: middles
+    nearer than this share of their edges' mean are one die; two that touch are that mean apart, seen aslant less.
+    ``beside``, ``side_strength``: what is nearer to a die than this share of an edge, and has less than this share of
+    its strength, is one of its side faces. ``leaning``: how probable a leaning die is beside what the network was
+    trained on; photographs show few, and seen aslant every die looks as if it leant. ``box_per_side``: how large a box
+    is beside an edge, so that it holds the whole die.
     """
 
     least_heat: float = 0.2
     smallest_px: float = 9.5
     largest_px: float = 25.0
     least_die: float = 0.5
+    no_doubt: float = 0.97
     apart: float = 0.7
     beside: float = 1.3
     side_strength: float = 0.6
@@ -203,23 +205,37 @@ def _distance(one: Candidate | FoundDie, other: Candidate | FoundDie) -> float:
 def _named(
     image: Image, candidates: Sequence[Candidate], networks: Networks, settings: FindingSettings
 ) -> Iterator[tuple[float, FoundDie]]:
-    """What the second network says of each candidate, seen as it lies and turned by an eighth; those that are dice.
+    """What the second network says of each candidate; those that are dice, each with how much speaks for it.
 
-    Each comes with how much speaks for it.
+    Where it is in doubt, it looks again at the candidate turned by an eighth.
     """
     if not candidates:
         return
     squares = [crop(image, one.x_px, one.y_px, one.side_px) for one in candidates]
-    turned = [crop(image, one.x_px, one.y_px, one.side_px, turned_deg=45) for one in candidates]
-    batch = np.stack([normalised(square, each=True) for square in (*squares, *turned)])
-    given = networks.faces.run(batch).reshape(2, len(candidates), len(CLASSES)).mean(axis=0) / networks.temperature
-    given[:, CLASSES.index(COCKED)] += math.log(settings.leaning)
-    chances = np.exp(given - given.max(axis=1, keepdims=True))
-    chances /= chances.sum(axis=1, keepdims=True)
+    given = _classified(squares, networks)
+    chances = _chances(given, networks, settings)
+    doubtful = np.flatnonzero(chances.max(axis=1) < settings.no_doubt).tolist()
+    if doubtful:
+        again = [candidates[index] for index in doubtful]
+        turned = [crop(image, one.x_px, one.y_px, one.side_px, turned_deg=45) for one in again]
+        given[doubtful] = (given[doubtful] + _classified(turned, networks)) / 2
+        chances = _chances(given, networks, settings)
     for one, square, chance in zip(candidates, squares, chances, strict=True):
         die = FoundDie(one.x_px, one.y_px, one.side_px, one.heat, chance, square)
         if die.is_die >= settings.least_die:
             yield die.strength, die
+
+
+def _classified(squares: Sequence[Image], networks: Networks) -> Floats:
+    return networks.faces.run(np.stack([normalised(square, each=True) for square in squares]))
+
+
+def _chances(given: Floats, networks: Networks, settings: FindingSettings) -> Floats:
+    """Probabilities (n, classes) of what the network gave, which is not changed."""
+    weighed = given / networks.temperature
+    weighed[:, CLASSES.index(COCKED)] += math.log(settings.leaning)
+    chances = np.exp(weighed - weighed.max(axis=1, keepdims=True))
+    return np.asarray(chances / chances.sum(axis=1, keepdims=True), dtype=np.float32)
 
 
 def box_of(die: FoundDie, size: tuple[int, int], settings: FindingSettings) -> npt.NDArray[np.float64]:

@@ -15,7 +15,7 @@ from vision.readers.dice.faces import FaceSet
 from vision.readers.dice.finding import FindingSettings, FoundDie, box_of, find_dice
 from vision.readers.dice.networks import Networks
 
-PHOTOGRAPH = FindingSettings(leaning=0.02)
+PHOTOGRAPH = FindingSettings(leaning=0.02, side_strength=0.3, box_per_side=1.48)
 LARGEST_SIDE_PX = 1600
 """Larger photographs are made smaller, which costs no die that is larger than a hundredth of the picture."""
 SMALLEST_SIDE_PX = 48

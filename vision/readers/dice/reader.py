@@ -19,7 +19,7 @@ from vision.readers.protocols import SurfaceView
 from vision.reading import DieReading, RollReading
 from vision.sampling import PixelMap, PlaneWindow, plane_map, sample
 
-TRAY = FindingSettings(apart=0.85)
+TRAY = FindingSettings(apart=0.85, leaning=2.0)
 
 
 @dataclass(frozen=True)
