@@ -117,7 +117,7 @@ def test_games_without_a_sheet_file_say_which_have_one(run):
 def test_a_sheets_file_becomes_its_text_wherever_options_are_given(run):
     game, ours = load("blokus-dice"), written(("strikes = 3", "strikes = 1"))
     value = with_sheet_file(game, {"sheet": ours, "players": 2})
-    assert value == {"sheet": game.rules.new(value).settings.sheet.text, "players": 2}
+    assert value == {"sheet": game.rules.new(value).options.sheet.text, "players": 2}
     assert table_options(game, {"sheet": ours}) == {"sheet": value["sheet"]}
     assert with_sheet_file(game, {"sheet": "house"}) == {"sheet": "house"}
     assert with_sheet_file(game, {"players": 2}) == {"players": 2}
