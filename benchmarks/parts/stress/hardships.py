@@ -355,9 +355,9 @@ def _hard_to_locate() -> Hardship:
     return Hardship(
         "hard to locate",
         {
-            "shaken 10 px": partial(_shaken, length_px=10.0),
-            "2 markers, shaken 8 px": partial(_together, changes=(two_left, partial(_shaken, length_px=8.0))),
-            "2 markers, sigma 2.5 px": partial(_together, changes=(two_left, partial(_sensed, defocus_px=2.5))),
+            "shaken 16 px": partial(_shaken, length_px=16.0),
+            "2 markers, shaken 12 px": partial(_together, changes=(two_left, partial(_shaken, length_px=12.0))),
+            "2 markers, sigma 4 px": partial(_together, changes=(two_left, partial(_sensed, defocus_px=4.0))),
             "2 markers, faint lines": partial(_together, changes=(two_left, _faint_lines)),
         },
     )
