@@ -4,7 +4,7 @@ Run: python benchmarks/engine.py [--seed 1] [--repetitions 5] [--seconds 1.0] [-
 
 Random games: plies a second; ahead of python-chess's in every game of two. Diaballik: every result of the first turn
 in at most a fortieth of the time of python-chess's perft 3. Counts to a depth, and how their cost grows. Turns that
-could show what is seen, in every game's worst position: within two frames. What is
+could show what is seen, and the judge's verdict on it, in every game's worst position: within two frames. What is
 compared takes turns, and the median of the repetitions counts; times are this process's own. Exit code 1 when a line
 is not met, 2 when python-chess is missing.
 """

@@ -153,6 +153,9 @@ class Turn(Protocol):
 class State(Protocol):
     """Everything the rules need to go on from here; frozen and hashable."""
 
+    def __hash__(self) -> int:
+        """Equal states hash alike."""
+
     @property
     def to_move(self) -> Player | None:
         """Whose turn (or roll) is next, or ``None`` when the game is over; of several who may play the first."""

@@ -1,17 +1,24 @@
-"""How long it takes to find the turns that could show what is seen, in the worst position known of every game."""
+"""How long turns that could show what is seen, and a verdict on it, take in the worst position known of every game."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from random import Random
 from typing import Any
 
 from rich.console import Console
 
 from benchmarks.parts.engine_speed import table_with, timed
-from engine.api import Game
+from engine.api import Appearance, Game, LookName
 from engine.registry import load
 from engine.showing import CouldBe, turns_showing
+from referee.judge.belief import Belief
+from referee.judge.explorer import MOST_LISTED, Bench
+from referee.judge.judge import judge
+from referee.judge.settings import Trigger
+from vision.reading import HindranceKind, PlaceReading, Reading, even_reading
 
 FRAMES = 2
 LIMIT_S = FRAMES / 15
@@ -43,7 +50,10 @@ WORST: tuple[tuple[str, str, str], ...] = (
 
 @dataclass(frozen=True)
 class Finding:
-    """How long it took in one position, at most: what is seen exactly, partly hidden, and to the first of all turns."""
+    """How long it took in one position, at most.
+
+    What is seen exactly, partly hidden as far as the judge asks, and to the first of all turns; and a verdict.
+    """
 
     name: str
     why: str
@@ -51,11 +61,12 @@ class Finding:
     exactly_s: float
     hidden_s: float
     first_s: float
+    verdict_s: float
 
     @property
     def is_met(self) -> bool:
         """Whether each of them is within the limit."""
-        return max(self.exactly_s, self.hidden_s, self.first_s) < LIMIT_S
+        return max(self.exactly_s, self.hidden_s, self.first_s, self.verdict_s) < LIMIT_S
 
 
 def findings(sightings: int, rng: Random, only: tuple[str, ...] = ()) -> list[Finding]:
@@ -68,26 +79,59 @@ def _finding(game: Game[Any, Any], why: str, text: str, sightings: int, rng: Ran
     turns = game.rules.legal_turns(state)
     exactly: list[float] = []
     hidden: list[float] = []
+    verdicts: list[float] = []
     for _ in range(sightings):
         after = game.rules.apply(state, turns[rng.randrange(len(turns))])
         could_be: CouldBe = {place: (look,) for place, look in game.table.appearance(after).items()}
         exactly.append(_taken_s(game, state, could_be))
         hand = set(rng.sample(list(could_be), 6))
         hidden.append(_taken_s(game, state, {place: looks for place, looks in could_be.items() if place not in hand}))
+        verdicts += [_verdict_s(game, state, reading) for reading in _readings(game, state, after, rng)]
     first_s = timed(lambda: next(turns_showing(game, state, {})))[1]
-    return Finding(game.name, why, len(turns), max(exactly), max(hidden), first_s)
+    return Finding(game.name, why, len(turns), max(exactly), max(hidden), first_s, max(verdicts))
 
 
 def _taken_s(game: Game[Any, Any], state: Any, could_be: CouldBe) -> float:
-    return timed(lambda: sum(1 for _ in turns_showing(game, state, could_be)))[1]
+    return timed(lambda: sum(1 for _ in islice(turns_showing(game, state, could_be), MOST_LISTED)))[1]
+
+
+def _verdict_s(game: Game[Any, Any], state: Any, reading: Reading) -> float:
+    bench: Bench[Any, Any] = Bench.of(game)
+    return timed(lambda: judge(bench, Belief.of([state]), [reading], Trigger.DECLARED))[1]
+
+
+def _readings(game: Game[Any, Any], state: Any, after: Any, rng: Random) -> list[Reading]:
+    """A legal end with everything certain, with places hidden, with one unclear; and a table that no rule allows."""
+    table = game.table.appearance(after)
+    places = rng.sample(list(table), 3)
+    unclear = {game.table.appearance(state)[places[0]]: 0.4, rng.choice(game.looks): 0.1}
+    faulty = {**table, **{place: rng.choice(game.looks) for place in places[:2]}}
+    return [
+        _reading(game, table, {}),
+        _reading(game, table, {place: even_reading(game.looks, HindranceKind.OBJECT) for place in places}),
+        _reading(game, table, {places[0]: PlaceReading(_likely(game, table[places[0]], unclear))}),
+        _reading(game, faulty, {}),
+    ]
+
+
+def _reading(game: Game[Any, Any], table: Appearance, instead: Mapping[str, PlaceReading]) -> Reading:
+    return Reading(1, 0.0, {at: PlaceReading(_likely(game, look, {})) for at, look in table.items()} | instead)
+
+
+def _likely(game: Game[Any, Any], look: LookName, others: Mapping[LookName, float]) -> dict[LookName, float]:
+    """One look as good as certain, but for what others it may be."""
+    shares = dict.fromkeys(game.looks, 1e-6) | others
+    return shares | {look: 1 - sum(share for name, share in shares.items() if name != look)}
 
 
 def print_findings(found: list[Finding], console: Console) -> bool:
     """Print them in milliseconds; give whether all are within the limit."""
     title = f"Turns that could show this, at most {1e3 * LIMIT_S:.0f} ms"
-    table = table_with(title, "game", "position", "legal turns", "seen exactly", "six hidden", "first of all", "")
+    table = table_with(
+        title, "game", "position", "legal turns", "seen exactly", "six hidden", "first of all", "verdict", ""
+    )
     for each in found:
-        times = (f"{1e3 * taken_s:.1f} ms" for taken_s in (each.exactly_s, each.hidden_s, each.first_s))
+        times = (f"{1e3 * taken_s:.1f} ms" for taken_s in (each.exactly_s, each.hidden_s, each.first_s, each.verdict_s))
         table.add_row(each.name, each.why, f"{each.turns:,}", *times, "met" if each.is_met else "NOT MET")
     console.print(table)
     return all(each.is_met for each in found)

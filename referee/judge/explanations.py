@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
@@ -83,7 +83,7 @@ def within_one_turn(
         expansion = bench.explorer.expand(state, could_be)
         own = changes_between(base, expansion.appearance)
         found.append(Explanation(ExplanationKind.NOTHING, state, own, score_changes(base, own, seen)))
-        for part in expansion.unfinished:
+        for part in bench.explorer.unfinished(state, could_be):
             changes = changes_between(base, {**expansion.appearance, **part.appearance})
             score = score_changes(base, changes, seen) + bench.settings.unfinished_prior
             found.append(
@@ -105,29 +105,58 @@ def beyond_one_turn(
     sensors alone tell that a place is taken: another piece may have come to where the first one left. States with too
     many turns to list are passed over.
     """
-    suspects = _suspects(base, seen)
     could_be = _could_be(bench, seen)
     found: list[Explanation[StateT, TurnT]] = []
     for state in filter(bench.explorer.lists, states):
-        expansion = bench.explorer.expand(state, could_be)
-        for changes, turns in expansion.by_changes.items():
+        for group, after in _firsts(bench, base, state, seen):
+            found.extend(_after_first(bench, base, state, group, after, seen, could_be))
+    return sorted(found, key=lambda one: -one.score)
+
+
+def _firsts(
+    bench: Bench[StateT, TurnT], base: Appearance, state: StateT, seen: PooledReading
+) -> Iterator[tuple[TurnT, StateT]]:
+    """The first turns that are followed, look-alikes as one, and the state after each."""
+    suspects = _suspects(base, seen)
+    for could_be, most_untouched in (
+        (_passable(base, seen, suspects), 0),
+        (_passable(base, seen, suspects | _bare(bench, base)), 1),
+    ):
+        for changes, turns in bench.explorer.expand(state, could_be).by_changes.items():
             tellable = seen.tellable(base, changes)
             untouched = sum(place not in suspects and not _refilled(place, look, seen) for place, look in tellable)
             # A turn of which sensors tell nothing may have come first all the same.
             unnoticed = bool(changes) and not tellable
-            if untouched > 1 or (untouched == len(tellable) and not unnoticed):
+            if untouched != most_untouched or (untouched == len(tellable) and not unnoticed):
                 continue
             for group in as_one(bench.explorer, turns):
                 after = bench.game.rules.apply(state, group)
-                if untouched and after.to_move != state.to_move:
-                    continue
-                found.extend(_after_first(bench, base, state, group, after, seen, could_be))
-    return sorted(found, key=lambda one: -one.score)
+                if not untouched or after.to_move == state.to_move:
+                    yield group, after
 
 
 def _could_be(bench: Bench[StateT, TurnT], seen: PooledReading) -> CouldBe:
     """What a table could show for a turn to be worth weighing: any other look would be a fault by itself."""
     return seen.could_be(bench.settings.margin - bench.settings.illegal_prior)
+
+
+def _passable(base: Appearance, seen: PooledReading, free: Collection[Place]) -> CouldBe:
+    """What a table could show between two turns: as before, but anything on ``free`` places.
+
+    Where only sensors tell that a piece stands, another may have come to where it left.
+    """
+    return {
+        place: (look,)
+        for place, look in base.items()
+        if place not in free and (look == EMPTY or not seen.only_sensed(place))
+    }
+
+
+def _bare(bench: Bench[StateT, TurnT], base: Appearance) -> frozenset[Place]:
+    """The places on which nothing stood and a piece may have stopped between two turns; what is drawn stays."""
+    if bench.game.sheet_file is not None:
+        return frozenset()
+    return frozenset(place for place, look in base.items() if look == EMPTY)
 
 
 def _suspects(base: Appearance, seen: PooledReading) -> frozenset[Place]:
@@ -159,7 +188,7 @@ def _after_first(
     could_be: CouldBe,
 ) -> Iterator[Explanation[StateT, TurnT]]:
     following, settings = bench.explorer.expand(after, could_be), bench.settings
-    for part in following.unfinished:
+    for part in bench.explorer.unfinished(after, could_be):
         changes = changes_between(base, {**following.appearance, **part.appearance})
         score = score_changes(base, changes, seen) + settings.second_turn_prior + settings.unfinished_prior
         yield Explanation(
@@ -239,7 +268,7 @@ def sure_sides(seen: PooledReading, places: Sequence[Place], side_lead: float) -
 
 
 _TURNS = 3
-_MOST_STATES = 24
+_MOST_STATES = 12
 
 
 def more_turns_explain(
@@ -248,7 +277,7 @@ def more_turns_explain(
     """Say whether three turns in a row leave what is seen, tops and sides, each of them on a place that changed.
 
     Only told to people: so many turns fit so much that they are never accepted. Says no where fewer places changed than
-    that, since breaking a rule explains those as well, and gives up after two dozen positions: the players wait for it.
+    that, since breaking a rule explains those as well, and gives up after a dozen positions: the players wait for it.
     """
     if len(changes) < _TURNS:
         return False
@@ -263,7 +292,7 @@ def more_turns_explain(
 
 @dataclass
 class _Search(Generic[StateT, TurnT]):
-    """Looks for turns from one state to a table, leaving out what can't get there in the turns that are left."""
+    """Looks for turns from one state to a table, those first that leave the least to do."""
 
     bench: Bench[StateT, TurnT]
     origin: StateT
@@ -276,16 +305,16 @@ class _Search(Generic[StateT, TurnT]):
         self._expanded += 1
         if self._expanded > _MOST_STATES or not self.bench.explorer.lists(state):
             return False
-        expansion = self.bench.explorer.expand(state, {})
-        # A turn can't put right more places than the busiest turn changes.
-        most = max((len(changes) for changes in expansion.by_changes), default=0)
         left = _TURNS - len(played) - 1
-        for changes, turns in expansion.by_changes.items():
-            if not any(place in self.changed for place, _ in changes):
-                continue
-            missing = self._missing(expansion, changes)
-            if missing > most * left or (left and not missing):
-                continue
+        expansion = self.bench.explorer.expand(state, self._could_be(state, left))
+        ways = [
+            (missing, turns)
+            for changes, turns in expansion.by_changes.items()
+            if any(place in self.changed for place, _ in changes)
+            # fewer turns than are left would do
+            and bool(missing := self._missing(expansion, changes)) is bool(left)
+        ]
+        for _, turns in sorted(ways, key=lambda way: way[0]):
             for turn in as_one(self.bench.explorer, turns):
                 sequence = (*played, turn)
                 if left and self.finds(self.bench.game.rules.apply(state, turn), sequence):
@@ -293,6 +322,14 @@ class _Search(Generic[StateT, TurnT]):
                 if not left and self._suits_the_sides(sequence):
                     return True
         return False
+
+    def _could_be(self, state: StateT, left: int) -> CouldBe:
+        """What a table could show after the next turn: the target at last, and until then what pieces may pass."""
+        if not left:
+            # a sensor tells no looks
+            return {place: (look,) for place, look in self.target.items() if not self.seen.only_sensed(place)}
+        base = self.bench.game.table.appearance(state)
+        return _passable(base, self.seen, self.changed | self.seen.hidden | _bare(self.bench, base))
 
     def _suits_the_sides(self, turns: tuple[TurnT, ...]) -> bool:
         against = against_sides(self.bench.game, self.origin, turns, self.seen)

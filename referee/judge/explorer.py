@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import Generic
 
-from engine.api import EMPTY, Appearance, Game, OptionValue, Place, StateT, TurnT, Unfinished
+from engine.api import EMPTY, Appearance, Game, LookName, OptionValue, Place, StateT, TurnT, Unfinished
 from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError
 from engine.showing import CouldBe, turns_showing
 from referee.judge.settings import JudgeSettings
 
 MOST_LISTED = 2_500
-"""Where a state has more turns than this, only those are looked at that could show what is seen."""
+"""Two turns in a row are looked for where a state has so many turns at most."""
+
+MOST_WEIGHED = 250
+"""So many turns are looked at, the near ones first, in a game that is slow to list: more could only be asked about."""
 
 STARTS_OPTION = "starts"
 EITHER = "either"
@@ -22,18 +25,15 @@ EITHER = "either"
 
 @dataclass(frozen=True)
 class Expansion(Generic[StateT, TurnT]):
-    """One state, what it looks like, and everything the engine allows next.
+    """One state, what it looks like, and the turns from it that could show what is seen.
 
     ``by_changes`` groups the turns by what the table shows after them, as pairs of that appearance's items that
-    differ from now (the key) and the turns; where a game has too many turns to list, those that were asked for.
-    ``turns`` counts all of them, ``None`` where even that takes long.
+    differ from now (the key) and the turns.
     """
 
     state: StateT
     appearance: Appearance
     by_changes: Mapping[frozenset[tuple[Place, str]], tuple[TurnT, ...]]
-    unfinished: tuple[Unfinished, ...]
-    turns: int | None
 
 
 class Explorer(Generic[StateT, TurnT]):
@@ -41,9 +41,9 @@ class Explorer(Generic[StateT, TurnT]):
 
     def __init__(self, game: Game[StateT, TurnT], remembered: int = 256) -> None:
         self._game = game
-        self._remembered = remembered
-        self._known: OrderedDict[StateT, Expansion[StateT, TurnT]] = OrderedDict()
-        self._counts: OrderedDict[StateT, int | None] = OrderedDict()
+        self._count = lru_cache(remembered)(self._counted)
+        self._expansions = lru_cache(remembered)(self._expanded)
+        self._parts = lru_cache(remembered)(lambda state: tuple(game.table.unfinished(state)))
 
     def lists(self, state: StateT) -> bool:
         """Whether the turns of a state are few enough to look at each."""
@@ -52,44 +52,34 @@ class Explorer(Generic[StateT, TurnT]):
 
     def count(self, state: StateT) -> int | None:
         """Count the legal turns of a state, ``None`` where that takes long."""
-        if state not in self._counts:
-            self._counts[state] = None if self._game.is_slow_to_list else len(self._turns(state))
-            if len(self._counts) > self._remembered:
-                self._counts.popitem(last=False)
-        return self._counts[state]
+        return self._count(state)
+
+    def _counted(self, state: StateT) -> int | None:
+        if self._game.is_slow_to_list:
+            return None
+        return 0 if self._game.rules.outcome(state) is not None else len(self._game.rules.legal_turns(state))
 
     def expand(self, state: StateT, could_be: CouldBe) -> Expansion[StateT, TurnT]:
-        """Give what the engine allows next from ``state``.
+        """Give the turns from ``state`` after which the table could look like ``could_be``."""
+        return self._expansions(state, tuple((place, tuple(looks)) for place, looks in could_be.items()))
 
-        That is everything where the turns are few; otherwise those after which the table could look like
-        ``could_be``, near ones first, and of these as many as would be listed.
-        """
-        known = self._known.get(state)
-        if known is not None:
-            self._known.move_to_end(state)
-            return known
-        if not self.lists(state):
-            found = islice(turns_showing(self._game, state, could_be), MOST_LISTED)
-            return self._expansion(state, tuple(found), self.count(state))
-        turns = self._turns(state)
-        expansion = self._known[state] = self._expansion(state, turns, len(turns))
-        if len(self._known) > self._remembered:
-            self._known.popitem(last=False)
-        return expansion
-
-    def _turns(self, state: StateT) -> Sequence[TurnT]:
-        return () if self._game.rules.outcome(state) is not None else self._game.rules.legal_turns(state)
-
-    def _expansion(self, state: StateT, turns: Sequence[TurnT], count: int | None) -> Expansion[StateT, TurnT]:
+    def _expanded(
+        self, state: StateT, could_be: tuple[tuple[Place, tuple[LookName, ...]], ...]
+    ) -> Expansion[StateT, TurnT]:
         table = self._game.table
         appearance = table.appearance(state)
         groups: dict[frozenset[tuple[Place, str]], list[TurnT]] = {}
-        for turn in turns:
-            after = table.appearance(self._game.rules.apply(state, turn))
-            groups.setdefault(changes_between(appearance, after), []).append(turn)
-        unfinished = tuple(table.unfinished(state)) if count != 0 else ()
-        by_changes = {changes: tuple(group) for changes, group in groups.items()}
-        return Expansion(state, appearance, by_changes, unfinished, count)
+        if self._game.rules.outcome(state) is None:
+            most = MOST_WEIGHED if self._game.is_slow_to_list else MOST_LISTED
+            for turn in islice(turns_showing(self._game, state, dict(could_be)), most):
+                after = table.appearance(self._game.rules.apply(state, turn))
+                groups.setdefault(changes_between(appearance, after), []).append(turn)
+        return Expansion(state, appearance, {changes: tuple(group) for changes, group in groups.items()})
+
+    def unfinished(self, state: StateT, could_be: CouldBe) -> Iterator[Unfinished]:
+        """Give the positions in the middle of a turn that could look like ``could_be``."""
+        if self._game.rules.outcome(state) is None:
+            yield from (part for part in self._parts(state) if could_show(part.appearance, could_be))
 
     def combined(self, turns: Sequence[TurnT]) -> TurnT | None:
         """Give one turn that stands for all of ``turns``, or ``None`` when they can't be one."""
@@ -122,9 +112,15 @@ class Bench(Generic[StateT, TurnT]):
         return tuple(place for place in self.game.places if place in places)
 
 
+def could_show(appearance: Appearance, could_be: CouldBe) -> bool:
+    """Whether a table that could look like ``could_be`` may look so."""
+    return all(look in could_be[place] for place, look in appearance.items() if place in could_be)
+
+
 def changes_between(before: Appearance, after: Appearance) -> frozenset[tuple[Place, str]]:
     """Give the (place, look) pairs of ``after`` that differ from ``before``."""
-    return frozenset((place, look) for place, look in after.items() if before.get(place, EMPTY) != look)
+    differing = after.items() - before.items()
+    return frozenset((place, look) for place, look in differing if place in before or look != EMPTY)
 
 
 def set_up_states(

@@ -11,7 +11,7 @@ from engine.api import EMPTY, Appearance, LookName, Option, OptionValue, Place
 from engine.errors import OptionError, UnreadableError
 from engine.games.blokus_dice.sheet import HOUSE, Sheet, read_sheet
 from engine.options import read_into
-from engine.support.grid import members
+from engine.support.grid import Grid, members
 
 PLAYERS: tuple[str, ...] = ("p1", "p2", "p3", "p4")
 """The players, clockwise; the first ones of them play."""
@@ -175,13 +175,18 @@ def place_of(seat: int, square: str) -> Place:
 def appearance_of(state: BlokusState) -> Appearance:
     """Every square that may be filled, of every player's sheet, a1 first."""
     sheet = state.options.sheet
-    looks: dict[Place, LookName] = {}
+    looks = dict.fromkeys(_places(sheet.grid, sheet.open_squares, len(state.sheets)), EMPTY)
     for seat, filled in enumerate(state.sheets):
-        colour_at = {square: colour for colour, squares in enumerate(filled.colours) for square in members(squares)}
-        for square in members(sheet.open_squares):
-            colour = colour_at.get(square)
-            looks[place_of(seat, sheet.grid.names[square])] = EMPTY if colour is None else COLOURS[colour]
+        for colour, squares in enumerate(filled.colours):
+            for square in members(squares & sheet.open_squares):
+                looks[place_of(seat, sheet.grid.names[square])] = COLOURS[colour]
     return looks
+
+
+@cache
+def _places(grid: Grid, squares: int, sheets: int) -> tuple[Place, ...]:
+    """The places of these squares on so many sheets, a1 first."""
+    return tuple(place_of(seat, grid.names[square]) for seat in range(sheets) for square in members(squares))
 
 
 def read_looks(options: BlokusOptions, looks: Mapping[Place, LookName]) -> dict[tuple[int, int], int | None]:

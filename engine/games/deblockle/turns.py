@@ -20,6 +20,9 @@ from engine.support.grid import members
 from engine.support.players import REPETITION, common_announcements, format_announcement, outcome_of_announcement
 from engine.support.repetition import CLAIMED_FROM
 
+EVERYWHERE = -1
+"""The set of all squares."""
+
 
 class RollOption(NamedTuple):
     """A roll that some legal turn begins with, for the orientations ``before`` (which it leaves as ``after``).
@@ -108,8 +111,13 @@ def ends_of(symbol: str, square: int, ground: Ground, options: DeblockleOptions)
     return ends
 
 
-def roll_options(state: DeblockleState, block: Block) -> Iterator[RollOption]:
-    """Every roll of the block that begins a legal turn in some possibility, in a fixed order."""
+def roll_options(
+    state: DeblockleState, block: Block, *, to: int = EVERYWHERE, showing: str | None = None
+) -> Iterator[RollOption]:
+    """Every roll of the block that begins a legal turn in some possibility, in a fixed order.
+
+    Those to the squares ``to`` only, and where ``showing`` is given those that bring this symbol up.
+    """
     options = state.options
     ground = ground_for(state, block)
     if not options.side_by_side and beside(ground.own) & ground.foes:
@@ -117,8 +125,10 @@ def roll_options(state: DeblockleState, block: Block) -> Iterator[RollOption]:
     taken = ground.taken
     rays = RAYS[block.square]
     for side, results in enumerate(options.cube.rolls(block.mask)):
-        if not rays[side] or taken >> (target := rays[side][0]) & 1:
+        if not rays[side] or (taken | ~to) >> (target := rays[side][0]) & 1:
             continue
+        if showing is not None:
+            results = tuple(result for result in results if result[0] == showing)
         if STARS >> target & 1:
             for top, before, after in results:
                 if top == "star" and target == GOAL[block.owner]:
@@ -179,12 +189,11 @@ def matching_options(state: DeblockleState, turn: DeblockleTurn) -> list[RollOpt
     block = None if square is None else state.by_square().get(square)
     if block is None or block.owner != turn.player:
         return []
+    rolled_to = sum(1 << square for square, place in enumerate(PLACES) if place in turn.rolled_to)
     return [
         option
-        for option in roll_options(state, block)
-        if PLACES[option.rolled_to] in turn.rolled_to
-        and option.top == turn.top
-        and (option.off if turn.end is None else option.ends >> SQUARE_OF[turn.end] & 1)
+        for option in roll_options(state, block, to=rolled_to, showing=turn.top)
+        if (option.off if turn.end is None else option.ends >> SQUARE_OF[turn.end] & 1)
     ]
 
 

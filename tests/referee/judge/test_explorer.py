@@ -1,0 +1,100 @@
+"""Of all turns only those are looked at that could show what is seen: that changes no verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from random import Random
+from typing import Any
+
+import pytest
+
+from engine.registry import load
+from engine.showing import turns_by_trying
+from referee.judge.belief import Belief
+from referee.judge.explorer import Bench, Expansion, Explorer, changes_between, could_show
+from referee.judge.judge import judge
+from referee.judge.settings import JudgeSettings, Trigger
+from vision.reading import HindranceKind, PlaceReading, Reading, even_reading
+
+
+class EverythingExplorer(Explorer[Any, Any]):
+    """Looks at every legal turn and everything unfinished, whatever is seen."""
+
+    def __init__(self, game: Any) -> None:
+        super().__init__(game)
+        self._game = game
+        self.every = cache(self._every)
+
+    def _every(self, state: Any) -> Expansion[Any, Any]:
+        table = self._game.table
+        before = table.appearance(state)
+        groups: dict[frozenset[tuple[str, str]], list[Any]] = {}
+        turns = () if self._game.rules.outcome(state) else turns_by_trying(self._game, state, {})
+        for turn in turns:
+            changes = changes_between(before, table.appearance(self._game.rules.apply(state, turn)))
+            groups.setdefault(changes, []).append(turn)
+        return Expansion(state, before, {changes: tuple(group) for changes, group in groups.items()})
+
+    def expand(self, state: Any, could_be: Any) -> Expansion[Any, Any]:
+        return self.every(state)
+
+    def unfinished(self, state: Any, could_be: Any) -> Iterator[Any]:
+        return super().unfinished(state, {})
+
+
+def seen_as(game: Any, table: Mapping[str, str], rng: Random) -> Reading:
+    """A table with a place or two that can't be read well, and sometimes some that are hidden."""
+    places = {}
+    for place, look in table.items():
+        shares = {name: rng.random() * 1e-3 for name in game.looks}
+        places[place] = PlaceReading({**shares, look: 1.0})
+    for place in rng.sample(list(table), rng.randrange(3)):
+        share = rng.random()
+        places[place] = PlaceReading({table[place]: share, rng.choice(game.looks): 1 - share})
+    for place in rng.sample(list(table), rng.choice((0, 0, 0, 3))):
+        places[place] = even_reading(game.looks, HindranceKind.OBJECT)
+    return Reading(1, 0.0, places)
+
+
+def tables(game: Any, state: Any, rng: Random) -> Iterator[Mapping[str, str]]:
+    """The table before, during and after a turn, after two turns, and with something on it that no rule allows."""
+    before = game.table.appearance(state)
+    yield before
+    after = state
+    for _ in range(2):
+        turns = game.rules.legal_turns(after)
+        if not turns:
+            return
+        after = game.rules.apply(after, turns[rng.randrange(len(turns))])
+        yield game.table.appearance(after)
+    parts = list(game.table.unfinished(state))
+    if parts:
+        yield {**before, **rng.choice(parts).appearance}
+    yield {**before, rng.choice(list(before)): rng.choice(game.looks)}
+
+
+@pytest.mark.parametrize(("name", "plies"), [("deblockle", 12), ("diaballik", 2), ("blokus-dice", 3)])
+@pytest.mark.parametrize("trigger", [Trigger.RESTED, Trigger.DECLARED])
+def test_a_verdict_is_the_same_when_every_turn_is_looked_at(name: str, plies: int, trigger: Trigger) -> None:
+    game, rng = load(name), Random(7)
+    state = game.rules.new()
+    for _ in range(plies):
+        while game.awaits_roll(state):
+            state = game.dice.rolled(state, rng.choice(game.dice.possible_rolls(state)).roll)
+        turns = game.rules.legal_turns(state)
+        state = game.rules.apply(state, turns[rng.randrange(len(turns))])
+    while game.awaits_roll(state):
+        state = game.dice.rolled(state, rng.choice(game.dice.possible_rolls(state)).roll)
+    everything = Bench(game, EverythingExplorer(game), JudgeSettings())
+    for table in [table for _ in range(2) for table in tables(game, state, rng)]:
+        reading = seen_as(game, table, rng)
+        told = [judge(bench, Belief.of([state]), [reading], trigger)[1] for bench in (Bench.of(game), everything)]
+        ours, plain = ([(one.kind, one.sentence, one.places, one.turns) for one in each.verdicts] for each in told)
+        assert ours == plain
+        assert [step.turn for step in told[0].steps] == [step.turn for step in told[1].steps]
+
+
+def test_what_could_look_so_agrees_wherever_something_is_seen() -> None:
+    assert could_show({"a1": "empty", "b1": "black piece"}, {"a1": ("empty",), "c1": ("empty",)})
+    assert not could_show({"a1": "empty"}, {"a1": ("black piece",)})
