@@ -4,7 +4,7 @@ docs/internals/protocol.md defines what goes over the wire, precisely enough to 
 
 - ``packets``: framing (COBS), header, payload and checksum.
 - ``messages``, ``codec``: what a payload means, and how it is written and read.
-- ``link``: the host's state machine. ``session``, ``delivery``, ``outbox``: its parts.
+- ``link``: the host's state machine. ``session``, ``delivery``: its parts.
 - ``status``: the state of a link, and what it counts.
 
 A light frame, as it goes over the wire and comes out again after noise:
