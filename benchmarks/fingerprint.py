@@ -17,9 +17,7 @@ import itertools
 import sys
 import tempfile
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -34,12 +32,12 @@ from benchmarks.parts.environment import enter_environment
 enter_environment(__name__)
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from benchmarks.parts.command_line import PROGRESS, counting_bar, gathered, picture_size, processes
 from benchmarks.parts.soak.game import plan_of, play
 from engine.api import Dice, Game, Roll
 from engine.errors import EngineError
-from engine.perft import perft
+from engine.perft import perft, start_of_count
 from engine.registry import games, load
 from engine.search.budget import CountingClock
 from referee.demo.run import DemoOptions, run_demo
@@ -77,20 +75,11 @@ class Task:
 def lines_of(task: Task) -> list[str]:
     """Do one task and give its lines."""
     cv2.setNumThreads(1)
-    if task.part == "perft":
-        return _perft_lines(task)
-    if task.part == "hints":
-        return _hint_lines(task)
-    if task.part == "explain":
-        return _explain_lines(task)
-    if task.part == "demo":
-        return _demo_lines(task)
-    return _soak_lines(task)
+    makers = {"perft": _perft_lines, "hints": _hint_lines, "explain": _explain_lines, "demo": _demo_lines}
+    return makers.get(task.part, _soak_lines)(task)
 
 
 def _perft_lines(task: Task) -> list[str]:
-    from engine.perft import start_of_count
-
     game: Game[Any, Any] = load(task.name)
     depth, roll_text = next((depth, roll) for name, depth, roll in _PERFT if name == task.name)
     colour = "red" if task.name == "blokus-dice" else None
@@ -161,14 +150,8 @@ def _demo_lines(task: Task) -> list[str]:
 def _soak_lines(task: Task) -> list[str]:
     eyes = task.part.removeprefix("soak-")
     perfect = eyes == "perfect"
-    plan = plan_of(
-        task.seed,
-        task.turns,
-        task.size,
-        perfect_reader=perfect,
-        inputs=Inputs.CAMERA if perfect else Inputs(eyes),
-    )
-    played = play(plan)
+    inputs = Inputs.CAMERA if perfect else Inputs(eyes)
+    played = play(plan_of(task.seed, task.turns, task.size, perfect_reader=perfect, inputs=inputs))
     lines = [
         f"{said.sequence} {said.time_s:.3f} {said.verdict.kind.value}: {said.verdict.sentence} "
         f"turns={said.verdict.turns} candidates={said.verdict.candidates} places={said.verdict.places} "
@@ -195,11 +178,6 @@ def tasks_of(parts: tuple[str, ...], seeds: int, turns: int, size: tuple[int, in
     return tasks
 
 
-def _size(text: str) -> tuple[int, int]:
-    width, _, height = text.partition("x")
-    return int(width), int(height)
-
-
 @click.command(help=__doc__)
 @click.option("--seeds", default=10, show_default=True, type=click.IntRange(1), help="Games of each kind of eyes.")
 @click.option("--turns", default=40, show_default=True, type=click.IntRange(1), help="Turns in each game of the soak.")
@@ -210,19 +188,13 @@ def _size(text: str) -> tuple[int, int]:
 @click.option("--against", type=click.Path(path_type=Path, exists=True), help="An earlier file to compare with.")
 def main(seeds: int, turns: int, size: str, parts: tuple[str, ...], jobs: int, out: Path, against: Path | None) -> None:
     """Write the fingerprint, and compare it."""
-    tasks = tasks_of(parts or PARTS, seeds, turns, _size(size))
-    done: dict[Task, list[str]] = {}
-    columns = (TextColumn("parts"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with (
-        ProcessPoolExecutor(jobs, get_context("spawn")) as pool,
-        Progress(*columns, console=Console(stderr=True)) as progress,
-    ):
-        bar = progress.add_task("", total=len(tasks))
+    tasks = tasks_of(parts or PARTS, seeds, turns, picture_size(size))
+    with processes(jobs) as pool, counting_bar(PROGRESS, transient=False) as progress:
         # The longest ones first, so that no process is left alone with one at the end.
-        futures = {pool.submit(lines_of, task): task for task in reversed(tasks)}
-        for future in as_completed(futures):
-            done[futures[future]] = future.result()
-            progress.advance(bar)
+        first = list(reversed(tasks))
+        done = dict(
+            zip(first, gathered([pool.submit(lines_of, task) for task in first], "parts", progress), strict=True)
+        )
     text = "".join(
         f"== {task.part} {task.name} {task.seed}\n" + "".join(f"{line}\n" for line in done[task]) for task in tasks
     )

@@ -25,16 +25,13 @@ enter_environment(__name__)
 
 import os
 import platform
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import Executor, Future
 from importlib.metadata import version
-from multiprocessing import get_context
-from typing import TypeVar
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from benchmarks.parts.command_line import console_for
+from benchmarks.parts.command_line import console_for, counting_bar, gathered, processes
 from benchmarks.parts.link.exchange import Exchange, Exchanged, wire_faults
 from benchmarks.parts.link.overhead import compare
 from benchmarks.parts.link.parser_fuzz import PARSERS, Fuzzed, fuzz
@@ -42,16 +39,11 @@ from benchmarks.parts.link.report import (
     Criterion,
     arrivals_table,
     draw_arrivals,
-    exchange_lines,
-    fuzz_lines,
-    press_lines,
-    print_exchanges,
-    print_fuzz,
-    print_presses,
-    print_serial,
-    print_slow,
-    serial_lines,
-    slow_lines,
+    tell_exchanges,
+    tell_fuzz,
+    tell_presses,
+    tell_serial,
+    tell_slow_lines,
 )
 from benchmarks.parts.link.whole_firmware import BAUDS, LIGHTS, Pressed, SlowLine, press_buttons, show_lights
 
@@ -64,8 +56,6 @@ _SHARD_PRESSES = 500
 _SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2)
 _ARRIVALS_EVERY_S = 0.05
 _SLOW_S, _QUICK_SLOW_S = 60.0, 6.0
-
-Result = TypeVar("Result")
 
 
 def exchange(seed: int, frames: int, share: float) -> Exchanged:
@@ -124,41 +114,27 @@ def main(
     )
     if again is not None:
         one = (exchange_unbroken if unbroken else exchange)(again, frames, share)
-        print_exchanges([one], share, console)
-        sys.exit(_told(exchange_lines([one], frames), console))
-    lines: list[Criterion] = []
+        sys.exit(_told(tell_exchanges([one], share, frames, console), console))
     # The comparison first, while nothing else of ours runs.
-    compared = compare(round_trips, *((0.2, 2) if quick else (1.0, 6)))
-    print_serial(compared, console)
-    lines += serial_lines(compared)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with (
-        ProcessPoolExecutor(jobs, get_context("spawn")) as pool,
-        Progress(*columns, console=console, transient=True) as progress,
-    ):
-        exchanges = _gathered(_exchange_all(pool, frames, share, seed), "exchanges", progress)
-        print_exchanges(exchanges, share, console)
-        lines += exchange_lines(exchanges, frames)
-        presses = _gathered(_press_all(pool, frames, share, seed), "presses", progress)
-        print_presses(presses, console)
-        lines += press_lines(presses)
-        slow = _gathered(_slow_all(pool, _QUICK_SLOW_S if quick else _SLOW_S), "slow lines", progress)
-        print_slow(slow, console)
-        lines += slow_lines(slow)
-        results = _gathered(_fuzz_all(pool, byte_count, seed), "fuzz", progress)
-        fuzzed = [_sum_of(parser, results) for parser in PARSERS]
-        print_fuzz(fuzzed, console)
-        lines += fuzz_lines(fuzzed)
+    lines = tell_serial(compare(round_trips, *((0.2, 2) if quick else (1.0, 6))), console)
+    with processes(jobs) as pool, counting_bar(console) as progress:
+        exchanges = gathered(_exchange_all(pool, frames, share, seed), "exchanges", progress)
+        lines += tell_exchanges(exchanges, share, frames, console)
+        lines += tell_presses(gathered(_press_all(pool, frames, share, seed), "presses", progress), console)
+        slow = gathered(_slow_all(pool, _QUICK_SLOW_S if quick else _SLOW_S), "slow lines", progress)
+        lines += tell_slow_lines(slow, console)
+        fuzzed = gathered(_fuzz_all(pool, byte_count, seed), "fuzz", progress)
+        lines += tell_fuzz([_sum_of(parser, fuzzed) for parser in PARSERS], console)
         if plot is not None:
             each = max(200, frames // 200)
-            took_s = {one: pool.submit(arrivals, seed, each, one) for one in _SHARES}
-            figures = {one: future.result() for one, future in took_s.items()}
-            draw_arrivals(figures, plot)
-            click.echo(arrivals_table(figures))
+            took_s = gathered([pool.submit(arrivals, seed, each, one) for one in _SHARES], "arrivals", progress)
+            by_share = dict(zip(_SHARES, took_s, strict=True))
+            draw_arrivals(by_share, plot)
+            click.echo(arrivals_table(by_share))
     sys.exit(_told(lines, console))
 
 
-def _exchange_all(pool: ProcessPoolExecutor, frames: int, share: float, seed: int) -> list[Future[Exchanged]]:
+def _exchange_all(pool: Executor, frames: int, share: float, seed: int) -> list[Future[Exchanged]]:
     unbroken = min(_UNBROKEN_FRAMES, frames // 4)
     futures = [pool.submit(exchange_unbroken, seed, unbroken, share)] if unbroken else []
     left = frames - unbroken
@@ -168,7 +144,7 @@ def _exchange_all(pool: ProcessPoolExecutor, frames: int, share: float, seed: in
     return futures
 
 
-def _press_all(pool: ProcessPoolExecutor, frames: int, share: float, seed: int) -> list[Future[Pressed]]:
+def _press_all(pool: Executor, frames: int, share: float, seed: int) -> list[Future[Pressed]]:
     count = max(1, frames // _FRAMES_A_PRESS)
     starts = range(0, count, _SHARD_PRESSES)
     return [
@@ -177,11 +153,11 @@ def _press_all(pool: ProcessPoolExecutor, frames: int, share: float, seed: int) 
     ]
 
 
-def _slow_all(pool: ProcessPoolExecutor, seconds: float) -> list[Future[SlowLine]]:
+def _slow_all(pool: Executor, seconds: float) -> list[Future[SlowLine]]:
     return [pool.submit(show_lights, baud, lights, seconds) for baud in BAUDS for lights in LIGHTS]
 
 
-def _fuzz_all(pool: ProcessPoolExecutor, byte_count: int, seed: int) -> list[Future[Fuzzed]]:
+def _fuzz_all(pool: Executor, byte_count: int, seed: int) -> list[Future[Fuzzed]]:
     futures = []
     for parser in PARSERS:
         starts = range(0, byte_count, _SHARD_BYTES)
@@ -190,13 +166,6 @@ def _fuzz_all(pool: ProcessPoolExecutor, byte_count: int, seed: int) -> list[Fut
             for number, start in enumerate(starts)
         ]
     return futures
-
-
-def _gathered(futures: list[Future[Result]], name: str, progress: Progress) -> list[Result]:
-    task = progress.add_task(name, total=len(futures))
-    for _ in as_completed(futures):
-        progress.advance(task)
-    return [future.result() for future in futures]
 
 
 def _sum_of(parser: str, results: list[Fuzzed]) -> Fuzzed:

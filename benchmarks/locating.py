@@ -1,9 +1,8 @@
 """How well the table is located in a set of pictures, and how far poses from fewer markers are off.
 
-Run: python benchmarks/locating.py SET_DIR --calibration DIR [--board charuco:7x5:30:22:DICT_5X5_100]
+Run: python benchmarks/locating.py SET_DIR --calibration DIR
 
-SET_DIR holds ``layout.json``, ``index.json`` (file name to camera) and the pictures; DIR has one folder of ChArUco
-pictures a camera. Nothing else is read.
+Both folders are as ``benchmarks/parts/picture_folder.py`` says. Nothing but layout, index and pictures is read.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)
 
-import json
 import statistics
 import time
 from itertools import combinations
@@ -24,12 +22,11 @@ from itertools import combinations
 import click
 import numpy as np
 
-from vision.calibration import calibrate
+from benchmarks.parts.picture_folder import PictureFolder
 from vision.errors import NotLocatedError
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose, back_project, project
-from vision.images import load_image
-from vision.layout.table import TableLayout, load_layout
+from vision.layout.table import TableLayout
 from vision.locating.location import TableLocation, locate
 from vision.locating.markers import Marker, MarkerDetector
 from vision.locating.pose import fit_poses
@@ -59,36 +56,29 @@ def raw_markers(image: Image, located: TableLocation, layout: TableLayout) -> di
 @click.command()
 @click.argument("set_dir", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--calibration", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--board", default="charuco:7x5:30:22:DICT_5X5_100", show_default=True)
-def main(set_dir: Path, calibration: Path, board: str) -> None:
+def main(set_dir: Path, calibration: Path) -> None:
     """Print how well the table is located in SET_DIR."""
-    layout = load_layout(set_dir / "layout.json")
-    index = json.loads((set_dir / "index.json").read_text(encoding="utf-8"))
-    cameras: dict[str, CameraModel] = {}
-    for name in sorted({entry["camera"] for entry in index.values()}):
-        images = [load_image(path) for path in sorted((calibration / name).glob("*.jpg"))]
-        made = calibrate(images, board, name=name)
-        cameras[name] = made.camera
-        click.echo(f"camera {name}: {made.verdict}, {made.camera.reprojection_error_px:.3f} px")
+    pictures = PictureFolder(set_dir, calibration)
+    layout = pictures.layout
     errors_px: list[float] = []
     ladder: list[str] = []
     alone: dict[int, list[float]] = {1: [], 2: [], 3: []}
     ambiguous = {1: 0, 2: 0, 3: 0}
-    for file_name, entry in sorted(index.items()):
-        camera, image = cameras[entry["camera"]], load_image(set_dir / file_name)
+    for path in pictures.pictures:
+        image, camera = pictures.load(path)
         began_s = time.perf_counter()
         try:
             located = locate(image, camera, layout)
         except NotLocatedError as error:
-            click.echo(f"{file_name}: {error}")
+            click.echo(f"{path.name}: {error}")
             continue
         took_ms = (time.perf_counter() - began_s) * 1000
         errors_px.append(located.error_px)
         ways = sorted({marker.found_by for marker in located.markers} - {"plain"})
         if ways:
-            ladder.append(f"{file_name} ({', '.join(ways)})")
+            ladder.append(f"{path.name} ({', '.join(ways)})")
         ids = ", ".join(map(str, located.ids_used))
-        click.echo(f"{file_name}: markers {ids}, {located.error_px:.3f} px, {took_ms:.0f} ms")
+        click.echo(f"{path.name}: markers {ids}, {located.error_px:.3f} px, {took_ms:.0f} ms")
         raw = raw_markers(image, located, layout)
         if len(located.ids_used) < 4 or len(raw) < 4:
             continue
@@ -98,7 +88,7 @@ def main(set_dir: Path, calibration: Path, board: str) -> None:
                 ambiguous[count] += bool(fits and fits[0].rivals)
                 alone[count] += [board_error_mm(camera, layout, fit.pose, located.pose) for fit in fits[:1]]
     click.echo(
-        f"located {len(errors_px)} of {len(index)}; mean error {statistics.fmean(errors_px):.3f} px, "
+        f"located {len(errors_px)} of {len(pictures.pictures)}; mean error {statistics.fmean(errors_px):.3f} px, "
         f"largest {max(errors_px):.3f} px"
     )
     click.echo(f"needed more than the plain detector: {'; '.join(ladder) or 'none'}")

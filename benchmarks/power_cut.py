@@ -25,8 +25,9 @@ import time
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import Progress
 
+from benchmarks.parts.command_line import PROGRESS, counting_bar
 from benchmarks.parts.power.cuts import Cut, CutError, PlayedOnDisk
 from benchmarks.parts.power.disk import CutOutcome
 from benchmarks.parts.power.kills import KilledGame, KillError, KillTally, ready_to_fork
@@ -116,8 +117,7 @@ def main(kills: int, games: int, draws: int, turns: int, seed: int, replay: str 
     console = Console(highlight=False, markup=False)
     if replay is not None:
         sys.exit(replayed(seed, turns, replay, console))
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with counting_bar(PROGRESS) as progress:
         faults = cut_games(seed, games, turns, draws, progress, console) if games else 0
         faults += kill_games(seed, kills, turns, progress, console) if kills else 0
     sys.exit(1 if faults else 0)

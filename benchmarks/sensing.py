@@ -2,10 +2,11 @@
 
 Run: python benchmarks/sensing.py [--games N] [--turns N] [--seed S] [--game NAME]... [--times X]
 
-Random games before the judge, the same ones for all three, without pictures: see benchmarks/parts/sensed_games.py. At
-each
-turn a player says that it is over, and whenever it is not accepted, or asked about, a person says what was played.
-``--times`` multiplies every rate of errors.
+Random games before the judge, the same ones for all three, with errors of both drawn from a seed. There are no
+pictures: a camera is what a reader would say of the true table, with places hidden, unsure or misread; sensors say
+what stands where, with errors of the moment and some that are broken for good. At each turn a player says that it is
+over, and whenever it is not accepted, or asked about, a person says what was played. ``--times`` multiplies every
+rate of errors.
 
 Exit code 1 when a turn is accepted that was not played, or when both together ask as often as either alone.
 """
@@ -13,24 +14,246 @@ Exit code 1 when a turn is accepted that was not played, or when both together a
 from __future__ import annotations
 
 import sys
-import time
-from dataclasses import fields
 from pathlib import Path
 
-import click
-from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)
 
-from benchmarks.parts.sensed_games import ErrorRates, Played, play
+import random
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.parts.command_line import counting_bar
+from engine.api import EMPTY, Place
 from engine.registry import load
+from referee.judge import Belief, Bench, Trigger, believe_person, judge
+from referee.judge.explorer import applied
+from referee.judge.verdict import VerdictKind
+from referee.sensing.readers import FusedReader, SensorReader
+from referee.sensing.values import PlaceChange, SensorSnapshot
+from referee.session.ports import Reader
 from referee.wiring.plan import Inputs
+from vision.errors import NotLocatedError
+from vision.frame import Frame, Image
+from vision.reading import HindranceKind, PlaceReading, Reading
+
+_LOOKS_A_TURN = 4
+_REST_S = 3.0
+
+
+@dataclass(frozen=True)
+class ErrorRates:
+    """How often what errs, each a probability.
+
+    ``hidden``, ``unsure``, ``misread``
+        that a camera can't see a place at a turn, is torn between two looks, or takes it surely for another piece.
+    ``false_closed``, ``false_open``
+        that a sensor errs at a turn.
+    ``broken``
+        that a sensor is stuck, either way, for the whole game.
+    ``stops``
+        that a piece is set down where it passes.
+    """
+
+    hidden: float = 0.02
+    unsure: float = 0.005
+    misread: float = 0.0
+    false_closed: float = 0.0005
+    false_open: float = 0.001
+    broken: float = 0.005
+    stops: float = 0.8
+
+
+@dataclass
+class Played:
+    """What came of games: turns, how many of them were accepted, asked about or named a fault, and what went wrong."""
+
+    turns: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+
+    def add(self, other: Played) -> None:
+        """Count another game in."""
+        self.turns += other.turns
+        self.counts += other.counts
+        self.wrong += other.wrong
+        self.said += other.said
+
+
+@dataclass
+class ScriptedInputs:
+    """A camera's reader and a source of sensors at once, told what there is to say."""
+
+    reading: Reading | None = None
+    sensed: SensorSnapshot | None = None
+
+    def show(
+        self, time_s: float, errors: DrawnErrors, looks: Mapping[Place, str], changes: tuple[PlaceChange, ...] = ()
+    ) -> None:
+        """Put up a table, as far as it can be seen and sensed."""
+        self.reading = Reading(0, time_s, errors.camera(looks))
+        self.sensed = SensorSnapshot(time_s, errors.sensors(looks), changes=changes)
+
+    def read(self, frame: Frame) -> Reading:
+        """Give the camera's reading."""
+        assert self.reading is not None
+        return Reading(frame.sequence, frame.time_s, self.reading.places)
+
+    def crop(self, frame: Frame, place: str) -> Image:
+        """There is no picture."""
+        raise NotLocatedError(f"no picture of {place} in frame {frame.sequence}")
+
+    def latest(self, now_s: float) -> SensorSnapshot | None:
+        """Give what the sensors say; changes once."""
+        given = self.sensed
+        if given is None:
+            return None
+        self.sensed = SensorSnapshot(now_s, given.occupied)
+        return SensorSnapshot(now_s, given.occupied, changes=given.changes)
+
+
+class DrawnErrors:
+    """Draws what a camera and sensors make of a table; broken sensors stay broken."""
+
+    def __init__(self, game: Any, rates: ErrorRates, rng: random.Random) -> None:
+        self._game, self._rates, self._rng = game, rates, rng
+        self._stuck = {place: rng.random() < 0.5 for place in game.places if rng.random() < rates.broken}
+
+    def camera(self, looks: Mapping[Place, str]) -> dict[Place, PlaceReading]:
+        """Give what a camera sees of each place."""
+        return {place: self._seen(look) for place, look in looks.items()}
+
+    def sensors(self, looks: Mapping[Place, str]) -> dict[Place, bool]:
+        """Give what each sensor says."""
+        return {place: self._sensed(place, look != EMPTY) for place, look in looks.items()}
+
+    def _sensed(self, place: Place, stands: bool) -> bool:
+        rate = self._rates.false_open if stands else self._rates.false_closed
+        errs = self._rng.random() < rate
+        return self._stuck.get(place, stands != errs)
+
+    def _seen(self, look: str) -> PlaceReading:
+        rng, rates = self._rng, self._rates
+        others = [name for name in self._game.looks if name != look]
+        sure = 0.96 + 0.035 * rng.random()
+        drawn, other = rng.random(), rng.choice(others)
+        hidden = rng.random() < rates.hidden
+        shares = {look: sure}
+        if drawn < rates.misread:
+            shares = {other: sure}
+        elif drawn < rates.misread + rates.unsure:
+            shares = {look: sure * 0.55, other: sure * 0.45}
+        rest = (1 - sum(shares.values())) / (len(self._game.looks) - len(shares))
+        probabilities = {name: shares.get(name, rest) for name in self._game.looks}
+        return PlaceReading(probabilities, hidden_by=HindranceKind.OBJECT if hidden else None)
+
+
+def random_start(game: Any, rng: random.Random) -> tuple[Any, Any]:
+    """Give a start with everything known, as the world knows it, and one as a referee knows it by looks alone."""
+    appearance = game.table.appearance(game.rules.new())
+    if game.name == "deblockle":
+        appearance = {
+            place: look if look == EMPTY else rng.choice([one for one in game.looks if one[:4] == look[:4]])
+            for place, look in appearance.items()
+        }
+    known = game.table.set_up(appearance)
+    world = known
+    if game.side_faces is not None:
+        for place, facings in game.side_faces.facings(world).items():
+            world = game.side_faces.narrow(world, {place: rng.choice(facings)})
+    return world, known
+
+
+def play(name: str, game: Any, inputs: Inputs, seed: int, rates: ErrorRates, turns: int) -> Played:
+    """Play one game before one judge; whenever the judge does not accept, a person says what was played."""
+    rng = random.Random(f"{name} {seed}")
+    errors = DrawnErrors(game, rates, random.Random(f"errors {name} {seed}"))
+    world, known = random_start(game, rng)
+    bench: Bench[Any, Any] = Bench.of(game)
+    belief: Belief[Any, Any] = Belief.of((known,))
+    scripted = ScriptedInputs()
+    alone = SensorReader(scripted, game.places, game.looks)
+    both = FusedReader(scripted, scripted, game.places, game.looks)
+    readers: Mapping[Inputs, Reader] = {Inputs.CAMERA: scripted, Inputs.SENSORS: alone, Inputs.BOTH: both}
+    played = Played()
+    clock_s = 0.0
+    scripted.show(clock_s, errors, game.table.appearance(world))
+    belief, ruling = judge(bench, belief, _look(readers[inputs], clock_s), Trigger.RESTED)
+    if ruling.verdict.kind is not VerdictKind.UNCHANGED:
+        belief = believe_person(bench, belief, (known,))
+    for _ in range(turns):
+        legal = game.rules.legal_turns(world)
+        if not legal:
+            break
+        turn = legal[rng.randrange(len(legal))]
+        after = game.rules.apply(world, turn)
+        changes = _changes(game, world, after, turn, clock_s, rng, rates)
+        looks = game.table.appearance(after)
+        scripted.show(clock_s, errors, looks, changes)
+        clock_s += 10.0
+        readings = _look(readers[inputs], clock_s)
+        played.said += [notice for reading in readings for notice in reading.notices]
+        belief, ruling = judge(bench, belief, readings, Trigger.DECLARED)
+        played.turns += 1
+        accepted = [text for verdict in ruling.verdicts for text in verdict.turns]
+        if accepted:
+            right = len(accepted) == 1 and game.table.appearance(belief.states[0]) == looks
+            played.counts["accepted"] += 1
+            if not right:
+                text = game.notation.format_turn(turn)
+                what = f"{inputs} {name} {seed}: {accepted} for {text}: {ruling.verdicts[0].sentence}"
+                played.wrong.append(what)
+        asked = sum(verdict.kind is not VerdictKind.ACCEPTED for verdict in ruling.verdicts)
+        played.counts["asked"] += bool(asked)
+        played.counts["named a fault"] += ruling.verdicts[-1].kind is VerdictKind.ILLEGAL
+        if not accepted or game.table.appearance(belief.states[0]) != looks:
+            states = applied(game, belief.states, turn) if not accepted else (after,)
+            belief = believe_person(bench, belief, states or (after,), turn.places)
+        for reader in (alone, both):
+            reader.believed(looks)
+        clock_s += 10.0
+        world = after
+        if game.rules.outcome(world) is not None:
+            break
+    return played
+
+
+def _look(reader: Reader, time_s: float) -> list[Reading]:
+    """Look at a table at rest a few times.
+
+    What was lost of the changes shows at the first look, and the table must have been quiet for a while then.
+    """
+    times_s = [time_s, *(time_s + _REST_S + 0.2 * number for number in range(_LOOKS_A_TURN))]
+    frames = [Frame(np.zeros((1, 1, 3), np.uint8), each_s, number) for number, each_s in enumerate(times_s)]
+    _, *readings = [reader.read(frame) for frame in frames]
+    return readings
+
+
+def _changes(
+    game: Any, before: Any, after: Any, turn: Any, clock_s: float, rng: random.Random, rates: ErrorRates
+) -> tuple[PlaceChange, ...]:
+    """Give what perfect sensors notice of a turn: pieces lifted, set down where they pass if they are, put down."""
+    first, last = game.table.appearance(before), game.table.appearance(after)
+    lifted = [place for place in turn.places if first[place] != EMPTY and last[place] == EMPTY]
+    put = [place for place in turn.places if first[place] == EMPTY and last[place] != EMPTY]
+    passed = [place for place in turn.places[1:2] if first[place] == EMPTY and last[place] == EMPTY]
+    changes = [PlaceChange(place, False, clock_s + 1.0) for place in lifted]
+    if passed and rng.random() < rates.stops:
+        changes += [PlaceChange(passed[0], True, clock_s + 2.0), PlaceChange(passed[0], False, clock_s + 2.8)]
+    changes += [PlaceChange(place, True, clock_s + 4.0) for place in put]
+    return tuple(changes)
+
 
 _GAMES = ("deblockle", "diaballik")
 
@@ -58,7 +281,7 @@ def main(games: int, turns: int, seed: int, names: tuple[str, ...], times: float
     console.print(f"rates: {shown}; {games} games of {turns} turns from seed {seed}")
     table = Table("game", "eyes", "turns", "accepted", "asked in 100 turns", "faults named", "wrong", "ms a turn")
     met = True
-    with Progress(console=console, transient=True) as progress:
+    with counting_bar(console) as progress:
         for name in names or _GAMES:
             game = load(name)
             asked: dict[Inputs, float] = {}

@@ -1,23 +1,55 @@
-"""What the benchmarks' commands share: their console, and games spread over processes."""
+"""What the benchmarks' commands share: consoles, tables of figures, and work spread over processes with a bar."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from typing import TypeVar
 
+import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
 
 Plan = TypeVar("Plan")
 Result = TypeVar("Result")
+
+PROGRESS = Console(stderr=True)
+"""Where bars are drawn when the output is to be kept."""
 
 
 def console_for(plain_width: int) -> Console:
     """A console as wide as the terminal, or that wide where the output goes elsewhere."""
     return Console(width=None if sys.stdout.isatty() else plain_width)
+
+
+def figures(title: str, *columns: str) -> Table:
+    """A table of which the first column is text and the others are figures."""
+    table = Table(title=title, title_justify="left")
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="left" if number == 0 or not column else "right")
+    return table
+
+
+def counting_bar(console: Console, *, transient: bool = True) -> Progress:
+    """A bar that says how many of how many are done, and how long it took and will take."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    return Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console, transient=transient)
+
+
+def processes(jobs: int | None, begin_process: Callable[[], None] | None = None) -> ProcessPoolExecutor:
+    """So many processes, one a core for ``None``, each started afresh: a fork would copy a bar's threads half-way."""
+    return ProcessPoolExecutor(jobs, get_context("spawn"), begin_process)
+
+
+def gathered(futures: Sequence[Future[Result]], name: str, progress: Progress) -> list[Result]:
+    """Every result in order, while a bar called ``name`` counts those that are done."""
+    task = progress.add_task(name, total=len(futures))
+    for _ in as_completed(futures):
+        progress.advance(task)
+    return [future.result() for future in futures]
 
 
 def all_played(
@@ -32,14 +64,17 @@ def all_played(
 
     ``describe`` is asked, after a result was taken, what to write beside the bar.
     """
-    columns = (TextColumn("games"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with (
-        # Started afresh: a fork would copy the threads of the progress bar half-way.
-        ProcessPoolExecutor(jobs, get_context("spawn"), begin_process) as pool,
-        Progress(*columns, TextColumn("{task.description}"), console=console) as progress,
-    ):
-        task = progress.add_task("", total=len(plans))
+    with processes(jobs, begin_process) as pool, counting_bar(console, transient=False) as progress:
+        task = progress.add_task("games", total=len(plans))
         for done in as_completed([pool.submit(play, plan) for plan in plans]):
             result = done.result()
             yield result
-            progress.update(task, advance=1, description=describe(result))
+            progress.update(task, advance=1, description=f"games ({describe(result)})")
+
+
+def picture_size(text: str) -> tuple[int, int]:
+    """Read a size such as ``1280x720``; raises BadParameter for anything else."""
+    width, cross, height = text.partition("x")
+    if not (cross and width.isdecimal() and height.isdecimal()):
+        raise click.BadParameter(f"{text!r} is no size; expected something like 1280x720")
+    return int(width), int(height)

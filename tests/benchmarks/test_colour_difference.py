@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.parts.colour_difference import (
+from benchmarks.colours import (
     DISTINCT_DIFFERENCE,
     VISION_MATRICES,
     Eye,

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks.parts.colour_difference import DISTINCT_DIFFERENCE, Eye, difference
+from benchmarks.colours import DISTINCT_DIFFERENCE, Eye, difference
 from common.srgb import linear_from_srgb
 from firmware_bridge import wled
 from firmware_bridge.pin_maps.boards import BOARDS, example_pin_map

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter, deque
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from random import Random
 
@@ -20,54 +19,32 @@ from firmware_bridge.firmware.core.link import DeviceLink, LinkOwner
 from firmware_bridge.firmware.core.ticks import TICKS_MASK
 from firmware_bridge.protocol.codec import encode_message
 from firmware_bridge.protocol.link import HostLink
-from firmware_bridge.protocol.messages import (
-    ButtonReport,
-    FaultReport,
-    SensorReport,
-    Welcome,
-)
+from firmware_bridge.protocol.messages import ButtonReport, FaultReport, SensorReport, Welcome
 from firmware_bridge.protocol.packets import FIRST_SEQUENCED, Kind
 from firmware_bridge.protocol.status import LinkState
 from simulator.microcontroller.faults import FRAME_FAULTS, Trouble, Troubles, WireFaults
 from simulator.microcontroller.wire import FaultyWire
 
 TO_DEVICE, TO_HOST = "to the device", "to the host"
-LATENCY_S = 0.001
-DELAY_S = 0.02
-GARBAGE_BYTES = 40
-SILENCE_S = 2.5
 DEVICE_LOOP_S = 0.005
 _CALM_S = 20.0
-_UNPLUGGED_S = 0.3
 _MOST_FILLER = 40
 _MOST_LIGHT_BYTES = 800
 _SENDS_SHARE = 0.7
 _LIGHTS_SHARE = 0.3
 _LONG_SHARE = 0.03
-_TOLD_EVERY = 2000
 _MOST_TOLD = 20
 _WELCOME = Welcome(1, (0, 0, 0), 1, 0, 1024, 8, 300, 64, 3, 2, 0, 0, "virtual")
 
 
 def wire_faults(share: float, *, with_troubles: bool = True, overtakes: bool = False) -> WireFaults:
     """Every fault that strikes frames at that share; now and then silence, a reset, a pulled cable."""
-    faults = replace(
-        WireFaults.every_kind(share),
-        delay_s=DELAY_S,
-        latency_s=LATENCY_S,
-        garbage_bytes=GARBAGE_BYTES,
-        overtakes=overtakes,
-    )
+    every = WireFaults.every_kind(share)
+    faults = replace(every, delay_s=0.02, latency_s=0.001, garbage_bytes=40, overtakes=overtakes)
     if not with_troubles:
         return faults
-    return replace(
-        faults,
-        silence_every_s=15.0,
-        silence_s=SILENCE_S,
-        reset_every_s=10.0,
-        unplug_every_s=15.0,
-        unplugged_s=_UNPLUGGED_S,
-    )
+    troubles = {"silence_every_s": 15.0, "silence_s": 2.5, "reset_every_s": 10.0}
+    return replace(faults, **troubles, unplug_every_s=15.0, unplugged_s=0.3)
 
 
 @dataclass
@@ -81,7 +58,6 @@ class Exchanged:
         sessions: how many were begun.
         losses: why sessions ended.
         struck: frames that each kind of fault struck, and moments of trouble.
-        dropped: frames that the parsers dropped.
         resent: packets sent again.
         wrong: what must not be, in words; ``wrong_count`` how many.
         took_to_arrive_s: how long messages took, by direction, in virtual seconds; only when said now and then.
@@ -95,7 +71,6 @@ class Exchanged:
     sessions: int = 0
     losses: Counter[str] = field(default_factory=Counter)
     struck: Counter[str] = field(default_factory=Counter)
-    dropped: int = 0
     resent: int = 0
     wrong: list[str] = field(default_factory=list)
     wrong_count: int = 0
@@ -175,18 +150,13 @@ class Exchange:
         self._start_device()
         self._begin_session()
 
-    def run(self, messages: int, told: Callable[[int], None] = lambda _: None) -> Exchanged:
+    def run(self, messages: int) -> Exchanged:
         """Let them talk until that many messages were handed on, then let what is under way come home, and check it."""
         began_s = time.perf_counter()
         result = self.result
-        reported = 0
-        while (done := self._to_device.delivered + self._to_host.delivered) < messages:
+        while self._to_device.delivered + self._to_host.delivered < messages:
             self._tick()
-            if done - reported >= _TOLD_EVERY:
-                told(done - reported)
-                reported = done
         self._calm_down()
-        told(messages - reported)
         result.wrong = (self._to_device.wrong + self._to_host.wrong)[:_MOST_TOLD]
         result.wrong_count = self._to_device.wrong_count + self._to_host.wrong_count
         for ledger in (self._to_device, self._to_host):

@@ -80,7 +80,7 @@ def pin_map() -> bytes:
     return json.dumps(form).encode()
 
 
-def compare(round_trips: int, seconds: float, rounds: int, told: Callable[[], None] = lambda: None) -> Compared:
+def compare(round_trips: int, seconds: float, rounds: int) -> Compared:
     """Measure both in turns: so many round trips each, then ``rounds`` times ``seconds`` of throughput each."""
     compared = Compared()
     with (
@@ -97,13 +97,11 @@ def compare(round_trips: int, seconds: float, rounds: int, told: Callable[[], No
             if number >= _WARM_UP:
                 compared.connection_s.append(asked_s)
                 compared.echo_s.append(echoed_s)
-                told()
         for _ in range(rounds):
             sent, frames = _pour_lights(connection, seconds)
             compared.connection_bytes_per_s.append(sent / seconds)
             compared.light_frames_per_s.append(frames / seconds)
             compared.echo_bytes_per_s.append(_pour_echo(port, max(1, sent // max(1, frames)), seconds) / seconds)
-            told()
     return compared
 
 

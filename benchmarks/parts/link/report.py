@@ -11,8 +11,8 @@ from statistics import median
 import numpy as np
 from matplotlib.figure import Figure
 from rich.console import Console
-from rich.table import Table
 
+from benchmarks.parts.command_line import figures
 from benchmarks.parts.link.exchange import TO_DEVICE, TO_HOST, Exchanged
 from benchmarks.parts.link.overhead import MOST_ADDED_S, Compared, percentile_99_s
 from benchmarks.parts.link.parser_fuzz import KINDS, Fuzzed
@@ -30,29 +30,20 @@ class Criterion:
     words: str
 
 
-def exchange_lines(exchanges: Sequence[Exchanged], messages: int) -> list[Criterion]:
-    """Nothing wrong, and as many messages as were asked for."""
-    wrong = sum(exchange.wrong_count for exchange in exchanges)
-    delivered = sum(sum(exchange.delivered.values()) for exchange in exchanges)
-    return [
-        Criterion(wrong == 0, f"delivered wrong or out of order, or acknowledged and lost: {wrong}, none allowed"),
-        Criterion(delivered >= messages, f"messages delivered and checked: {delivered:,}, {messages:,} asked for"),
-    ]
+def tell_exchanges(exchanges: Sequence[Exchanged], share: float, messages: int, console: Console) -> list[Criterion]:
+    """Print what all exchanges together came to, and what was wrong in any.
 
-
-def print_exchanges(exchanges: Sequence[Exchanged], share: float, console: Console) -> None:
-    """Print what all exchanges together came to, and what was wrong in any."""
-    frames = sum(exchange.frames for exchange in exchanges)
+    Nothing may be wrong, and as many messages delivered as were asked for.
+    """
     struck, losses, delivered = Counter[str](), Counter[str](), Counter[str]()
     for exchange in exchanges:
         struck += exchange.struck
         losses += exchange.losses
         delivered += exchange.delivered
-    table = Table(title=f"{share:.0%} of each fault, in virtual time", title_justify="left")
-    table.add_column("")
-    table.add_column("count", justify="right")
+    table = figures(f"{share:.0%} of each fault, in virtual time", "", "count")
     rows = [(f"messages delivered {name}", count) for name, count in sorted(delivered.items())]
-    rows += [("frames written, both ways", frames), ("packets written again", sum(one.resent for one in exchanges))]
+    rows += [("frames written, both ways", sum(one.frames for one in exchanges))]
+    rows += [("packets written again", sum(one.resent for one in exchanges))]
     rows += [(f"struck by: {kind}", count) for kind, count in sorted(struck.items())]
     rows += [("sessions", sum(one.sessions for one in exchanges))]
     rows += [(f"ended because: {cause}", count) for cause, count in sorted(losses.items())]
@@ -68,17 +59,15 @@ def print_exchanges(exchanges: Sequence[Exchanged], share: float, console: Conso
             console.print(f"seed {exchange.seed}: {words}", markup=False, highlight=False)
         if exchange.wrong:
             console.print(f"again: python benchmarks/link.py {exchange.again}", markup=False, highlight=False)
+    wrong, total = sum(exchange.wrong_count for exchange in exchanges), delivered.total()
+    return [
+        Criterion(wrong == 0, f"delivered wrong or out of order, or acknowledged and lost: {wrong}, none allowed"),
+        Criterion(total >= messages, f"messages delivered and checked: {total:,}, {messages:,} asked for"),
+    ]
 
 
-def press_lines(results: Sequence[Pressed]) -> list[Criterion]:
-    """Each press and each release told once, in order."""
-    pressed, told = sum(len(one.pressed) for one in results), sum(len(one.told) for one in results)
-    words = f"presses and releases of buttons: {pressed:,}, told {told:,}, each once and in order"
-    return [Criterion(all(one.met for one in results), words)]
-
-
-def print_presses(results: Sequence[Pressed], console: Console) -> None:
-    """Print how long presses took."""
+def tell_presses(results: Sequence[Pressed], console: Console) -> list[Criterion]:
+    """Print how long presses took; each press and each release has to be told once, in order."""
     took_s = [time_s for one in results for time_s in one.took_s]
     sessions = sum(one.sessions for one in results)
     most_ms = float(np.percentile(took_s, 99)) * 1e3
@@ -86,10 +75,22 @@ def print_presses(results: Sequence[Pressed], console: Console) -> None:
     console.print(
         f"median {median(took_s) * 1e3:.0f} ms, 99 in 100 under {most_ms:.0f} ms; 20 ms is the contact's rest"
     )
+    pressed, told = sum(len(one.pressed) for one in results), sum(len(one.told) for one in results)
+    words = f"presses and releases of buttons: {pressed:,}, told {told:,}, each once and in order"
+    return [Criterion(all(one.met for one in results), words)]
 
 
-def slow_lines(results: Sequence[SlowLine]) -> list[Criterion]:
-    """On every slow line the newest lights in the end, in one session, with nothing sent again."""
+def tell_slow_lines(results: Sequence[SlowLine], console: Console) -> list[Criterion]:
+    """Print what slow lines show of twenty light frames a second.
+
+    On every one the newest lights have to show in the end, in one session, with nothing sent again.
+    """
+    columns = ("bits a second", "lights", "said", "shown", "from said to shown: median", "longest", "sent again")
+    table = figures("light frames on slow lines, twenty a second said", *columns)
+    for one in results:
+        took_ms = [f"{time_s * 1e3:,.0f} ms" for time_s in (median(one.took_s), max(one.took_s))]
+        table.add_row(f"{one.baud:,}", str(one.lights), f"{one.said:,}", f"{one.shown:,}", *took_ms, str(one.again))
+    console.print(table)
     again, sessions = sum(one.again for one in results), sum(one.sessions for one in results)
     words = (
         f"slow lines: {len(results)}; sessions on them: {sessions}; packets sent again: {again}; newest lights shown"
@@ -97,34 +98,10 @@ def slow_lines(results: Sequence[SlowLine]) -> list[Criterion]:
     return [Criterion(all(one.met for one in results), words)]
 
 
-def print_slow(results: Sequence[SlowLine], console: Console) -> None:
-    """Print what slow lines show of twenty light frames a second."""
-    table = Table(title="light frames on slow lines, twenty a second said", title_justify="left")
-    for column in ("bits a second", "lights", "said", "shown", "from said to shown: median", "longest", "sent again"):
-        table.add_column(column, justify="right")
-    for one in results:
-        took_ms = [f"{time_s * 1e3:,.0f} ms" for time_s in (median(one.took_s), max(one.took_s))]
-        table.add_row(f"{one.baud:,}", str(one.lights), f"{one.said:,}", f"{one.shown:,}", *took_ms, str(one.again))
-    console.print(table)
-
-
-def fuzz_lines(results: Sequence[Fuzzed]) -> list[Criterion]:
-    """No crash, nothing accepted that wasn't sent, everything accepted that was."""
-    lines = []
-    for one in results:
-        words = (
-            f"{one.parser}: crash {one.crash or 'none'}; accepted and never sent: {one.accepted_unsent}; "
-            f"whole and not accepted: {one.whole_missed}"
-        )
-        lines.append(Criterion(one.met, words))
-    return lines
-
-
-def print_fuzz(results: Sequence[Fuzzed], console: Console) -> None:
-    """Print what the parsers made of the bytes."""
-    table = Table(title="bytes that nobody sent as they are", title_justify="left")
-    for column in ("parser", "spoilt bytes", *KINDS, "whole frames", "compared checksums", "expected by chance"):
-        table.add_column(column, justify="left" if column == "parser" else "right")
+def tell_fuzz(results: Sequence[Fuzzed], console: Console) -> list[Criterion]:
+    """Print what the parsers made of the bytes; no crash, nothing accepted but what was sent, and all of that."""
+    columns = ("parser", "spoilt bytes", *KINDS, "whole frames", "compared checksums", "expected by chance")
+    table = figures("bytes that nobody sent as they are", *columns)
     for one in results:
         kinds = [f"{one.fed[kind] / max(1, one.fed.total()):.0%}" for kind in KINDS]
         counts = [f"{count:,}" for count in (one.whole_sent, one.compared)]
@@ -134,20 +111,19 @@ def print_fuzz(results: Sequence[Fuzzed], console: Console) -> None:
         "A frame that nobody sent passes a CRC-32 with probability 2**-32; 'expected by chance' is that, times"
     )
     console.print("the checksums compared for frames that weren't whole.")
+    return [
+        Criterion(
+            one.met,
+            f"{one.parser}: crash {one.crash or 'none'}; accepted and never sent: {one.accepted_unsent}; "
+            f"whole and not accepted: {one.whole_missed}",
+        )
+        for one in results
+    ]
 
 
-def serial_lines(compared: Compared) -> list[Criterion]:
-    """The added round trip."""
-    words = f"median round trip added: {compared.added_s * 1e3:.2f} ms, {MOST_ADDED_S * 1e3:.0f} ms allowed"
-    return [Criterion(compared.met, words)]
-
-
-def print_serial(compared: Compared, console: Console) -> None:
-    """Print round trips and throughput side by side."""
-    table = Table(title="over a pseudo-terminal, in turns", title_justify="left")
-    table.add_column("")
-    table.add_column("connection and virtual board", justify="right")
-    table.add_column("bare pyserial and echo", justify="right")
+def tell_serial(compared: Compared, console: Console) -> list[Criterion]:
+    """Print round trips and throughput side by side; the added round trip has to be short."""
+    table = figures("over a pseudo-terminal, in turns", "", "connection and virtual board", "bare pyserial and echo")
     mine_s, echo_s = compared.connection_s, compared.echo_s
     table.add_row("round trip, median", f"{median(mine_s) * 1e3:.2f} ms", f"{median(echo_s) * 1e3:.2f} ms")
     most = [f"{percentile_99_s(times_s) * 1e3:.2f} ms" for times_s in (mine_s, echo_s)]
@@ -164,6 +140,8 @@ def print_serial(compared: Compared, console: Console) -> None:
         f"throughput {compared.throughput_ratio:.3f} of the echo's: {frames_per_s:.0f} frames of 300 lights a second, "
         "two outstanding"
     )
+    words = f"median round trip added: {compared.added_s * 1e3:.2f} ms, {MOST_ADDED_S * 1e3:.0f} ms allowed"
+    return [Criterion(compared.met, words)]
 
 
 def draw_arrivals(took_s: Mapping[float, Mapping[str, Sequence[float]]], path: Path) -> None:

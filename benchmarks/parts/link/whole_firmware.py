@@ -6,7 +6,6 @@ goes wrong; then nothing needs to be sent again, however long the line takes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
@@ -99,7 +98,6 @@ _BUTTONS = 3
 _SHORTEST_S, _LONGEST_S = 0.04, 0.15
 _REST_S = 0.05
 _PRESS_FAREWELL_S = 5.0
-_TOLD_EVERY = 50
 
 
 @dataclass
@@ -118,7 +116,7 @@ class Pressed:
         return self.pressed == self.told
 
 
-def press_buttons(seed: int, count: int, share: float, told: Callable[[int], None] = lambda _: None) -> Pressed:
+def press_buttons(seed: int, count: int, share: float) -> Pressed:
     """Press buttons that many times, one after the other, with each fault at that share."""
     board = SteppedMicrocontroller(pin_map(), wire_faults(share, with_troubles=False), seed)
     link, rng, result = HostLink(), Random(f"{seed} presses"), Pressed(seed)
@@ -141,8 +139,6 @@ def press_buttons(seed: int, count: int, share: float, told: Callable[[int], Non
             press_at_s = now_s + held_s + _REST_S + rng.uniform(0.0, _LONGEST_S)
             if len(touched_s) == count:
                 until_s = now_s + _PRESS_FAREWELL_S
-            if len(touched_s) % _TOLD_EVERY == 0:
-                told(_TOLD_EVERY)
         board.advance(now_s)
         for piece in board.take_to_host(now_s):
             for message in link.receive(piece, now_s):

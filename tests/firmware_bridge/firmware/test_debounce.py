@@ -9,8 +9,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.debounce import main as measure
-from benchmarks.parts.bouncing_contacts import (
+from benchmarks.debounce import (
     ROCKER,
     TRACES,
     WORN,
@@ -20,6 +19,7 @@ from benchmarks.parts.bouncing_contacts import (
     random_chatter,
     recorded_chatter,
 )
+from benchmarks.debounce import main as measure
 from firmware_bridge.firmware.core.debounce import (
     CHATTERING_MS,
     HELD,

@@ -9,8 +9,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.parts.sensed_games import ErrorRates, play
-from benchmarks.sensing import main, scaled
+from benchmarks.sensing import ErrorRates, main, play, scaled
 from engine.registry import load
 from referee.wiring.plan import Inputs
 
