@@ -161,7 +161,7 @@ def _report(console: Console, calibration: Calibration, names: list[str]) -> Non
 def print_command() -> None:
     """Make sheets to print, true to scale.
 
-    Each has a ruler to check the printer by.
+    Each has a ruler to check the printer with.
     """
 
 

@@ -32,8 +32,8 @@ def new_command(
 ) -> None:
     """Begin a new game in the journal.
 
-    The next `referee watch` referees it from its set-up. A game that no camera can see yet, or one without a camera, is
-    kept by text: `referee turn`, `referee roll` and `referee announce`.
+    The next `referee watch` referees it from its set-up. A game without a camera is kept by
+    text: `referee turn`, `referee roll` and `referee announce`.
 
     Examples:
       referee new
@@ -80,8 +80,9 @@ def _side(player: str | None) -> str | None:
 def turn_command(context: CommandContext, text: str, player: str | None, by: str | None, journal: Path | None) -> None:
     """Play a turn by text.
 
-    Any game can be kept so, without a camera: `referee new GAME`, then turns (and rolls, where there are dice). With
-    a camera the turn counts at once, and the pieces have to follow. A turn the rules forbid is refused with the reason.
+    Any game can be kept this way, without a camera: `referee new GAME`, then turns (and rolls, where there are dice).
+    With a camera the turn counts at once, and the pieces have to follow. A turn the rules forbid is refused with the
+    reason.
 
     Examples:
       referee turn c1-c2=hoops
@@ -103,7 +104,7 @@ def turn_command(context: CommandContext, text: str, player: str | None, by: str
 def roll_command(
     context: CommandContext, faces: str | None, source: str | None, by: str | None, journal: Path | None
 ) -> None:
-    """Say what was rolled.
+    """Enter what the dice show.
 
     The referee never rolls by itself: it is told what the dice on the table show, or looks. FACES is written as the
     game's page in docs/games/ says. A camera needs no calibration for this; it should see the dice of the roll and no
@@ -153,9 +154,9 @@ def _seen_by(context: CommandContext, source: str) -> str:
 def announce_command(
     context: CommandContext, kind: str, player: str | None, by: str | None, journal: Path | None
 ) -> None:
-    """Announce something: a resignation, an agreed draw, a claim.
+    """Announce a resignation, an agreed draw or a claim.
 
-    What there is depends on the game (docs/games/). A claim that the rules don't bear out is refused with the reason.
+    Each game has its own claims (docs/games/). A claim that the rules don't allow is refused with the reason.
 
     Examples:
       referee announce resign --player gold
@@ -212,7 +213,7 @@ def correct_command(
 def take_back_command(context: CommandContext, by: str | None, journal: Path | None) -> None:
     """Take the last turn back.
 
-    It stays in the journal and no longer counts. Then put the pieces back as they were before it.
+    It stays in the journal and no longer counts. Then put the pieces back.
 
     Examples:
       referee take-back
@@ -229,9 +230,9 @@ def take_back_command(context: CommandContext, by: str | None, journal: Path | N
 )
 @click.option("--game", "game_name", metavar="GAME", help="The game of the position.  [default: as in the settings]")
 @click.option("--roll", metavar="FACES", help="What the dice show in the position.")
-@click.option("--strength", type=click.Choice(["gentle", "fair", "strong"]), help="How good the hint is to be.")
+@click.option("--strength", type=click.Choice(["gentle", "fair", "strong"]), help="How far the hint looks ahead.")
 @click.option("--seconds", type=click.FloatRange(0.05, 10), help="How long it may take.")
-@click.option("--whole", is_flag=True, help="Tell a gentle hint for a position as a whole.")
+@click.option("--whole", is_flag=True, help="With --position: the whole turn of a gentle hint too.")
 @by_option
 @journal_option
 @click.pass_obj
@@ -249,7 +250,7 @@ def hint_command(
     """Give a hint: a good turn, and why.
 
     A referee that is running shows it on its lights, by its own settings. A gentle hint first tells only which piece
-    to move; ask again for the whole turn. The journal keeps that a hint was given. Where the players ruled hints out
+    to move; ask again for the whole turn. The journal records it. Where the players ruled hints out
     (`strength = "none"` below `[hints]`) there are none.
 
     Examples:

@@ -29,7 +29,7 @@ _PINS = click.option("--pins", type=READABLE_FILE, help="The pin map.  [default:
 def firmware_command() -> None:
     """Put the firmware on a microcontroller, and check it.
 
-    A pin map says what hangs on the microcontroller's pins; it is put there, too.
+    A pin map says what is wired to the microcontroller's pins; it is installed too.
 
     Examples:
       referee firmware pins --example > pins.toml
@@ -45,7 +45,7 @@ def firmware_command() -> None:
 def install(context: CommandContext, port: str | None, pins: Path | None) -> None:
     """Put the firmware and the pin map on the board.
 
-    Files that are there already are not sent again; every file is checked on the board. Without a pin map the board
+    Only files that differ are sent; every file is checked on the board. Without a pin map the board
     keeps the one it has.
 
     Examples:
@@ -79,12 +79,12 @@ def install(context: CommandContext, port: str | None, pins: Path | None) -> Non
 @firmware_command.command(cls=ExampleCommand)
 @_PORT
 @_PINS
-@click.option("--quick", is_flag=True, help="Only ask the firmware that runs; its files are not looked at.")
+@click.option("--quick", is_flag=True, help="Only ask the running firmware; its files are not compared.")
 @click.pass_obj
 def check(context: CommandContext, port: str | None, pins: Path | None, quick: bool) -> int:
-    """See what is on the board, beside what should be.
+    """Compare what is on the board with what should be there.
 
-    The board stops for a few seconds while its files are compared. Exits with 1 when something is to be done.
+    The board stops for a few seconds while its files are compared. Exits with 1 when there is something to do.
 
     Examples:
       referee firmware check

@@ -67,7 +67,7 @@ _GAME = click.option(
 def sheet_command() -> None:
     """Copy, check and show sheets, dice and tiles.
 
-    What is printed on a game's sheets, dice or tiles may differ on yours from what comes with the referee.
+    Your sheets, dice or tiles may differ from those that come with the referee.
     """
 
 
@@ -76,7 +76,7 @@ def sheet_command() -> None:
 @click.option("--output", type=WRITABLE_FILE, help="The file to write. Default: print it.")
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
 def new(game_name: str, output: Path | None, force: bool) -> None:
-    """Write a copy of the sheet that ships, to make your own of.
+    """Write a copy of the built-in sheet, to change it.
 
     Examples:
       referee sheet new --output ours.toml
@@ -116,7 +116,7 @@ def check(file: Path, game_name: str) -> None:
 @click.argument("file", type=READABLE_FILE, required=False)
 @_GAME
 def show(file: Path | None, game_name: str) -> None:
-    """Draw a sheet file, or the sheet that ships.
+    """Draw a sheet file, or the built-in sheet.
 
     Examples:
       referee sheet show
@@ -146,7 +146,7 @@ _SHOWN_FROM_DEPTH = 3
 @click.option("--depth", type=click.IntRange(min=0), required=True, help="How many whole turns.")
 @click.option("--position", metavar="TEXT", help="Start from this position instead of the start (docs/games/).")
 @click.option("--roll", metavar="FACES", help="In a game with dice: what every roll shows, such as 4,1.")
-@click.option("--colour", metavar="COLOUR", help="In Blokus Dice Game: the marker in the hand of who plays.")
+@click.option("--colour", metavar="COLOUR", help="In the Blokus Dice Game: the marker that the player to move holds.")
 @rule_option
 @click.option("--split", "is_split", is_flag=True, help="Show the count of each first turn.")
 def perft_command(
@@ -160,7 +160,7 @@ def perft_command(
 ) -> None:
     """Count the ways to play a number of turns.
 
-    Counted are the distinct results of one whole turn at every node, as the game's page in docs/games says. Where dice
+    It counts the distinct results of each whole turn, as the game's page in docs/games says. Where dice
     are rolled, every roll shows the same faces. The count is the last thing on the last line.
 
     Examples:

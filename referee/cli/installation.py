@@ -15,7 +15,7 @@ from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 def doctor_command(context: CommandContext) -> int:
     """Say what is there, what is missing, what to do.
 
-    Nothing is changed and no pin is driven. Exits with 1 when something that was asked for will not work.
+    Nothing is changed and no pin is driven. Exits with 1 when something in the settings will not work.
 
     Examples:
       referee doctor

@@ -73,7 +73,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 def root(ctx: click.Context, config_path: Path | None, debug: bool) -> None:
     """Referee a game on a real table.
 
-    A camera sees the board, lights and words say what happened.
+    A camera sees the board; lights and words say what happened.
 
     Examples:
       referee demo                      a game on a virtual table, in the terminal

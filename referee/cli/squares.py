@@ -16,7 +16,7 @@ from referee.cli.options import READABLE_FILE, WRITABLE_FILE, by_option, journal
 def lights_command() -> None:
     """Learn which light is which square, and try the lights.
 
-    What shows them stands in the settings: drivers below [lights].
+    The settings say what shows them: drivers below [lights].
 
     Examples:
       referee lights map --out lights.toml
@@ -28,11 +28,9 @@ def lights_command() -> None:
 @click.option(
     "--out", type=WRITABLE_FILE, help="The light map to write.  [default: as in the settings, or lights.toml]"
 )
-@click.option(
-    "--lights", "count", type=click.IntRange(1, 300), help="How many lights there are. A board says it itself."
-)
+@click.option("--lights", "count", type=click.IntRange(1, 300), help="How many lights there are; a board reports it.")
 @click.option("--game", "game_name", help="Whose squares they are.  [default: as in the settings]")
-@click.option("--camera", help="Let this camera find each light; the board must be empty. You are asked where unsure.")
+@click.option("--camera", help="Let this camera find each light; the board must be empty. It asks where it is unsure.")
 @click.option("--calibration", type=READABLE_FILE, help="What `referee calibrate` wrote for this camera.")
 @click.option("--layout", type=READABLE_FILE, help="The measured table. Default: the layout that comes with the game.")
 @click.pass_obj
@@ -47,7 +45,7 @@ def map_lights(
 ) -> int:
     """Learn which light of the strip is under which square.
 
-    One light after the other shines; type the square where you see it, or let the camera find it. Enter alone: no
+    One light after the other is lit; type the square where you see it, or let the camera find it. Enter alone: no
     square. status: the status light. b: back. f: finish.
 
     Examples:
@@ -70,10 +68,12 @@ def map_lights(
 
 
 @lights_command.command(name="test", cls=ExampleCommand)
-@click.option("--seconds", type=click.FloatRange(0.05, 60), default=2.0, show_default=True, help="How long each shows.")
+@click.option(
+    "--seconds", type=click.FloatRange(0.05, 60), default=2.0, show_default=True, help="How long each is shown."
+)
 @click.pass_obj
 def test_lights(context: CommandContext, seconds: float) -> int:
-    """Show everything that lights can say, one after the other, with words.
+    """Show every signal that lights can give, one after the other, with words.
 
     Examples:
       referee lights test
@@ -89,7 +89,7 @@ def test_lights(context: CommandContext, seconds: float) -> int:
 def sensors_command(ctx: click.Context) -> int | None:
     """Look at the switches under the squares; learn which is where.
 
-    Without a subcommand it shows them once. Where they hang stands in the settings: source below [sensors].
+    Without a subcommand it shows them once. The settings say where they are wired: source below [sensors].
 
     Examples:
       referee sensors
@@ -104,7 +104,7 @@ def sensors_command(ctx: click.Context) -> int | None:
 def show(context: CommandContext, once: bool) -> int:
     """Show which squares are occupied, which sensors are taken out, and why.
 
-    Exits with 1 when a sensor can't be told or is taken out. Stop with Ctrl-C.
+    Exits with 1 when a sensor is unclear or taken out. Stop with Ctrl-C.
 
     Examples:
       referee sensors show
@@ -124,7 +124,7 @@ def show(context: CommandContext, once: bool) -> int:
 def map_switches(context: CommandContext, out: Path | None, by_switch: bool, game_name: str | None) -> int:
     """Learn which switch is under which square.
 
-    Begin with an empty board and put a piece on each square that is asked for: the switch that closes is it. Enter
+    Begin with an empty board and put a piece on each square that is named; the switch that closes belongs to it. Enter
     alone: skip. b: back. f: finish.
 
     Examples:
@@ -144,7 +144,7 @@ def map_switches(context: CommandContext, out: Path | None, by_switch: bool, gam
 @journal_option
 @click.pass_obj
 def put_sensor_back(context: CommandContext, place: str, by: str | None, journal: Path | None) -> None:
-    """Go by a sensor again that the referee has taken out.
+    """Use a sensor again that the referee has taken out.
 
     A referee that is running does so at once; otherwise the next `referee watch` does.
 

@@ -151,7 +151,9 @@ def watch_command(
 
 @click.command(cls=ExampleCommand)
 @click.argument("game_name", metavar="[GAME]", default="deblockle")
-@click.option("--seed", type=click.IntRange(min=0), help="The number everything random comes from.  [default: 7]")
+@click.option(
+    "--seed", type=click.IntRange(min=0), help="Draws the game: the same seed plays the same game.  [default: 7]"
+)
 @click.option("--turns", type=click.IntRange(1, 10000), help="How many turns are played.  [default: 12]")
 @click.option("--fast", is_flag=True, default=None, help="Play as fast as the computer can.")
 @click.option("--video", type=WRITABLE_FILE, help="Film it: what the camera saw beside what the referee thought.")
@@ -162,7 +164,7 @@ def watch_command(
     type=click.Choice(["terminal", "none", "pico"]),
     default="terminal",
     show_default=True,
-    help="Where lights show; pico: on a virtual microcontroller on a real pseudo-terminal; its button counts, too.",
+    help="Where the lights show. pico: on a virtual microcontroller, whose button works too.",
 )
 @click.option(
     "--eyes",
@@ -174,7 +176,7 @@ def watch_command(
 @click.option(
     "--link-faults",
     metavar="KNOBS",
-    help='What goes wrong on its wire, such as "all=0.05, unplugs_at_s=4"; docs/virtual-table.md lists the knobs.',
+    help='Faults on its wire, such as "all=0.05, unplugs_at_s=4"; docs/virtual-table.md lists them.',
 )
 @click.pass_obj
 def demo_command(

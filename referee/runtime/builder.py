@@ -1,4 +1,30 @@
-"""Puts a session together: for a real table, the virtual one, benchmarks and tests alike."""
+"""Puts a session together: for a real table, the virtual one, benchmarks and tests alike.
+
+A frame is judged, and the turn is in the journal; this reader is told what stands where:
+
+>>> from datetime import UTC, datetime
+>>> import numpy as np
+>>> from engine.registry import load
+>>> from referee.journal import Journal
+>>> from vision.frame import Frame
+>>> from vision.reading import PlaceReading, Reading
+>>> game = load("diaballik")
+>>> class Told:
+...     state = game.rules.new()
+...     def read(self, frame):
+...         looks = game.table.appearance(self.state)
+...         return Reading(frame.sequence, frame.time_s, {place: PlaceReading({looks[place]: 1.0}) for place in looks})
+...     def crop(self, frame, place):
+...         return frame.image
+>>> picture, settings = np.zeros((8, 8, 3), np.uint8), ServiceSettings(stills=True)
+>>> with Journal.in_memory(wall_clock=lambda: datetime(2026, 11, 21, tzinfo=UTC)) as journal:
+...     with open_session(game, Told(), journal, settings) as service:
+...         verdicts = service.step(Frame(picture, time_s=0.0, sequence=0))
+...     [event.kind.value for _, event in journal.events()]
+['new game', 'set up']
+>>> [verdict.sentence for verdict in verdicts]
+['The board is set up. Black to play.']
+"""
 
 from __future__ import annotations
 

@@ -19,6 +19,8 @@ ENTRY_POINTS = {
     "firmware_bridge.protocol",
     "hardware.lights",
     "referee.journal",
+    "referee.judge",
+    "referee.runtime.builder",
     "simulator",
     "vision.readers",
 }

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--name", "names", multiple=True, metavar="SIDE=NAME", help="A name for the record, such as gold=Ann.")
 @click.option("--dice", type=click.Choice(["typed", "roll"]), help="Type what real dice show, or have them drawn.  "
               "[default: typed where a person plays]")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), help="What the dice and the programs draw from.")
+@click.option("--seed", type=click.IntRange(min=0), help="Draws the dice and the programs' turns.")
 @click.option("--strength", type=click.Choice(["gentle", "fair", "strong"]), help="How good hints are.  "
               "[default: as in the settings]")  # fmt: skip
 @click.option("--time", "seconds", type=click.FloatRange(0.01, 600), help="Seconds that a hint may take.  "
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @click.option("--record", "record_file", type=WRITABLE_FILE, help="Where to keep the game.  [default: GAME-TIME.txt]")
 @click.option("--no-record", is_flag=True, help="Do not keep the game.")
 @click.option("--list", "most_listed", type=click.IntRange(0, 200), default=12, show_default=True,
-              help="List the legal turns, numbered, while there are no more than these.")  # fmt: skip
+              help="List the legal turns, numbered, if there are at most so many.")  # fmt: skip
 @click.option("--turns", "most_turns", type=click.IntRange(1), default=10_000, show_default=True,
               help="Stop after so many turns.")  # fmt: skip
 @click.pass_obj
