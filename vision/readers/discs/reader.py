@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -63,10 +63,20 @@ class DiscSettings:
     """... or down to so many ..."""
     ball_share: float = 0.6
     """... unless it is a ball, which adds this share of its own odds."""
-    ball_slope: float = 4.0
-    """Odds of a ball gained each time its evidence grows by a factor of e ..."""
-    ball_middle: float = 0.58
-    """... beyond this one."""
+    ball_prior: float = -1.8
+    """Odds of a ball before anything is seen of it: one of seven discs has it."""
+    ball_usual: float = 1.8
+    """How uneven a disc with a ball on it is seen to be: the median ..."""
+    ball_spread: float = 1.05
+    """... and the standard deviation, in log units."""
+    plain_usual: float = 0.13
+    """How uneven a disc without a ball is, where its owner's others don't tell; it counts as much as ..."""
+    plain_weight: int = 3
+    """... so many of them."""
+    plain_least: float = 0.06
+    """How uneven a disc without a ball may always be."""
+    plain_spread: float = 0.65
+    """Standard deviation, in log units, of how uneven discs of one player are."""
     ball_most: float = 12.0
     """Most odds for or against a ball."""
     bleached: float = 0.93
@@ -107,7 +117,7 @@ class DiscSighting:
     @property
     def player(self) -> str | None:
         """Whose it is most likely, or ``None`` when no colour is known yet."""
-        return min(self.colour_distance, key=lambda name: self.colour_distance[name], default=None)
+        return _nearest(self.colour_distance)
 
     @property
     def is_clear(self) -> bool:
@@ -174,11 +184,12 @@ class DiscReader:
         kept = {place: sighting for place, sighting in previous.items() if place not in places}
         fits = self._candidates(finder.find(plane, order))
         light = self._light(plane, fits, kept)
-        found = kept | self._judged(finder, plane, fits, light, {})
+        found = kept | self._judged(finder, plane, fits, light, kept, {})
         nearer = self._hiding(finder, order, found)
         for place, hidden in nearer.items():
             found.pop(place, None)
-            found |= self._judged(finder, plane, self._candidates(finder.find(plane, [place], hidden)), light, nearer)
+            fits = self._candidates(finder.find(plane, [place], hidden))
+            found |= self._judged(finder, plane, fits, light, found, nearer)
         return found
 
     def _candidates(self, fits: Mapping[str, DiscFit]) -> dict[str, DiscFit]:
@@ -197,15 +208,27 @@ class DiscReader:
         plane: TopPlane,
         fits: Mapping[str, DiscFit],
         light: float,
+        known: Mapping[str, DiscSighting],
         nearer: Mapping[str, BoolImage],
     ) -> dict[str, DiscSighting]:
+        """What is seen of each circle; ``known`` are the discs that were judged before."""
         found = {}
-        distances = self._judge.distances([fit.colour for fit in fits.values()], plane.paper, light)
-        for (place, fit), distance in zip(fits.items(), distances, strict=True):
-            if self._log_odds(place, fit, fit.contrast, distance) < self._settings.least_log_odds:
-                continue
-            ball = ball_evidence(plane, finder.shape, fit, nearer.get(place))
-            ball_log_odds = self._ball_log_odds(ball, distance, light)
+        distances = dict(
+            zip(fits, self._judge.distances([fit.colour for fit in fits.values()], plane.paper, light), strict=True)
+        )
+        kept = {
+            place: fit
+            for place, fit in fits.items()
+            if self._log_odds(place, fit, fit.contrast, distances[place]) >= self._settings.least_log_odds
+        }
+        balls = {place: ball_evidence(plane, finder.shape, fit, nearer.get(place)) for place, fit in kept.items()}
+        uneven = [(one.place, one.player, one.ball.unevenness) for one in known.values()]
+        uneven += [(place, _nearest(distances[place]), ball.unevenness) for place, ball in balls.items()]
+        for place, fit in kept.items():
+            ball, distance = balls[place], distances[place]
+            owner = _nearest(distance)
+            others = [value for other, player, value in uneven if player == owner and other != place]
+            ball_log_odds = self._ball_log_odds(ball, others, distance, light)
             if ball_log_odds < 0 and _middle_light(fit, plane) > self._settings.bleached:
                 ball_log_odds *= self._settings.bleached_share
             contrast = fit.contrast if ball_log_odds > 0 else fit.contrast_without_ball
@@ -230,10 +253,17 @@ class DiscReader:
         even = float(np.clip(even, -self._settings.uneven_most, self._settings.even_most))
         return even + self._settings.ball_share * max(0.0, ball_log_odds)
 
-    def _ball_log_odds(self, ball: BallEvidence, distance: Mapping[str, float], light: float) -> float:
-        most = self._settings.ball_most
-        log_odds = self._settings.ball_slope * math.log(ball.unevenness / self._settings.ball_middle)
-        player = min(distance, key=lambda name: distance[name], default=None)
+    def _ball_log_odds(
+        self, ball: BallEvidence, others: Sequence[float], distance: Mapping[str, float], light: float
+    ) -> float:
+        """Odds that a disc carries a ball, by how uneven it is beside the ``others`` of its owner, and by colour."""
+        settings = self._settings
+        most = settings.ball_most
+        usual = float(np.median([*others, *[settings.plain_usual] * settings.plain_weight]))
+        plain = math.log(ball.unevenness / max(settings.plain_least, usual)) / settings.plain_spread
+        carried = math.log(ball.unevenness / settings.ball_usual) / settings.ball_spread
+        log_odds = settings.ball_prior + 0.5 * (max(0.0, plain) ** 2 - min(0.0, carried) ** 2)
+        player = _nearest(distance)
         if player is not None:
             colours = self._appearance.players[player]
             own, other = (self._ball_distance2(ball.colour - colour, light) for colour in (colours.ball, colours.disc))
@@ -267,6 +297,11 @@ class DiscReader:
         if self._finder is None or self._finder[0].camera is not view.camera or self._finder[0].pose is not view.pose:
             self._finder = (view, DiscFinder(view))
         return self._finder[1]
+
+
+def _nearest(distance: Mapping[str, float]) -> str | None:
+    """The player whose colour is nearest, or ``None`` when no colour is known yet."""
+    return min(distance, key=lambda name: distance[name], default=None)
 
 
 def _middle_light(fit: DiscFit, plane: TopPlane) -> float:

@@ -8,10 +8,19 @@ import cv2
 import numpy as np
 import pytest
 
+from simulator.enrolment import set_up_image
+from simulator.play.actions import Arrangement, Slack
+from simulator.play.diaballik import DiscHandler
+from simulator.rendering.renderer import Renderer
+from simulator.scene.scene import Scene, Setting
+from simulator.table import standard_setting
 from tests.vision.readers.discs import pictures
 from vision.frame import Frame, Image
 from vision.geometry import project
+from vision.locating.location import locate
+from vision.readers.discs.enrolment import enrol
 from vision.readers.discs.reader import DiscReader
+from vision.readers.protocols import EnrolmentPicture
 from vision.readers.registry import table_reader
 from vision.reading import HindranceKind, Reading
 
@@ -114,3 +123,28 @@ def _copied(image: Image, start: str, end: str) -> Image:
     mask = np.zeros(image.shape[:2], dtype=np.uint8)
     cv2.fillConvexPoly(mask, np.round(corners[1]).astype(np.int32), 1)
     return np.where(mask[..., None] > 0, moved, image).astype(np.uint8)
+
+
+def test_a_ball_of_its_discs_colour_is_seen_from_above_beside_discs_without() -> None:
+    table = standard_setting(game="diaballik")
+    handler = DiscHandler(table.layout, Slack(), np.random.default_rng(2))
+    start = {place: f"{player} piece" for row, player in ((1, "black"), (7, "white")) for place in row_of(row)}
+    taught = handler.set_up(start | {"d1": "black piece with ball", "d7": "white piece with ball"})
+    looks = enrol([told(table, taught)], table.layout.board)
+    reader = table_reader(table.camera, table.layout, looks)
+    for carrier in ("d1", "d2", "d3"):
+        played = dict.fromkeys(("b1", "c1", "d1", "d2", "d3", "b3", "e2"), "white piece")
+        played[carrier] = "white piece with ball"
+        image = Renderer(3).render(Scene(table, tuple(handler.set_up(played).values())), 0)
+        seen = shown(reader.read(Frame(image, 0.0, 0, carrier)))
+        assert {place: look for place, look in seen.items() if look != "empty"} == played
+
+
+def row_of(row: int) -> list[str]:
+    return [f"{column}{row}" for column in "abcdefg"]
+
+
+def told(table: Setting, standing: Arrangement) -> EnrolmentPicture:
+    picture = set_up_image(table, standing)
+    pose = locate(picture.image, table.camera, table.layout).pose
+    return EnrolmentPicture(picture.image, table.camera, pose, picture.position, picture.name, table.layout.markers)
