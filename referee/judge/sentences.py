@@ -59,6 +59,20 @@ def unclear_set_up(places: Sequence[Place]) -> str:
     return f"I can't tell what stands on {listed(places)}. Please clear the view or place it again."
 
 
+def unknown_set(places: Sequence[Place]) -> str:
+    """The start's pieces stand there, it seems, and look like none that were taught."""
+    return (
+        f"I can't tell what stands on {listed(places)}. If the set is another than the one that was taught, use that "
+        "one or teach this one (referee enrol); otherwise check the light."
+    )
+
+
+def turned_set_up(quarters: int) -> str:
+    """The set-up would be a start if it were turned."""
+    by = "half a turn" if quarters == 2 else "a quarter turn"
+    return f"Everything stands as at the start, but turned by {by}. Turn the board or the pieces back."
+
+
 def fault(breaches: Sequence[Breach]) -> str:
     """What is wrong and how to put it right."""
     first = breaches[0]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic
 
 from engine.api import EMPTY, Appearance, Game, LookName, OptionValue, Place, StateT, TurnT
 from engine.errors import IllegalTurnError
+from engine.support.grid import Grid
 from referee.judge import sentences
 from referee.judge.acceptance import narrow_by_sides
 from referee.judge.explorer import Bench, set_up_states, usual_appearance
@@ -15,6 +17,9 @@ from referee.judge.faults import named_pieces
 from referee.judge.pooled_reading import PIECE, PooledReading
 from referee.judge.settings import Trigger
 from referee.judge.verdict import Ruling, Verdict, VerdictKind, verdict_about
+
+_MOST_UNKNOWN = 0.75
+"""The share of a start's pieces that can't be told, and of nothing else, from which it may be another set."""
 
 _MOST_UNSENSED = 0.25
 """The share of a board's squares that may lack a sensor for a set-up to be taken by sensors alone."""
@@ -39,7 +44,7 @@ class _Start(Generic[StateT, TurnT]):
     ``shown`` is what it shows, with the game's own start where no sensor speaks (``unsensed``); ``usual`` is that
     start, empty where nothing is known by sensors alone; ``unclear`` are the places that can't be read; ``appearance``
     is the table with every piece named, either as the legal start that ``states`` hold or as the one that comes
-    nearest to a start, with the ``fault`` that keeps it from being one.
+    nearest to a start, with the ``fault`` that keeps it from being one; after ``turned`` quarter turns it would be one.
     """
 
     bench: Bench[StateT, TurnT]
@@ -53,6 +58,7 @@ class _Start(Generic[StateT, TurnT]):
     appearance: Mapping[Place, LookName] = field(default_factory=dict)
     states: tuple[StateT, ...] = ()
     fault: IllegalTurnError | None = None
+    turned: int = 0
 
     @property
     def game(self) -> Game[StateT, TurnT]:
@@ -118,7 +124,7 @@ def _start(
     if unsensed:
         shown = {place: usual[place] if place in unsensed else shown[place] for place in game.places}
     elif seen.hidden:
-        return _Start(bench, seen, anywhere, trigger, shown)
+        return _Start(bench, seen, anywhere, trigger, shown, usual_appearance(game, options))
     sure = {place: settings.margin if place in seen.disputed else settings.set_up for place in seen.places}
     unclear = bench.in_order({place for place, least in sure.items() if seen.places[place].certainty < least})
     faults: list[tuple[IllegalTurnError, Mapping[Place, LookName]]] = []
@@ -130,7 +136,29 @@ def _start(
         else:
             return _Start(bench, seen, anywhere, trigger, shown, usual, unsensed, unclear, appearance, states)
     nearest, appearance = min(faults, key=lambda fault: len(fault[0].breaches))
-    return _Start(bench, seen, anywhere, trigger, shown, usual, unsensed, unclear, appearance, (), nearest)
+    turned = 0 if anywhere else _turned(game, appearance, options)
+    return _Start(bench, seen, anywhere, trigger, shown, usual, unsensed, unclear, appearance, (), nearest, turned)
+
+
+def _turned(
+    game: Game[StateT, TurnT], appearance: Mapping[Place, LookName], options: Mapping[str, OptionValue] | None
+) -> int:
+    """By how many quarter turns a table would have to be turned to be a start; 0 where no turn makes it one."""
+    side = math.isqrt(len(game.places))
+    grid = Grid(side, side)
+    if game.places != grid.names:
+        return 0
+    for quarters in range(1, 4):
+        appearance = {
+            grid.names[side * (side - 1 - square % side) + square // side]: appearance[place]
+            for place, square in grid.index.items()
+        }
+        try:
+            set_up_states(game, appearance, options, anywhere=False)
+        except IllegalTurnError:
+            continue
+        return quarters
+    return 0
 
 
 def _unsensed(game: Game[StateT, TurnT], seen: PooledReading) -> tuple[Place, ...]:
@@ -160,6 +188,9 @@ def _hidden(start: _Start[StateT, TurnT]) -> Verdict | None:
         return None
     hidden = start.bench.in_order(start.seen.hidden)
     sentence = sentences.unclear_set_up(hidden) if start.shown else sentences.nothing_to_see()
+    taken = {place for place, look in start.usual.items() if look != EMPTY}
+    if len(taken & set(hidden)) > _MOST_UNKNOWN * max(len(taken), len(hidden)):
+        sentence = sentences.unknown_set(hidden)
     return start.verdict(VerdictKind.CANNOT_SEE, sentence, hidden)
 
 
@@ -182,6 +213,8 @@ def _no_legal_start(start: _Start[StateT, TurnT]) -> Verdict | None:
     wrong = tuple(dict.fromkeys(place for breach in error.breaches for place in breach.places))
     hangs_on = tuple(place for place in start.unclear if place in wrong or not wrong)
     sentence = sentences.fault(error.breaches) if error.breaches else str(error)
+    if start.turned:
+        sentence = sentences.turned_set_up(start.turned)
     shown = {place: start.appearance[place] for place in wrong if place in start.appearance}
     if not start.trigger.names_faults:
         return start.verdict(VerdictKind.NOT_FINISHED, sentence, wrong, shown)
@@ -195,7 +228,7 @@ def _no_legal_start(start: _Start[StateT, TurnT]) -> Verdict | None:
         start.seen,
         places=wrong,
         shown=shown,
-        breaches=error.breaches,
+        breaches=() if start.turned else error.breaches,
     )
 
 

@@ -20,7 +20,7 @@ from vision.locating.location import locate
 from vision.readers.discs.enrolment import learn_colours
 from vision.readers.protocols import SurfaceView
 from vision.readers.registry import reader_kind, table_reader
-from vision.reading import PlaceReading, Reading
+from vision.reading import HindranceKind, PlaceReading, Reading, even_reading
 
 PLAIN, CARRIER = "black piece", "black piece with ball"
 
@@ -135,3 +135,37 @@ def test_a_rendered_table_is_taught_and_judged(diaballik: Any, judged: JudgedGam
 def _piece(centre_mm: tuple[float, float], look: str) -> DiscPose:
     owner = look.split(maxsplit=1)[0]
     return DiscPose(centre_mm[0] + 2.0, centre_mm[1] - 1.5, owner, Ball(owner) if look.endswith("ball") else None)
+
+
+def quarter_turned(looks: Mapping[str, str], quarters: int) -> dict[str, str]:
+    """The table after so many quarter turns clockwise."""
+    for _ in range(quarters):
+        looks = {
+            f"{'abcdefg'[int(place[1]) - 1]}{7 - 'abcdefg'.index(place[0])}": look for place, look in looks.items()
+        }
+    return dict(looks)
+
+
+@pytest.mark.parametrize(("quarters", "by"), [(1, "a quarter turn"), (2, "half a turn"), (3, "a quarter turn")])
+def test_a_set_up_that_is_turned_is_said_to_be(diaballik: Any, looks: dict[str, str], quarters: int, by: str) -> None:
+    judged = JudgedGame(diaballik)
+    turned = quarter_turned(looks, quarters)
+    said = judged.begin([seen(diaballik, turned)]).verdict
+    assert said.kind is VerdictKind.ILLEGAL
+    assert f"as at the start, but turned by {by}" in said.sentence
+    astray = {**turned, "d4": PLAIN}
+    assert "turned" not in judged.begin([seen(diaballik, astray)]).verdict.sentence
+    assert judged.begin([seen(diaballik, looks, 1)]).verdict.kind is VerdictKind.SET_UP
+
+
+def test_pieces_of_another_set_are_said_to_be_unknown(diaballik: Any, looks: dict[str, str]) -> None:
+    def unread(places: Sequence[str]) -> Reading:
+        known = seen(diaballik, looks).places
+        unknown = even_reading(diaballik.looks, HindranceKind.OBJECT)
+        return Reading(0, 0.0, {place: unknown if place in places else one for place, one in known.items()})
+
+    judged = JudgedGame(diaballik)
+    said = judged.begin([unread([place for place, look in looks.items() if look != "empty"])]).verdict
+    assert said.kind is VerdictKind.CANNOT_SEE
+    assert "teach this one (referee enrol)" in said.sentence
+    assert "referee enrol" not in judged.begin([unread(["a1", "b1", "c1"])]).verdict.sentence

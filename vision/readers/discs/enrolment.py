@@ -11,7 +11,7 @@ from vision.frame import FloatArray
 from vision.layout.surfaces import GridSurface, Surface
 from vision.readers.discs.appearance import DiscAppearance, DiscColours
 from vision.readers.discs.balls import ball_evidence
-from vision.readers.discs.finder import DiscFinder
+from vision.readers.discs.finder import DiscFinder, DiscFit
 from vision.readers.discs.positions import Carrier
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 
@@ -36,14 +36,9 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> DiscAppeara
         finder = DiscFinder(view)
         plane = finder.plane(view.image, position)
         fits = finder.find(plane, list(position))
+        _check_there(picture.name, list(position), fits)
         for place, (player, has_ball) in position.items():
-            fit = fits.get(place)
-            if fit is None or fit.contrast < CLEAR_CONTRAST:
-                by = "" if fit is None else f" (it stands out by {fit.contrast:.1f}; {CLEAR_CONTRAST:.1f} is needed)"
-                raise EnrolmentError(
-                    f"{picture.name} shows no clear piece on {place}{by}: "
-                    "check what stands there, the light, and that nothing covers it"
-                )
+            fit = fits[place]
             discs.setdefault(player, []).append(fit.colour)
             if has_ball:
                 balls.setdefault(player, []).append(ball_evidence(plane, finder.shape, fit, None).colour)
@@ -72,7 +67,40 @@ def learn_colours(view: SurfaceView, _plain: DiscAppearance, names: tuple[str, .
         for column, place in enumerate(row)
     }
     picture = EnrolmentPicture(view.image, view.camera, view.pose, position, "the set-up", view.markers)
-    return enrol([picture], surface)
+    try:
+        return enrol([picture], surface)
+    except EnrolmentError:
+        if _is_turned(view, surface):
+            raise EnrolmentError(
+                "the pieces stand along the left and the right edge of the board: turn the board or the pieces by a "
+                "quarter turn, so that they stand along the near and the far one"
+            ) from None
+        raise
+
+
+def _check_there(name: str, places: Sequence[str], fits: Mapping[str, DiscFit]) -> None:
+    missing = [place for place in places if place not in fits or fits[place].contrast < CLEAR_CONTRAST]
+    if not missing:
+        return
+    fit = fits.get(missing[0])
+    by = "" if fit is None else f" (it stands out by {fit.contrast:.1f}; {CLEAR_CONTRAST:.1f} is needed)"
+    if 2 * len(missing) > len(places) > 1:
+        raise EnrolmentError(
+            f"{name} shows no clear piece on {missing[0]} and {len(missing) - 1} more of {len(places)} squares: check "
+            "that this game's pieces are set up, the light, and that nothing covers them"
+        )
+    raise EnrolmentError(
+        f"{name} shows no clear piece on {missing[0]}{by}: check what stands there, the light, and that nothing covers "
+        "it"
+    )
+
+
+def _is_turned(view: SurfaceView, surface: GridSurface) -> bool:
+    """Whether pieces stand along the board's other two edges."""
+    edges = [place for column in (0, surface.columns - 1) for place in surface.places[column :: surface.columns]]
+    finder = DiscFinder(view)
+    fits = finder.find(finder.plane(view.image, edges), edges)
+    return all(place in fits and fits[place].contrast >= CLEAR_CONTRAST for place in edges)
 
 
 def _check_apart(players: Mapping[str, DiscColours]) -> None:

@@ -63,11 +63,11 @@ class DiscSettings:
     """... or down to so many ..."""
     ball_share: float = 0.6
     """... unless it is a ball, which adds this share of its own odds."""
-    ball_prior: float = -1.8
-    """Odds of a ball before anything is seen of it: one of seven discs has it."""
+    ball_prior: float = -1.2
+    """Odds of a ball before anything is seen of it: few discs have one."""
     ball_usual: float = 1.8
     """How uneven a disc with a ball on it is seen to be: the median ..."""
-    ball_spread: float = 1.05
+    ball_spread: float = 0.85
     """... and the standard deviation, in log units."""
     plain_usual: float = 0.13
     """How uneven a disc without a ball is, where its owner's others don't tell; it counts as much as ..."""

@@ -9,8 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from simulator.play.actions import Slack
+from simulator.play.diaballik import DiscHandler
+from simulator.rendering.renderer import Renderer
+from simulator.scene.scene import Scene
+from simulator.table import standard_setting
 from tests.vision.readers.discs import pictures
 from vision.errors import EnrolmentError
+from vision.locating.location import locate
 from vision.readers.discs.appearance import (
     DiscAppearance,
     appearance_from_json,
@@ -20,7 +26,7 @@ from vision.readers.discs.appearance import (
 )
 from vision.readers.discs.enrolment import enrol, learn_colours
 from vision.readers.discs.positions import read_positions
-from vision.readers.protocols import EnrolmentPicture
+from vision.readers.protocols import EnrolmentPicture, SurfaceView
 
 BOARD = pictures.LAYOUT.board
 
@@ -57,8 +63,20 @@ def test_pieces_that_are_not_there_or_look_alike_are_named() -> None:
     with pytest.raises(EnrolmentError, match="no picture of a known position"):
         enrol([], BOARD)
     empty = replace(pictures.view("enrol.jpg"), image=np.full_like(pictures.picture("enrol.jpg"), 120))
-    with pytest.raises(EnrolmentError, match="the set-up shows no clear piece on a1"):
+    with pytest.raises(EnrolmentError, match="the set-up shows no clear piece on a1 and 13 more of 14 squares"):
         learn_colours(empty, DiscAppearance({}), ("black", "white"))
+
+
+def test_a_set_up_along_the_other_edges_is_said_to_be_turned() -> None:
+    setting = standard_setting(game="diaballik")
+    handler = DiscHandler(setting.layout, Slack(), np.random.default_rng(2))
+    turned = {f"{column}{row}": player for row in range(1, 8) for column, player in (("a", "black"), ("g", "white"))}
+    pieces = handler.set_up({place: f"{player} piece" for place, player in turned.items()})
+    image = Renderer(3).render(Scene(setting, tuple(pieces.values())), 0)
+    pose = locate(image, setting.camera, setting.layout).pose
+    view = SurfaceView(image, setting.camera, pose, setting.layout.board, markers=setting.layout.markers)
+    with pytest.raises(EnrolmentError, match="along the left and the right edge of the board: turn"):
+        learn_colours(view, DiscAppearance({}), ("black", "white"))
 
 
 @pytest.mark.parametrize(
