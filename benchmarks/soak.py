@@ -18,10 +18,9 @@ from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.parts.command_line import all_played, console_for
+from benchmarks.parts.command_line import all_played, console_for, picture_size
 from benchmarks.parts.soak.game import GamePlan, TimedVerdict, plan_of, play
-from benchmarks.parts.soak.outcomes import GameScore, Outcome
-from benchmarks.parts.soak.report import SoakReport
+from benchmarks.parts.soak.report import GameScore, Outcome, SoakReport
 from benchmarks.parts.soak.score import score
 from referee.commands.command_socket import reply_message
 from referee.judge.verdict import Verdict
@@ -42,13 +41,6 @@ def _begin_process() -> None:
 def play_and_score(plan: GamePlan) -> GameScore:
     """Play one game and score it."""
     return score(play(plan))
-
-
-def _size(text: str) -> tuple[int, int]:
-    width, cross, height = text.partition("x")
-    if not (cross and width.isdecimal() and height.isdecimal()):
-        raise click.BadParameter(f"{text!r} is no size; expected something like 1280x720")
-    return int(width), int(height)
 
 
 @click.command(help=__doc__)
@@ -92,7 +84,7 @@ def main(
 ) -> None:
     """Play, score, report."""
     console = console_for(_PLAIN_WIDTH)
-    measures = _size(size)
+    measures = picture_size(size)
     again = f"--turns {turns} --size {size}" + "".join(f" --kind '{kind}'" for kind in kinds)
     again += (
         f" --of {game}" * (game != "deblockle")

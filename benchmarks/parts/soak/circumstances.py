@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from benchmarks.parts.soak.game import REST_S, GameRecord, TimedVerdict
-from benchmarks.parts.soak.occlusion import covered_places
+from benchmarks.parts.soak.inputs import covered_places
 from common.places import EMPTY, occupied
 from engine.api import Facing, Game, Place
 from engine.showing import turns_showing

@@ -1,7 +1,8 @@
-"""The soak's lines: per fault kind what became of it, latency, computing, and what must hold."""
+"""What became of every turn and violation: outcomes per kind of fault, latency, computing, and what must hold."""
 
 from __future__ import annotations
 
+import enum
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +12,6 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.parts.soak.game import FRAMES_PER_SECOND
-from benchmarks.parts.soak.outcomes import GameScore, Item, Outcome
 from engine.registry import load
 from referee.wiring.plan import Inputs
 from simulator.faults.answers import FAULTY_PLAYERS
@@ -29,6 +29,54 @@ _SLOWEST = 8
 _SLOW_FRAMES = 15
 _WITH_VIOLATIONS = frozenset({"illegal turn"})
 _OF_SIDES = frozenset({"put back turned", "another block turned"})
+
+
+class Outcome(enum.Enum):
+    """What became of one turn or violation."""
+
+    AT_ONCE = "right at once"
+    AFTER_ASKING = "right after asking"
+    NEEDLESSLY = "asked needlessly"
+    UNSEEN = "could not be seen"
+    WRONG = "wrong"
+    LOST = "lost"
+
+
+@dataclass(frozen=True)
+class Item:
+    """One turn or violation: what it was, which faults were about, what became of it, and how long the light took."""
+
+    seed: int
+    number: int
+    time_s: float
+    what: str
+    kinds: tuple[str, ...]
+    outcome: Outcome
+    detail: str = ""
+    latency_frames: int | None = None
+    rules: tuple[str, ...] = ()
+    expected_rules: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether it may not be."""
+        return self.outcome in {Outcome.WRONG, Outcome.LOST}
+
+
+@dataclass(frozen=True)
+class GameScore:
+    """One game's items, how long computing took (seconds a frame; with a loud verdict apart), and its fingerprint."""
+
+    seed: int
+    turns: int
+    frames: int
+    items: tuple[Item, ...]
+    computing_s: tuple[float, ...]
+    verdict_computing_s: tuple[float, ...]
+    digest: str
+    narrowed_wrongly: tuple[str, ...] = ()
+    turn_end: str = "button"
+    questions: int = 0
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from benchmarks.parts.soak.circumstances import (
     says_more_than_was_in_sight,
 )
 from benchmarks.parts.soak.game import GameRecord
-from benchmarks.parts.soak.outcomes import GameScore, Item, Outcome
+from benchmarks.parts.soak.report import GameScore, Item, Outcome
 from benchmarks.parts.soak.violations import (
     SETTLES_S,
     Violation,

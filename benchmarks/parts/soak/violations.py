@@ -11,8 +11,8 @@ from typing import Any
 
 from benchmarks.parts.soak.circumstances import belief_at, facings_of, misled, seen_as, undetected
 from benchmarks.parts.soak.game import GameRecord, TimedVerdict
-from benchmarks.parts.soak.occlusion import PLAIN_HEIGHT_PX, covered_places, sides_in_plain_view
-from benchmarks.parts.soak.outcomes import Outcome
+from benchmarks.parts.soak.inputs import PLAIN_HEIGHT_PX, covered_places, sides_in_plain_view
+from benchmarks.parts.soak.report import Outcome
 from engine.api import EMPTY, Game
 from engine.errors import IllegalTurnError
 from referee.judge.verdict import VerdictKind

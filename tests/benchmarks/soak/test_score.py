@@ -9,8 +9,7 @@ from itertools import pairwise
 import pytest
 
 from benchmarks.parts.soak.game import GamePlan, GameRecord, TimedVerdict, play
-from benchmarks.parts.soak.outcomes import GameScore, Outcome
-from benchmarks.parts.soak.report import SoakReport
+from benchmarks.parts.soak.report import GameScore, Outcome, SoakReport
 from benchmarks.parts.soak.score import behind_s, score
 from referee.journal.events import Event
 from referee.judge.verdict import Verdict, VerdictKind

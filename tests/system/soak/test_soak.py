@@ -10,8 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks.parts.soak.game import GamePlan, GameRecord, Watch, plan_of, play
-from benchmarks.parts.soak.outcomes import GameScore, Outcome
-from benchmarks.parts.soak.report import SoakReport
+from benchmarks.parts.soak.report import GameScore, Outcome, SoakReport
 from benchmarks.parts.soak.score import score
 from benchmarks.soak import main, save_frames
 from referee.judge.verdict import VerdictKind

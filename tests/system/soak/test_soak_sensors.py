@@ -9,8 +9,7 @@ import pytest
 
 from benchmarks.parts.soak.circumstances import looks_the_same_by_occupancy, undetected
 from benchmarks.parts.soak.game import GamePlan, GameRecord, TimedVerdict, plan_of, play
-from benchmarks.parts.soak.outcomes import GameScore, Outcome
-from benchmarks.parts.soak.report import SoakReport
+from benchmarks.parts.soak.report import GameScore, Outcome, SoakReport
 from benchmarks.parts.soak.score import score
 from engine.registry import load
 from referee.judge.verdict import Verdict, VerdictKind
