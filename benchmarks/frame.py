@@ -35,7 +35,7 @@ from rich.progress import Progress
 
 from benchmarks.parts.frame_times import STAGE_NAMES, FrameReport, Stopwatch, TimedReader, draw, table
 from benchmarks.parts.picture_films import FilmMoment, PictureSet, Projector, load_set
-from benchmarks.parts.picture_folder import picture_settings
+from benchmarks.parts.picture_sets import picture_settings
 from engine.registry import load
 from referee.journal import Journal
 from referee.runtime.builder import open_session

@@ -6,7 +6,7 @@ SET_DIR holds ``layout.json``, ``index.json`` (file name to camera), pictures ``
 enrolment, ``enrol*.jpg`` with ``enrol*.json``; DIR has one folder of ChArUco pictures a camera and, in
 ``layout.json``, the board. Nothing else is read. A set without enrolment pictures is taken for frames of one game in
 order, the first of them its set-up, and goes through the judge; any other is read picture by picture. What is
-particular to a game is in ``benchmarks/parts/photoreal``.
+particular to a game is in ``benchmarks/parts/picture_sets.py``.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ import click
 from rich.console import Console
 from rich.progress import track
 
-from benchmarks.parts.photoreal.deblockle import is_covered
-from benchmarks.parts.picture_folder import PictureFolder, picture_settings
+from benchmarks.parts.picture_sets import PictureFolder, is_covered, picture_settings
 from engine.errors import EngineError
 from engine.registry import load
 from referee.journal import Journal
@@ -53,7 +52,7 @@ def read_pictures(frames: list[Frame], pictures: PictureFolder) -> Iterator[dict
         yield {
             "image": frame.source,
             "ms": round(spent_ms, 1),
-            **pictures.game.answer(reading, pictures.layout),
+            **pictures.game.answer(reading),
             "hindrances": [hindrance.message for hindrance in reading.hindrances],
         }
 

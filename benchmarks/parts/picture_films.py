@@ -9,7 +9,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from benchmarks.parts.picture_folder import PictureFolder
+from benchmarks.parts.picture_sets import PictureFolder
 from engine.registry import load
 from vision.errors import EnrolmentError, NotLocatedError
 from vision.frame import Frame, Image

@@ -16,7 +16,7 @@ from typing import TypeVar
 import cv2
 import numpy as np
 
-from benchmarks.parts.picture_folder import PictureFolder
+from benchmarks.parts.picture_sets import PictureFolder
 from benchmarks.parts.stress.hardships import ARM_SKINS, ARM_SLEEVES, drawn_radius_mm, reaching_hand
 from benchmarks.parts.stress.score import PictureScore, score
 from common.places import EMPTY

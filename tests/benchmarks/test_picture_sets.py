@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.parts.photoreal.blockade import dice_seen, tops_seen
+from benchmarks.parts.picture_sets import dice_seen, tops_seen
 from vision.reading import DieReading, PlaceReading, Reading, RollReading
 
 

@@ -1,1 +1,0 @@
-"""Sets of photoreal pictures by game: how the pieces are taught, and in which words a set's scorer wants the answer."""

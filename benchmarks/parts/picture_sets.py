@@ -1,0 +1,276 @@
+"""Sets of pictures with known truth: a folder opened, its piece sets learned, and what is seen in the scorer's words.
+
+A set's folder holds ``layout.json``, ``index.json`` (file name to camera), pictures ``000.jpg``, ``001.jpg``, ... and,
+for enrolment, ``enrol*.jpg`` with ``enrol*.json``. The cameras' folder has one folder of ChArUco pictures a camera and,
+in ``layout.json``, the board. Truth files are left closed but for those of enrolment pictures.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from common.places import EMPTY
+from engine.registry import load
+from referee.session.settings import ServiceSettings
+from vision.calibration import calibrate
+from vision.errors import LayoutError
+from vision.frame import Image
+from vision.geometry import CameraModel
+from vision.images import load_image
+from vision.layout.surfaces import Surface
+from vision.layout.table import TableLayout, load_layout
+from vision.locating.location import locate
+from vision.readers.blocks import enrolment as block_enrolment
+from vision.readers.discs import enrolment as disc_enrolment
+from vision.readers.discs.appearance import look_name
+from vision.readers.protocols import Appearance, EnrolmentPicture
+from vision.readers.stacks import enrolment as stack_enrolment
+from vision.readers.stacks.appearance import SIZE_WORDS
+from vision.readers.stacks.positions import stack_of
+from vision.reading import DieReading, HindranceKind, PlaceReading, Reading
+
+
+@dataclass(frozen=True, eq=False)
+class TeachingPicture:
+    """A picture to learn from, the camera that took it, and what is said of it, as parsed JSON."""
+
+    image: Image
+    camera: CameraModel
+    said: Mapping[str, Any]
+    name: str
+
+
+@dataclass(frozen=True)
+class PictureGame:
+    """``learn`` gives a piece set's appearance from its pictures; ``answer`` what is seen, as the scorer wants it.
+
+    ``learn`` is ``None`` for pieces that need no teaching.
+    """
+
+    learn: Callable[[Sequence[TeachingPicture], TableLayout], Appearance] | None
+    answer: Callable[[Reading], dict[str, Any]]
+
+
+def learned(
+    pictures: Sequence[TeachingPicture],
+    layout: TableLayout,
+    position: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+    enrol: Callable[[Sequence[EnrolmentPicture], Surface], Appearance],
+) -> Appearance:
+    """Teach a piece set, ``position`` reading what stands where; raises what ``locate`` and ``enrol`` raise."""
+    known = [
+        EnrolmentPicture(
+            picture.image,
+            picture.camera,
+            locate(picture.image, picture.camera, layout).pose,
+            position(picture.said),
+            picture.name,
+            layout.markers,
+        )
+        for picture in pictures
+    ]
+    return enrol(known, layout.board)
+
+
+# Deblockle: blocks by square, colour and symbol up, and whether something is over the board.
+
+_BLOCK = re.compile(r"(?P<colour>\S+) block, (?P<symbol>\S+) up")
+LARGE_PLACES = 2
+
+
+def _blocks_said(said: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    return {block["cell"]: (block["colour"], block["top"]) for block in said["blocks"]}
+
+
+def blocks_seen(reading: Reading) -> list[dict[str, str]]:
+    """Give each place's most probable look, where it is a block."""
+    seen = []
+    for place, one in reading.places.items():
+        look = one.best[0]
+        match = None if one.hidden_by or look == EMPTY else _BLOCK.fullmatch(look)
+        if match:
+            seen.append({"cell": place, "colour": match["colour"], "top": match["symbol"]})
+    return seen
+
+
+def is_covered(reading: Reading) -> bool:
+    """Whether a hand is over the board, or something large that was not made out to be one."""
+    thing = reading.hindered_by(HindranceKind.OBJECT)
+    return reading.hindered_by(HindranceKind.HAND) is not None or (
+        thing is not None and len(thing.places) >= LARGE_PLACES
+    )
+
+
+# Diaballik: each player's pieces by square, and which of them has the ball.
+
+PLAYERS = load("diaballik").players
+
+
+def _discs_said(said: Mapping[str, Any]) -> dict[str, tuple[str, bool]]:
+    return {piece["cell"]: (PLAYERS[piece["player"] - 1], piece["ball"]) for piece in said["pieces"]}
+
+
+def pieces_seen(reading: Reading) -> list[dict[str, Any]]:
+    """Give each place's most probable look, where it is a piece.
+
+    Each player has one ball, as a judge knows: where none or several are likelier than not, the likeliest has it.
+    """
+    owners = {place: player for place, one in reading.places.items() if (player := _owner(one)) is not None}
+    carriers = {
+        max(own, key=lambda place: _carries(reading.places[place], player))
+        for player in PLAYERS
+        if (own := [place for place, owner in owners.items() if owner == player])
+    }
+    return [
+        {"cell": place, "player": PLAYERS.index(player) + 1, "ball": place in carriers}
+        for place, player in owners.items()
+    ]
+
+
+def _owner(one: PlaceReading) -> str | None:
+    """Whose piece a place most probably shows."""
+    look = one.best[0]
+    if one.hidden_by or look == EMPTY:
+        return None
+    return next(player for player in PLAYERS if look in {look_name(player, ball) for ball in (False, True)})
+
+
+def _carries(one: PlaceReading, player: str) -> float:
+    """The odds that a player's piece on a place has the ball."""
+    return one.probabilities[look_name(player, True)] / one.probabilities[look_name(player, False)]
+
+
+# Blockade: the top of each square's stack by size and colour, and the dice by their colours.
+
+_LETTERS = {word: letter for letter, word in SIZE_WORDS.items()}
+
+
+def _stacks_said(said: Mapping[str, Any]) -> dict[str, Any]:
+    return {place: stack_of(stack) for place, stack in said["stacks"].items()}
+
+
+def tops_seen(reading: Reading) -> dict[str, str]:
+    """Give each place's most probable top, such as ``M:yellow``."""
+    seen = {}
+    for place, one in reading.places.items():
+        looks = {look: share for look, share in one.probabilities.items() if look != EMPTY}
+        colour, size = max(looks, key=lambda look: looks[look]).split()
+        seen[place] = f"{_LETTERS[size]}:{colour}"
+    return seen
+
+
+def _value(die: DieReading) -> int:
+    return int(max(die.faces, key=lambda face: die.faces[face]))
+
+
+def dice_seen(reading: Reading) -> dict[str, int]:
+    """Give the most probable face of each die, by its colour."""
+    return {die.die: _value(die) for roll in reading.rolls for die in roll.dice if die.die and die.faces}
+
+
+# Dice in a tray: where each lies in millimetres, and its value, which is null for one that leans.
+
+
+def _die(die: DieReading) -> dict[str, Any]:
+    return {"x": round(die.x_mm, 1), "y": round(die.y_mm, 1), "value": None if die.cocked else _value(die)}
+
+
+PICTURE_GAMES: Mapping[str, PictureGame] = MappingProxyType(
+    {
+        "blockade": PictureGame(
+            partial(learned, position=_stacks_said, enrol=stack_enrolment.enrol),
+            lambda reading: {"tops": tops_seen(reading), "dice": dice_seen(reading)},
+        ),
+        "deblockle": PictureGame(
+            partial(learned, position=_blocks_said, enrol=block_enrolment.enrol),
+            lambda reading: {"blocks": blocks_seen(reading), "occluded": is_covered(reading)},
+        ),
+        "diaballik": PictureGame(
+            partial(learned, position=_discs_said, enrol=disc_enrolment.enrol),
+            lambda reading: {"pieces": pieces_seen(reading)},
+        ),
+        "dice": PictureGame(None, lambda reading: {"dice": [_die(die) for roll in reading.rolls for die in roll.dice]}),
+    }
+)
+"""The games whose sets of pictures can be answered, by the name in a set's layout."""
+
+
+def picture_settings(game: str) -> ServiceSettings:
+    """Each picture is a table at rest at the end of a turn; the pieces may begin anywhere, and, where that may be left
+    open, either player.
+    """
+    open_start = any(option.name == "starts" for option in load(game).options)
+    return ServiceSettings(options={"starts": "either"} if open_start else {}, anywhere=True, stills=True)
+
+
+_PICTURE = re.compile(r"\d+\.(jpg|jpeg|png)")
+
+
+class PictureFolder:
+    """A folder of pictures; cameras are calibrated once each, when they are first asked for.
+
+    Raises OSError, ValueError and LayoutError for a folder without the files it needs.
+    """
+
+    def __init__(self, folder: Path, calibration: Path) -> None:
+        self.folder = folder
+        self.layout = load_layout(folder / "layout.json")
+        self._index = json.loads((folder / "index.json").read_text(encoding="utf-8"))
+        self._calibration = calibration
+        board = json.loads((calibration / "layout.json").read_text(encoding="utf-8"))
+        columns, rows = board["squares"]
+        self._board = f"charuco:{columns}x{rows}:{board['square_mm']}:{board['marker_mm']}:{board['dictionary']}"
+        self._calibrated = cache(self._calibrate)
+        self._learned = cache(self._learn)
+
+    @property
+    def game(self) -> PictureGame:
+        """What is particular to the game; raises LayoutError for a game that no part of the benchmark knows."""
+        known = PICTURE_GAMES.get(self.layout.game)
+        if known is None:
+            there = ", ".join(PICTURE_GAMES)
+            raise LayoutError(f"sets of {self.layout.game!r} can't be answered; there is a part for {there}")
+        return known
+
+    @property
+    def pictures(self) -> list[Path]:
+        """The numbered pictures, in order."""
+        return sorted(path for path in self.folder.iterdir() if _PICTURE.fullmatch(path.name))
+
+    def load(self, path: Path) -> tuple[Image, CameraModel]:
+        """A picture and the camera that took it; raises what ``load_image`` and ``calibrate`` raise."""
+        return load_image(path), self.camera_of(path.name)
+
+    def camera_of(self, name: str) -> CameraModel:
+        """The camera of a picture, by file name; raises KeyError for a picture that the index does not list."""
+        return self._calibrated(self._index[name]["camera"])
+
+    def _calibrate(self, camera: str) -> CameraModel:
+        views = [load_image(path) for path in sorted((self._calibration / camera).glob("*.jpg"))]
+        return calibrate(views, self._board, name=camera).camera
+
+    def looks_of(self, name: str) -> Appearance | None:
+        """The piece set in a picture, learned from its enrolment pictures; ``None`` when it has none.
+
+        Raises what the game's ``learn`` raises.
+        """
+        return self._learned(self._set_of(name))
+
+    def _set_of(self, name: str) -> str:
+        return str(self._index[name].get("set", ""))
+
+    def _learn(self, set_name: str) -> Appearance | None:
+        pictures = []
+        for path in sorted(self.folder.glob("enrol*.jpg")):
+            if self.game.learn is not None and self._set_of(path.name) == set_name:
+                image, camera = self.load(path)
+                said = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+                pictures.append(TeachingPicture(image, camera, said, path.name))
+        return self.game.learn(pictures, self.layout) if pictures and self.game.learn is not None else None
