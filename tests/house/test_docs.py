@@ -36,7 +36,7 @@ EXAMPLE_GAME = "pebbles"
 """The game that CONTRIBUTING makes up; its files are not there."""
 
 SESSION = r"(?<!/)\bsessions?\b(?!/)"
-WIRE_PAGES = ("docs/internals/protocol.md", "docs/internals/link.md")
+WIRE_PAGES = ("docs/internals/protocol.md", "docs/internals/measured.md")
 """The pages about the wire, whose protocol has sessions."""
 
 PRIVATE = (

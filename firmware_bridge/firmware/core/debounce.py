@@ -1,6 +1,6 @@
 """From bouncing contacts to what they mean: buttons by integration, switches by agreement. Pure.
 
-A contact that closes or opens chatters for some milliseconds; docs/internals/debounce.md has the figures,
+A contact that closes or opens chatters for some milliseconds; docs/internals/firmware.md has the figures,
 and what these two do with published and random chatter.
 """
 
