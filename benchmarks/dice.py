@@ -18,9 +18,12 @@ from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)
 
+import hashlib
+import json
 import statistics
 import time
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import click
@@ -28,7 +31,6 @@ import cv2
 from rich.console import Console
 from rich.progress import track
 
-from benchmarks.parts.dice_photos import PhotographedDie, held_out, load_truth
 from simulator.scene.dice_variety import tray_of_six
 from vision.images import load_image
 from vision.readers.dice.networks import Networks, shipped
@@ -36,8 +38,32 @@ from vision.readers.dice.photographs import DieInPicture, read_photograph
 from vision.readers.dice.reader import DiceReader
 from vision.readers.protocols import SurfaceView
 
+HELD_OUT = 60
+"""How many photographs are never trained on."""
 LEAST_OVERLAP = 0.5
 ROUNDS = 40
+
+
+@dataclass(frozen=True)
+class PhotographedDie:
+    """A die in a photograph: its value as text, and its box (left, top, right, bottom) in pixels."""
+
+    value: str
+    box: tuple[float, float, float, float]
+
+
+def load_truth(folder: Path) -> dict[str, list[PhotographedDie]]:
+    """Read ``truth.json`` of a folder: the dice by file name."""
+    given: Mapping[str, list[Mapping[str, object]]] = json.loads((folder / "truth.json").read_text(encoding="utf-8"))
+    return {
+        name: [PhotographedDie(str(die["value"]), tuple(die["box"])) for die in dice]  # type: ignore[arg-type]
+        for name, dice in given.items()
+    }
+
+
+def held_out(names: Iterable[str]) -> frozenset[str]:
+    """The names that are kept aside: the first HELD_OUT by the SHA-256 of the name."""
+    return frozenset(sorted(names, key=lambda name: hashlib.sha256(name.encode()).hexdigest())[:HELD_OUT])
 
 
 @dataclass(frozen=True)

@@ -35,10 +35,13 @@ from torch import nn
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.parts.dice_photos import BOX_PER_SIDE, held_out, load_truth
+from benchmarks.dice import held_out, load_truth
 from simulator.scene.dice_variety import DicePicture, TrueDie, dice_picture
 from vision.readers.dice.finding import candidates_of
 from vision.readers.dice.networks import CELL_PX, CLASSES, CROP_PX, NOTHING, WEIGHTS, Network, crop, normalised
+
+BOX_PER_SIDE = 1.45
+"""How large the boxes of the truth are beside a die's edge: they hold all of a die, however it is turned."""
 
 FINDER_PX = 160
 """The side of the squares that the finder is trained on."""
