@@ -33,7 +33,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 
-from benchmarks.parts.frame_times import STAGE_NAMES, FrameReport, Stopwatch, TimedReader, draw, table
+from benchmarks.parts.frame_times import READING, STAGE_NAMES, FrameReport, Stopwatch, draw, table
 from benchmarks.parts.picture_films import FilmMoment, PictureSet, Projector, load_set
 from benchmarks.parts.picture_sets import picture_settings
 from engine.registry import load
@@ -92,10 +92,10 @@ class Viewing:
         """Start anew at a shot: a reader that has seen nothing, and a new game."""
         self.close()
         shown, layout = self._set.shots[shot], self._set.layout
-        self._reader = TimedReader(table_reader(shown.camera, layout, shown.looks))
+        reader = table_reader(shown.camera, layout, shown.looks)
         journal = self._opened.enter_context(Journal.in_memory(wall_clock=lambda: datetime.now(UTC)))
         self._service = self._opened.enter_context(
-            open_session(load(layout.game), self._reader, journal, picture_settings(layout.game))
+            open_session(load(layout.game), reader, journal, picture_settings(layout.game))
         )
         self._shot = shot
         self._watch.taken()
@@ -108,7 +108,7 @@ class Viewing:
         self._service.step(moment.frame)
         whole_s = time.perf_counter() - begin_s
         stages = self._watch.taken()
-        reading_s = self._reader.last_s
+        reading_s = stages.pop(READING)
         stages["everything else"] = max(0.0, reading_s - sum(stages.values()))
         stages["verdict"] = max(0.0, whole_s - reading_s)
         return reading_s, stages

@@ -13,7 +13,6 @@ from unittest.mock import patch
 
 from matplotlib.figure import Figure
 
-from vision.frame import Frame, Image
 from vision.locating.tracking import TableTracker
 from vision.motion.changes import ChangeDetector
 from vision.motion.hands import HandMonitor
@@ -21,7 +20,6 @@ from vision.readers import surface_reader as reader_module
 from vision.readers.blocks.reader import BlockReader
 from vision.readers.discs.reader import DiscReader
 from vision.readers.table_reader import TableReader
-from vision.reading import Reading
 from vision.surface.occlusion import OcclusionDetector
 
 STAGES: tuple[tuple[str, Any, str], ...] = (
@@ -36,12 +34,17 @@ STAGES: tuple[tuple[str, Any, str], ...] = (
     ("bare places", reader_module, "emptiness"),
     ("hands in motion", HandMonitor, "with_hand"),
 )
+READING = "reading"
+"""The whole of a reading, within which the stages lie."""
 STAGE_NAMES = (*dict.fromkeys(stage for stage, _, _ in STAGES), "everything else", "verdict")
 
 
 @dataclass
 class Stopwatch:
-    """Adds up how long stages took since it was last read, in seconds. Stages must not lie inside each other."""
+    """Adds up how long stages and whole readings took since it was last asked, in seconds.
+
+    Stages must not lie inside each other.
+    """
 
     spent_s: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
@@ -69,7 +72,8 @@ class Stopwatch:
             yield
 
     def _patched(self) -> Iterator[None]:
-        patches = [patch.object(owner, name, self.timed(stage, getattr(owner, name))) for stage, owner, name in STAGES]
+        timed = (*STAGES, (READING, TableReader, "read"))
+        patches = [patch.object(owner, name, self.timed(stage, getattr(owner, name))) for stage, owner, name in timed]
         for one in patches:
             one.start()
         try:
@@ -77,25 +81,6 @@ class Stopwatch:
         finally:
             for one in reversed(patches):
                 one.stop()
-
-
-class TimedReader:
-    """A table's reader that remembers how long its last reading took."""
-
-    def __init__(self, reader: TableReader) -> None:
-        self._reader = reader
-        self.last_s = 0.0
-
-    def read(self, frame: Frame) -> Reading:
-        """Read a frame; raises what the reader raises."""
-        begin_s = time.perf_counter()
-        reading = self._reader.read(frame)
-        self.last_s = time.perf_counter() - begin_s
-        return reading
-
-    def crop(self, frame: Frame, place: str) -> Image:
-        """Cut out one place; raises what the reader raises."""
-        return self._reader.crop(frame, place)
 
 
 SAID = {"first": "first frame of a table", "changed": "something changed", "still": "nothing changed"}
