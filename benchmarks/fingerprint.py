@@ -23,7 +23,6 @@ from random import Random
 from typing import Any
 
 import click
-import cv2
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -74,7 +73,6 @@ class Task:
 
 def lines_of(task: Task) -> list[str]:
     """Do one task and give its lines."""
-    cv2.setNumThreads(1)
     makers = {"perft": _perft_lines, "hints": _hint_lines, "explain": _explain_lines, "demo": _demo_lines}
     return makers.get(task.part, _soak_lines)(task)
 

@@ -33,11 +33,6 @@ _PLAIN_WIDTH = 132
 _SAVED_EVERY = 3
 
 
-def _begin_process() -> None:
-    # Each process has one core; more threads inside it only get in the others' way.
-    cv2.setNumThreads(1)
-
-
 def play_and_score(plan: GamePlan) -> GameScore:
     """Play one game and score it."""
     return score(play(plan))
@@ -109,7 +104,7 @@ def _play_all(plans: list[GamePlan], jobs: int, console: Console) -> list[GameSc
     def describe(_game: GameScore) -> str:
         return f"{sum(item.failed for game in scores for item in game.items)} wrong or lost"
 
-    for game in all_played(play_and_score, plans, jobs or None, console, describe, _begin_process):
+    for game in all_played(play_and_score, plans, jobs or None, console, describe):
         scores.append(game)
         for item in game.items:
             if item.failed:
@@ -122,7 +117,7 @@ def _play_all(plans: list[GamePlan], jobs: int, console: Console) -> list[GameSc
 
 
 def _tell(plan: GamePlan, console: Console, save: Path | None) -> GameScore:
-    _begin_process()
+    cv2.setNumThreads(1)
     console.print(f"{plan}", markup=False, highlight=False)
 
     def watch(frame: Frame | None, verdicts: list[Verdict]) -> None:

@@ -17,20 +17,18 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 
 import click
 import cv2
 import numpy as np
-from rich.console import Console
 from rich.progress import track
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.parts.command_line import PROGRESS, processes
 from benchmarks.parts.stress.hardships import draft_layout, hardships, piece_look
 from benchmarks.parts.stress.photoreal import PhotorealSet, PhotorealTask
 from benchmarks.parts.stress.report import save_squares, tables, write_report
@@ -38,7 +36,6 @@ from benchmarks.parts.stress.scenes import StressCase, case_of
 from benchmarks.parts.stress.score import PictureScore, lines_not_met, score
 from simulator.enrolment import enrolment_images
 from simulator.rendering.renderer import Renderer
-from simulator.scene.scene import Setting
 from simulator.table import standard_setting
 from vision.errors import EnrolmentError
 from vision.frame import Frame, Image
@@ -91,15 +88,7 @@ def tasks(images: int, seed: int, names: Sequence[str] = (), piece_sets: int = P
 def learn(pieces: int, seed: int) -> BlockAppearance | str:
     """Learn a piece set as its owner would, from pictures under an ordinary light; a sentence when that fails."""
     ordinary = standard_setting()
-    setting = Setting(
-        ordinary.camera,
-        ordinary.pose,
-        ordinary.layout,
-        ordinary.table,
-        piece_look(pieces),
-        ordinary.lighting,
-        ordinary.sensor,
-    )
+    setting = replace(ordinary, blocks=piece_look(pieces))
     layout = setting.layout
     pictures = []
     for shown in enrolment_images(setting, seed):
@@ -172,18 +161,13 @@ def run_taken(
     pictures: PhotorealSet, todo: Sequence[PhotorealTask], jobs: int, failures: Path | None = None
 ) -> Iterator[PictureScore]:
     """Look at pictures of a photoreal set, on ``jobs`` processes."""
-    # started afresh: to learn the set this process has used OpenCV's threads, which a forked one would wait for
-    with ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_one_thread) as pool:
+    with processes(jobs) as pool:
         yield from pool.map(partial(look_at_taken, pictures=pictures, failures=failures), todo, chunksize=4)
-
-
-def _one_thread() -> None:
-    cv2.setNumThreads(1)
 
 
 def run(todo: Sequence[Task], jobs: int, failures: Path | None = None) -> Iterator[PictureScore]:
     """Learn the piece sets that are needed, then look at every picture, on ``jobs`` processes."""
-    with ProcessPoolExecutor(jobs, initializer=_one_thread) as pool:
+    with processes(jobs) as pool:
         needed = sorted(set(pool.map(_pieces_of, todo, chunksize=16)))
         seed = todo[0].seed if todo else 0
         learned = dict(zip(needed, pool.map(partial(learn, seed=seed), needed), strict=True))
@@ -224,10 +208,9 @@ def main(
     failures = out / "failures"
     failures.mkdir(parents=True, exist_ok=True)
     todo = tasks(images, seed, names)
-    console = Console(stderr=True)
     order = [(name, level) for name, hardship in hardships(0, 1).items() for level in hardship.levels]
     pictures = sorted(
-        track(run(todo, jobs, failures), "Looking", len(todo), console=console),
+        track(run(todo, jobs, failures), "Looking", len(todo), console=PROGRESS),
         key=lambda picture: order.index((picture.hardship, picture.level)),
     )
     others: list[PictureScore] = []
@@ -235,7 +218,7 @@ def main(
         taken = PhotorealSet(photoreal, calibration)
         taken_todo = taken.tasks(harder, seed)
         looked = run_taken(taken, taken_todo, jobs, failures)
-        others = list(track(looked, "Looking at taken pictures", len(taken_todo), console=console))
+        others = list(track(looked, "Looking at taken pictures", len(taken_todo), console=PROGRESS))
     click.echo(tables(pictures))
     if others:
         click.echo(tables(others))

@@ -9,6 +9,7 @@ from multiprocessing import get_context
 from typing import TypeVar
 
 import click
+import cv2
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
@@ -39,9 +40,12 @@ def counting_bar(console: Console, *, transient: bool = True) -> Progress:
     return Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console, transient=transient)
 
 
-def processes(jobs: int | None, begin_process: Callable[[], None] | None = None) -> ProcessPoolExecutor:
-    """So many processes, one a core for ``None``, each started afresh: a fork would copy a bar's threads half-way."""
-    return ProcessPoolExecutor(jobs, get_context("spawn"), begin_process)
+def processes(jobs: int | None) -> ProcessPoolExecutor:
+    """So many processes, one a core for ``None``, each started afresh: a fork would copy a bar's threads half-way.
+
+    OpenCV has one thread in each; more would only get in the others' way.
+    """
+    return ProcessPoolExecutor(jobs, get_context("spawn"), cv2.setNumThreads, (1,))
 
 
 def gathered(futures: Sequence[Future[Result]], name: str, progress: Progress) -> list[Result]:
@@ -58,13 +62,12 @@ def all_played(
     jobs: int | None,
     console: Console,
     describe: Callable[[Result], str],
-    begin_process: Callable[[], None] | None = None,
 ) -> Iterator[Result]:
     """Give each game's result as it comes, with a bar that says how far it is; ``jobs`` of ``None``: one a core.
 
     ``describe`` is asked, after a result was taken, what to write beside the bar.
     """
-    with processes(jobs, begin_process) as pool, counting_bar(console, transient=False) as progress:
+    with processes(jobs) as pool, counting_bar(console, transient=False) as progress:
         task = progress.add_task("games", total=len(plans))
         for done in as_completed([pool.submit(play, plan) for plan in plans]):
             result = done.result()

@@ -115,12 +115,12 @@ def _readings(game: Game[Any, Any], state: Any, after: Any, rng: Random) -> list
 
 
 def _reading(game: Game[Any, Any], table: Appearance, instead: Mapping[str, PlaceReading]) -> Reading:
-    return Reading(1, 0.0, {at: PlaceReading(_likely(game, look, {})) for at, look in table.items()} | instead)
+    return Reading(1, 0.0, {**{at: PlaceReading(_likely(game, look, {})) for at, look in table.items()}, **instead})
 
 
 def _likely(game: Game[Any, Any], look: LookName, others: Mapping[LookName, float]) -> dict[LookName, float]:
     """One look as good as certain, but for what others it may be."""
-    shares = dict.fromkeys(game.looks, 1e-6) | others
+    shares = {**dict.fromkeys(game.looks, 1e-6), **others}
     return shares | {look: 1 - sum(share for name, share in shares.items() if name != look)}
 
 

@@ -43,8 +43,8 @@ def wire_faults(share: float, *, with_troubles: bool = True, overtakes: bool = F
     faults = replace(every, delay_s=0.02, latency_s=0.001, garbage_bytes=40, overtakes=overtakes)
     if not with_troubles:
         return faults
-    troubles = {"silence_every_s": 15.0, "silence_s": 2.5, "reset_every_s": 10.0}
-    return replace(faults, **troubles, unplug_every_s=15.0, unplugged_s=0.3)
+    silent = replace(faults, silence_every_s=15.0, silence_s=2.5)
+    return replace(silent, reset_every_s=10.0, unplug_every_s=15.0, unplugged_s=0.3)
 
 
 @dataclass
