@@ -168,7 +168,7 @@ def finder_sample(rng: np.random.Generator, picture: DicePicture) -> _Batch:
     if rng.random() < OTHER_SCALES:
         scale *= math.exp(rng.choice([-1, 1]) * rng.uniform(math.log(2), math.log(4)))
     while scale < 0.6:
-        image, scale, middle = cv2.pyrDown(image), scale * 2, middle / 2
+        image, scale, middle = np.asarray(cv2.pyrDown(image), dtype=np.uint8), scale * 2, middle / 2
         dice = tuple(TrueDie(one.x_px / 2, one.y_px / 2, one.side_px / 2, one.shows, one.in_sight) for one in dice)
     angle = rng.uniform(0, 2 * math.pi)
     cosine, sine = scale * math.cos(angle), scale * math.sin(angle)
@@ -262,8 +262,10 @@ def finder_loss(given: torch.Tensor, heat: torch.Tensor, shape: torch.Tensor) ->
 def faces_batches(rng: np.random.Generator, pictures: Pictures, size: int) -> Iterator[tuple[torch.Tensor, ...]]:
     """Batches without end for the classifier."""
     while True:
-        squares, kinds = [], []
+        squares: list[npt.NDArray[np.float32]] = []
+        kinds: list[int] = []
         while len(kinds) < size:
+            made: tuple[npt.NDArray[np.uint8], int] | None
             if pictures.mistakes and rng.random() < MISTAKES:
                 one = pictures.mistakes[int(rng.integers(len(pictures.mistakes)))]
                 side = one.side_px * math.exp(rng.normal(0, 0.09))
