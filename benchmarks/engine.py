@@ -31,9 +31,9 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import Progress
 
-from benchmarks.parts.command_line import console_for
+from benchmarks.parts.command_line import console_for, counting_bar
 from benchmarks.parts.engine_speed import (
     CHESS_PERFT,
     FIRST_RESULTS,
@@ -102,12 +102,11 @@ def main(
         starts = {name: load(name).rules.new(options) for name in known_games() if not only or name in only}
     except OptionError as error:
         raise click.UsageError(str(error)) from error
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     # What was made so far stays, and shouldn't be looked through again and again in the middle of a measurement.
     gc.collect()
     gc.freeze()
     met = True
-    with Progress(*columns, console=console, transient=True) as progress:
+    with counting_bar(console) as progress:
         task = progress.add_task("", total=len(starts) * (repetitions + 2) + repetitions)
         rates, beside = _random_games(chess, starts, repetitions, seconds, seed, progress)
         met &= print_random_games(rates, beside, console)

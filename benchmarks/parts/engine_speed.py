@@ -17,8 +17,8 @@ from types import ModuleType
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
+from benchmarks.parts.command_line import figures
 from engine.api import Game
 from engine.games.diaballik.turns import begun, packed_results
 from engine.perft import perft, start_of_count
@@ -209,27 +209,10 @@ FIRST_TURN_SHARE = 1 / 40
 """Diaballik's first turn is to take at most this part of the time of python-chess's perft 3."""
 
 
-def table_with(title: str, *columns: str) -> Table:
-    """Make a table of which the first column is text and the others are figures."""
-    table = Table(title=title, title_justify="left")
-    for number, column in enumerate(columns):
-        table.add_column(column, justify="left" if number == 0 or not column else "right")
-    return table
-
-
 def print_random_games(rates: Sequence[Rate], chess: Rate, console: Console) -> bool:
     """Print plies a second beside python-chess's; say whether every game of two is ahead."""
-    table = table_with(
-        "Random games",
-        "game",
-        "plies a second",
-        "times python-chess",
-        "least",
-        "without the fast core",
-        "plies a game",
-        "line",
-        "",
-    )
+    columns = ("plies a second", "times python-chess", "least", "without the fast core", "plies a game", "line", "")
+    table = figures("Random games", "game", *columns)
     table.add_row("python-chess", f"{chess.median:,.0f}", "1", "", "", "", "", "")
     met = True
     for rate in rates:
@@ -261,7 +244,7 @@ def print_first_turn(
     """
     share = median(mine / theirs for mine, theirs in zip(first_s, chess_s, strict=True))
     met = share <= FIRST_TURN_SHARE
-    table = table_with("Every distinct result of a Diaballik turn", "what", "results", "time", "of perft 3", "line", "")
+    table = figures("Every distinct result of a Diaballik turn", "what", "results", "time", "of perft 3", "line", "")
     table.add_row("python-chess, perft 3 from the start", "8,902", f"{1e3 * median(chess_s):.2f} ms", "1", "", "")
     table.add_row(
         "the first turn",
@@ -281,7 +264,7 @@ def print_first_turn(
 
 def print_counts(counts: Mapping[str, Sequence[DepthCount]], console: Console) -> None:
     """Print every game's counts by depth, with the time and how it grew."""
-    table = table_with("Counts to a depth", "game", "depth", "turns", "time", "turns a second", "turns ×", "time ×")
+    table = figures("Counts to a depth", "game", "depth", "turns", "time", "turns a second", "turns ×", "time ×")
     for name, found in counts.items():
         for before, now in zip([None, *found[:-1]], found, strict=True):
             table.add_row(

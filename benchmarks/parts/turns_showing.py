@@ -10,7 +10,8 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks.parts.engine_speed import table_with, timed
+from benchmarks.parts.command_line import figures
+from benchmarks.parts.engine_speed import timed
 from engine.api import Appearance, Game, LookName
 from engine.registry import load
 from engine.showing import CouldBe, turns_showing
@@ -127,7 +128,7 @@ def _likely(game: Game[Any, Any], look: LookName, others: Mapping[LookName, floa
 def print_findings(found: list[Finding], console: Console) -> bool:
     """Print them in milliseconds; give whether all are within the limit."""
     title = f"Turns that could show this, at most {1e3 * LIMIT_S:.0f} ms"
-    table = table_with(
+    table = figures(
         title, "game", "position", "legal turns", "seen exactly", "six hidden", "first of all", "verdict", ""
     )
     for each in found:
