@@ -111,4 +111,4 @@ class WholeGame(RuleBasedStateMachine):
 
 # A game is many examples in one, so fewer games than examples elsewhere; the profile still decides how many.
 TestWholeGame = WholeGame.TestCase
-TestWholeGame.settings = settings(max_examples=max(6, settings.default.max_examples // 16), stateful_step_count=40)
+TestWholeGame.settings = settings(max_examples=max(2, settings.default.max_examples // 16), stateful_step_count=40)

@@ -119,7 +119,7 @@ class WholeGame(RuleBasedStateMachine):
 
 TestWholeGame = WholeGame.TestCase
 # A game is many examples in one, so fewer games than examples elsewhere; the profile still decides how many.
-TestWholeGame.settings = settings(max_examples=max(15, settings.default.max_examples // 4), stateful_step_count=40)
+TestWholeGame.settings = settings(max_examples=max(5, settings.default.max_examples // 4), stateful_step_count=40)
 
 
 @pytest.mark.parametrize("options", [{}, {"players": 2}, {"players": 3, "standby": "follows_start_player"}])

@@ -115,7 +115,7 @@ class SideBySideNever(RuleBasedStateMachine):
 
 
 # A game is many examples in one, so fewer games than examples elsewhere; the profile still decides how many.
-quick = settings(max_examples=max(20, settings.default.max_examples // 4), stateful_step_count=25)
+quick = settings(max_examples=max(7, settings.default.max_examples // 4), stateful_step_count=25)
 TestWholeGame = WholeGame.TestCase
 TestWholeGame.settings = quick
 TestSideBySideNever = SideBySideNever.TestCase

@@ -80,6 +80,6 @@ class WholeGame(RuleBasedStateMachine):
         assert bool(GAME.rules.announcements(self.state)) == (outcome is None)
 
 
-quick = settings(max_examples=max(15, settings.default.max_examples // 6), stateful_step_count=25)
+quick = settings(max_examples=max(5, settings.default.max_examples // 6), stateful_step_count=25)
 TestWholeGame = WholeGame.TestCase
 TestWholeGame.settings = quick
