@@ -46,8 +46,8 @@ def shares_of(colour: FloatArray) -> FloatArray:
 
 
 def colour_of_shares(shares: FloatArray) -> FloatArray:
-    """The colour, shape (3,), of linear light in shares of paper's, ``DARK_FLOOR`` included."""
-    return np.asarray(_MIX.astype(np.float64) @ np.log(shares), dtype=np.float64)
+    """The colours, shape (..., 3), of linear light in shares of paper's, ``DARK_FLOOR`` included."""
+    return np.asarray(np.log(shares) @ _MIX.T.astype(np.float64), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -70,7 +70,5 @@ class ColourJudge:
         """Distances, (lights, colours, players); a channel that is full holds no more."""
         full = 1 / np.maximum(paper, 1e-3)
         expected = np.minimum(np.maximum(self._shares, 0.0), full) + DARK_FLOOR
-        known = np.stack([colour_of_shares(shares) for shares in expected.reshape(-1, 3)])
-        known = known.reshape(expected.shape)
-        off = (np.asarray(colours)[None, :, None] - known[:, None]) / self._spreads
+        off = (np.asarray(colours)[None, :, None] - colour_of_shares(expected)[:, None]) / self._spreads
         return np.asarray(np.sqrt((off**2).sum(axis=-1)))
