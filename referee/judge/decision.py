@@ -191,7 +191,11 @@ def _forbidden(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | Non
     """The table shows something that no rule allows."""
     if case.is_borne_out or case.free_lead < case.bench.settings.margin or _lacks_one_sensor(case):
         return None
-    return Decision(Conclusion.FORBIDDEN, case.leading, case.shown, case.free_lead)
+    # An explanation that contradicts a single place was not weighed, where that place is certain.
+    settings = case.bench.settings
+    least = min((case.seen.places[place].certainty for place, _ in case.shown), default=0.0)
+    margin = min(case.free_lead, max(settings.margin, least + settings.illegal_prior))
+    return Decision(Conclusion.FORBIDDEN, case.leading, case.shown, margin)
 
 
 def _lacks_one_sensor(case: Candidates[StateT, TurnT]) -> bool:
@@ -281,7 +285,7 @@ def _left_unseen(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | N
 
 def _allowed(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT]:
     # A square that shows nothing surely is no reason to doubt; the margin tells of it all the same.
-    surest = min((one.certainty for one in case.seen.places.values()), default=0.0) - case.bench.settings.illegal_prior
+    surest = min((one.certainty for one in case.seen.places.values()), default=0.0)
     nothing = case.best.kind is ExplanationKind.NOTHING
     return Decision(
         Conclusion.ALLOWED,

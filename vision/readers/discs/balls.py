@@ -38,11 +38,13 @@ class BallEvidence:
 
     ``shaded`` is the standard deviation of brightness that a sphere's smooth shading explains, over that of noise;
     ``edge`` the median contrast of its outline; ``colour`` the median colour inside of it. All 0 where it is hidden.
+    ``top`` are the colours of the whole disc's top and of what lies on it, (n, 3).
     """
 
     shaded: float
     edge: float
     colour: FloatArray
+    top: FloatArray
 
     @property
     def unevenness(self) -> float:
@@ -59,7 +61,7 @@ def ball_evidence(plane: TopPlane, shape: DiscShape, fit: DiscFit, nearer: BoolI
     beyond = beyond_mm(points, shape.ball_circles(centre))
     on_top, bare = beyond < -CLEAR_MM / 2, beyond > CLEAR_MM
     if on_top.sum() < FEWEST_POINTS or bare.sum() < FEWEST_POINTS:
-        return BallEvidence(0.0, 0.0, fit.colour)
+        return BallEvidence(0.0, 0.0, fit.colour, np.empty((0, 3)))
     colours = plane.at(points).astype(np.float64)
     places = (points - centre) / shape.radius_mm
     brightness = colours[:, 2:]
@@ -73,6 +75,7 @@ def ball_evidence(plane: TopPlane, shape: DiscShape, fit: DiscFit, nearer: BoolI
         float(np.sqrt(max(0.0, whole - smooth)) / (NOISE_FLOOR + noise[2])),
         _edge(plane, shape, centre, noise, nearer),
         np.median(colours[on_top], axis=0),
+        colours,
     )
 
 

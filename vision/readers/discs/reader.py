@@ -83,6 +83,15 @@ class DiscSettings:
     """Linear light of a disc's middle channel, of 1, from which it is too bright for the camera to show shading ..."""
     bleached_share: float = 0.25
     """... and this share of what an even top says against a ball is left."""
+    foreign: float = 3.0
+    """Distance, in such standard deviations, from an owner's colours at which a part of a disc's top is neither disc
+    nor ball ..."""
+    foreign_easy: float = 0.15
+    """... the share of the top that may be so for nothing, ..."""
+    foreign_cost: float = 80.0
+    """... and the odds lost for all of it, since a coin may lie there: then nothing tells of a ball either, ..."""
+    foreign_most: float = 8.0
+    """... once so many odds are lost."""
     ball_colour_spread: float = 0.4
     """Standard deviation, in log units, of a ball's colour, which shading changes."""
     nearby_mm: float = 75.0
@@ -229,10 +238,13 @@ class DiscReader:
             owner = _nearest(distance)
             others = [value for other, player, value in uneven if player == owner and other != place]
             ball_log_odds = self._ball_log_odds(ball, others, distance, light)
+            foreign = self._by_what_lies_on_it(ball, owner, light)
+            ball_log_odds *= max(0.0, 1 - foreign / self._settings.foreign_most)
             if ball_log_odds < 0 and _middle_light(fit, plane) > self._settings.bleached:
                 ball_log_odds *= self._settings.bleached_share
             contrast = fit.contrast if ball_log_odds > 0 else fit.contrast_without_ball
             log_odds = self._log_odds(place, fit, contrast, distance) + self._by_evenness(ball, ball_log_odds)
+            log_odds -= foreign
             solid = self._pieces.solid_with(fit.x_mm, fit.y_mm, self._surface.height_mm, ball=ball_log_odds > 0)
             found[place] = DiscSighting(place, fit, solid, distance, log_odds, ball, ball_log_odds, self._settings)
         return found
@@ -269,6 +281,18 @@ class DiscReader:
             own, other = (self._ball_distance2(ball.colour - colour, light) for colour in (colours.ball, colours.disc))
             log_odds += 0.5 * (other - own)
         return float(np.clip(log_odds, -most, most))
+
+    def _by_what_lies_on_it(self, ball: BallEvidence, owner: str | None, light: float) -> float:
+        """Odds lost where much of a disc's top has neither the disc's colour nor the ball's."""
+        if owner is None or not len(ball.top):
+            return 0.0
+        colours = self._appearance.players[owner]
+        off = (ball.top[:, None] - np.stack([colours.disc, colours.ball]) - [0.0, 0.0, light]) / (
+            self._settings.ball_colour_spread
+        )
+        share = float(((off**2).sum(axis=-1).min(axis=-1) > self._settings.foreign**2).mean())
+        lost = self._settings.foreign_cost * max(0.0, share - self._settings.foreign_easy)
+        return min(self._settings.colour_cost_limit, lost)
 
     def _ball_distance2(self, apart: FloatArray, light: float) -> float:
         apart = apart - np.array([0.0, 0.0, light])

@@ -12,11 +12,12 @@ from simulator.enrolment import set_up_image
 from simulator.play.actions import Arrangement, Slack
 from simulator.play.diaballik import DiscHandler
 from simulator.rendering.renderer import Renderer
-from simulator.scene.scene import Scene, Setting
+from simulator.scene.scene import ForeignObject, Scene, Setting
 from simulator.table import standard_setting
 from tests.vision.readers.discs import pictures
 from vision.frame import Frame, Image
 from vision.geometry import project
+from vision.layout.pieces import DiscPieces
 from vision.locating.location import locate
 from vision.readers.discs.enrolment import enrol
 from vision.readers.discs.reader import DiscReader
@@ -148,3 +149,25 @@ def told(table: Setting, standing: Arrangement) -> EnrolmentPicture:
     picture = set_up_image(table, standing)
     pose = locate(picture.image, table.camera, table.layout).pose
     return EnrolmentPicture(picture.image, table.camera, pose, picture.position, picture.name, table.layout.markers)
+
+
+def test_a_coin_on_a_disc_is_not_taken_for_a_ball() -> None:
+    table = standard_setting(game="diaballik")
+    handler = DiscHandler(table.layout, Slack(), np.random.default_rng(2))
+    looks = {place: f"{player} piece" for row, player in ((1, "black"), (7, "white")) for place in row_of(row)}
+    looks |= {"d1": "black piece with ball", "d7": "white piece with ball"}
+    standing = handler.set_up(looks)
+    reader = table_reader(table.camera, table.layout, enrol([told(table, standing)], table.layout.board))
+    top_mm = table.layout.board.height_mm + DiscPieces.on(table.layout.board).disc_mm
+    coins = [
+        ForeignObject("coin", standing[place].x_mm, standing[place].y_mm, (0.2, 0.4, 0.55), top_mm, radius_mm)
+        for place, radius_mm in (("a1", 8.0), ("c1", 9.5), ("f1", 10.0), ("b7", 8.5), ("e7", 9.5))
+    ]
+    image = Renderer(3).render(Scene(table, tuple(standing.values()), (), tuple(coins)), 0)
+    reading = reader.read(Frame(image, 0.0, 0, "coins"))
+    for place in ("a1", "c1", "f1", "b7", "e7"):
+        one = reading.places[place]
+        with_ball = one.probabilities[f"{looks[place]} with ball"]
+        assert one.hidden_by is HindranceKind.OBJECT or with_ball < 3 * one.probabilities[looks[place]], place
+    assert shown(reading)["d1"] == looks["d1"]
+    assert shown(reading)["d7"] == looks["d7"]
