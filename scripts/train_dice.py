@@ -8,7 +8,8 @@ right, bottom in pixels). Sixty of them, chosen by a hash of their names, are ne
 them. The other pictures are made: ``simulator.scene.dice_variety`` draws them from seeds.
 
 ``finder.onnx`` gives for every fourth pixel how likely the middle of a die is there, how large the die is and how far
-off its middle is. ``faces.onnx`` says of a square around a die what is up.
+off its middle is. ``faces.onnx`` says of a square around a die what is up, and how far the square is off; where the
+camera's place is known, it is told how aslant the die is seen.
 """
 
 from __future__ import annotations
@@ -35,13 +36,23 @@ from torch import nn
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.dice import held_out, load_truth
+from benchmarks.dice import held_out, load_truth, trained_on
 from simulator.scene.dice_variety import DicePicture, TrueDie, dice_picture
 from vision.readers.dice.finding import candidates_of
-from vision.readers.dice.networks import CELL_PX, CLASSES, CROP_PX, NOTHING, WEIGHTS, Network, crop, normalised
-
-BOX_PER_SIDE = 1.45
-"""How large the boxes of the truth are beside a die's edge: they hold all of a die, however it is turned."""
+from vision.readers.dice.networks import (
+    CELL_PX,
+    CLASSES,
+    COCKED,
+    CROP_PX,
+    NOTHING,
+    WEIGHTS,
+    Floats,
+    Network,
+    SquareView,
+    crop,
+    normalised,
+    square_input,
+)
 
 FINDER_PX = 160
 """The side of the squares that the finder is trained on."""
@@ -57,6 +68,15 @@ MINED = 300
 
 MISTAKES = 0.2
 """The share of squares that the classifier sees where the finder was mistaken."""
+
+KNOWN_VIEWS = 0.8
+"""The share of flattened squares whose classifier is told from where the camera looked."""
+
+LEANING = 3.0
+"""How much more often the classifier is shown a die that leans than another one of its picture."""
+
+SIDE_FACES = 0.5
+"""The share of squares around nothing that lie where a die shows one of its side faces."""
 
 _Batch = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float32]]
 
@@ -82,9 +102,13 @@ def finder_network() -> nn.Sequential:
 
 
 def faces_network() -> nn.Sequential:
-    """Squares around dice (n, 3, CROP_PX, CROP_PX) to the log-probabilities of CLASSES, not normalised, (n, 9)."""
+    """Squares of ``square_input`` (n, 4, CROP_PX, CROP_PX) to log-probabilities of CLASSES, not normalised, and shape.
+
+    The last three of (n, 12) say how far the middle of the upper side is from the square's, in edges, across and down,
+    and the logarithm of how much longer than thought an edge is.
+    """
     return nn.Sequential(
-        _block(3, 24, 5, 2),
+        _block(4, 24, 5, 2),
         _block(24, 40),
         _block(40, 56, 3, 2),
         _block(56, 64),
@@ -93,7 +117,7 @@ def faces_network() -> nn.Sequential:
         nn.Linear(64 * (CROP_PX // 8) ** 2, 48),
         nn.ReLU(inplace=True),
         nn.Dropout(0.2),
-        nn.Linear(48, len(CLASSES)),
+        nn.Linear(48, len(CLASSES) + 3),
     )
 
 
@@ -120,24 +144,6 @@ class Pictures:
         """One of them."""
         of = self.photos if self.photos and rng.random() < self.photo_share else self.made
         return of[int(rng.integers(len(of)))]
-
-
-def photographs(folder: Path) -> list[DicePicture]:
-    """The photographs of a folder that may be trained on."""
-    truth = load_truth(folder)
-    kept = held_out(truth)
-    pictures = []
-    for name in sorted(set(truth) - kept):
-        image = cv2.imread(str(folder / name))
-        if image is None:
-            raise click.ClickException(f"can't read {folder / name}; expected a photograph")
-        dice = []
-        for die in truth[name]:
-            left, top, right, bottom = die.box
-            side = (right - left + bottom - top) / 2 / BOX_PER_SIDE
-            dice.append(TrueDie((left + right) / 2, (top + bottom) / 2, side, die.value))
-        pictures.append(DicePicture(np.asarray(image, dtype=np.uint8), tuple(dice)))
-    return pictures
 
 
 def recoloured(rng: np.random.Generator, image: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
@@ -214,37 +220,91 @@ def mistakes_of(finder: Network, pictures: Sequence[DicePicture]) -> Iterator[Mi
                 yield Mistake(picture, one.x_px, one.y_px, one.side_px)
 
 
-def face_sample(rng: np.random.Generator, picture: DicePicture) -> tuple[npt.NDArray[np.uint8], int] | None:
-    """A square around a die, off by as much as the finder may be, or around nothing; and its class."""
+@dataclass(frozen=True, eq=False)
+class FaceSample:
+    """A square for the classifier, its class, and how far it is off: across and down in edges, and log of the edge."""
+
+    given: Floats
+    kind: int
+    off: tuple[float, float, float] | None
+
+
+def face_sample(rng: np.random.Generator, picture: DicePicture) -> FaceSample | None:
+    """A square around a die, off by as much as the finder may be, or around nothing."""
     seen = [die for die in picture.dice if die.in_sight]
     if seen and rng.random() < 0.1:
         die = seen[int(rng.integers(len(seen)))]
         side = die.side_px * math.exp(rng.choice([-1, 1]) * rng.uniform(math.log(1.8), math.log(4)))
-        off = rng.uniform(-0.5, 0.5, 2) * die.side_px
-        given, kind = (die.x_px + off[0], die.y_px + off[1], max(side, 5.0)), CLASSES.index(NOTHING)
-    elif not seen or rng.random() < 0.22:
-        where = rng.uniform(0, picture.image.shape[0], 2)
-        side = float(rng.uniform(10, 40))
-        if seen:
-            side = seen[0].side_px
-            if rng.random() < 0.6:
-                beside = seen[int(rng.integers(len(seen)))]
-                along = rng.uniform(0, 2 * math.pi)
-                away = beside.side_px * rng.uniform(0.6, 1.2) * np.array([math.cos(along), math.sin(along)])
-                where = np.array([beside.x_px, beside.y_px]) + away
-            side *= float(rng.uniform(0.7, 1.3))
-        if any(math.dist(where, (die.x_px, die.y_px)) < 0.55 * die.side_px for die in picture.dice):
-            return None
-        given, kind = (float(where[0]), float(where[1]), side), CLASSES.index(NOTHING)
+        x, y = rng.uniform(-0.5, 0.5, 2) * die.side_px + (die.x_px, die.y_px)
+        return cut_sample(rng, picture, (x, y, max(side, 5.0)), None)
+    if not seen or rng.random() < 0.22:
+        return _sample_of_nothing(rng, picture, seen)
+    often = np.array([LEANING if die.shows == COCKED else 1.0 for die in seen])
+    die = seen[int(rng.choice(len(seen), p=often / often.sum()))]
+    badly = rng.random() < (0.6 if die.shows == COCKED else 0.2)  # the finder takes a face that leans for an upper one
+    off = rng.normal(0, 0.18 if badly else 0.07, 2).clip(-0.4, 0.4) * die.side_px
+    side = die.side_px * math.exp(float(np.clip(rng.normal(0, 0.25 if badly else 0.1), -0.45, 0.45)))
+    return cut_sample(rng, picture, (die.x_px + off[0], die.y_px + off[1], side), die)
+
+
+def _sample_of_nothing(rng: np.random.Generator, picture: DicePicture, seen: Sequence[TrueDie]) -> FaceSample | None:
+    """A square beside dice or anywhere else, or at a side face."""
+    where = rng.uniform(0, picture.image.shape[0], 2)
+    side = float(rng.uniform(10, 40))
+    if seen:
+        beside = seen[int(rng.integers(len(seen)))]
+        side = beside.side_px
+        middle = np.array([beside.x_px, beside.y_px])
+        slant = picture.slant_at(*middle)
+        if slant is not None and math.hypot(*slant) > 0.2 and rng.random() < SIDE_FACES:
+            steep = math.hypot(*slant)
+            along = math.atan2(slant[1], slant[0]) + rng.normal(0, 0.4)
+            away = side * (0.5 + steep * rng.uniform(0.3, 0.7))
+            where = middle + away * np.array([math.cos(along), math.sin(along)])
+            side *= max(1.0, steep)
+        elif rng.random() < 0.6:
+            along = rng.uniform(0, 2 * math.pi)
+            where = middle + side * rng.uniform(0.6, 1.2) * np.array([math.cos(along), math.sin(along)])
+        side *= float(rng.uniform(0.7, 1.3))
+    if any(math.dist(where, (die.x_px, die.y_px)) < 0.55 * die.side_px for die in picture.dice):
+        return None
+    return cut_sample(rng, picture, (float(where[0]), float(where[1]), side), None)
+
+
+def cut_sample(
+    rng: np.random.Generator, picture: DicePicture, given: tuple[float, float, float], die: TrueDie | None
+) -> FaceSample:
+    """Cut out the square at (x, y, edge) and say what it holds: a die, or nothing."""
+    x, y, side = given
+    slant = picture.slant_at(x, y) if rng.random() < KNOWN_VIEWS else None
+    if slant is None:
+        view = SquareView(float(rng.uniform(0, 360)), None)
     else:
-        die = seen[int(rng.integers(len(seen)))]
-        off = rng.normal(0, 0.06, 2) * die.side_px
-        side = die.side_px * math.exp(rng.normal(0, 0.09))
-        given, kind = (die.x_px + off[0], die.y_px + off[1], side), CLASSES.index(die.shows)
-    square = crop(picture.image, *given, turned_deg=float(rng.uniform(0, 360)))
+        exact = SquareView.of(slant)
+        assert exact.slant is not None
+        view = SquareView(exact.turned_deg + float(rng.normal(0, 3)), exact.slant * float(rng.normal(1, 0.04)))
+    square = crop(picture.image, x, y, side, view.turned_deg)
+    off = None
+    if die is not None:
+        turn = math.radians(view.turned_deg)
+        across, down = (die.x_px - x) / side, (die.y_px - y) / side
+        off = (
+            across * math.cos(turn) - down * math.sin(turn),
+            across * math.sin(turn) + down * math.cos(turn),
+            math.log(die.side_px / side),
+        )
     if rng.random() < 0.5:
         square = np.ascontiguousarray(square[:, ::-1])
-    return recoloured(rng, square), kind
+        off = None if off is None else (-off[0], off[1], off[2])
+    kind = CLASSES.index(NOTHING if die is None else die.shows)
+    return FaceSample(square_input(recoloured(rng, square), view), kind, off)
+
+
+def faces_loss(given: torch.Tensor, kinds: torch.Tensor, off: torch.Tensor) -> torch.Tensor:
+    """The cross-entropy of the classes, and the absolute errors of middle and edge where there is a die."""
+    count = off[:, 3].sum().clamp(min=1)
+    wrong = (given[:, len(CLASSES) :] - off[:, :3]).abs().sum(dim=1) * off[:, 3]
+    return nn.functional.cross_entropy(given[:, : len(CLASSES)], kinds) + wrong.sum() / count
 
 
 def finder_loss(given: torch.Tensor, heat: torch.Tensor, shape: torch.Tensor) -> torch.Tensor:
@@ -260,24 +320,25 @@ def finder_loss(given: torch.Tensor, heat: torch.Tensor, shape: torch.Tensor) ->
 
 
 def faces_batches(rng: np.random.Generator, pictures: Pictures, size: int) -> Iterator[tuple[torch.Tensor, ...]]:
-    """Batches without end for the classifier."""
+    """Batches without end for the classifier: squares, classes, and shape with its weight (n, 4)."""
     while True:
-        squares: list[npt.NDArray[np.float32]] = []
-        kinds: list[int] = []
-        while len(kinds) < size:
-            made: tuple[npt.NDArray[np.uint8], int] | None
+        samples: list[FaceSample] = []
+        while len(samples) < size:
             if pictures.mistakes and rng.random() < MISTAKES:
                 one = pictures.mistakes[int(rng.integers(len(pictures.mistakes)))]
                 side = one.side_px * math.exp(rng.normal(0, 0.09))
                 x, y = rng.normal((one.x_px, one.y_px), 0.06 * side)
-                square = crop(one.picture.image, x, y, side, turned_deg=float(rng.uniform(0, 360)))
-                made = recoloured(rng, square), CLASSES.index(NOTHING)
+                made: FaceSample | None = cut_sample(rng, one.picture, (x, y, side), None)
             else:
                 made = face_sample(rng, pictures.pick(rng))
             if made is not None:
-                squares.append(normalised(made[0], each=True))
-                kinds.append(made[1])
-        yield torch.from_numpy(np.stack(squares)), torch.tensor(kinds)
+                samples.append(made)
+        shapes = [(0.0, 0.0, 0.0, 0.0) if one.off is None else (*one.off, 1.0) for one in samples]
+        yield (
+            torch.from_numpy(np.stack([one.given for one in samples])),
+            torch.tensor([one.kind for one in samples]),
+            torch.tensor(shapes, dtype=torch.float32),
+        )
 
 
 def finder_batches(rng: np.random.Generator, pictures: Pictures, size: int) -> Iterator[tuple[torch.Tensor, ...]]:
@@ -340,7 +401,9 @@ def write(network: nn.Sequential, name: str, shape: tuple[int, ...], folder: Pat
 def fitted_temperature(network: nn.Sequential, batches: Iterator[tuple[torch.Tensor, ...]], count: int = 30) -> float:
     """The temperature (Guo et al., 2017) that makes probabilities of pictures not trained on come true."""
     with torch.no_grad():
-        pairs = [(network(squares), kinds) for squares, kinds in (next(batches) for _ in range(count))]
+        pairs = [
+            (network(squares)[:, : len(CLASSES)], kinds) for squares, kinds, _ in (next(batches) for _ in range(count))
+        ]
     given, kinds = torch.cat([pair[0] for pair in pairs]), torch.cat([pair[1] for pair in pairs])
     right = float((given.argmax(1) == kinds).float().mean())
     tried = [0.6 + 0.05 * step for step in range(40)]
@@ -367,7 +430,7 @@ def main(photos: Path, made: int, minutes: float, seed: int, out: Path, listing:
     pictures = [dice_picture(np.random.default_rng([seed, number])) for number in numbers]
     aside = max(1, made // 20)
     train_both(
-        Pictures(pictures[aside:], photographs(photos)), Pictures(pictures[:aside], ()), minutes, seed, out, console
+        Pictures(pictures[aside:], trained_on(photos)), Pictures(pictures[:aside], ()), minutes, seed, out, console
     )
 
 
@@ -385,10 +448,10 @@ def train_both(
         looked_at = [*pictures.photos, *pictures.made[:MINED]]
         mistakes = tuple(mistakes_of(Network(out / "finder.onnx", found_by), looked_at))
         pictures = replace(pictures, mistakes=mistakes)
-        train(faces, faces_batches(rng, pictures, 64), nn.functional.cross_entropy, minutes, progress, "faces")
+        train(faces, faces_batches(rng, pictures, 64), faces_loss, minutes, progress, "faces")
     sums = {
         "finder": found_by,
-        "faces": write(faces, "faces", (1, 3, CROP_PX, CROP_PX), out),
+        "faces": write(faces, "faces", (1, 4, CROP_PX, CROP_PX), out),
         "temperature": round(fitted_temperature(faces, faces_batches(rng, aside, 64)), 3),
     }
     (out / "weights.json").write_text(json.dumps(sums, indent=2) + "\n", encoding="utf-8")

@@ -9,7 +9,7 @@ import numpy as np
 
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, project
-from vision.layout.surfaces import top_mm
+from vision.layout.surfaces import GridSurface, top_mm
 from vision.layout.table import TableLayout
 from vision.locating.location import TableLocation
 from vision.surface.occlusion import Occlusion
@@ -24,11 +24,10 @@ def draw(image: Image, located: TableLocation, layout: TableLayout, camera: Came
     """Give a copy of the picture (height x width x 3, uint8) with the markers, the board's box and its grid drawn.
 
     The grid lies on the board's top; the box reaches from the table to the top of the pieces. Both bend with the
-    lens. An uncertain pose is drawn in red.
+    lens. A tray has a box alone. An uncertain pose is drawn in red.
     """
     picture = np.array(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR) if image.ndim == 2 else image, dtype=np.uint8)
-    board = layout.board
-    half_x, half_y = board.bounds_mm.right_mm, board.bounds_mm.far_mm
+    board = layout.surfaces[0]
 
     def line(start_mm: tuple[float, float, float], end_mm: tuple[float, float, float], colour: tuple[int, ...]) -> None:
         fractions = np.linspace(0, 1, _STEPS_PER_LINE)[:, None]
@@ -36,13 +35,16 @@ def draw(image: Image, located: TableLocation, layout: TableLayout, camera: Came
         cv2.polylines(picture, [_whole(project(camera, located.pose, points))], False, colour, 1, cv2.LINE_AA)
 
     grid, box = (_DOUBT, _DOUBT) if located.uncertain else (_GRID, _BOX)
-    top = board.height_mm
-    for column in range(board.columns + 1):
-        x = column * board.cell_mm - half_x
-        line((x, -half_y, top), (x, half_y, top), grid)
-    for row in range(board.rows + 1):
-        y = row * board.cell_mm - half_y
-        line((-half_x, y, top), (half_x, y, top), grid)
+    if isinstance(board, GridSurface):
+        top, half_x, half_y = board.height_mm, board.bounds_mm.right_mm, board.bounds_mm.far_mm
+        for column in range(board.columns + 1):
+            x = column * board.cell_mm - half_x
+            line((x, -half_y, top), (x, half_y, top), grid)
+        for row in range(board.rows + 1):
+            y = row * board.cell_mm - half_y
+            line((-half_x, y, top), (half_x, y, top), grid)
+        for name in (board.places[0], board.places[board.columns - 1], board.places[-1]):
+            _write(picture, name, project(camera, located.pose, [[*board.centre_mm(name), top]])[0])
     corners = [(x, y) for x, y, _ in board.bounds_mm.corners_mm(0.0)[::-1]]
     heights = sorted({0.0, top_mm(board)})
     for number, (x, y) in enumerate(corners):
@@ -57,8 +59,6 @@ def draw(image: Image, located: TableLocation, layout: TableLayout, camera: Came
             f"{marker.marker_id}: {located.marker_errors_px[marker.marker_id]:.2f} px",
             marker.corners_px.max(axis=0),
         )
-    for name in (board.places[0], board.places[board.columns - 1], board.places[-1]):
-        _write(picture, name, project(camera, located.pose, [[*board.centre_mm(name), top]])[0])
     return picture
 
 

@@ -1,4 +1,4 @@
-"""Dice in plain photographs: what ``referee read --dice`` prints, and what ``referee roll --camera`` waits for."""
+"""What ``referee read --dice`` prints of dice in photographs, and what ``referee roll --camera`` waits for."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from vision.cameras import Camera
     from vision.frame import Image
     from vision.readers.dice.photographs import DieInPicture
+    from vision.readers.table_reader import TableReader
+    from vision.reading import Reading
 
+NOT_RESTED = "the pictures ended before the dice had rested for two of them; show more pictures"
 FRAME_TIMEOUT_S = 10.0
 RESTING_PX = 0.12
 """How far a die may seem to move between two pictures and still rest, beside the side of its box."""
@@ -111,8 +114,7 @@ def rolled_before(camera: Camera) -> str:
         try:
             image: Image = camera.read(FRAME_TIMEOUT_S).image
         except EndOfFramesError:
-            why = said or "the pictures ended before the dice had rested for two of them; show more pictures"
-            raise FrameError(why) from None
+            raise FrameError(said or NOT_RESTED) from None
         seen = [*seen[-1:], read_photograph(image, networks, "the camera's picture")]
         hindrance = _hindrance(seen[-1])
         if hindrance and hindrance != said:
@@ -122,10 +124,42 @@ def rolled_before(camera: Camera) -> str:
             return ",".join(sorted(str(die.value) for die in seen[-1]))
 
 
+def rolled_in_tray(camera: Camera, reader: TableReader) -> str:
+    """Wait until all dice in the tray of a calibrated table have rested for two pictures, and give what they show.
+
+    Raises FrameError where the pictures end before that, and what cameras raise.
+    """
+    from referee.judge import JudgeSettings
+    from referee.judge.dice import pool_dice
+    from vision.errors import EndOfFramesError, FrameError
+
+    floor = JudgeSettings().probability_floor
+    seen: list[Reading] = []
+    said = ""
+    while True:
+        try:
+            frame = camera.read(FRAME_TIMEOUT_S)
+        except EndOfFramesError:
+            raise FrameError(said or NOT_RESTED) from None
+        seen = [*seen[-1:], reader.read(frame)]
+        dice = [die for roll in seen[-1].rolls for die in roll.dice]
+        hindrance = " ".join(one.message for one in seen[-1].hindrances)
+        hindrance = hindrance or _what_hinders(len(dice), sum(die.cocked for die in dice))
+        if hindrance and hindrance != said:
+            click.echo(hindrance, err=True)
+        said = hindrance
+        pooled = pool_dice(seen, floor)
+        if len(seen) > 1 and pooled is not None and pooled.rests and not hindrance:
+            return ",".join(pooled.faces)
+
+
 def _hindrance(dice: Sequence[DieInPicture]) -> str:
-    if not dice:
+    return _what_hinders(len(dice), sum(die.value is None for die in dice))
+
+
+def _what_hinders(count: int, leaning: int) -> str:
+    if not count:
         return "no dice in sight; roll them where the camera sees them"
-    leaning = sum(die.value is None for die in dice)
     if leaning:
         return f"{'a die leans' if leaning == 1 else f'{leaning} dice lean'} and counts for nothing; roll again"
     return ""

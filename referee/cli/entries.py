@@ -15,6 +15,8 @@ from referee.cli.options import by_option, journal_option, read_pairs, rule_opti
 
 if TYPE_CHECKING:
     from referee.hints.advice import HintSettings
+    from referee.settings.sections import Settings
+    from vision.readers.table_reader import TableReader
 
 
 @click.command(cls=ExampleCommand)
@@ -107,8 +109,8 @@ def roll_command(
     """Enter what the dice show.
 
     The referee never rolls by itself: it is told what the dice on the table show, or looks. FACES is written as the
-    game's page in docs/games/ says. A camera needs no calibration for this; it should see the dice of the roll and no
-    others.
+    game's page in docs/games/ says. A camera needs no calibration for this; it should then see the dice of the roll
+    and no others. Where a calibration is set and the layout has a tray, only the dice in the tray count.
 
     Examples:
       referee roll 4,1
@@ -124,11 +126,29 @@ def roll_command(
     click.echo(submit(context, journal, EnterRoll(faces, by or user_name())))
 
 
+def _tray_reader(settings: Settings) -> TableReader | None:
+    """What reads the trays of the table; ``None`` without a calibration, a layout or a tray."""
+    from dataclasses import replace
+
+    from referee.settings.table_layout import layout_for_camera
+    from vision.calibration import load_calibration
+    from vision.layout.surfaces import Tray
+    from vision.readers.registry import table_reader
+
+    if settings.camera.calibration is None or settings.table.layout is None:
+        return None
+    for part in layout_for_camera(settings.game.name, settings.table.layout).parts():
+        trays = tuple(surface for surface in part.surfaces if isinstance(surface, Tray))
+        if trays:
+            return table_reader(load_calibration(settings.camera.calibration), replace(part, surfaces=trays), None)
+    return None
+
+
 def _seen_by(context: CommandContext, source: str) -> str:
     """What the dice before a camera show, for a game that does not tell them apart."""
     from engine import registry
     from engine.api import NamesDice
-    from referee.cli.dice import rolled_before
+    from referee.cli.dice import rolled_before, rolled_in_tray
     from vision.cameras import open_camera
 
     settings = context.configuration().settings
@@ -139,8 +159,9 @@ def _seen_by(context: CommandContext, source: str) -> str:
         )
     asked = settings.camera
     size = (asked.width_px, asked.height_px)
+    reader = _tray_reader(settings)
     with open_camera(source, size=size, frames_per_second=asked.frames_per_second) as camera:
-        faces = rolled_before(camera)
+        faces = rolled_before(camera) if reader is None else rolled_in_tray(camera, reader)
     click.echo(f"seen: {faces}")
     return faces
 

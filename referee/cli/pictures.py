@@ -77,7 +77,9 @@ def _read_table(
     from vision.drawing import draw, draw_occlusions
     from vision.frame import Frame
     from vision.images import load_image
+    from vision.layout.surfaces import GridSurface
     from vision.locating.location import locate
+    from vision.readers.dice.drawing import draw_roll
     from vision.readers.protocols import SurfaceView
     from vision.readers.registry import reader_kind, table_reader
 
@@ -86,25 +88,30 @@ def _read_table(
     ).settings
     camera = camera_of(settings.camera.calibration)
     table = layout_for_camera(settings.game.name, settings.table.layout)
-    kind = reader_kind(table)
     picture = load_image(image)
-    if settings.table.looks is not None:
-        known = kind.load(settings.table.looks)
+    if not any(isinstance(surface, GridSurface) for surface in table.surfaces):
+        known = None
+    elif settings.table.looks is not None:
+        known = reader_kind(table).load(settings.table.looks)
     else:
+        kind = reader_kind(table)
         pose = locate(picture, camera, table).pose
         view = SurfaceView(picture, camera, pose, table.board, markers=table.markers)
         known = kind.learn(view, kind.plain(table.board), registry.load(settings.game.name).players)
     reader = table_reader(camera, table, known)
+    reading = reader.read(Frame(picture, 0.0, 0, str(image)))
     if debug_image is not None:
         located = locate(picture, camera, table)
         stages = reader.stages(picture, located.pose)
         drawn = reader.draw(draw(picture, located, table, camera), stages)
         for seen in stages.values():
             drawn = draw_occlusions(drawn, seen.rectified, seen.occlusions)
+        trays = {surface.name: surface for surface in table.parts()[0].surfaces}
+        for roll in (roll for roll in reading.rolls if roll.surface in trays):
+            drawn = draw_roll(drawn, roll, trays[roll.surface], camera, located.pose)
         save_image(debug_image, drawn)
-    reading = reader.read(Frame(picture, 0.0, 0, str(image)))
     click.echo(json.dumps(reading_to_json(reading, str(image)), indent=2, ensure_ascii=False))
-    return OK if reading.places else CHECK_FAILED
+    return OK if reading.places or reading.rolls else CHECK_FAILED
 
 
 @click.command(cls=ExampleCommand)

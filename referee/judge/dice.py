@@ -50,10 +50,14 @@ class LyingDie:
 
 @dataclass(frozen=True)
 class SeenDice:
-    """The dice that lie on the table; ``rests`` when each shows a face for the game, and did for two readings."""
+    """The dice that lie on the table; ``rests`` when each shows a face for the game, and did for two readings.
+
+    ``leaning`` counts those that lie still and lean on something.
+    """
 
     dice: tuple[LyingDie, ...] = ()
     rests: bool = False
+    leaning: int = 0
 
     @property
     def faces(self) -> tuple[str, ...]:
@@ -90,7 +94,7 @@ def pool_dice(readings: Sequence[Reading], floor: float) -> SeenDice | None:
         LyingDie(key[0], die.x_mm, die.y_mm, die.die, _pooled_faces([dice[key].faces for dice in given], floor))
         for key, die in last.items()
     ]
-    return SeenDice(tuple(pooled), rests)
+    return SeenDice(tuple(pooled), rests, sum(die.cocked and die.at_rest for die in last.values()))
 
 
 def _dice_of(reading: Reading) -> Mapping[tuple[str, str], DieReading]:

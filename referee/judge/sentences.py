@@ -237,6 +237,11 @@ def no_roll_yet() -> str:
     return "That is no roll yet: every die must lie still, flat and in sight."
 
 
+def roll_again(leaning: int) -> str:
+    """Dice came to rest, and so many of them lean on something."""
+    return f"That is no roll: {'a die leans' if leaning == 1 else f'{leaning} dice lean'}. Please roll again."
+
+
 def dice_lay_there() -> str:
     """A player ended something while a roll is awaited, and the dice lie as they did."""
     return "The dice lie as before. Please roll them, or say what was rolled (referee roll)."

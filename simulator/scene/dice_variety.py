@@ -22,7 +22,8 @@ from vision.layout.table import TableLayout, layout_from_json
 
 COCKED = "cocked"
 OTHER = "other"
-_VALUES = (1, 6, 2, 5, 3, 4)
+FACE_VALUES = (1, 6, 2, 5, 3, 4)
+"""The values of ``pip_faces``, in order."""
 _GLYPHS = "0123456789*ILOTSX+ACEHKZ#?"
 
 Layer = npt.NDArray[np.float32]
@@ -45,10 +46,21 @@ class TrueDie:
 
 @dataclass(frozen=True, eq=False)
 class DicePicture:
-    """A picture of dice, blue-green-red, and its truth."""
+    """A picture of dice, blue-green-red, and its truth.
+
+    ``camera_px`` is where the camera stood over a flattened picture: across, down and above its plane, in pixels.
+    """
 
     image: Image
     dice: tuple[TrueDie, ...]
+    camera_px: tuple[float, float, float] | None = None
+
+    def slant_at(self, x_px: float, y_px: float) -> tuple[float, float] | None:
+        """How far aside, across and down, a unit lower is seen at a point; ``None`` where that isn't known."""
+        if self.camera_px is None:
+            return None
+        across, down, above = self.camera_px
+        return (across - x_px) / above, (down - y_px) / above
 
 
 def _colour(rng: np.random.Generator, low: float = 0.03, high: float = 0.98, strong: float = 1.2) -> Colour:
@@ -62,8 +74,8 @@ def _brightness(colour: Colour) -> float:
     return float(np.dot(colour, (0.11, 0.59, 0.3)))
 
 
-def random_look(rng: np.random.Generator, pips: bool = True) -> DieLook:
-    """A die of any colours whose ink stands out from its body."""
+def random_look(rng: np.random.Generator, pips: bool = True, gloss: float | None = None) -> DieLook:
+    """A die of any colours whose ink stands out from its body, and of any gloss or the one given."""
     kind = rng.random()
     if kind < 0.25:
         grey = float(rng.uniform(0.8, 1.0))
@@ -88,7 +100,8 @@ def random_look(rng: np.random.Generator, pips: bool = True) -> DieLook:
     second = tuple(float(np.clip(value + rng.uniform(-0.3, 0.3), 0, 1)) for value in body)
     rounding = float(rng.uniform(0.06, 0.4))
     ball = float(rng.uniform(1.32, 1.74))
-    gloss = float(rng.choice([0.0, 0.2, 0.6, 1.2]))
+    drawn = float(rng.choice([0.0, 0.2, 0.6, 1.2]))
+    gloss = drawn if gloss is None else gloss
     seed = int(rng.integers(1 << 30))
     return DieLook(body, ink, faces, (second[0], second[1], second[2]), mottled, rounding, ball, gloss, seed)
 
@@ -203,7 +216,7 @@ def _lay(rng: np.random.Generator, reach_mm: float) -> list[tuple[DrawnDie, str,
             look = random_look(rng, has_pips)
         size = side if rng.random() < 0.8 else float(rng.uniform(12, 20))
         face = int(rng.integers(6))
-        shows = str(_VALUES[face]) if has_pips else OTHER
+        shows = str(FACE_VALUES[face]) if has_pips else OTHER
         leans = rng.random() < 0.14
         turn = turn_of(
             face,
@@ -270,11 +283,11 @@ def dice_picture(rng: np.random.Generator, size_px: int = 256) -> DicePicture:
     draw_dice(picture, camera, pose, lighting, [die for die, _, _ in laid])
     image = _photographed(rng, picture, target_px)
     if flattened:
-        image, placed = _flattened(rng, image, camera, pose, laid, target_px)
+        image, placed, camera_px = _flattened(rng, image, camera, pose, laid, target_px)
     else:
-        placed = _placed(camera, pose, laid)
+        placed, camera_px = _placed(camera, pose, laid), None
     inside = tuple(die for die in placed if 0 <= die.x_px < size_px and 0 <= die.y_px < size_px)
-    return DicePicture(image, inside)
+    return DicePicture(image, inside, camera_px)
 
 
 def _top_mm(die: DrawnDie) -> FloatArray:
@@ -299,7 +312,7 @@ def _flattened(
     pose: Pose,
     laid: Sequence[tuple[DrawnDie, str, bool]],
     target_px: float,
-) -> tuple[Image, list[TrueDie]]:
+) -> tuple[Image, list[TrueDie], tuple[float, float, float]]:
     """The picture as seen from straight above, flattened at a height that is not quite that of the dice."""
     size = image.shape[0]
     height = float(rng.uniform(11, 21))
@@ -319,7 +332,9 @@ def _flattened(
         camera_mm = float(pose.camera_position_mm[2])
         larger = (camera_mm - height) / (camera_mm - float(top[2]))
         placed.append(TrueDie(x, y, die.side_mm * scale * larger, shows, free))
-    return np.asarray(flat, dtype=np.uint8), placed
+    x_mm, y_mm, z_mm = (float(value) for value in pose.camera_position_mm)
+    camera_px = ((x_mm + half) * scale - 0.5, (half - y_mm) * scale - 0.5, (z_mm - height) * scale)
+    return np.asarray(flat, dtype=np.uint8), placed, camera_px
 
 
 def _photographed(rng: np.random.Generator, picture: Layer, die_px: float) -> Image:
@@ -388,6 +403,6 @@ def tray_of_six(tilt_deg: float = 20.0, seed: int = 3) -> TrayPicture:
         middle = np.array([70.0 * (number % 3 - 1), 80.0 * (number // 3) - 40.0, 8.0])
         middle[:2] += rng.uniform(-15, 15, 2)
         dice.append(DrawnDie(middle, 16.0, turn, DieLook(body, ink, faces)))
-        shows.append(str(_VALUES[number]))
+        shows.append(str(FACE_VALUES[number]))
     camera = lens(horizontal_view_deg=62.0)
     return tray_picture(dice, shows, camera, looking_at(560.0, tilt_deg), Lighting())

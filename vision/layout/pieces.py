@@ -6,8 +6,9 @@ How it is read is the business of ``vision.readers``, whose registry goes by ``k
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -197,11 +198,15 @@ HIGH_STACK = 5
 
 @dataclass(frozen=True)
 class DicePieces:
-    """Dice, with edges between two lengths; ``colours`` of their bodies name them where a game tells them apart."""
+    """Dice, with edges between two lengths; ``colours`` of their bodies name them where a game tells them apart.
+
+    ``faces`` is the file of what was learned of faces without pips; a layout file names it as seen from its own folder.
+    """
 
     smallest_mm: float = 12.0
     largest_mm: float = 20.0
     colours: tuple[str, ...] = ()
+    faces: Path | None = None
 
     kind: ClassVar[str] = "dice"
     word: ClassVar[str] = "die"
@@ -215,14 +220,19 @@ class DicePieces:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> DicePieces:
-        """Read ``dice`` of a layout file: ``side``, one length or the smallest and largest, and ``colours``; all may be
-        left out. Raises LayoutError.
+        """Read ``dice`` of a layout file: ``side``, one length or the smallest and largest, ``colours``, ``faces``;
+        all may be left out. Raises LayoutError.
         """
         dice = data.get("dice", {})
         given = dice.get("side", [cls.smallest_mm, cls.largest_mm])
         smallest, largest = given if isinstance(given, list) else (given, given)
         colours = tuple(str(colour) for colour in dice.get("colours", ()))
-        return cls(positive_mm(smallest, "dice.side"), positive_mm(largest, "dice.side"), colours)
+        faces = Path(dice["faces"]) if "faces" in dice else None
+        return cls(positive_mm(smallest, "dice.side"), positive_mm(largest, "dice.side"), colours, faces)
+
+    def beside(self, folder: Path) -> DicePieces:
+        """The same, its file of faces as seen from where we are, given the folder of the layout file."""
+        return self if self.faces is None else replace(self, faces=folder / self.faces)
 
     @property
     def height_mm(self) -> float:

@@ -22,6 +22,7 @@ from typing import Any
 from common.json_files import read_json_object
 from vision.errors import LayoutError
 from vision.layout.markers import MarkerLayout, check_markers, markers_from_json
+from vision.layout.pieces import DicePieces
 from vision.layout.surfaces import GridSurface, Surface, Tray, surface_from_json
 
 
@@ -81,7 +82,7 @@ def layout_from_json(data: Mapping[str, Any]) -> TableLayout:
         if "dice_tray" in data:
             beside = data["dice_tray"]
             dice = {"side": beside["die_side"]} if "die_side" in beside else {}
-            dice |= {"colours": beside["colours"]} if "colours" in beside else {}
+            dice |= {key: beside[key] for key in ("colours", "faces") if key in beside}
             surfaces.append(surface_from_json({"tray": beside, "dice": dice}, "dice tray", None))
         for further in data.get("surfaces", ()):
             own = markers_from_json(further["markers"]) if "markers" in further else None
@@ -126,4 +127,11 @@ def default_layout(game: str) -> TableLayout:
 
 def load_layout(path: Path) -> TableLayout:
     """Read a layout file; raises LayoutError when it is missing, is not JSON or does not make sense."""
-    return layout_from_json(read_json_object(path, "the layout", LayoutError))
+    layout = layout_from_json(read_json_object(path, "the layout", LayoutError))
+    surfaces = tuple(
+        replace(surface, pieces=surface.pieces.beside(path.parent))
+        if isinstance(surface.pieces, DicePieces)
+        else surface
+        for surface in layout.surfaces
+    )
+    return replace(layout, surfaces=surfaces)

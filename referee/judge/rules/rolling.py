@@ -70,7 +70,8 @@ def awaits_roll(bench: Bench[StateT, TurnT], belief: Belief[StateT, TurnT]) -> b
 def _no_roll_yet(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     if case.dice.rests and case.weighed:
         return None
-    return _quiet(case.look, sentences.no_roll_yet())
+    leaning = case.dice.leaning
+    return _quiet(case.look, sentences.roll_again(leaning) if leaning else sentences.no_roll_yet())
 
 
 def _same_as_before(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:

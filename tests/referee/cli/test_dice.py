@@ -1,6 +1,8 @@
 """Dice read from plain photographs at the command line."""
 
 import json
+import shutil
+from datetime import date
 from pathlib import Path
 
 import cv2
@@ -8,9 +10,25 @@ import numpy as np
 import pytest
 
 from referee.cli.dice import at_rest
-from simulator.scene.dice_variety import tray_of_six
+from simulator.rendering.dice import DieLook, DrawnDie, lowest_mm, pip_faces, turn_of
+from simulator.rendering.dice import draw_dice as render_dice
+from simulator.rendering.optics import develop
+from simulator.scene.dice_variety import tray_of_six, tray_picture
+from simulator.scene.scene import Lighting
+from simulator.scene.viewpoint import lens, looking_at
 from tests.commands import Run
+from vision.calibration import Calibration, save_calibration
 from vision.readers.dice.photographs import DieInPicture
+
+TRAY = {
+    "tray": {"x": [-110, 110], "y": [-110, 110]},
+    "markers": {
+        "dictionary": "DICT_4X4_50",
+        "side": 36,
+        "z": 0.4,
+        "centres": {"0": [-140, 140], "1": [140, 140], "2": [140, -140], "3": [-140, -140]},
+    },
+}
 
 
 @pytest.fixture(scope="module")
@@ -88,3 +106,76 @@ def test_a_die_that_moved_or_shows_something_else_does_not_rest() -> None:
     assert not at_rest((die,), (DieInPicture((20.0, 10.0, 60.0, 50.0), 4, 0.9),))
     assert not at_rest((die,), (DieInPicture((10.0, 10.0, 50.0, 50.0), 5, 0.9),))
     assert not at_rest((die,), ())
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a calibration, the layout of a tray, a picture of six dice in it and one in which a die leans."""
+    folder = tmp_path_factory.mktemp("tray")
+    made = tray_of_six(8.0)
+    save_calibration(folder / "camera.json", Calibration(made.camera, (), 1.0, ()), made_on=date(2026, 5, 1))
+    (folder / "tray.json").write_text(json.dumps(TRAY))
+    (folder / "referee.toml").write_text('[camera]\ncalibration = "camera.json"\n[table]\nlayout = "tray.json"\n')
+    cv2.imwrite(str(folder / "six.png"), made.image)
+    turn = turn_of(4, 25.0, 38.0, 40.0)
+    white = (0.9, 0.93, 0.95)
+    dice = [
+        DrawnDie(np.array([-50.0, 10.0, 8.0]), 16.0, turn_of(0, 30.0), DieLook(white, (0.05, 0.05, 0.05), pip_faces())),
+        DrawnDie(
+            np.array([40.0, -20.0, lowest_mm(turn, 16.0)]), 16.0, turn, DieLook(white, (0.05, 0.05, 0.05), pip_faces())
+        ),
+    ]
+    leaning = tray_picture(dice, ["1", "cocked"], made.camera, made.pose, Lighting())
+    cv2.imwrite(str(folder / "leaning.png"), leaning.image)
+    return folder
+
+
+def test_a_table_with_a_tray_alone_is_read(run: Run, table: Path, tmp_path: Path) -> None:
+    seen = tmp_path / "seen.png"
+    given = ("--calibration", table / "camera.json", "--layout", table / "tray.json")
+    result = run("read", table / "six.png", *given, "--debug-image", seen)
+    assert result.exit_code == 0, result.stderr
+    dice = json.loads(result.stdout)["rolls"]["tray"]
+    assert sorted(die["value"] for die in dice) == ["1", "2", "3", "4", "5", "6"]
+    assert seen.exists()
+
+
+def test_the_dice_of_a_calibrated_tray_are_the_roll(
+    run: Run, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = tmp_path / "games.journal"
+    assert run("new", "blokus-dice", "--journal", journal).exit_code == 0
+    monkeypatch.chdir(table)
+    frames = tmp_path / "frames"
+    frames.mkdir()
+    for number in range(2):
+        shutil.copy(table / "leaning.png", frames / f"{number}.png")
+    asked = run("roll", "--camera", f"images:{frames}", "--journal", journal)
+    assert asked.exit_code == 5
+    assert "a die leans and counts for nothing; roll again" in " ".join(asked.stderr.split())
+    for number in range(2, 5):
+        shutil.copy(table / "six.png", frames / f"{number}.png")
+    seen = run("roll", "--camera", f"images:{frames}", "--journal", journal)
+    assert "seen: 1,2,3,4,5,6" in seen.stdout
+
+
+def test_faces_that_were_taught_reach_the_tray(run: Run, table: Path, tmp_path: Path) -> None:
+    names = ["one", "two", "three", "four", "five", "six"]
+    pictures = []
+    for number, name in enumerate(("1", "2", "3", "4", "5", "6")):
+        look = DieLook((0.9, 0.93, 0.95), (0.05, 0.05, 0.05), pip_faces())
+        face = (1, 6, 2, 5, 3, 4).index(number + 1)
+        camera = lens((160, 160), 20.0, (0, 0, 0, 0, 0), (0, 0))
+        picture = np.full((160, 160, 3), 0.25, dtype=np.float32)
+        die = DrawnDie(np.array([0.0, 0.0, 8.0]), 16.0, turn_of(face, 15.0), look)
+        render_dice(picture, camera, looking_at(320.0, 4.0, target_mm=(0.0, 0.0, 16.0)), Lighting(), [die])
+        pictures.append(tmp_path / f"{name}.png")
+        cv2.imwrite(str(pictures[-1]), develop(picture))
+    positions = [text for name in names for text in ("--positions", name)]
+    taught = run("enrol", "--dice", *pictures, *positions, "--out", tmp_path / "faces.npz")
+    assert taught.exit_code == 0, taught.stderr
+    (tmp_path / "tray.json").write_text(json.dumps(TRAY | {"dice": {"side": 16, "faces": "faces.npz"}}))
+    given = ("--calibration", table / "camera.json", "--layout", tmp_path / "tray.json")
+    result = run("read", table / "six.png", *given)
+    assert result.exit_code == 0, result.stderr
+    assert {die["value"] for die in json.loads(result.stdout)["rolls"]["tray"]} <= set(names)

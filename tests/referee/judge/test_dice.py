@@ -61,8 +61,17 @@ def test_dice_that_came_to_rest_are_the_roll(blokus: JudgedGame, trigger: Trigge
     assert ruling.verdict.margin >= 3
 
 
-@pytest.mark.parametrize("dice", ["6 2 4/ 1", "6 2 4~ 1", "6 2 4| 1", "6 2 4", "6 2 4 1 1"])
-def test_dice_that_lean_move_hide_or_are_too_few_or_many_are_no_roll_yet(blokus: JudgedGame, dice: str) -> None:
+@pytest.mark.parametrize(("dice", "lean"), [("6 2 4/ 1", "a die leans"), ("6/ 2 4/ 1", "2 dice lean")])
+def test_where_dice_lean_another_roll_is_asked_for(blokus: JudgedGame, dice: str, lean: str) -> None:
+    for trigger in Trigger:
+        ruling = look(blokus, dice, trigger)
+        assert (ruling.verdict.kind, ruling.rolls) == (VerdictKind.NOT_FINISHED, ())
+        assert ruling.verdict.sentence == f"That is no roll: {lean}. Please roll again."
+    assert look(blokus, "6 2 4 1", at_mm=FAR_MM).rolls[0].roll == "1,2,4,6"
+
+
+@pytest.mark.parametrize("dice", ["6 2 4~ 1", "6 2 4| 1", "6 2 4", "6 2 4 1 1"])
+def test_dice_that_move_hide_or_are_too_few_or_many_are_no_roll_yet(blokus: JudgedGame, dice: str) -> None:
     for trigger in Trigger:
         ruling = look(blokus, dice, trigger)
         assert (ruling.verdict.kind, ruling.rolls) == (VerdictKind.NOT_FINISHED, ())

@@ -1,4 +1,4 @@
-"""What was read of dice, drawn over the picture for a person to check."""
+"""What was read of dice, drawn over the picture for a person to check: on a photograph or on the table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ import cv2
 import numpy as np
 
 from vision.frame import Image
+from vision.geometry import CameraModel, Pose, project
+from vision.layout.pieces import DicePieces
+from vision.layout.surfaces import Surface
 from vision.readers.dice.photographs import DieInPicture
+from vision.reading import RollReading
 
 _SURE, _DOUBTFUL, _LEANS = (60, 200, 0), (0, 170, 255), (0, 0, 230)
 _SURE_FROM = 0.9
@@ -17,12 +21,29 @@ _SURE_FROM = 0.9
 def draw_dice(picture: Image, dice: Sequence[DieInPicture]) -> Image:
     """A copy with a box around each die and its value: green where it is sure, orange in doubt, red where it leans."""
     drawn = picture.copy()
-    thickness = max(1, round(min(picture.shape[:2]) / 400))
     for die in dice:
-        colour = _LEANS if die.value is None else _SURE if die.probability >= _SURE_FROM else _DOUBTFUL
-        left, top, right, bottom = (round(end) for end in die.box)
-        cv2.rectangle(drawn, (left, top), (right, bottom), colour, thickness, cv2.LINE_AA)
-        label = "leans" if die.value is None else f"{die.value} {die.probability:.0%}"
-        size = max(0.35, (bottom - top) / 90)
-        cv2.putText(drawn, label, (left, max(top - 3, 10)), cv2.FONT_HERSHEY_SIMPLEX, size, colour, thickness)
+        _draw(drawn, die)
     return np.asarray(drawn, dtype=np.uint8)
+
+
+def draw_roll(picture: Image, roll: RollReading, surface: Surface, camera: CameraModel, pose: Pose) -> Image:
+    """A copy with a box and value for each die of a tray, in the colours of ``draw_dice``."""
+    drawn = picture.copy()
+    half = DicePieces.on(surface).largest_mm * 0.6
+    for die in roll.dice:
+        around = [(die.x_mm + x, die.y_mm + y, surface.height_mm + half) for x in (-half, half) for y in (-half, half)]
+        pixels = project(camera, pose, np.array(around))
+        value = max(die.faces, key=lambda face: die.faces[face])
+        (left, top), (right, bottom) = pixels.min(axis=0).tolist(), pixels.max(axis=0).tolist()
+        _draw(drawn, DieInPicture((left, top, right, bottom), None if die.cocked else value, die.faces[value]))
+    return np.asarray(drawn, dtype=np.uint8)
+
+
+def _draw(drawn: Image, die: DieInPicture) -> None:
+    thickness = max(1, round(min(drawn.shape[:2]) / 400))
+    colour = _LEANS if die.value is None else _SURE if die.probability >= _SURE_FROM else _DOUBTFUL
+    left, top, right, bottom = (round(end) for end in die.box)
+    cv2.rectangle(drawn, (left, top), (right, bottom), colour, thickness, cv2.LINE_AA)
+    label = "leans" if die.value is None else f"{die.value} {die.probability:.0%}"
+    size = max(0.35, (bottom - top) / 90)
+    cv2.putText(drawn, label, (left, max(top - 3, 10)), cv2.FONT_HERSHEY_SIMPLEX, size, colour, thickness)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -22,8 +22,10 @@ from vision.readers.dice.networks import (
     Floats,
     Network,
     Networks,
+    SquareView,
     crop,
     normalised,
+    square_input,
 )
 
 VALUES = ("1", "2", "3", "4", "5", "6")
@@ -35,7 +37,8 @@ class FindingSettings:
 
     ``least_heat``: how probable a middle must be for a second look; lower finds more and costs time. ``smallest_px``,
     ``largest_px``: the edges that the finder was trained to find; a picture is scaled until its dice are in between.
-    ``least_die``: how probable a die must be. ``no_doubt``: what is less certain is looked at twice. ``apart``: middles
+    ``least_die``: how probable a die must be. ``no_doubt``, ``far_off``: what is less certain, or in a square that is
+    off by more edges, is looked at twice, unless it is a die with less than ``never``. ``apart``: middles
     nearer than this share of their edges' mean are one die; two that touch are that mean apart, seen aslant less.
     ``beside``, ``side_strength``: what is nearer to a die than this share of an edge, and has less than this share of
     its strength, is one of its side faces. ``leaning``: how probable a leaning die is beside what the network was
@@ -48,6 +51,8 @@ class FindingSettings:
     largest_px: float = 25.0
     least_die: float = 0.5
     no_doubt: float = 0.97
+    far_off: float = 0.15
+    never: float = 0.02
     apart: float = 0.7
     beside: float = 1.3
     side_strength: float = 0.6
@@ -121,17 +126,58 @@ _ONE_MIDDLE = 0.4
 """Middles nearer than this share of an edge were found twice, at two scales of the picture."""
 
 
+_NEAREST = 0.95
+"""Middles of two dice that lie flat are at least an edge apart; a little less for what is measured wrongly."""
+
+_SIDES_SHOW = 0.35
+"""The tangent of the angle of sight from which on side faces are large enough to be taken for upper ones."""
+
+_IN_FRONT = 0.8
+"""The cosine of how far beside the line to the camera a side face may be; its middle is off by up to half a corner."""
+
+_FARTHEST = 0.5
+"""How far a square may be off, in edges and in the logarithm of an edge: the classifier was trained on little more."""
+
 PlacedT = TypeVar("PlacedT", Candidate, FoundDie)
+
+SlantAt = Callable[[float, float], tuple[float, float]]
+"""How far aside, across and down, a unit lower is seen at (x, y) of a flattened picture, in pixels."""
 
 
 def find_dice(
-    image: Image, networks: Networks, side_px: tuple[float, float], settings: FindingSettings | None = None
+    image: Image,
+    networks: Networks,
+    side_px: tuple[float, float],
+    settings: FindingSettings | None = None,
+    slant_at: SlantAt | None = None,
+    may_lie: Callable[[Candidate], bool] | None = None,
 ) -> tuple[FoundDie, ...]:
-    """Find the dice of a picture (height, width, 3) whose edges are between two lengths, in pixels."""
+    """Find the dice of a picture (height, width, 3) whose edges are between two lengths, in pixels.
+
+    Where the picture is flattened and the camera's place known, ``slant_at`` tells from where each die is seen, and
+    thereby its upper side from its sides. ``may_lie`` leaves out places where no die can be.
+    """
     settings = settings or FindingSettings()
     looked_at = candidates_of(image, networks.finder, side_px, settings)
-    dice = _apart(list(_named(image, looked_at, networks, settings)), settings.apart)
+    if may_lie is not None:
+        looked_at = [one for one in looked_at if may_lie(one)]
+    named = list(_named(image, looked_at, networks, settings, slant_at))
+    if slant_at is not None:
+        named = [
+            (weight, die) for weight, die in named if not any(_is_below(die, other, slant_at) for _, other in named)
+        ]
+    dice = _apart(named, settings.apart)
     return tuple(die for die in dice if not any(_is_a_side_of(die, other, settings) for other in dice))
+
+
+def _is_below(die: FoundDie, other: FoundDie, slant_at: SlantAt) -> bool:
+    """Whether it is a side face of the other: in front of its upper side, and nearer than two dice can lie."""
+    away = np.array([die.x_px - other.x_px, die.y_px - other.y_px])
+    slant = np.array(slant_at(other.x_px, other.y_px))
+    distance, steep = float(np.linalg.norm(away)), float(np.linalg.norm(slant))
+    if steep < _SIDES_SHOW or not _ONE_MIDDLE < 2 * distance / (die.side_px + other.side_px) < _NEAREST:
+        return False
+    return float(away @ slant) > _IN_FRONT * distance * steep
 
 
 def _is_a_side_of(die: FoundDie, other: FoundDie, settings: FindingSettings) -> bool:
@@ -203,31 +249,66 @@ def _distance(one: Candidate | FoundDie, other: Candidate | FoundDie) -> float:
 
 
 def _named(
-    image: Image, candidates: Sequence[Candidate], networks: Networks, settings: FindingSettings
+    image: Image,
+    candidates: Sequence[Candidate],
+    networks: Networks,
+    settings: FindingSettings,
+    slant_at: SlantAt | None,
 ) -> Iterator[tuple[float, FoundDie]]:
     """What the second network says of each candidate; those that are dice, each with how much speaks for it.
 
-    Where it is in doubt, it looks again at the candidate turned by an eighth.
+    Where it is in doubt or the square was far off, it looks again at the place that the first look gave.
     """
     if not candidates:
         return
-    squares = [crop(image, one.x_px, one.y_px, one.side_px) for one in candidates]
-    given = _classified(squares, networks)
+    given, placed = _looked_at(image, candidates, networks, slant_at)
     chances = _chances(given, networks, settings)
-    doubtful = np.flatnonzero(chances.max(axis=1) < settings.no_doubt).tolist()
-    if doubtful:
-        again = [candidates[index] for index in doubtful]
-        turned = [crop(image, one.x_px, one.y_px, one.side_px, turned_deg=45) for one in again]
-        given[doubtful] = (given[doubtful] + _classified(turned, networks)) / 2
+    off = np.array(
+        [
+            max(_distance(one, other) / one.side_px, abs(math.log(other.side_px / one.side_px)))
+            for one, other in zip(candidates, placed, strict=True)
+        ]
+    )
+    is_die = 1 - chances[:, CLASSES.index(NOTHING)] > settings.never
+    again = np.flatnonzero(is_die & ((chances.max(axis=1) < settings.no_doubt) | (off > settings.far_off))).tolist()
+    if again:
+        second, better = _looked_at(image, [placed[index] for index in again], networks, slant_at, turned_deg=45.0)
+        given[again] = (given[again] + second) / 2
+        for index, one in zip(again, better, strict=True):
+            placed[index] = one
         chances = _chances(given, networks, settings)
-    for one, square, chance in zip(candidates, squares, chances, strict=True):
-        die = FoundDie(one.x_px, one.y_px, one.side_px, one.heat, chance, square)
-        if die.is_die >= settings.least_die:
+    for one, chance in zip(placed, chances, strict=True):
+        if 1 - chance[CLASSES.index(NOTHING)] >= settings.least_die:
+            square = crop(image, one.x_px, one.y_px, one.side_px)
+            die = FoundDie(one.x_px, one.y_px, one.side_px, one.heat, chance, square)
             yield die.strength, die
 
 
-def _classified(squares: Sequence[Image], networks: Networks) -> Floats:
-    return networks.faces.run(np.stack([normalised(square, each=True) for square in squares]))
+def _looked_at(
+    image: Image,
+    candidates: Sequence[Candidate],
+    networks: Networks,
+    slant_at: SlantAt | None,
+    turned_deg: float = 0.0,
+) -> tuple[Floats, list[Candidate]]:
+    """The second network's log-probabilities (n, classes) of candidates, and where it says that they are.
+
+    Where the camera's place is unknown, squares are cut out turned by ``turned_deg``.
+    """
+    squares, views = [], []
+    for one in candidates:
+        view = SquareView(turned_deg) if slant_at is None else SquareView.of(slant_at(one.x_px, one.y_px))
+        squares.append(square_input(crop(image, one.x_px, one.y_px, one.side_px, view.turned_deg), view))
+        views.append(view)
+    given = networks.faces.run(np.stack(squares))
+    placed = []
+    for one, view, shape in zip(candidates, views, given[:, len(CLASSES) :].tolist(), strict=True):
+        across, down, longer = (min(max(value, -_FARTHEST), _FARTHEST) for value in shape)
+        turn = math.radians(view.turned_deg)
+        x = one.x_px + one.side_px * (across * math.cos(turn) + down * math.sin(turn))
+        y = one.y_px + one.side_px * (down * math.cos(turn) - across * math.sin(turn))
+        placed.append(Candidate(x, y, one.side_px * math.exp(longer), one.heat))
+    return np.array(given[:, : len(CLASSES)]), placed
 
 
 def _chances(given: Floats, networks: Networks, settings: FindingSettings) -> Floats:

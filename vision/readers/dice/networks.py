@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -38,10 +39,34 @@ def normalised(image: Image, each: bool = False) -> Floats:
 
     With ``each``, by its own mean and spread, so that the light does not matter.
     """
-    values = image.transpose(2, 0, 1).astype(np.float32)
     if not each:
-        return np.ascontiguousarray(values * np.float32(1 / 128) - 1)
+        return np.asarray(cv2.dnn.blobFromImage(image, 1 / 128, mean=(128, 128, 128))[0], dtype=np.float32)
+    values = image.transpose(2, 0, 1).astype(np.float32)
     return np.ascontiguousarray((values - values.mean()) / (values.std() + 8))
+
+
+@dataclass(frozen=True)
+class SquareView:
+    """How a square is cut out: turned by so many degrees, and seen how aslant.
+
+    ``slant`` is the tangent of the angle between the line of sight and the vertical; the camera is then towards the
+    square's lower side. ``None`` where nothing is known of the camera.
+    """
+
+    turned_deg: float = 0.0
+    slant: float | None = None
+
+    @classmethod
+    def of(cls, slant: tuple[float, float]) -> SquareView:
+        """The view where what is a unit lower is seen so far aside, across and down."""
+        return cls(90.0 - math.degrees(math.atan2(slant[1], slant[0])), math.hypot(*slant))
+
+
+def square_input(square: Image, view: SquareView) -> Floats:
+    """A square as the second network takes it, (4, height, width): the picture, and how aslant it is seen."""
+    known = -1.0 if view.slant is None else view.slant
+    slant = np.full((1, *square.shape[:2]), known, dtype=np.float32)
+    return np.concatenate([normalised(square, each=True), slant])
 
 
 def crop(image: Image, x_px: float, y_px: float, side_px: float, turned_deg: float = 0.0) -> Image:
@@ -85,12 +110,18 @@ class Network:
                 f"the weights {path} are not those that were tested: their SHA-256 is {found[:12]}..., expected "
                 f"{sha256[:12]}...; install the project again"
             )
-        self._network = cv2.dnn.readNetFromONNX(np.frombuffer(data, dtype=np.uint8))
+        self._network = _network_of(np.frombuffer(data, dtype=np.uint8))
 
     def run(self, batch: Floats) -> Floats:
         """What the network gives for a batch (n, 3, height, width)."""
         self._network.setInput(batch)
         return np.asarray(self._network.forward(), dtype=np.float32)
+
+
+def _network_of(data: npt.NDArray[np.uint8]) -> cv2.dnn.Net:
+    if hasattr(cv2.dnn, "ENGINE_CLASSIC"):  # since OpenCV 5, whose new engine takes half as long again for these
+        return cv2.dnn.readNetFromONNX(data, engine=cv2.dnn.ENGINE_CLASSIC)
+    return cv2.dnn.readNetFromONNX(data)
 
 
 class Networks:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -28,6 +28,8 @@ SURE = 0.4
 """From this strength on a die is seen well; grain and print reach less, as measured on the photographs trained on."""
 MOST_UNLIKE = 1.8
 """By which factor the edges of dice in one picture may differ: they are 12 to 20 mm, and some lie farther away."""
+ALIKE = 0.5
+"""How far an edge is drawn towards the usual one of its picture, as a power; the photographs trained on gave it."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +69,13 @@ def read_photograph(
 
 
 def _of_one_size(found: Sequence[FoundDie]) -> list[FoundDie]:
-    """Leave out what is seen badly and is far smaller or larger than the dice that are seen well."""
+    """Leave out what is seen badly and far smaller or larger than the dice seen well; even out the others' edges."""
     sure = [die.side_px for die in found if die.strength >= SURE]
     if not sure:
         return list(found)
     usual = statistics.median(sure)
-    return [die for die in found if die.strength >= SURE or 1 / MOST_UNLIKE < die.side_px / usual < MOST_UNLIKE]
+    alike = [die for die in found if die.strength >= SURE or 1 / MOST_UNLIKE < die.side_px / usual < MOST_UNLIKE]
+    return [replace(die, side_px=die.side_px ** (1 - ALIKE) * usual**ALIKE) for die in alike]
 
 
 def _in_picture(die: FoundDie, image: Image, scale: float, faces: FaceSet | None) -> DieInPicture:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import permutations
 
@@ -13,13 +14,14 @@ from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import DicePieces
 from vision.layout.surfaces import Surface
 from vision.readers.dice.faces import FaceSet
-from vision.readers.dice.finding import FindingSettings, FoundDie, find_dice
+from vision.readers.dice.finding import Candidate, FindingSettings, FoundDie, find_dice
 from vision.readers.dice.networks import Networks, shipped
 from vision.readers.protocols import SurfaceView
 from vision.reading import DieReading, RollReading
 from vision.sampling import PixelMap, PlaneWindow, plane_map, sample
 
-TRAY = FindingSettings(apart=0.85, leaning=2.0)
+TRAY = FindingSettings(largest_px=18.0, no_doubt=0.9, apart=0.85, leaning=2.0)
+"""In a tray the edges are known, so that the picture can be small: it costs less time."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +47,15 @@ class DiceReader:
         settings: TraySettings | None = None,
         faces: FaceSet | None = None,
     ) -> None:
-        """Read dice with pips, or with those ``faces`` that were taught."""
-        self._faces = faces
+        """Read dice with pips, or with those ``faces`` that were taught; the layout may name a file of them.
+
+        Raises LayoutError where the surface is for other pieces, EnrolmentError where the file can't be read.
+        """
         self._surface = surface
         self._pieces = DicePieces.on(surface)
+        if faces is None and self._pieces.faces is not None:
+            faces = FaceSet.load(self._pieces.faces)
+        self._faces = faces
         self._networks = networks or shipped()
         self._settings = settings or TraySettings()
         middle = (self._pieces.smallest_mm + self._pieces.largest_mm) / 2
@@ -62,10 +69,17 @@ class DiceReader:
         scale = self._settings.px_per_mm
         sides = self._pieces.smallest_mm * scale, self._pieces.largest_mm * scale
         dice = []
-        for die in find_dice(flat, self._networks, sides, TRAY):
-            x_mm, y_mm = self._place(die, view.pose.camera_position_mm)
-            if not self._within(x_mm, y_mm):
-                continue
+        camera_mm = view.pose.camera_position_mm
+        found = find_dice(
+            flat,
+            self._networks,
+            sides,
+            TRAY,
+            slant_at=lambda x, y: self._slant(x, y, camera_mm),
+            may_lie=lambda one: self._within(*self._place(one, camera_mm)),
+        )
+        for die in found:
+            x_mm, y_mm = self._place(die, camera_mm)
             dice.append(self._reading(die, x_mm, y_mm, view, previous))
         dice.sort(key=lambda die: (die.x_mm, die.y_mm))
         return RollReading(self._surface.name, _named(dice, self._pieces.colours))
@@ -75,10 +89,21 @@ class DiceReader:
             self._seen_from = (view.pose, plane_map(view.camera, view.pose, self._window))
         return self._seen_from[1]
 
-    def _place(self, die: FoundDie, camera_mm: FloatArray) -> tuple[float, float]:
+    def _on_plane(self, x_px: float, y_px: float) -> tuple[float, float]:
+        """Millimetres of a pixel of the flattened picture, in its plane."""
+        scale, window = self._settings.px_per_mm, self._window
+        return window.left_mm + (x_px + 0.5) / scale, window.far_mm - (y_px + 0.5) / scale
+
+    def _slant(self, x_px: float, y_px: float, camera_mm: FloatArray) -> tuple[float, float]:
+        """``finding.SlantAt`` of the flattened picture."""
+        x, y = self._on_plane(x_px, y_px)
+        above = float(camera_mm[2]) - self._window.height_mm
+        return (float(camera_mm[0]) - x) / above, (y - float(camera_mm[1])) / above
+
+    def _place(self, die: Candidate | FoundDie, camera_mm: FloatArray) -> tuple[float, float]:
         """Where a die's middle is: on the ray of its upper side, at the height that its size says."""
         scale, window = self._settings.px_per_mm, self._window
-        x, y = window.left_mm + (die.x_px + 0.5) / scale, window.far_mm - (die.y_px + 0.5) / scale
+        x, y = self._on_plane(die.x_px, die.y_px)
         away = float(camera_mm[2]) - window.height_mm
         base = self._surface.height_mm
         side = die.side_px / scale
@@ -103,12 +128,17 @@ class DiceReader:
         return DieReading(
             x_mm,
             y_mm,
-            die.values() if self._faces is None else self._faces.probabilities(die.square),
+            _in_doubt(die.values() if self._faces is None else self._faces.probabilities(die.square), die.cocked),
             at_rest=rests,
             cocked=die.cocked > 0.5,
             half_hidden=_is_cut_off(view.camera, view.pose, (x_mm, y_mm, self._window.height_mm), self._pieces),
             colour_lab=die.colour_lab(),
         )
+
+
+def _in_doubt(faces: Mapping[str, float], cocked: float) -> dict[str, float]:
+    """Probabilities of faces when the die may lean, which leaves all of them alike."""
+    return {name: (1 - cocked) * chance + cocked / len(faces) for name, chance in faces.items()}
 
 
 def _is_cut_off(camera: CameraModel, pose: Pose, middle_mm: tuple[float, float, float], pieces: DicePieces) -> bool:

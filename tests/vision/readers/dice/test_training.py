@@ -26,6 +26,6 @@ def test_training_for_a_moment_writes_networks_that_run(tmp_path: Path, monkeypa
     networks = Networks(tmp_path)
     heat = networks.finder.run(np.zeros((1, 3, 64, 96), dtype=np.float32))
     assert heat.shape == (1, 4, 16, 24)
-    given = networks.faces.run(np.zeros((3, 3, CROP_PX, CROP_PX), dtype=np.float32))
-    assert given.shape == (3, len(CLASSES))
+    given = networks.faces.run(np.zeros((3, 4, CROP_PX, CROP_PX), dtype=np.float32))
+    assert given.shape == (3, len(CLASSES) + 3)
     assert networks.temperature > 0

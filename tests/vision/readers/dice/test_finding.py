@@ -1,0 +1,93 @@
+"""Where the networks look for dice, and what is made of what they say."""
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from vision.readers.dice.finding import Candidate, find_dice
+from vision.readers.dice.networks import CELL_PX, CLASSES, CROP_PX, SquareView, crop, square_input
+
+SIDE_PX = 16.0
+
+
+class OneMiddle:
+    """A finder that sees the middle of one die, in one cell."""
+
+    def __init__(self, column: int, row: int) -> None:
+        self._at = (row, column)
+
+    def run(self, batch: np.ndarray) -> np.ndarray:
+        given = np.full((1, 4, batch.shape[2] // CELL_PX, batch.shape[3] // CELL_PX), -9.0, dtype=np.float32)
+        given[0, 1:] = 0
+        given[0, 0, self._at[0], self._at[1]] = 4.0
+        return given
+
+
+class Threes:
+    """A classifier that calls everything a three, off by so much of an edge in the square."""
+
+    def __init__(self, across: float, down: float, longer: float = 0.0) -> None:
+        self._off = (across, down, longer)
+        self.slants: list[float] = []
+
+    def run(self, batch: np.ndarray) -> np.ndarray:
+        self.slants += batch[:, 3, 0, 0].tolist()
+        given = np.zeros((len(batch), len(CLASSES) + 3), dtype=np.float32)
+        given[:, 2] = 9.0
+        given[:, len(CLASSES) :] = self._off
+        return given
+
+
+def found(faces: Threes, **how: Any) -> Any:
+    networks: Any = SimpleNamespace(finder=OneMiddle(20, 15), faces=faces, temperature=1.0)
+    image = np.full((160, 160, 3), 90, dtype=np.uint8)
+    return find_dice(image, networks, (SIDE_PX / 1.4, SIDE_PX * 1.4), **how)
+
+
+def test_a_die_is_where_the_second_network_says() -> None:
+    (plain,) = found(Threes(0.0, 0.0))
+    (moved,) = found(Threes(0.1, -0.05, 0.1))
+    assert moved.x_px - plain.x_px == pytest.approx(0.1 * plain.side_px)
+    assert moved.y_px - plain.y_px == pytest.approx(-0.05 * plain.side_px)
+    assert moved.side_px == pytest.approx(plain.side_px * math.exp(0.1))
+
+
+def test_the_second_network_is_told_how_aslant_it_looks() -> None:
+    faces = Threes(0.0, -0.1)
+    (plain,) = found(Threes(0.0, 0.0))
+    (seen,) = found(faces, slant_at=lambda _x, _y: (0.6, 0.0))
+    assert faces.slants == pytest.approx([0.6])
+    # the camera is on the right, which the square shows below: up in the square is left in the picture
+    assert seen.x_px - plain.x_px == pytest.approx(-0.1 * plain.side_px)
+    assert seen.y_px == pytest.approx(plain.y_px, abs=1e-6)
+
+
+def test_where_no_die_can_lie_none_is_looked_at() -> None:
+    faces = Threes(0.0, 0.0)
+
+    def nowhere(_one: Candidate) -> bool:
+        return False
+
+    assert found(faces, may_lie=nowhere) == ()
+    assert faces.slants == []
+
+
+@pytest.mark.parametrize("towards", [(1.0, 0.0), (0.0, 1.0), (-0.7, 0.3), (0.2, -0.9)])
+def test_a_square_has_the_camera_below_it(towards: tuple[float, float]) -> None:
+    picture = np.zeros((120, 120, 3), dtype=np.uint8)
+    along = np.array(towards) / math.hypot(*towards)
+    x, y = np.rint(60 + 12 * along).astype(int)
+    picture[y - 2 : y + 3, x - 2 : x + 3] = 255
+    view = SquareView.of(towards)
+    rows, columns = np.nonzero(crop(picture, 60.0, 60.0, 20.0, view.turned_deg)[..., 0] > 128)
+    assert rows.mean() - (CROP_PX - 1) / 2 == pytest.approx(12, abs=1)
+    assert columns.mean() == pytest.approx((CROP_PX - 1) / 2, abs=1)
+
+
+def test_an_unknown_view_is_told_from_any_other() -> None:
+    square = np.full((CROP_PX, CROP_PX, 3), 70, dtype=np.uint8)
+    assert (square_input(square, SquareView())[3] < 0).all()
+    assert (square_input(square, SquareView.of((0.3, 0.4)))[3] == 0.5).all()
