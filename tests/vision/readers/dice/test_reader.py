@@ -71,7 +71,7 @@ def test_dice_that_touch_are_two() -> None:
 
 
 def test_a_die_that_leans_is_no_roll_yet() -> None:
-    made = tray(die(-40.0, 10.0, 3), die(40.0, -20.0, 2, lean=38.0))
+    made = tray(die(-40.0, 10.0, 3), die(40.0, -20.0, 6, lean=38.0))
     upright, leaning = read(made)[0].rolls[0].dice
     assert not upright.cocked
     assert leaning.cocked
