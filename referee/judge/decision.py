@@ -285,7 +285,9 @@ def _left_unseen(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | N
 
 def _allowed(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT]:
     # A square that shows nothing surely is no reason to doubt; the margin tells of it all the same.
-    surest = min((one.certainty for one in case.seen.places.values()), default=0.0)
+    surest = max(
+        min((one.certainty for one in case.seen.places.values()), default=0.0), -case.bench.settings.illegal_prior
+    )
     nothing = case.best.kind is ExplanationKind.NOTHING
     return Decision(
         Conclusion.ALLOWED,
