@@ -36,11 +36,28 @@ from vision.locating.quads import refine_quad
 from vision.locating.refinement import grid_agrees, grid_contrast, refine_by_grid
 from vision.opencv import as_grey
 
-_PATCH_MODULES_PX = 14
-_SUSPICIOUS_ERROR_PX = 1.0
-_FEW_MARKERS = 2
-_AS_CLEAR, _SAME_BOARD_PX = 0.9, 4.0
-_SHARP_ERROR_PX, _SHARP_TOGETHER_PX = 0.13, 0.3
+
+@dataclass(frozen=True)
+class LocationSettings:
+    """When locating is done, and what is said of it. Set by hand on virtual and ray-traced pictures."""
+
+    patch_module_px: int = 14
+    """Pixels of a marker's module on the patch in which it is looked for. More: smaller markers are found, slower."""
+    suspicious_error_px: float = 1.0
+    """Mean error, in pixels, from which a person is told."""
+    few_markers: int = 2
+    """Markers up to which the board's lines decide where those contradict each other."""
+    as_clear: float = 0.9
+    """Share of the clearest lines' contrast from which another pose shows them as clearly."""
+    same_board_px: float = 4.0
+    """Distance of the board's corners, in pixels, within which two poses are one."""
+    sharp_error_px: float = 0.13
+    """Error, in pixels, of three markers below which their outlines alone will do. Higher: faster, less exact."""
+    sharp_together_px: float = 0.3
+    """The same of four and more."""
+
+
+_SETTINGS = LocationSettings()
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +108,7 @@ def locate(image: Image, camera: CameraModel, layout: TableLayout, *, previous: 
     polished = [_polished(fit, grey, camera, layout) for fit in fits]
     sound = [fit for fit in polished if shapes_agree(camera, layout.markers, fit)]
     # more than two that contradict each other all ways are seen through another camera's calibration
-    if _contradicting(sound) and len({marker.marker_id for marker in markers}) <= _FEW_MARKERS:
+    if _contradicting(sound) and len({marker.marker_id for marker in markers}) <= _SETTINGS.few_markers:
         decided = _decided_by_surface(image, camera, layout, polished, previous)
         sound = sound if decided is None else [decided]
     return _choose(sound, markers, camera, layout, previous)
@@ -119,10 +136,14 @@ def _decided_by_surface(
     contrasts = [grid_contrast(picture, camera, fit.pose, layout) for fit in likely]
     if likely:
         best = likely[int(np.argmax(contrasts))]
-        close = [fit for fit, contrast in zip(likely, contrasts, strict=True) if contrast > _AS_CLEAR * max(contrasts)]
+        close = [
+            fit
+            for fit, contrast in zip(likely, contrasts, strict=True)
+            if contrast > _SETTINGS.as_clear * max(contrasts)
+        ]
         corners = layout.board.bounds_mm.corners_mm(layout.board.height_mm)
         seen = [project(camera, fit.pose, corners) for fit in (best, *close)]
-        return best if all(np.abs(one - seen[0]).max() < _SAME_BOARD_PX for one in seen) else None
+        return best if all(np.abs(one - seen[0]).max() < _SETTINGS.same_board_px for one in seen) else None
     if previous is None:
         return None
     held = [
@@ -207,11 +228,11 @@ def find_expected(
         layout.markers,
         marker_id,
         half_mm=1.5 * layout.markers.side_mm,
-        px_per_mm=_PATCH_MODULES_PX * 6 / layout.markers.side_mm,
+        px_per_mm=_SETTINGS.patch_module_px * 6 / layout.markers.side_mm,
     )
     if patch is None:
         return None
-    for sighting in finder.thorough(_stretched(patch.image)):
+    for sighting in finder.filling(_stretched(patch.image)):
         if sighting.marker_id == marker_id:
             corners = patch.to_pixels(sighting.corners_px)
             refined = refine_quad(grey, corners)
@@ -240,7 +261,7 @@ def _polished(fit: PoseFit, grey: Image, camera: CameraModel, layout: TableLayou
 
 def is_sharp(error_px: float, markers: int) -> bool:
     """Whether the markers' outlines alone fix the pose so well that looking at their patterns gains nothing."""
-    return error_px < (_SHARP_ERROR_PX if markers < 4 else _SHARP_TOGETHER_PX) and markers > 2
+    return error_px < (_SETTINGS.sharp_error_px if markers < 4 else _SETTINGS.sharp_together_px) and markers > 2
 
 
 def _choose(
@@ -295,7 +316,7 @@ def _notices(fit: PoseFit, camera: CameraModel, layout: TableLayout) -> tuple[st
                 f"marker {marker.marker_id} is not where the layout says "
                 f"({marker_error_px(camera, fit.pose, layout.markers, marker):.0f} pixels off); it is left out"
             )
-    if len(fit.used) > 1 and fit.error_px > _SUSPICIOUS_ERROR_PX:
+    if len(fit.used) > 1 and fit.error_px > _SETTINGS.suspicious_error_px:
         notices.append(
             f"the markers are {fit.error_px:.1f} pixels off on average; check that the calibration "
             f"{camera.name or ''} is this camera's, its focus is unchanged, and the markers lie where the layout says"

@@ -18,17 +18,34 @@ from vision.layout.markers import MarkerLayout
 from vision.locating.markers import FoundBy, Marker, MarkerDetector
 from vision.locating.quads import undo_tone_curve
 from vision.opencv import align_affine
+from vision.sampling import PlaneWindow, plane_map, sample
 
 _Single = npt.NDArray[np.float32]
 
-_BORDER_MODULES = 0.5
-_SEARCH_SIDES = 0.6
-_POLISH_SIDES = 0.15
-_PATCH_SIDE_PX = (16.0, 72.0)
-_LEAST_STRETCH = 0.6
-_BLURS_MODULES = (0.15, 0.3, 0.5, 0.8)
-_LEAST_LIKENESS = 0.8
-_LEAST_LEAD = 0.12
+
+@dataclass(frozen=True)
+class PatternSettings:
+    """How markers are matched by their whole pattern. Set by hand on virtual and ray-traced pictures."""
+
+    border_modules: float = 0.5
+    """How much of a marker's white border is matched, too, in modules."""
+    search_sides: float = 0.6
+    """How far off its place it is looked for, in sides. More: rougher poses will do, slower."""
+    polish_sides: float = 0.15
+    """The same for one that was found and is measured again."""
+    patch_side_px: tuple[float, float] = (16.0, 72.0)
+    """Least and most pixels of its side on the patch. More: finer, slower."""
+    least_stretch: float = 0.6
+    """Share by which its area may be off the expected one."""
+    blurs_modules: tuple[float, ...] = (0.15, 0.3, 0.5, 0.8)
+    """Blurs that are tried, standard deviations in modules."""
+    least_likeness: float = 0.8
+    """Correlation, of 1, from which it is there. Higher: fewer markers, and fewer that are none."""
+    least_lead: float = 0.12
+    """By how much it must lead the layout's other markers. Higher: the same."""
+
+
+_SETTINGS = PatternSettings()
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,25 +81,15 @@ def rectify(
     px_per_mm: float,
 ) -> RectifiedPatch | None:
     """Cut out the surroundings of one marker as seen from above; ``None`` when its centre is outside the picture."""
-    centre = np.asarray(layout.centres_mm[marker_id], dtype=np.float64)
-    size = 2 * int(half_mm * px_per_mm) + 1
-    blank = np.zeros((size, size), dtype=np.uint8)
-    patch = RectifiedPatch(blank, centre, layout.z_mm, px_per_mm, camera, pose)
-    grid = np.stack(np.meshgrid(np.arange(size), np.arange(size)), axis=-1).reshape(-1, 2).astype(np.float64)
-    pixels = patch.to_pixels(grid)
+    x_mm, y_mm = layout.centres_mm[marker_id]
+    middle = project(camera, pose, np.array([[x_mm, y_mm, layout.z_mm]]))[0]
     height, width = grey.shape
-    middle = pixels[len(pixels) // 2]
-    if not (np.isfinite(pixels).all() and 0 <= middle[0] < width and 0 <= middle[1] < height):
+    if not (0 <= middle[0] < width and 0 <= middle[1] < height):
         return None
-    columns, rows = np.moveaxis(pixels.astype(np.float32).reshape(size, size, 2), -1, 0)
-    image = cv2.remap(
-        grey,
-        np.ascontiguousarray(columns),
-        np.ascontiguousarray(rows),
-        cv2.INTER_LINEAR,
-        borderMode=cv2.BORDER_REPLICATE,
-    )
-    return RectifiedPatch(np.asarray(image, dtype=np.uint8), centre, layout.z_mm, px_per_mm, camera, pose)
+    side_mm = (2 * int(half_mm * px_per_mm) + 1) / px_per_mm
+    window = PlaneWindow(x_mm - side_mm / 2, y_mm + side_mm / 2, side_mm, side_mm, layout.z_mm, px_per_mm)
+    image = sample(grey, plane_map(camera, pose, window))
+    return RectifiedPatch(image, np.array([x_mm, y_mm]), layout.z_mm, px_per_mm, camera, pose)
 
 
 def match_expected(
@@ -92,17 +99,17 @@ def match_expected(
 
     It must look like this marker, and clearly less like the layout's others.
     """
-    view = _view(grey, camera, pose, layout, marker_id, _SEARCH_SIDES)
+    view = _view(grey, camera, pose, layout, marker_id, _SETTINGS.search_sides)
     if view is None:
         return None
     patch, light, side_px = view
-    likeness, place, template = _best_match(light, finder.pattern(marker_id), side_px, _BLURS_MODULES)
-    if likeness < _LEAST_LIKENESS:
+    likeness, place, template = _best_match(light, finder.pattern(marker_id), side_px, _SETTINGS.blurs_modules)
+    if likeness < _SETTINGS.least_likeness:
         return None
     for other in layout.centres_mm:
         if other != marker_id:
             rival, _, _ = _best_match(light, finder.pattern(other), side_px, (0.3,))
-            if likeness < rival + _LEAST_LEAD:
+            if likeness < rival + _SETTINGS.least_lead:
                 return None
     return _aligned(patch, light, side_px, place, template, marker_id)
 
@@ -115,15 +122,18 @@ def polish(
     Every edge of the code counts, not the outline alone, so blur and noise matter less. The marker is given back as
     it was when its pattern does not fit there, as when a finger lies across it.
     """
-    view = _view(grey, camera, pose, layout, marker.marker_id, _POLISH_SIDES)
+    view = _view(grey, camera, pose, layout, marker.marker_id, _SETTINGS.polish_sides)
     if view is None:
         return marker
     patch, light, side_px = view
-    likeness, place, template = _best_match(light, finder.pattern(marker.marker_id), side_px, _BLURS_MODULES)
-    if likeness < _LEAST_LIKENESS:
+    likeness, place, template = _best_match(light, finder.pattern(marker.marker_id), side_px, _SETTINGS.blurs_modules)
+    if likeness < _SETTINGS.least_likeness:
         return marker
     aligned = _aligned(patch, light, side_px, place, template, marker.marker_id)
-    if aligned is None or np.linalg.norm(aligned.centre_px - marker.centre_px) > _POLISH_SIDES * marker.side_px:
+    if (
+        aligned is None
+        or np.linalg.norm(aligned.centre_px - marker.centre_px) > _SETTINGS.polish_sides * marker.side_px
+    ):
         return marker
     return replace(marker, corners_px=aligned.corners_px)
 
@@ -134,9 +144,9 @@ def _view(
     """The patch around a marker, its light, and the marker's side on it in pixels, near the picture's own scale."""
     expected = project(camera, pose, layout.corners_mm(marker_id))
     sides = np.linalg.norm(expected - np.roll(expected, -1, axis=0), axis=1)
-    side_px = float(np.clip(1.25 * sides.max(), *_PATCH_SIDE_PX))
+    side_px = float(np.clip(1.25 * sides.max(), *_SETTINGS.patch_side_px))
     px_per_mm = side_px / layout.side_mm
-    half_mm = layout.side_mm * (0.5 + _BORDER_MODULES / 6 + search_sides)
+    half_mm = layout.side_mm * (0.5 + _SETTINGS.border_modules / 6 + search_sides)
     patch = rectify(grey, camera, pose, layout, marker_id, half_mm=half_mm, px_per_mm=px_per_mm)
     if patch is None:
         return None
@@ -147,10 +157,10 @@ def _aligned(
     patch: RectifiedPatch, light: _Single, side_px: float, place: FloatArray, template: _Single, marker_id: int
 ) -> Marker | None:
     found = align_affine(template, light, place)
-    if found is None or found[1] < _LEAST_LIKENESS:
+    if found is None or found[1] < _SETTINGS.least_likeness:
         return None
     warp = found[0]
-    if not _LEAST_STRETCH < abs(float(np.linalg.det(warp[:, :2]))) < 1 / _LEAST_STRETCH:
+    if not _SETTINGS.least_stretch < abs(float(np.linalg.det(warp[:, :2]))) < 1 / _SETTINGS.least_stretch:
         return None
     near = (template.shape[0] - side_px) / 2 - 0.5
     far = near + side_px
@@ -179,7 +189,7 @@ def _template(pattern: Image, side_px: float) -> _Single:
     modules = pattern.shape[0]
     oversampling = 4
     module_px = side_px / modules
-    size = int(side_px + 2 * _BORDER_MODULES * module_px)
+    size = int(side_px + 2 * _SETTINGS.border_modules * module_px)
     fine = (np.arange(size * oversampling) + 0.5) / oversampling
     # The marker's middle is the template's middle, whatever rounding did to its size.
     index = np.floor((fine - (size - side_px) / 2) / module_px).astype(int)

@@ -20,16 +20,40 @@ from vision.locating.markers import Marker
 from vision.locating.quads import grow_quad, quad_area
 from vision.opencv import planar_poses, project_with_jacobian, undistort_points
 
-_AGREES_WITHIN_PX = 2.0
-_AGREES_WITHIN_MM = 5.0
-_NEAREST_CAMERA_MM = 30.0
-_SHAPE_WITHIN_PX = 0.25
-_SHAPE_WITHIN = 0.02
-_SMEAR_FORGIVEN_PX = 2.5
-_LARGEST_GROWTH_PX = 0.5
-_CLEARLY_TOGETHER, _CLEARLY_TOGETHER_PX = 4, 1.0
-_RIVAL_RATIO = 3.0
-_RIVAL_FLOOR_PX = 0.15
+
+@dataclass(frozen=True)
+class PoseSettings:
+    """When markers agree with a pose, and when two poses explain a picture alike. Set by hand on virtual and ray-traced
+    pictures.
+    """
+
+    agrees_within_px: float = 2.0
+    """How far, in pixels root mean square, a marker may be from where a pose puts it. Higher: blurred markers agree,
+    and pushed ones.
+    """
+    agrees_within_mm: float = 5.0
+    """The same in mm on the table, for markers seen large: so far they may be glued beside their place."""
+    nearest_camera_mm: float = 30.0
+    """Least height of a camera above the table, and depth of a marker in front of it, in mm."""
+    shape_within_px: float = 0.25
+    """How far, in pixels, corners may be from the shape a pose gives a marker ..."""
+    shape_within: float = 0.02
+    """... and the share of its side that is added. Higher: pushed markers are noticed less."""
+    smear_forgiven_px: float = 2.5
+    """How far, in pixels, all markers may be smeared alike. Higher: stronger shaking is forgiven."""
+    largest_growth_px: float = 0.5
+    """By how many pixels glare may make black squares smaller at most."""
+    clearly_together: int = 4
+    """Markers that leave no doubt of the pose ..."""
+    clearly_together_px: float = 1.0
+    """... when their error, in pixels, is below this. Higher: fewer other poses are tried."""
+    rival_ratio: float = 3.0
+    """Ratio of errors up to which two poses explain the corners alike. Higher: more poses are called uncertain."""
+    rival_floor_px: float = 0.15
+    """Error, in pixels, below which a smaller one says nothing: the noise of corners."""
+
+
+_SETTINGS = PoseSettings()
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +83,7 @@ def marker_error_px(camera: CameraModel, pose: Pose, layout: MarkerLayout, marke
 
 def agreement_px(layout: MarkerLayout, marker: Marker) -> float:
     """How far, in pixels root mean square, a marker may be from where a pose puts it and still agree with it."""
-    return max(_AGREES_WITHIN_PX, _AGREES_WITHIN_MM * marker.side_px / layout.side_mm)
+    return max(_SETTINGS.agrees_within_px, _SETTINGS.agrees_within_mm * marker.side_px / layout.side_mm)
 
 
 def shapes_agree(camera: CameraModel, layout: MarkerLayout, fit: PoseFit) -> bool:
@@ -79,21 +103,21 @@ def shapes_agree(camera: CameraModel, layout: MarkerLayout, fit: PoseFit) -> boo
     if count > 2:
         common = shapes.mean(axis=0)
         size_px = float(np.sqrt(np.mean(np.sum(common**2, axis=1))))
-        forgiven = common * min(1.0, _SMEAR_FORGIVEN_PX / max(size_px, 1e-9))
+        forgiven = common * min(1.0, _SETTINGS.smear_forgiven_px / max(size_px, 1e-9))
         # the mean of a few takes a share of each with it
         shapes = (shapes - forgiven) * np.sqrt(count / (count - 1))
     shapes_px = np.sqrt(np.mean(np.sum(shapes**2, axis=2), axis=1))
-    allowed_px = [_SHAPE_WITHIN_PX + _SHAPE_WITHIN * marker.side_px for marker in fit.used]
+    allowed_px = [_SETTINGS.shape_within_px + _SETTINGS.shape_within * marker.side_px for marker in fit.used]
     return bool(np.all(shapes_px <= allowed_px))
 
 
 def faces_camera(pose: Pose, layout: MarkerLayout) -> bool:
     """Whether the camera is above the table and every marker in front of it."""
-    if pose.camera_position_mm[2] <= _NEAREST_CAMERA_MM:
+    if pose.camera_position_mm[2] <= _SETTINGS.nearest_camera_mm:
         return False
     centres = np.array([[*centre, layout.z_mm] for centre in layout.centres_mm.values()])
     depths = centres @ pose.rotation[2] + pose.translation[2]
-    return bool(depths.min() > _NEAREST_CAMERA_MM)
+    return bool(depths.min() > _SETTINGS.nearest_camera_mm)
 
 
 def refine_pose(
@@ -216,8 +240,8 @@ def fit_poses(camera: CameraModel, layout: MarkerLayout, markers: Sequence[Marke
         ]
         together = [fit for start in likely if (fit := _settle(camera, layout, start, known)) is not None]
         # Where more markers agree than any three points must, no smaller group can explain the picture better.
-        agreeing = [fit for fit in together if not fit.unused and fit.error_px < _CLEARLY_TOGETHER_PX]
-        if agreeing and len(known) >= _CLEARLY_TOGETHER:
+        agreeing = [fit for fit in together if not fit.unused and fit.error_px < _SETTINGS.clearly_together_px]
+        if agreeing and len(known) >= _SETTINGS.clearly_together:
             return [merge_fits(agreeing)]
     for pair in combinations(known, 2):
         if pair[0].marker_id != pair[1].marker_id:
@@ -270,7 +294,7 @@ def fit_from(
             (np.sqrt(quad_area(project(camera, pose, layout.corners_mm(marker.marker_id)))) - marker.side_px) / 2
             for marker in used
         ]
-        growth_px = float(np.clip(np.median(lacking), -_LARGEST_GROWTH_PX, _LARGEST_GROWTH_PX))
+        growth_px = float(np.clip(np.median(lacking), -_SETTINGS.largest_growth_px, _SETTINGS.largest_growth_px))
         sized = [replace(marker, corners_px=grow_quad(marker.corners_px, growth_px)) for marker in used]
         pose = refine_pose(camera, pose, *corner_pairs(layout, sized))
     return PoseFit(pose, tuple(sized), unused, _error_px(camera, pose, *corner_pairs(layout, sized)))
@@ -290,7 +314,7 @@ def merge_fits(group: Sequence[PoseFit]) -> PoseFit:
 
 def _as_good_as(error_px: float) -> float:
     """The error up to which a pose explains the corners nearly as well as one with ``error_px`` does."""
-    return _RIVAL_RATIO * max(error_px, _RIVAL_FLOOR_PX)
+    return _SETTINGS.rival_ratio * max(error_px, _SETTINGS.rival_floor_px)
 
 
 def poses_close(first: Pose, second: Pose, *, within_deg: float = 1.0, within_mm: float = 8.0) -> bool:

@@ -8,6 +8,7 @@ together.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import cv2
@@ -17,12 +18,27 @@ import numpy.typing as npt
 from vision.frame import FloatArray, Image
 
 TONE_CURVE = 2.2
-_SAMPLES_PER_SIDE = 24
-_STEPS_ACROSS = 25
-_SMALLEST_SIDE_PX = 7.0
-_REACH_PX = (1.5, 5.0)
-_FAINTEST_EDGE = 1.0
-_FEWEST_POINTS = 5
+
+
+@dataclass(frozen=True)
+class QuadSettings:
+    """How finely the sides of quads are measured. Set by hand on virtual and ray-traced pictures."""
+
+    samples_per_side: int = 24
+    """Places along each side at which the edge is measured. More: less noise, slower."""
+    steps_across: int = 25
+    """Samples across the edge at each. More: finer, slower."""
+    smallest_side_px: float = 7.0
+    """Side, in pixels, below which a quad is not measured again."""
+    reach_px: tuple[float, float] = (1.5, 5.0)
+    """Least and most, in pixels, that is looked to both sides of an edge. More: stronger blur is measured."""
+    faintest_edge: float = 1.0
+    """Step, in amounts of light up to 255, that an edge must have. Higher: dim edges are left out."""
+    fewest_points: int = 5
+    """Places that a line must be fitted to."""
+
+
+_SETTINGS = QuadSettings()
 
 
 def quad_area(corners: FloatArray) -> float:
@@ -57,7 +73,7 @@ def refine_quads(grey: Image, quads_px: Sequence[FloatArray]) -> list[FloatArray
     large = [
         index
         for index, quad in enumerate(quads_px)
-        if float(np.hypot(*(np.roll(quad, -1, axis=0) - quad).T).min()) >= _SMALLEST_SIDE_PX
+        if float(np.hypot(*(np.roll(quad, -1, axis=0) - quad).T).min()) >= _SETTINGS.smallest_side_px
     ]
     if not large:
         return refined
@@ -91,10 +107,10 @@ def _edge_lines(
     inwards = np.einsum("ni,ni->n", outward, (starts + ends) / 2 - inside) < 0
     outward[inwards] *= -1
     # A marker's module is a sixth of its side; looking further would meet the code or the border's outer edge.
-    reach = np.clip(lengths / 9, *_REACH_PX)
-    steps = reach[:, None] * np.linspace(-1, 1, _STEPS_ACROSS)
+    reach = np.clip(lengths / 9, *_SETTINGS.reach_px)
+    steps = reach[:, None] * np.linspace(-1, 1, _SETTINGS.steps_across)
     # The ends are left out: there the neighbouring side bends the edge.
-    fractions = np.linspace(0.12, 0.88, _SAMPLES_PER_SIDE)
+    fractions = np.linspace(0.12, 0.88, _SETTINGS.samples_per_side)
     feet = starts[:, None] + fractions[None, :, None] * (ends - starts)[:, None]
     points = feet[:, :, None] + steps[:, None, :, None] * outward[:, None, None]
     # a row a side: OpenCV takes no map of more than 32767 rows, and noise has many outlines
@@ -102,16 +118,18 @@ def _edge_lines(
     seen = cv2.remap(grey, flat, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
     # Blur happens in light, before the camera's tone curve; undoing the curve keeps white from creeping into black.
     table = undo_tone_curve(np.arange(256)).astype(np.float32)
-    profile = np.asarray(cv2.LUT(seen, table), dtype=np.float32).reshape(len(starts), _SAMPLES_PER_SIDE, _STEPS_ACROSS)
+    profile = np.asarray(cv2.LUT(seen, table), dtype=np.float32).reshape(
+        len(starts), _SETTINGS.samples_per_side, _SETTINGS.steps_across
+    )
     slope = np.maximum(np.diff(profile, axis=2), 0)
     middle = ((steps[:, :-1] + steps[:, 1:]) / 2)[:, None, :]
     strength = slope.sum(axis=2)
-    clear = strength > np.maximum(_FAINTEST_EDGE, 0.4 * np.median(strength, axis=1, keepdims=True))
+    clear = strength > np.maximum(_SETTINGS.faintest_edge, 0.4 * np.median(strength, axis=1, keepdims=True))
     peak = np.take_along_axis(np.broadcast_to(middle, slope.shape), slope.argmax(axis=2)[..., None], axis=2)
     weight = slope * (np.abs(middle - peak) <= np.maximum(1.0, reach / 3)[:, None, None])
     offset = (weight * middle).sum(axis=2) / np.maximum(weight.sum(axis=2), 1e-9)
     lines, straight = _robust_lines(feet + offset[..., None] * outward[:, None], clear)
-    return lines, straight & (clear.sum(axis=1) >= _SAMPLES_PER_SIDE // 3)
+    return lines, straight & (clear.sum(axis=1) >= _SETTINGS.samples_per_side // 3)
 
 
 def _robust_lines(points: FloatArray, clear: npt.NDArray[np.bool_]) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
@@ -120,7 +138,7 @@ def _robust_lines(points: FloatArray, clear: npt.NDArray[np.bool_]) -> tuple[Flo
     lines, fitted = np.zeros((len(points), 3)), np.ones(len(points), dtype=np.bool_)
     for _ in range(4):
         count = kept.sum(axis=1)
-        fitted &= count >= _FEWEST_POINTS
+        fitted &= count >= _SETTINGS.fewest_points
         weight = kept / np.maximum(count, 1)[:, None]
         centre = np.einsum("nm,nmi->ni", weight, points)
         apart = points - centre[:, None]

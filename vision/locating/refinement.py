@@ -8,6 +8,7 @@ that it lies on it (Gauss-Newton on point-to-line distances, weighted as Huber 1
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,18 +20,37 @@ from vision.sampling import sample
 from vision.surface.grid_lines import grid_segments
 from vision.surface.view import rectified_view
 
-SEARCH_MM = 9.0
-STEP_MM = 0.5
-OFFSETS_MM = np.arange(-SEARCH_MM, SEARCH_MM + STEP_MM / 2, STEP_MM)
-AGREEING_MM = 1.5
-AGREEING_SHARE = 0.5
-FEWEST_LINES = 20
-LINE_CONTRAST = 0.05
-ROUNDS = 3
-STEPS_A_ROUND = 4
-HUBER_PX = 1.0
+
+@dataclass(frozen=True)
+class RefinementSettings:
+    """How grid lines are looked for, and when they bear a pose out. Set by hand on virtual and ray-traced pictures."""
+
+    search_mm: float = 9.0
+    """How far beside its place a line is looked for, in mm. Farther: rougher poses will do, and the next line is met.
+    """
+    step_mm: float = 0.5
+    """Step, in mm, of that search."""
+    agreeing_mm: float = 1.5
+    """How far beside its place, in mm, a line lies where the pose puts it."""
+    agreeing_share: float = 0.5
+    """Share of the clear lines that must. Higher: fewer poses are borne out."""
+    fewest_lines: int = 20
+    """Clear lines that are needed at all."""
+    line_contrast: float = 0.05
+    """Step of log brightness from which a line is clear. Higher: faint lines count less, and grain."""
+    rounds: int = 3
+    """Times that lines are looked for anew from the better pose."""
+    steps_a_round: int = 4
+    """Gauss-Newton steps each time."""
+    huber_px: float = 1.0
+    """Distance, in pixels, from which a line counts less (Huber 1964)."""
+    marker_weight: float = 2.0
+    """What the markers count beside all lines together. Higher: the pose stays nearer to them."""
+
+
+_SETTINGS = RefinementSettings()
+OFFSETS_MM = np.arange(-_SETTINGS.search_mm, _SETTINGS.search_mm + _SETTINGS.step_mm / 2, _SETTINGS.step_mm)
 GRID_ALONG = np.linspace(0.1, 0.9, 17)
-MARKER_WEIGHT = 2.0
 
 
 def refine_by_grid(
@@ -41,9 +61,9 @@ def refine_by_grid(
     ``markers`` are the sightings the pose rests on; the new pose still has to agree with them.
     """
     best = pose
-    for _ in range(ROUNDS):
+    for _ in range(_SETTINGS.rounds):
         points, targets, normals = _seen_lines(image, camera, best, layout)
-        if len(points) < FEWEST_LINES * len(GRID_ALONG) // 2:
+        if len(points) < _SETTINGS.fewest_lines * len(GRID_ALONG) // 2:
             return pose
         best = _adjusted(camera, best, layout, markers, points, targets, normals)
     gained = grid_contrast(image, camera, best, layout) > grid_contrast(image, camera, pose, layout)
@@ -85,9 +105,9 @@ def grid_agrees(image: Image, camera: CameraModel, pose: Pose, layout: TableLayo
     profiles = _profiles(image, camera, pose, layout)
     profiles = _polarity(profiles) * profiles
     peaks = profiles.max(axis=1) - np.median(profiles, axis=1)
-    clear = peaks > LINE_CONTRAST
-    near = np.abs(OFFSETS_MM[profiles.argmax(axis=1)]) <= AGREEING_MM
-    return bool(clear.sum() >= FEWEST_LINES and near[clear].mean() > AGREEING_SHARE)
+    clear = peaks > _SETTINGS.line_contrast
+    near = np.abs(OFFSETS_MM[profiles.argmax(axis=1)]) <= _SETTINGS.agreeing_mm
+    return bool(clear.sum() >= _SETTINGS.fewest_lines and near[clear].mean() > _SETTINGS.agreeing_share)
 
 
 def _seen_lines(
@@ -104,7 +124,7 @@ def _seen_lines(
         across = np.array([-(y2 - y1) / length, (x2 - x1) / length])
         at = int(profile.argmax())
         contrast = float(profile[at] - np.median(profile))
-        clear = contrast > LINE_CONTRAST and 0 < at < len(OFFSETS_MM) - 1
+        clear = contrast > _SETTINGS.line_contrast and 0 < at < len(OFFSETS_MM) - 1
         shifts.append((along, across, float(OFFSETS_MM[at]), clear))
     usual = {}
     for horizontal in (False, True):
@@ -113,7 +133,7 @@ def _seen_lines(
     for along, across, shift, clear in shifts:
         horizontal = bool(abs(across[1]) > 0.5)
         # a block's edge or the wood's grain can be darker than the line: shifts far from the usual one are not lines
-        if not clear or abs(shift - usual[horizontal]) > SEARCH_MM / 2:
+        if not clear or abs(shift - usual[horizontal]) > _SETTINGS.search_mm / 2:
             continue
         height = np.full((len(along), 1), layout.board.height_mm)
         world = np.hstack([along, height])
@@ -150,10 +170,10 @@ def _adjusted(
     vector = np.concatenate([pose.rotation_vector, pose.translation])
     steps = np.array([1e-5, 1e-5, 1e-5, 1e-2, 1e-2, 1e-2])
     line_share = 1.0 / np.sqrt(max(1, len(points)))
-    mark_share = MARKER_WEIGHT / np.sqrt(max(1, 2 * len(corner_points)))
-    for _ in range(STEPS_A_ROUND):
+    mark_share = _SETTINGS.marker_weight / np.sqrt(max(1, 2 * len(corner_points)))
+    for _ in range(_SETTINGS.steps_a_round):
         lines, marks = residuals(vector)
-        weight = line_share * np.sqrt(np.minimum(1.0, HUBER_PX / np.maximum(np.abs(lines), 1e-9)))
+        weight = line_share * np.sqrt(np.minimum(1.0, _SETTINGS.huber_px / np.maximum(np.abs(lines), 1e-9)))
         columns = []
         for index, step in enumerate(steps):
             moved = vector.copy()

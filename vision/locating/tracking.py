@@ -23,10 +23,24 @@ from vision.locating.patterns import polish
 from vision.locating.pose import agreement_px, fit_from
 from vision.opencv import as_grey
 
-_MOVED_PX = 0.8
-_AVERAGED_FRAMES = 20
-_MEASURED_AT_ONCE_FRAMES = 8
-_FEWEST_WINDOW_PX = 16.0
+
+@dataclass(frozen=True)
+class TrackingSettings:
+    """When a table moved, and over how many frames its markers are averaged. Set by hand on virtual and ray-traced
+    pictures.
+    """
+
+    moved_px: float = 0.8
+    """Distance, in pixels, from which a marker moved. Higher: a nudge is noticed later, and noise forgiven."""
+    averaged_frames: int = 20
+    """Frames that corners are averaged over. More: steadier, slower to follow."""
+    measured_at_once_frames: int = 8
+    """Frames in which all markers are measured by their pattern; later one after the other."""
+    fewest_window_px: float = 16.0
+    """Least side, in pixels, of the window in which a marker is looked for again."""
+
+
+_SETTINGS = TrackingSettings()
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +107,7 @@ class TableTracker:
     def _begin(self, located: TableLocation, frame: Frame, notices: tuple[str, ...]) -> TrackedTable:
         self._located = located
         self._corners = {
-            marker.marker_id: deque([marker.corners_px], maxlen=_AVERAGED_FRAMES) for marker in located.markers
+            marker.marker_id: deque([marker.corners_px], maxlen=_SETTINGS.averaged_frames) for marker in located.markers
         }
         self._pushed = set(located.ids_seen) - set(located.ids_used)
         self._seen_at_s = frame.time_s
@@ -121,7 +135,7 @@ class TableTracker:
         for marker in self._to_measure(still, frame.sequence) if careful else still.values():
             if careful:
                 marker = polish(grey, self._camera, before.pose, self._layout.markers, marker, self._finder)
-            rows = self._corners.setdefault(marker.marker_id, deque(maxlen=_AVERAGED_FRAMES))
+            rows = self._corners.setdefault(marker.marker_id, deque(maxlen=_SETTINGS.averaged_frames))
             rows.append(marker.corners_px)
         averaged = [
             Marker(marker_id, np.median(np.stack(list(rows)), axis=0), FoundBy.AVERAGED)
@@ -144,7 +158,7 @@ class TableTracker:
         new = [
             marker
             for marker_id, marker in still.items()
-            if len(self._corners.get(marker_id, ())) < _MEASURED_AT_ONCE_FRAMES
+            if len(self._corners.get(marker_id, ())) < _SETTINGS.measured_at_once_frames
         ]
         if new:
             return new
@@ -156,7 +170,7 @@ class TableTracker:
             return []
         apart_px = self._apart_px(self._moved_from, self._before().pose)
         self._moved_from = None
-        if apart_px < _MOVED_PX:
+        if apart_px < _SETTINGS.moved_px:
             return []
         return [f"the camera or the table moved ({apart_px:.0f} pixels in the picture) and was located again"]
 
@@ -167,7 +181,7 @@ class TableTracker:
             found = locate(grey, self._camera, self._layout, previous=before.pose)
         except NotLocatedError as lost:
             return self._hold(frame, still, lost)
-        if self._apart_px(before.pose, found.pose) < _MOVED_PX and len(found.markers) <= len(self._corners):
+        if self._apart_px(before.pose, found.pose) < _SETTINGS.moved_px and len(found.markers) <= len(self._corners):
             self._seen_at_s = frame.time_s
             return TrackedTable(before, found.ids_used, max(len(rows) for rows in self._corners.values()))
         if not before.uncertain and self._moved_from is None:
@@ -207,7 +221,7 @@ class TableTracker:
         rows = self._corners.get(marker.marker_id)
         if rows is not None:
             usual = np.median(np.stack(list(rows)), axis=0).mean(axis=0)
-            return bool(np.linalg.norm(marker.centre_px - usual) < _MOVED_PX)
+            return bool(np.linalg.norm(marker.centre_px - usual) < _SETTINGS.moved_px)
         expected = project(self._camera, self._before().pose, self._layout.markers.corners_mm(marker.marker_id)).mean(
             axis=0
         )
@@ -228,11 +242,11 @@ class TableTracker:
 
     def _find_in_window(self, grey: Image, expected: FloatArray, marker_id: int) -> Marker | None:
         low, high = expected.min(axis=0), expected.max(axis=0)
-        margin = max(float((high - low).max()), _FEWEST_WINDOW_PX)
+        margin = max(float((high - low).max()), _SETTINGS.fewest_window_px)
         height, width = grey.shape
         left, top = np.maximum(np.floor(low - margin), 0).astype(int)
         right, bottom = np.minimum(np.ceil(high + margin) + 1, [width, height]).astype(int)
-        if right - left < _FEWEST_WINDOW_PX or bottom - top < _FEWEST_WINDOW_PX:
+        if right - left < _SETTINGS.fewest_window_px or bottom - top < _SETTINGS.fewest_window_px:
             return None
         window = np.ascontiguousarray(grey[top:bottom, left:right])
         for find in (self._finder.plain, self._finder.thorough):
