@@ -75,7 +75,7 @@ def board_texture(layout: TableLayout, look: TableLook, px_per_mm: float) -> Ima
     rng = np.random.default_rng([look.seed, 2])
     cell = layout.board.cell_mm * px_per_mm
     width, height = round(layout.board.columns * cell), round(layout.board.rows * cell)
-    values = _wood(rng, (width, height), look.board_colour, 0.1, 40)
+    values = _wood(rng, (width, height), look.board_colour, look.board_grain, 40)
     mask = np.zeros((height, width), dtype=np.uint8)
     shift = 4
     thickness = max(round(look.line_mm * px_per_mm), 1)

@@ -63,11 +63,12 @@ class Lighting:
 
 @dataclass(frozen=True)
 class TableLook:
-    """What table, board and markers look like; ``seed`` draws the grain."""
+    """What table, board and markers look like; ``seed`` draws the grain, ``board_grain`` is its contrast (0 to 1)."""
 
     surface: Surface = "wood"
     colour: Colour = (0.36, 0.47, 0.6)
     board_colour: Colour = (0.58, 0.73, 0.86)
+    board_grain: float = 0.1
     line_colour: Colour = (0.2, 0.25, 0.3)
     line_mm: float = 1.0
     star_colour: Colour = (0.2, 0.6, 0.8)

@@ -352,6 +352,7 @@ def hardships(piece_seed: int, piece_sets: int) -> dict[str, Hardship]:
 def _hard_to_locate() -> Hardship:
     """Two markers in sight at most, and those blurred, or a board whose lines hardly show to make up for it."""
     two_left = partial(_marked, states=("missing", "missing"))
+    one_missing = partial(_marked, states=("missing",))
     return Hardship(
         "hard to locate",
         {
@@ -359,6 +360,8 @@ def _hard_to_locate() -> Hardship:
             "2 markers, shaken 12 px": partial(_together, changes=(two_left, partial(_shaken, length_px=12.0))),
             "2 markers, sigma 4 px": partial(_together, changes=(two_left, partial(_sensed, defocus_px=4.0))),
             "2 markers, faint lines": partial(_together, changes=(two_left, _faint_lines)),
+            "2 markers, grained dark board": partial(_together, changes=(two_left, _careless, _grained)),
+            "1 missing, grained dark board": partial(_together, changes=(one_missing, _careless, _grained, _moved)),
         },
     )
 
@@ -374,6 +377,22 @@ def _faint_lines(draft: Draft, rng: np.random.Generator) -> Draft:
     board = np.asarray(_BOARDS["walnut board"]) * float(rng.uniform(0.6, 1.1))
     colour, lines = (tuple(float(value) for value in one) for one in (board, 0.75 * board))
     return _looking(draft, rng, board_colour=colour, line_colour=lines)
+
+
+def _grained(draft: Draft, rng: np.random.Generator) -> Draft:
+    """A dark board of strongly grained wood, whose lines hardly show, on a table of another wood."""
+    grained = _faint_lines(draft, rng)
+    return _looking(grained, rng, board_grain=float(rng.uniform(0.2, 0.45)), surface="dark wood")
+
+
+def _careless(draft: Draft, _rng: np.random.Generator) -> Draft:
+    """Many blocks, put down off centre and turned."""
+    return replace(draft, careless=(8.0, 25.0), blocks=14)
+
+
+def _moved(draft: Draft, rng: np.random.Generator) -> Draft:
+    """A picture a little shaken."""
+    return _shaken(draft, rng, float(rng.uniform(3.0, 8.0)))
 
 
 def _everything(known: Mapping[str, Hardship], share: float, draft: Draft, rng: np.random.Generator) -> Draft:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,16 +49,18 @@ def case_of(hardship: Hardship, level: str, number: int, seed: int) -> StressCas
     rng = np.random.default_rng([seed, number, *hardship.name.encode(), *level.encode()])
     draft = hardship.levels[level](ordinary_draft(rng), rng)
     layout = draft_layout()
-    scene = Scene(setting_of(draft), _blocks(draft, layout, rng), draft.hands, draft.things)
+    unprinted = [place for place in layout.places if place not in layout.board.printed]
+    scene = Scene(setting_of(draft), blocks_on(draft, layout, unprinted, rng), draft.hands, draft.things)
     looks = Arrangement.on_board(layout, scene.pieces).appearance(layout.places)
     covered = HandOcclusion(scene.setting).covered(scene.hands, occupied(looks))
     return StressCase(hardship.name, level, number, draft.pieces, scene, looks, covered, _hand_state(scene, covered))
 
 
-def _blocks(draft: Draft, layout: TableLayout, rng: np.random.Generator) -> tuple[BlockPose, ...]:
-    """Blocks on places drawn at random, no two in one another and none on a thing."""
-    free = [place for place in layout.places if place not in layout.board.printed]
-    order = [free[int(index)] for index in rng.permutation(len(free))]
+def blocks_on(
+    draft: Draft, layout: TableLayout, places: Sequence[str], rng: np.random.Generator
+) -> tuple[BlockPose, ...]:
+    """Blocks on some of ``places``, drawn at random, no two in one another and none on a thing."""
+    order = [places[int(index)] for index in rng.permutation(len(places))]
     most_mm, most_deg = draft.careless
     standing: list[BlockPose] = []
     for place in order:
