@@ -16,21 +16,52 @@ import numpy.typing as npt
 
 from vision.frame import BoolImage, FloatImage, Image
 
-DARK_OFFSET = 4.0
-COLOUR_OFFSET = 8.0
-LEAST_NOISE_LEVELS = 0.5
-OVER_NOISE = 6.0
-NOISE_RATE = 0.2
-DARKEST_SHADOW = 0.14
-SMOOTHING_PX = 0.8
-WINDOW_PX = 9
-CLIPPED_LEVEL = 250.0
-LOST = 0.45
-SHOWN = 0.7
-NEW = 0.6
-DIFFERENT_LIGHT = 0.33
-DIFFERENT_COLOUR = 0.16
-LEARNING_RATE = 0.08
+
+@dataclass(frozen=True)
+class BackgroundSettings:
+    """What counts as structure, as lost and as different, and how fast the board is learned. Set by hand on the film
+    and the virtual games of ``benchmarks/hands.py``.
+    """
+
+    dark_offset: float = 4.0
+    """Grey levels added before the log of brightness. Higher: noise in the dark counts less, and edges there."""
+    colour_offset: float = 8.0
+    """The same before the logs of colours."""
+    least_noise_levels: float = 0.5
+    """Least noise of a gradient, in grey levels."""
+    over_noise: float = 6.0
+    """How many times the noise structure must have. Higher: less of the board is judged, more surely."""
+    noise_rate: float = 0.2
+    """Share of a new measure of the noise that is taken over."""
+    darkest_shadow: float = 0.14
+    """Share of the light that a shadow leaves at least. Lower: more of a dark hand counts as shadow."""
+    smoothing_px: float = 0.8
+    """Standard deviation, in pixels, of the first smoothing."""
+    window_px: int = 9
+    """Side, in pixels, of the window in which structure is looked for. Larger: surer, coarser."""
+    clipped_level: float = 250.0
+    """Grey level from which light is too bright to tell."""
+    lost: float = 0.45
+    """Share of its structure below which a window has lost it. Higher: more counts as covered."""
+    shown: float = 0.7
+    """Share from which it is there as learned."""
+    new: float = 0.6
+    """Structure that was not there, as a share of what is, from which a window changed."""
+    different_light: float = 0.33
+    """Log brightness off the learned from which a pixel is different. Higher: soft shadows are let pass."""
+    different_colour: float = 0.16
+    """The same of the log ratios of colours."""
+    learning_rate: float = 0.08
+    """Share of a new look that is learned from each frame. Higher: faster, and less steady."""
+    still_log: float = 0.03
+    """Change of log brightness within which a pixel rests ..."""
+    still_levels: float = 2.0
+    """... and the grey levels that are added in the dark."""
+    rest_frames: int = 3
+    """Frames for which it must have."""
+
+
+_SETTINGS = BackgroundSettings()
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,11 +101,11 @@ class Difference:
 def frame_features(small: Image) -> FrameFeatures:
     """Take a small blue-green-red picture of 8 bits a channel apart (a grey one is taken for colourless)."""
     colour = small if small.ndim == 3 else cv2.cvtColor(small, cv2.COLOR_GRAY2BGR)
-    smooth = cv2.GaussianBlur(np.asarray(colour, dtype=np.float32), (0, 0), SMOOTHING_PX)
+    smooth = cv2.GaussianBlur(np.asarray(colour, dtype=np.float32), (0, 0), _SETTINGS.smoothing_px)
     blue, green, red = (smooth[..., channel] for channel in range(3))
     level = (blue + green + red) / 3
-    light = np.log(level + DARK_OFFSET)
-    logarithms = [np.log(channel + COLOUR_OFFSET) for channel in (blue, green, red)]
+    light = np.log(level + _SETTINGS.dark_offset)
+    logarithms = [np.log(channel + _SETTINGS.colour_offset) for channel in (blue, green, red)]
     return FrameFeatures(
         np.asarray(level),
         np.asarray(light),
@@ -87,7 +118,7 @@ def frame_features(small: Image) -> FrameFeatures:
 
 def _mean(values: npt.NDArray[np.float32]) -> FloatImage:
     """Mean over a window of the size in which structure is looked for."""
-    return np.asarray(cv2.boxFilter(values, cv2.CV_32F, (WINDOW_PX, WINDOW_PX)), dtype=np.float32)
+    return np.asarray(cv2.boxFilter(values, cv2.CV_32F, (_SETTINGS.window_px, _SETTINGS.window_px)), dtype=np.float32)
 
 
 class BackgroundModel:
@@ -104,7 +135,7 @@ class BackgroundModel:
         )
 
         self._before = first
-        self._noise = LEAST_NOISE_LEVELS**2
+        self._noise = _SETTINGS.least_noise_levels**2
 
     def _measure_noise(self, now: FrameFeatures) -> None:
         """Follow the noise of the gradient, in squared levels, by the median change from frame to frame."""
@@ -116,7 +147,7 @@ class BackgroundModel:
         # of two independent normal deviates the median of the sum of squares is 1.386 variances, and the change of
         # two frames has twice the variance of one; the sum over both directions is two variances
         measured = float(np.median(change_x**2 + change_y**2)) / 1.386
-        self._noise += NOISE_RATE * (max(measured, LEAST_NOISE_LEVELS**2) - self._noise)
+        self._noise += _SETTINGS.noise_rate * (max(measured, _SETTINGS.least_noise_levels**2) - self._noise)
 
     def compare(self, now: FrameFeatures, trusted: BoolImage) -> Difference:
         """Tell where a look differs from the clear board.
@@ -136,23 +167,23 @@ class BackgroundModel:
         gain = float(np.median(raw[chosen]))
         light = np.asarray(cv2.blur(raw - np.float32(gain), (5, 5)), dtype=np.float32)
         # levels the gradients would have if the board were seen in this light, so that noise has a fixed size
-        lit = np.maximum(now.level, np.float32(DARKEST_SHADOW * np.exp(gain)) * np.exp(clear.light))
-        lit = np.asarray(cv2.blur(lit, (5, 5)) * (now.level < CLIPPED_LEVEL), dtype=np.float32)
+        lit = np.maximum(now.level, np.float32(_SETTINGS.darkest_shadow * np.exp(gain)) * np.exp(clear.light))
+        lit = np.asarray(cv2.blur(lit, (5, 5)) * (now.level < _SETTINGS.clipped_level), dtype=np.float32)
         expected_x, expected_y = clear.slope_x * lit, clear.slope_y * lit
         expected = _mean(expected_x * expected_x + expected_y * expected_y)
         seen_x, seen_y = now.slope_x * lit, now.slope_y * lit
         kept = _mean(expected_x * seen_x + expected_y * seen_y)
         new = _mean((seen_x - expected_x) ** 2 + (seen_y - expected_y) ** 2)
-        judged = expected > OVER_NOISE * self._noise
-        lost = judged & (kept < LOST * expected)
-        changed = lost | (new > OVER_NOISE * self._noise + NEW * expected)
-        shown = judged & ~changed & (kept > SHOWN * expected) & (kept < expected / SHOWN)
+        judged = expected > _SETTINGS.over_noise * self._noise
+        lost = judged & (kept < _SETTINGS.lost * expected)
+        changed = lost | (new > _SETTINGS.over_noise * self._noise + _SETTINGS.new * expected)
+        shown = judged & ~changed & (kept > _SETTINGS.shown * expected) & (kept < expected / _SETTINGS.shown)
         colour = np.zeros_like(light)
         for ours, theirs in ((now.red, clear.red), (now.blue, clear.blue)):
             change = ours - theirs
             smooth = cv2.blur(change - np.float32(np.median(change[chosen])), (5, 5))
             colour = np.maximum(colour, np.abs(smooth))
-        different = changed | (np.abs(light) > DIFFERENT_LIGHT) | (colour > DIFFERENT_COLOUR)
+        different = changed | (np.abs(light) > _SETTINGS.different_light) | (colour > _SETTINGS.different_colour)
         return Difference(
             np.asarray(judged),
             np.asarray(lost),
@@ -162,7 +193,7 @@ class BackgroundModel:
             gain,
         )
 
-    def learn(self, now: FrameFeatures, gain: float, where: BoolImage, rate: float = LEARNING_RATE) -> None:
+    def learn(self, now: FrameFeatures, gain: float, where: BoolImage, rate: float = _SETTINGS.learning_rate) -> None:
         """Move the learned look towards this one at the marked pixels; a rate of 1 takes it over."""
         clear = self._look
         light = now.light - np.float32(gain)
@@ -206,11 +237,6 @@ class BackgroundModel:
         return float(after[outline].sum()) / max(float(before[outline].sum()), 1e-6)
 
 
-STILL_LOG = 0.03
-STILL_LEVELS = 2.0
-REST_FRAMES = 3
-
-
 class RestMap:
     """For each pixel of a picture of ``shape`` (rows, columns), since when it has looked the same."""
 
@@ -228,7 +254,7 @@ class RestMap:
             self._light = light
             self._since_s[...] = time_s
             return
-        limit = np.float32(STILL_LOG) + np.float32(STILL_LEVELS) / (now.level + 4)
+        limit = np.float32(_SETTINGS.still_log) + np.float32(_SETTINGS.still_levels) / (now.level + 4)
         moved = np.abs(light - self._light) > limit
         self._light[moved] = light[moved]
         self._since_s[moved] = time_s
@@ -237,7 +263,7 @@ class RestMap:
 
     def resting_for(self, rest_s: float) -> BoolImage:
         """Pixels that have rested so long, and for a few frames."""
-        return np.asarray((self._now_s - self._since_s >= rest_s) & (self._frames >= REST_FRAMES))
+        return np.asarray((self._now_s - self._since_s >= rest_s) & (self._frames >= _SETTINGS.rest_frames))
 
     def share_at_least(self, where: BoolImage, rest_s: float) -> float:
         """The share of the marked pixels, of which there must be some, that have rested so long."""

@@ -17,10 +17,22 @@ from vision.geometry import CameraModel, Pose, project
 from vision.layout.surfaces import Surface, top_mm
 from vision.layout.table import TableLayout
 
-SHRINK = 4
-CHANGED_LEVELS = 9
-CHANGED_PIXELS = 2
-MARKER_GROWN = 1.25
+
+@dataclass(frozen=True)
+class ChangeSettings:
+    """When something changed. Set by hand on virtual games; ``benchmarks/frame.py`` shows what a change does."""
+
+    shrink: int = 4
+    """How many times smaller the picture is that is watched. More: faster, less noise, small changes are missed."""
+    changed_levels: int = 9
+    """Grey levels, of 255, by which a pixel must differ. Higher: noise is let pass, and faint changes."""
+    changed_pixels: int = 2
+    """Pixels of a region that must."""
+    marker_grown: float = 1.25
+    """How many times its size is watched of a marker: its white border, too."""
+
+
+_SETTINGS = ChangeSettings()
 
 
 def marker_region(marker_id: int) -> str:
@@ -48,13 +60,13 @@ class ChangeDetector:
     """
 
     def __init__(self, layout: TableLayout, camera: CameraModel, pose: Pose) -> None:
-        self._size = (max(1, camera.size[0] // SHRINK), max(1, camera.size[1] // SHRINK))
+        self._size = (max(1, camera.size[0] // _SETTINGS.shrink), max(1, camera.size[1] // _SETTINGS.shrink))
         self._reference: Image | None = None
         shapes = _shapes_mm(layout)
         lengths = [sum(len(part) for part in parts) for parts in shapes.values()]
         starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
         corners = np.concatenate([corner for parts in shapes.values() for corner in parts])
-        pixels = np.clip(project(camera, pose, corners) / SHRINK, -1e4, 1e4)
+        pixels = np.clip(project(camera, pose, corners) / _SETTINGS.shrink, -1e4, 1e4)
         self._outlines: dict[str, list[FloatArray]] = {}
         for (name, parts), start in zip(shapes.items(), starts, strict=True):
             ends = start + np.cumsum([len(part) for part in parts])
@@ -71,7 +83,7 @@ class ChangeDetector:
         if self._reference is None:
             self._reference = small
             return set(self._outlines)
-        _, over = cv2.threshold(cv2.absdiff(small, self._reference), CHANGED_LEVELS, 1, cv2.THRESH_BINARY)
+        _, over = cv2.threshold(cv2.absdiff(small, self._reference), _SETTINGS.changed_levels, 1, cv2.THRESH_BINARY)
         if not over.any():
             return set()
         strong = over if over.ndim == 2 else cv2.bitwise_or(over[..., 0], cv2.bitwise_or(over[..., 1], over[..., 2]))
@@ -80,10 +92,10 @@ class ChangeDetector:
         within = counts[bottom, right] - counts[top, right] - counts[bottom, left] + counts[top, left]
         changed = set()
         for name, count in zip(self._outlines, within, strict=True):
-            if count < CHANGED_PIXELS:
+            if count < _SETTINGS.changed_pixels:
                 continue
             region = self._region(name)
-            if int(strong[region.window][region.inside].sum()) >= CHANGED_PIXELS:
+            if int(strong[region.window][region.inside].sum()) >= _SETTINGS.changed_pixels:
                 changed.add(name)
         for name in changed:
             region = self._regions[name]
@@ -115,7 +127,7 @@ def _shapes_mm(layout: TableLayout) -> dict[str, list[FloatArray]]:
     for marker_id in layout.markers.centres_mm:
         corners = layout.markers.corners_mm(marker_id)
         middle = corners.mean(axis=0)
-        shapes[marker_region(marker_id)] = [middle + MARKER_GROWN * (corners - middle)]
+        shapes[marker_region(marker_id)] = [middle + _SETTINGS.marker_grown * (corners - middle)]
     return shapes
 
 

@@ -22,12 +22,27 @@ from vision.readers.surface_reader import Stages, SurfaceReader
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, RollReading
 from vision.sampling import PlaneWindow, plane_map, sample
 
-FEW_MARKERS = 2
-SAME_POSE_PX = 0.6
-STEADY_FRAMES = 8
-TRACK_EVERY = 15
 CROP_SIDE_PX = 72
 CROP_SIDE_MM = 48.0
+
+
+@dataclass(frozen=True)
+class PartSettings:
+    """When a pose is taken over, and how often the markers are looked at. Set by hand on virtual and ray-traced
+    pictures.
+    """
+
+    few_markers: int = 2
+    """Markers up to which the board's lines refine the pose."""
+    same_pose_px: float = 0.6
+    """Distance, in pixels at the board's corners, within which a pose is kept. Larger: fewer readings begin anew."""
+    steady_frames: int = 8
+    """Frames averaged from which a table stands still as long as no marker changes ..."""
+    track_every: int = 15
+    """... and after how many of them the markers are looked at all the same."""
+
+
+_SETTINGS = PartSettings()
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,13 +121,13 @@ class PartReader:
             steady is not None
             and changed is not None
             and not any(marker_region(marker_id) in changed for marker_id in self.layout.markers.centres_mm)
-            and self._frames_untracked < TRACK_EVERY
+            and self._frames_untracked < _SETTINGS.track_every
         ):
             self._frames_untracked += 1
             return replace(steady, notices=())
         self._frames_untracked = 0
         table = self._tracker.update(frame)
-        self._tracked = table if table.frames_averaged >= STEADY_FRAMES and not table.uncertain else None
+        self._tracked = table if table.frames_averaged >= _SETTINGS.steady_frames and not table.uncertain else None
         return table
 
     def _read_surfaces(self, frame: Frame, notices: tuple[str, ...], changed: set[str] | None) -> Reading:
@@ -148,7 +163,7 @@ class PartReader:
 
     def _stand_at(self, pose: Pose) -> bool:
         """Take over a pose and say so; one that differs by a fraction of a pixel is not worth starting anew for."""
-        if self._pose is not None and self._apart_px(pose, self._pose) < SAME_POSE_PX:
+        if self._pose is not None and self._apart_px(pose, self._pose) < _SETTINGS.same_pose_px:
             return False
         self._pose = pose
         self._watcher = ChangeDetector(self.layout, self._camera, pose)
@@ -160,9 +175,9 @@ class PartReader:
 
         ``None`` when one marker alone gave the pose and the lines don't bear it out.
         """
-        if len(located.ids_used) > FEW_MARKERS or not isinstance(self.layout.surfaces[0], GridSurface):
+        if len(located.ids_used) > _SETTINGS.few_markers or not isinstance(self.layout.surfaces[0], GridSurface):
             return located.pose
-        if self._refined_from is None or self._apart_px(located.pose, self._refined_from[0]) > SAME_POSE_PX:
+        if self._refined_from is None or self._apart_px(located.pose, self._refined_from[0]) > _SETTINGS.same_pose_px:
             better = refine_by_grid(image, self._camera, located.pose, self.layout, located.markers)
             borne_out = len(located.ids_used) > 1 or grid_agrees(image, self._camera, better, self.layout)
             self._refined_from = (located.pose, better if borne_out else None)

@@ -13,18 +13,49 @@ from vision.sampling import linear_light
 from vision.surface.view import PX_PER_MM, RectifiedView
 
 COARSER = 2
-SMOOTHING_MM = 2.5
-HUE_FLOOR, OVER_USUAL_HUE = 0.13, 4.5
-ODD_HUE_FLOOR, ODD_OVER_USUAL, ODD_BRIGHTNESS = 0.045, 3.0, 0.3
-USUAL_LIGHT = 0.3
-BRIGHTNESS_LIMITS = (-1.7, 0.55)
-FIT_EVERY = 4
-FIT_ROUNDS = 4
-NEARLY_BLEACHED = 0.88
-SHARP_PER_MM = 0.08
-NEARBY_PX = 5
-FEWEST_OUTLINE_PX = 6
-LEAST_BARE_SHARE = 0.06
+
+
+@dataclass(frozen=True)
+class ColourSettings:
+    """What is usual for a bare surface, and what is off it. Hues are in log units. Set by hand on virtual and ray-
+    traced pictures.
+    """
+
+    smoothing_mm: float = 2.5
+    """Standard deviation, in mm, by which colours are smoothed. Larger: less grain, and small things are missed."""
+    hue_floor: float = 0.13
+    """Least distance from the surface's hue that is strange. Higher: coloured light is let pass, and pale things."""
+    over_usual_hue: float = 4.5
+    """The same in medians of the bare surface's own."""
+    odd_hue_floor: float = 0.045
+    """Least distance that is odd: strange only where lines are gone, too."""
+    odd_over_usual: float = 3.0
+    """The same in medians of the bare surface's own."""
+    odd_brightness: float = 0.3
+    """Distance from its log brightness that is odd."""
+    usual_light: float = 0.3
+    """Linear light, of 1, that a picture's surface is brought to before logarithms are taken."""
+    brightness_limits: tuple[float, float] = (-1.7, 0.55)
+    """Log brightness below and above the surface's that is strange. Wider: deeper shadows and brighter lamps are let
+    pass.
+    """
+    fit_every: int = 4
+    """Each so many pixels, both ways, the surface's own look is fitted to. More: faster."""
+    fit_rounds: int = 4
+    """Rounds of that fit, each without what did not fit before."""
+    nearly_bleached: float = 0.88
+    """Linear light of the middle channel, of 1, from which hues can't be told."""
+    sharp_per_mm: float = 0.08
+    """Share of a region's difference that its outline must take in a mm to be sharp. Higher: fewer things are."""
+    nearby_px: int = 5
+    """Width, in pixels, within which the steepest place of an outline is looked for."""
+    fewest_outline_px: int = 6
+    """Pixels of outline that are needed."""
+    least_bare_share: float = 0.06
+    """Share of the view that must be bare for the surface to have a usual look."""
+
+
+_SETTINGS = ColourSettings()
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,21 +88,21 @@ class SurfaceColours:
         bare = cv2.resize((~known).astype(np.uint8), size, interpolation=cv2.INTER_NEAREST) > 0
         bare &= cv2.erode(bare.astype(np.uint8), np.ones((2, 2), np.uint8)) > 0
         chosen = np.zeros_like(bare)
-        chosen[::FIT_EVERY, ::FIT_EVERY] = True
+        chosen[:: _SETTINGS.fit_every, :: _SETTINGS.fit_every] = True
         chosen &= bare
-        if bare.mean() < LEAST_BARE_SHARE or chosen.sum() < 50:
+        if bare.mean() < _SETTINGS.least_bare_share or chosen.sum() < 50:
             return None
         small = cv2.resize(view.colours, size, interpolation=cv2.INTER_AREA)
         light = linear_light(np.asarray(small, dtype=np.uint8))
         blue, green, red = cv2.split(light)
         bright = cv2.max(cv2.min(blue, green), cv2.min(cv2.max(blue, green), red))
-        dull = chosen & (bright < NEARLY_BLEACHED)
+        dull = chosen & (bright < _SETTINGS.nearly_bleached)
         chosen = dull if dull.sum() > 0.3 * chosen.sum() else chosen
         # as if exposed alike: in a dim picture the floors below would wash out every hue
-        gain = np.float32(USUAL_LIGHT / max(float(np.median(light[chosen])), 1e-4))
+        gain = np.float32(_SETTINGS.usual_light / max(float(np.median(light[chosen])), 1e-4))
         logs = _hue_and_brightness(light * gain)
         share = bare.astype(np.float32)
-        sigma = SMOOTHING_MM * PX_PER_MM / COARSER
+        sigma = _SETTINGS.smoothing_mm * PX_PER_MM / COARSER
         # Gaussian mean over bare pixels only (normalised convolution, Knutsson and Westin 1993)
         weight = np.asarray(cv2.GaussianBlur(share, (0, 0), sigma), dtype=np.float32)
         total = cv2.GaussianBlur(logs * share[..., None], (0, 0), sigma)
@@ -82,11 +113,11 @@ class SurfaceColours:
             for index, order in enumerate((3, 3, 6))
         ]
         off_hue = np.asarray(cv2.magnitude(off[0], off[1]), dtype=np.float32)
-        limit = max(HUE_FLOOR, OVER_USUAL_HUE * float(np.median(off_hue[chosen])))
-        darker, brighter = BRIGHTNESS_LIMITS
+        limit = max(_SETTINGS.hue_floor, _SETTINGS.over_usual_hue * float(np.median(off_hue[chosen])))
+        darker, brighter = _SETTINGS.brightness_limits
         strange = ((off_hue > limit) | (off[2] > brighter) | (off[2] < darker)) & bare
-        odd_limit = max(ODD_HUE_FLOOR, ODD_OVER_USUAL * float(np.median(off_hue[chosen])))
-        odd = ((off_hue > odd_limit) | (np.abs(off[2]) > ODD_BRIGHTNESS)) & bare
+        odd_limit = max(_SETTINGS.odd_hue_floor, _SETTINGS.odd_over_usual * float(np.median(off_hue[chosen])))
+        odd = ((off_hue > odd_limit) | (np.abs(off[2]) > _SETTINGS.odd_brightness)) & bare
         smooth = np.asarray(cv2.GaussianBlur(logs, (0, 0), sigma), dtype=np.float32)
         brightness = np.asarray(off[2] * share, dtype=np.float32)
         return cls(
@@ -109,9 +140,9 @@ def sharp_share(colours: SurfaceColours, pixels: BoolImage, without: BoolImage) 
     ``None`` when nothing is left.
     """
     inner = cv2.erode(pixels.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
-    around = cv2.dilate(without.astype(np.uint8), np.ones((NEARBY_PX, NEARBY_PX), np.uint8)) > 0
+    around = cv2.dilate(without.astype(np.uint8), np.ones((_SETTINGS.nearby_px, _SETTINGS.nearby_px), np.uint8)) > 0
     outline = pixels & ~inner & ~around
-    if outline.sum() < FEWEST_OUTLINE_PX:
+    if outline.sum() < _SETTINGS.fewest_outline_px:
         return None
     rows, columns = np.nonzero(pixels)
     part = np.s_[
@@ -121,9 +152,9 @@ def sharp_share(colours: SurfaceColours, pixels: BoolImage, without: BoolImage) 
     across, down = (cv2.Sobel(logs, cv2.CV_32F, *way, scale=1 / 8) for way in ((1, 0), (0, 1)))
     steepness = np.sqrt((across * across + down * down).sum(axis=2)) * np.float32(PX_PER_MM / COARSER)
     # where a region was found to end is up to a few millimetres beside its steepest place
-    nearby = cv2.dilate(steepness, np.ones((NEARBY_PX, NEARBY_PX), np.uint8))[outline[part]]
+    nearby = cv2.dilate(steepness, np.ones((_SETTINGS.nearby_px, _SETTINGS.nearby_px), np.uint8))[outline[part]]
     off = float(np.median(np.hypot(colours.off_hue[pixels], colours.brighter[pixels])))
-    return float((nearby > SHARP_PER_MM * off).mean())
+    return float((nearby > _SETTINGS.sharp_per_mm * off).mean())
 
 
 def _hue_and_brightness(light: FloatImage) -> FloatImage:
@@ -157,7 +188,7 @@ def _surface(values: FloatImage, terms: FloatImage, chosen: BoolImage) -> FloatI
     apart = np.abs(targets - np.median(targets))
     keep = apart <= _smallest(apart, 0.6)
     solution: npt.NDArray[np.floating] = np.zeros(terms.shape[-1])
-    for _ in range(FIT_ROUNDS):
+    for _ in range(_SETTINGS.fit_rounds):
         kept = inputs[keep]
         # a touch of ridge keeps the normal equations solvable when only a strip of the board is bare
         solution = np.linalg.solve(kept.T @ kept + 1e-6 * np.eye(kept.shape[1]), kept.T @ targets[keep])

@@ -24,20 +24,45 @@ OFFSETS_MM = (-5.5, -4.5, -2.4, -1.6, -0.8, 0.0, 0.8, 1.6, 2.4, 4.5, 5.5)
 BESIDE = 2
 HALVES = ((0.08, 0.48), (0.52, 0.92))
 POINTS = 12
-FEWEST_PARTS = 12
-OPEN_SHARE = 0.5
-USUAL_SHARE = 0.65
-FEWEST_PRESENT = 0.4
-LEAST_NOISE_LEVELS = 0.8
-LINE_SPREAD = 0.3
-BLANK_SPREAD = 0.06
-CLEAR_OF_NOISE = 2.0
-MOST_EVIDENCE = 2.5
-GAMMA = 2.2
-MOST_BLEACHED = 0.2
-WHITE_LINES_SEEN = 0.6
-TOO_STRONG = 2.2
-OFF_ITS_PLACE = 1.7
+
+
+@dataclass(frozen=True)
+class LineSettings:
+    """When a part of a grid line is seen, and when it is gone. Set by hand on virtual and ray-traced pictures."""
+
+    fewest_parts: int = 12
+    """Parts in sight from which what is usual can be told."""
+    open_share: float = 0.5
+    """Share of a part's points that must be in sight for it to be judged."""
+    usual_share: float = 0.65
+    """Share of the parts whose contrast is at most the usual one: a large hand takes many away. Higher: for larger
+    hands, and more faint lines are called gone.
+    """
+    fewest_present: float = 0.4
+    """Share of the parts that must stand out for any to be missed."""
+    least_noise_levels: float = 0.8
+    """Least noise of a contrast, in grey levels of 255."""
+    line_spread: float = 0.3
+    """Standard deviation of a line's contrast, as a share of the usual. Higher: less is said by it."""
+    blank_spread: float = 0.06
+    """The same of what is seen where no line is."""
+    clear_of_noise: float = 2.0
+    """How many times the noise a line must stand out by to be missed."""
+    most_evidence: float = 2.5
+    """Most log-odds that one part gives."""
+    gamma: float = 2.2
+    """The camera's tone curve, by which added light makes lines fainter."""
+    most_bleached: float = 0.2
+    """Share of a part's points too bright for the camera from which all of it is."""
+    white_lines_seen: float = 0.6
+    """Share of such parts whose lines are seen all the same from which a board is white."""
+    too_strong: float = 2.2
+    """How many times the usual contrast is no line's, but an edge's."""
+    off_its_place: float = 1.7
+    """How far from where the others lie, in steps across, a line may be found."""
+
+
+_SETTINGS = LineSettings()
 
 
 def grid_segments(surface: GridSurface) -> list[tuple[float, float, float, float]]:
@@ -137,16 +162,16 @@ class GridLines:
         parts = self.parts
         is_open = parts.open(known)
         dark, bright, beside, at_dark, at_bright, step = _contrasts(grey, parts, is_open)
-        bare = np.asarray(is_open.mean(axis=1) >= OPEN_SHARE)
+        bare = np.asarray(is_open.mean(axis=1) >= _SETTINGS.open_share)
         scale = np.array(brighter.shape) / np.array(grey.shape)
         at = (parts.points * scale).astype(np.intp)
-        too_bright = bleached[at[..., 0], at[..., 1]].mean(axis=1) > MOST_BLEACHED
+        too_bright = bleached[at[..., 0], at[..., 1]].mean(axis=1) > _SETTINGS.most_bleached
         judged = bare & ~too_bright
         gone, clearness = np.zeros(len(dark)), np.zeros(len(dark))
         decidable = np.zeros(len(dark), dtype=np.bool_)
-        if judged.sum() < FEWEST_PARTS:
+        if judged.sum() < _SETTINGS.fewest_parts:
             judged = bare
-        if judged.sum() < FEWEST_PARTS:
+        if judged.sum() < _SETTINGS.fewest_parts:
             return LineEvidence(gone, bare, decidable, clearness)
         # lines are dark on most boards and bright on some: whichever shows more is what to look for
         is_dark = float(np.median(dark[judged])) >= float(np.median(bright[judged]))
@@ -154,24 +179,26 @@ class GridLines:
         blank_open = self._blanks.open(known)
         blank_dark, blank_bright, *_ = _contrasts(grey, self._blanks, blank_open)
         blank = blank_dark if is_dark else blank_bright
-        blank_judged = blank_open.mean(axis=1) >= OPEN_SHARE
+        blank_judged = blank_open.mean(axis=1) >= _SETTINGS.open_share
         middle = at[:, POINTS // 2]
-        fainter = np.exp(-2.0 / GAMMA * np.maximum(brighter[middle[:, 0], middle[:, 1]], 0.0))
+        fainter = np.exp(-2.0 / _SETTINGS.gamma * np.maximum(brighter[middle[:, 0], middle[:, 1]], 0.0))
         for upright in (False, True):
             own = bare & (parts.upright == upright)
             null = blank[blank_judged & (self._blanks.upright == upright)]
-            if own.sum() >= FEWEST_PARTS and len(null) >= FEWEST_PARTS:
+            if own.sum() >= _SETTINGS.fewest_parts and len(null) >= _SETTINGS.fewest_parts:
                 gone[own], usual = _gone(stands_out[own], beside[own] * fainter[own], null)
                 decidable[own] = gone[own] != 0
                 found = _like_a_line(place[own], self._where[own], gone[own] < 0)
-                found &= stands_out[own] <= TOO_STRONG * usual * beside[own] + 2 * LEAST_NOISE_LEVELS
+                found &= (
+                    stands_out[own] <= _SETTINGS.too_strong * usual * beside[own] + 2 * _SETTINGS.least_noise_levels
+                )
                 gone[own] = np.where(found, gone[own], np.maximum(gone[own], 0.0))
                 # in the edge of a hard shadow a line is not made out
                 gone[own] = np.where(step[own] > usual * beside[own], np.minimum(gone[own], 0.0), gone[own])
                 clearness[own] = stands_out[own] / np.maximum(usual * beside[own], 1e-3)
         seen = gone < 0
         white = too_bright & bare
-        if not white.any() or seen[white].mean() < WHITE_LINES_SEEN:
+        if not white.any() or seen[white].mean() < _SETTINGS.white_lines_seen:
             # where all is white a line may be white, too, so that nothing is missed there
             gone = np.where(too_bright, np.minimum(gone, 0.0), gone)
         return LineEvidence(gone, bare, decidable, clearness)
@@ -201,10 +228,10 @@ def _like_a_line(place: IndexRow, where: npt.NDArray[np.float64], seen: npt.NDAr
     ``place`` is the offset at which each was found, ``where`` 1 and its middle's place on the board, (parts, 3). A pose
     that is a little off moves all lines a little, and evenly.
     """
-    if seen.sum() < FEWEST_PARTS:
+    if seen.sum() < _SETTINGS.fewest_parts:
         return np.ones(len(place), dtype=np.bool_)
     usual, *_ = np.linalg.lstsq(where[seen], place[seen].astype(np.float64), rcond=None)
-    return np.asarray(np.abs(place - where @ usual) < OFF_ITS_PLACE)
+    return np.asarray(np.abs(place - where @ usual) < _SETTINGS.off_its_place)
 
 
 def _gone(
@@ -214,18 +241,18 @@ def _gone(
     the usual contrast for each level of what is beside.
     """
     blank = float(np.median(null))
-    noise = max(LEAST_NOISE_LEVELS, 1.4826 * float(np.median(np.abs(null - blank))))
+    noise = max(_SETTINGS.least_noise_levels, 1.4826 * float(np.median(np.abs(null - blank))))
     # a large hand takes many lines away, so what is usual is read off the better half of them
-    usual = float(np.quantile(stands_out / np.maximum(level, 1.0), USUAL_SHARE))
+    usual = float(np.quantile(stands_out / np.maximum(level, 1.0), _SETTINGS.usual_share))
     expected = np.maximum(usual * level, 1e-3)
     seen = np.clip(stands_out, blank, expected)
     present = stands_out > 0.5 * (blank + expected)
-    decidable = (expected > blank + CLEAR_OF_NOISE * noise) & (present.mean() > FEWEST_PRESENT)
-    line_spread = np.hypot(noise, LINE_SPREAD * expected)
-    blank_spread = np.hypot(noise, BLANK_SPREAD * expected)
+    decidable = (expected > blank + _SETTINGS.clear_of_noise * noise) & (present.mean() > _SETTINGS.fewest_present)
+    line_spread = np.hypot(noise, _SETTINGS.line_spread * expected)
+    blank_spread = np.hypot(noise, _SETTINGS.blank_spread * expected)
     odds = (
         0.5 * ((seen - expected) / line_spread) ** 2
         - 0.5 * ((seen - blank) / blank_spread) ** 2
         + np.log(line_spread / blank_spread)
     )
-    return np.where(decidable, np.clip(odds, -MOST_EVIDENCE, MOST_EVIDENCE), 0.0), usual
+    return np.where(decidable, np.clip(odds, -_SETTINGS.most_evidence, _SETTINGS.most_evidence), 0.0), usual

@@ -18,7 +18,7 @@ from vision.frame import BoolImage, Image
 from vision.geometry import CameraModel, Pose, Solid
 from vision.layout.surfaces import GridSurface
 from vision.reading import HindranceKind
-from vision.surface.colours import COARSER, NEARLY_BLEACHED, SurfaceColours, sharp_share
+from vision.surface.colours import COARSER, ColourSettings, SurfaceColours, sharp_share
 from vision.surface.grid_lines import LineEvidence
 from vision.surface.plan import BESIDE_MM, SurfacePlan, disc_mm
 from vision.surface.rim import RimEvidence
@@ -264,7 +264,7 @@ class OcclusionDetector:
         grey = np.asarray(cv2.cvtColor(view.colours, cv2.COLOR_BGR2GRAY), dtype=np.float32)
         rim = self._rim.look(colours, view.hidden_by_pieces | view.outside)
         coarse = cv2.resize(known.astype(np.uint8), self._coarse_shape[::-1], interpolation=cv2.INTER_NEAREST) > 0
-        lines = self._lines.look(grey, known, colours.brighter, colours.bright > NEARLY_BLEACHED)
+        lines = self._lines.look(grey, known, colours.brighter, colours.bright > ColourSettings.nearly_bleached)
         strange, lit = self._unlit(colours, lines, rim)
         return _ViewEvidence(
             colours, np.asarray(coarse), colours.bright > self._settings.bleached, strange, lit, lines, rim
