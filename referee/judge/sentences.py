@@ -8,6 +8,7 @@ from common.phrases import listed
 from engine.api import Breach, Place
 
 _MOST_NAMED = 6
+_MOST_TURNS = 3
 _SAY_SO = "Please say what stands where and who plays next (referee correct)."
 
 
@@ -153,12 +154,21 @@ def stalled(places: Sequence[Place], seconds: float) -> str:
 
 def which_of(described: Sequence[str]) -> str:
     """Several turns explain the table."""
-    return "This could be more than one turn: " + " Or: ".join(described) + " Please say which."
+    return f"This could be more than one turn: {_first_of(described)} Please say which."
 
 
 def sensed_otherwise(places: Sequence[Place]) -> str:
     """A set-up that the camera sees well, and that some sensors contradict."""
     return f"The sensors under {listed(places)} feel something else than I see; I go by the camera there."
+
+
+def _first_of(described: Sequence[str]) -> str:
+    """The first few of what may have been played, and how many more there are."""
+    named = list(described[:_MOST_TURNS])
+    more = len(described) - len(named)
+    if more:
+        named.append(f"One of {more} more.")
+    return " Or: ".join(named)
 
 
 def one_of(described: str, others: int) -> str:
@@ -170,12 +180,8 @@ def one_of(described: str, others: int) -> str:
 def which_sensed(described: Sequence[str], touched: Sequence[Place], *, unchanged: bool) -> str:
     """Several turns leave the same squares taken, and only those are felt."""
     what = "I feel the same squares taken as before; if a turn was played, it" if unchanged else "What I feel"
-    named = list(described[:_MOST_NAMED])
-    more = len(described) - len(named)
-    if more:
-        named.append(f"One of {more} more.")
     felt = f" I felt {listed(touched)} touched." if touched else ""
-    return f"{what} could be: {' Or: '.join(named)}{felt} Please say which (referee turn)."
+    return f"{what} could be: {_first_of(described)}{felt} Please say which (referee turn)."
 
 
 def left_the_board(described: str) -> str:
