@@ -53,7 +53,8 @@ class PyramidPainter:
             raise ValueError(f"no pyramid colour {pyramid.colour!r}; this table has {', '.join(sorted(look.colours))}")
         size = self._pieces.sizes[pyramid.size]
         below = np.column_stack([_CORNERS * size.base_mm, np.zeros(4)]) @ rotation.T + foot_mm
-        above = np.column_stack([_CORNERS * look.blunt_mm, np.full(4, size.height_mm)]) @ rotation.T + foot_mm
+        tip = _CORNERS * size.base_mm * look.tip_share
+        above = np.column_stack([tip, np.full(4, size.height_mm)]) @ rotation.T + foot_mm
         sides = [np.stack([below[k], below[(k + 1) % 4], above[(k + 1) % 4], above[k]]) for k in range(4)]
         facets = np.stack([*sides, above])
         upright, foot = np.stack([below, above], axis=1), np.stack([below, np.roll(below, -1, axis=0)], axis=1)

@@ -213,7 +213,7 @@ class BallPose:
 class PyramidLook:
     """What pyramids look like: each colour, and how much of what is behind it each one hides (0 to 1).
 
-    ``edge`` is how much lighter the rounded edges are, ``blunt_mm`` the width of the tip.
+    ``edge`` is how much lighter the rounded edges are, ``tip_share`` the width of the flat tip beside that of the base.
     """
 
     colours: Mapping[str, Colour] = field(
@@ -230,7 +230,7 @@ class PyramidLook:
     usual_opacity: float = 0.94
     gloss: float = 2.0
     edge: float = 0.16
-    blunt_mm: float = 1.6
+    tip_share: float = 0.16
 
 
 SIZE_WORDS: Mapping[str, str] = {"S": "small", "M": "medium", "L": "large"}
