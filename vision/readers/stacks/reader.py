@@ -15,7 +15,10 @@ from vision.layout.pieces import PyramidPieces
 from vision.layout.surfaces import Surface, top_mm
 from vision.readers.protocols import SurfaceView
 from vision.readers.stacks.appearance import BLACK, CLEAR, PyramidAppearance, Stack, hues_of, look_name
+from vision.readers.stacks.crops import StackCrops
 from vision.readers.stacks.drawing import draw_stacks
+from vision.readers.stacks.faces import laid_flat
+from vision.readers.stacks.network import NO_TIP, kind_of, shipped
 from vision.readers.stacks.picture import StackCamera
 from vision.readers.stacks.probe import TIP_SHARE
 from vision.readers.stacks.search import Top, TopSearch
@@ -31,6 +34,10 @@ _ON_ANY = MappingProxyType({"L": (0, 3, 4), "M": tuple(range(1, 7)), "S": tuple(
 class StackSettings:
     """When a sighting is a stack, and of which look; set by hand on ray-traced pictures, none fitted."""
 
+    own_weight: float = 0.5
+    """What tip, faces and foot of a supposed top weigh ..."""
+    sides_weight: float = 0.7
+    """... beside the sides of the stack, laid flat. Both look at the same pixels, so neither counts in full."""
     hue_spread: float = 0.38
     """Standard deviation of a hue, in log units. Larger: colours are told apart less surely."""
     most_hue_cost: float = 10.0
@@ -90,6 +97,7 @@ class StackReader:
         self._appearance = appearance
         self._search = TopSearch(surface)
         self._camera: tuple[CameraModel, Pose, StackCamera] | None = None
+        self._crops: StackCrops | None = None
 
     @property
     def looks(self) -> tuple[str, ...]:
@@ -115,6 +123,7 @@ class StackReader:
         feet = self._search.feet(camera, picture, order)
         set_up = [self._appearance.set_up.get(place, ()) for place in order]
         found = self._search.tops(camera, picture, feet, [_possible(stack) for stack in set_up])
+        found = self._weighed_by_sides(view.image, order, found)
         seen = {
             place: self._sighting(place, foot, stack, tops)
             for place, foot, stack, tops in zip(order, feet, set_up, found, strict=True)
@@ -126,7 +135,36 @@ class StackReader:
         if self._camera is None or self._camera[0] is not camera or self._camera[1] is not pose:
             low, high = self._surface.height_mm, top_mm(self._surface) + 3 * self._pieces.rise_mm
             self._camera = (camera, pose, StackCamera(camera, pose, self._surface.bounds_mm, low, high))
+            self._crops = StackCrops(camera, pose, self._surface)
         return self._camera[2]
+
+    def _weighed_by_sides(self, image: Image, places: Sequence[str], found: list[list[Top]]) -> list[list[Top]]:
+        """The tops of each place, weighed by what the sides below the likeliest tip show as well; best first."""
+        crops = self._crops
+        assert crops is not None
+        supposed = [(number, top) for number, tops in enumerate(found) for top in tops]
+        where = [number for number, _ in supposed]
+        names = [places[number] for number in where]
+        tips = np.array([(top.x_mm, top.y_mm, top.tip_mm) for _, top in supposed])
+        turned = np.array([top.turned - crops.bearing(places[number]) for number, top in supposed])
+        turned -= np.round(turned / (np.pi / 2)) * np.pi / 2
+        sides = laid_flat(crops, crops.of(image, places)[where], names, tips, turned)
+        logs = shipped().log_probabilities(sides, crops.views(names), turned)
+        is_tip = np.logaddexp.reduce(logs[:, :NO_TIP], axis=1) - logs[:, NO_TIP]
+        own, other = self._settings.own_weight, self._settings.sides_weight
+        weighed = []
+        first = 0
+        for tops in found:
+            chosen = slice(first, first + len(tops))
+            first += len(tops)
+            likely = own * np.array([top.log_likelihood for top in tops])
+            best = other * logs[chosen][int((likely + other * is_tip[chosen]).argmax())]
+            both = [
+                replace(top, log_likelihood=float(mine + best[kind_of(top.size, top.pieces)]))
+                for top, mine in zip(tops, likely, strict=True)
+            ]
+            weighed.append(sorted(both, key=lambda top: -top.log_likelihood))
+        return weighed
 
     def _sighting(self, place: str, foot: FloatArray, set_up: Stack, tops: Sequence[Top]) -> StackSighting:
         settings = self._settings

@@ -1,0 +1,246 @@
+"""Trains the small network that tells sizes by the sides of a stack, and writes it with its SHA-256.
+
+Run: uv run --group training python scripts/train_stacks.py --made 1800 --minutes 10
+
+All pictures are made: ``simulator.scene.stack_variety`` draws them from seeds. No picture of a real table, and none of
+a benchmark, is trained on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import math
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import numpy as np
+import numpy.typing as npt
+import torch
+from rich.console import Console
+from rich.progress import Progress, track
+from torch import nn
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from simulator.scene.stack_variety import StacksPicture, stacks_picture
+from vision.layout.pieces import PyramidPieces
+from vision.layout.surfaces import GridSurface
+from vision.layout.table import default_layout
+from vision.readers.stacks.crops import StackCrops
+from vision.readers.stacks.faces import laid_flat
+from vision.readers.stacks.network import EXTRAS, KINDS, MOST_PIECES, NO_TIP, SHAPE, WEIGHTS, as_input, kind_of
+
+ASIDE = 0.05
+"""The share of made pictures that are kept to fit the temperature and to tell the accuracy."""
+
+VARIANTS = 3
+"""How often each stack is laid flat, each time a little off, as the search for its tip leaves it."""
+
+TIP_SPREAD_MM, TURN_SPREAD, WRONG_HEIGHT = 0.45, 0.07, 0.3
+"""How far off: standard deviations of the tip in mm and of its turn in radians, and the share of tips that are taken to
+be one piece too high or too low.
+"""
+
+NO_TIPS = 0.35
+"""The share of samples that are laid flat from where no tip is, most of them along the stack's axis."""
+
+RATE = 3e-3
+
+Floats = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Sides of stacks (n, sides, rows, columns, 3), their views (n, 2), turns (n,) and kinds (n,)."""
+
+    sides: npt.NDArray[np.uint8]
+    views: npt.NDArray[np.float64]
+    turned: npt.NDArray[np.float64]
+    kinds: npt.NDArray[np.int64]
+
+    def part(self, chosen: npt.NDArray[np.int64]) -> Samples:
+        """Some of them."""
+        return Samples(self.sides[chosen], self.views[chosen], self.turned[chosen], self.kinds[chosen])
+
+
+def samples_of(picture: StacksPicture, board: GridSurface, rng: np.random.Generator) -> Samples:
+    """Samples of the stacks of a made picture whose tops are in sight."""
+    crops = StackCrops(picture.camera, picture.pose, board)
+    seen = {place: one for place, one in picture.stacks.items() if place not in picture.hidden}
+    places = [place for place, one in seen.items() if one.pieces <= MOST_PIECES] * VARIANTS
+    stacks = [seen[place] for place in places]
+    pictures = crops.of(picture.image, places)
+    level, rise = board.height_mm + PyramidPieces.on(board).sizes["L"].height_mm, PyramidPieces.on(board).rise_mm
+    steps = rng.integers(-1, 2, len(places)) * (rng.random(len(places)) < 1.5 * WRONG_HEIGHT)
+    tips = np.empty((len(places), 3))
+    turned = np.empty(len(places))
+    for number, (place, stack) in enumerate(zip(places, stacks, strict=True)):
+        height = level + max(0, stack.pieces + int(steps[number])) * rise
+        tips[number] = crops.at_height(place, crops.pixels(place, stack.tip_mm[None])[0], height)
+        angle = stack.turned - crops.bearing(place) + rng.normal(0, TURN_SPREAD)
+        turned[number] = angle - round(angle / (math.pi / 2)) * math.pi / 2
+    tips[:, :2] += rng.normal(0, TIP_SPREAD_MM, (len(places), 2))
+    kinds = np.array([kind_of(stack.size, stack.pieces) for stack in stacks], dtype=np.int64)
+    for number in np.flatnonzero(rng.random(len(places)) < NO_TIPS):
+        place = places[number]
+        aside, along = rng.normal(0, 2), rng.choice([-1, 1]) * rng.uniform(3, 16)
+        if rng.random() < 0.3:
+            way, far = rng.uniform(0, 2 * math.pi), rng.uniform(2.8, 12)
+            aside, along = far * math.cos(way), far * math.sin(way)
+        moved = crops.pixels(place, tips[number : number + 1])[0] + np.array([aside, along])
+        tips[number] = crops.at_height(place, moved, tips[number, 2])
+        kinds[number] = NO_TIP
+    return Samples(laid_flat(crops, pictures, places, tips, turned), crops.views(places), turned, kinds)
+
+
+def joined(parts: Sequence[Samples]) -> Samples:
+    """All samples of several."""
+    return Samples(
+        np.concatenate([part.sides for part in parts]),
+        np.concatenate([part.views for part in parts]),
+        np.concatenate([part.turned for part in parts]),
+        np.concatenate([part.kinds for part in parts]),
+    )
+
+
+def _block(given: int, made: int, size: tuple[int, int], stride: tuple[int, int]) -> nn.Sequential:
+    around = (size[0] // 2, size[1] // 2)
+    convolution = nn.Conv2d(given, made, size, stride, around, bias=False)
+    return nn.Sequential(convolution, nn.BatchNorm2d(made), nn.ReLU(inplace=True))
+
+
+class StackNetwork(nn.Module):
+    """What ``as_input`` gives (n, values) to scores of the kinds (n, KINDS); each side goes through the same layers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        _, channels, rows, columns = SHAPE
+        self.sides = nn.Sequential(
+            _block(channels, 16, (5, 3), (2, 1)), _block(16, 24, (5, 3), (2, 2)), _block(24, 24, (3, 3), (2, 2))
+        )
+        self._flat = SHAPE[0] * 24 * math.ceil(rows / 8) * math.ceil(columns / 4)
+        self.head = nn.Sequential(
+            nn.Dropout(0.1), nn.Linear(self._flat + EXTRAS, 72), nn.ReLU(inplace=True), nn.Linear(72, KINDS + 1)
+        )
+
+    def forward(self, given: torch.Tensor) -> torch.Tensor:
+        """Give the scores."""
+        values = math.prod(SHAPE)
+        seen = self.sides(given[:, :values].reshape(-1, *SHAPE[1:])).reshape(-1, self._flat)
+        scores: torch.Tensor = self.head(torch.cat([seen, given[:, values:]], 1))
+        return scores
+
+
+def varied(rng: np.random.Generator, given: Samples) -> npt.NDArray[np.uint8]:
+    """The same sides in other light."""
+    sides = given.sides.astype(np.float32)
+    gains = rng.normal(1, 0.08, (len(sides), 1, 1, 1, 3)) * rng.uniform(0.5, 1.1, (len(sides), 1, 1, 1, 1))
+    sides *= gains.astype(np.float32)
+    if rng.random() < 0.3:
+        sides = sides[..., rng.permutation(3)]
+    if rng.random() < 0.4:
+        sides = sides + rng.standard_normal((*sides.shape[:4], 1), dtype=np.float32) * np.float32(rng.uniform(1, 5))
+    return np.clip(sides, 0, 255).astype(np.uint8)
+
+
+def batches(rng: np.random.Generator, given: Samples, size: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """Batches without end."""
+    while True:
+        order = rng.permutation(len(given.kinds))
+        for start in range(0, len(order) - size + 1, size):
+            part = given.part(np.sort(order[start : start + size]))
+            taken = as_input(varied(rng, part), part.views, part.turned)
+            yield torch.from_numpy(taken), torch.from_numpy(part.kinds)
+
+
+def train(network: nn.Module, given: Samples, minutes: float, rng: np.random.Generator, console: Console) -> None:
+    """Train for so long, the rate falling like a cosine."""
+    optimiser = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=1e-2)
+    network.train()
+    start = time.monotonic()
+    losses: list[float] = []
+    with Progress(console=console) as progress:
+        task = progress.add_task("training", total=1.0)
+        for sides, kinds in batches(rng, given, 64):
+            done = (time.monotonic() - start) / (60 * minutes)
+            if done >= 1:
+                break
+            for group in optimiser.param_groups:
+                group["lr"] = RATE * min(1.0, 0.05 + 20 * done) * (0.01 + 0.99 * (1 + math.cos(math.pi * done)) / 2)
+            optimiser.zero_grad()
+            loss = nn.functional.cross_entropy(network(sides), kinds, label_smoothing=0.02)
+            loss.backward()
+            optimiser.step()
+            losses.append(float(loss.detach()))
+            recent = float(np.mean(losses[-100:]))
+            progress.update(task, completed=done, description=f"{len(losses)} steps, loss {recent:.3f}")
+    network.eval()
+
+
+def write(network: nn.Module, aside: Samples, folder: Path) -> None:
+    """Write the network as ONNX, and ``weights.json`` with its SHA-256 and the temperature that ``aside`` asks for."""
+    held = io.BytesIO()
+    torch.onnx.export(
+        network,
+        (torch.zeros((1, math.prod(SHAPE) + EXTRAS)),),
+        held,
+        input_names=["sides"],
+        output_names=["given"],
+        dynamic_axes={"sides": {0: "count"}, "given": {0: "count"}},
+        opset_version=13,
+        dynamo=False,
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "stacks.onnx").write_bytes(held.getvalue())
+    with torch.no_grad():
+        scores = network(torch.from_numpy(as_input(aside.sides, aside.views, aside.turned)))
+    kinds = torch.from_numpy(aside.kinds)
+    each = MOST_PIECES + 1
+    there = kinds < NO_TIP
+    sizes = scores[there, :KINDS].softmax(1).reshape(-1, KINDS // each, each).sum(2).argmax(1)
+    right = float((sizes == kinds[there] // each).float().mean())
+    click.echo(f"{right:.2%} of the sizes of {int(there.sum())} stacks not trained on are right")
+    tried = [0.5 + 0.05 * step for step in range(40)]
+    losses = [float(nn.functional.cross_entropy(scores / one, kinds)) for one in tried]
+    sums = {
+        "stacks": hashlib.sha256(held.getvalue()).hexdigest(),
+        "temperature": round(tried[int(np.argmin(losses))], 3),
+    }
+    (folder / "weights.json").write_text(json.dumps(sums, indent=2) + "\n", encoding="utf-8")
+
+
+def made_samples(seed: int, numbers: Sequence[int], console: Console) -> Samples:
+    """The samples of pictures made from a seed and their numbers."""
+    layout = default_layout("blockade")
+    parts = []
+    for number in track(numbers, description="Making pictures", console=console):
+        picture = stacks_picture(np.random.default_rng([seed, number]), layout)
+        parts.append(samples_of(picture, layout.board, np.random.default_rng([seed, number, 1])))
+    return joined(parts)
+
+
+@click.command()
+@click.option("--made", default=1800, show_default=True, help="how many pictures are made")
+@click.option("--minutes", default=10.0, show_default=True, help="how long the network is trained")
+@click.option("--seed", default=1, show_default=True)
+@click.option("--out", default=WEIGHTS, type=click.Path(file_okay=False, path_type=Path), help="where it goes")
+def main(made: int, minutes: float, seed: int, out: Path) -> None:
+    """Train on made pictures."""
+    console = Console(stderr=True)
+    torch.manual_seed(seed)
+    kept = max(1, round(made * ASIDE))
+    given = made_samples(seed, range(kept, made), console)
+    network = StackNetwork()
+    train(network, given, minutes, np.random.default_rng([seed, 1 << 20]), console)
+    write(network, made_samples(seed, range(kept), console), out)
+
+
+if __name__ == "__main__":
+    main()

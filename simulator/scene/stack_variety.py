@@ -1,0 +1,267 @@
+"""Random pictures of stacks of pyramids, with what hides them or stands in their place, all drawn from one seed.
+
+Made for the network that reads stacks: quick rather than exact, and more varied than any one table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from simulator.rendering.quick_stacks import (
+    BESIDE_MM,
+    CORNERS,
+    Light,
+    Lights,
+    Piece,
+    PyramidSet,
+    StackCanvas,
+    any_colour,
+    developed,
+    linear,
+    lit,
+)
+from simulator.scene.viewpoint import looking_at
+from vision.frame import FloatArray, Image
+from vision.geometry import CameraModel, Pose, hull_px, project
+from vision.layout.pieces import PyramidPieces
+from vision.layout.surfaces import GridSurface
+from vision.layout.table import TableLayout
+
+_MARGIN_MM = 26.0
+_TEXTURE_PX_PER_MM = 1.5
+_USUAL = ((0.13, 0.1, 0.72), (0.1, 0.76, 0.93), (0.25, 0.5, 0.1), (0.66, 0.22, 0.12))
+_MEDIUMS, _SMALLS = (0.55, 0.25, 0.12, 0.08, 0.0, 0.0, 0.0), (0.34, 0.36, 0.16, 0.09, 0.05)
+_MEDIUMS_ON_CLEAR, _SMALLS_ON_CLEAR = (0.2, 0.15, 0.12, 0.12, 0.13, 0.22, 0.06), (0.45, 0.28, 0.14, 0.08, 0.05)
+"""How often so many mediums, and then smalls, lie on a large one."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrueStack:
+    """A stack in a made picture: the size of its top, how many pieces are on the large one, where its tip is (3,) and
+    its foot (2,), in mm, and how far it is turned, in radians.
+    """
+
+    size: str
+    pieces: int
+    tip_mm: FloatArray
+    foot_mm: FloatArray
+    turned: float
+
+
+@dataclass(frozen=True, eq=False)
+class StacksPicture:
+    """A picture of a board, blue-green-red, and its truth.
+
+    ``stacks`` holds no place without a stack; of the places in ``hidden`` nobody could say what is there.
+    """
+
+    image: Image
+    camera: CameraModel
+    pose: Pose
+    stacks: Mapping[str, TrueStack]
+    hidden: frozenset[str]
+
+
+def stacks_picture(rng: np.random.Generator, layout: TableLayout) -> StacksPicture:
+    """A board seen by some camera in some light, a stack on nearly every place."""
+    board = layout.board
+    camera, pose = _camera(rng, board)
+    look = _look(rng)
+    lamps = _lamps(rng)
+    tidy = rng.uniform(0.3, 1.4)
+    stacks = {place: _stack(rng, board, place, look, tidy) for place in board.places if rng.random() > 0.07}
+    canvas = StackCanvas(camera, pose)
+    canvas.ground(_texture(rng, board, [stack for stack, _ in stacks.values()], lamps), board)
+    numbers = {place: number for number, place in enumerate(board.places, start=1)}
+    order = sorted(board.places, key=lambda place: -_away(pose, board, place))
+    for place in order:
+        if place in stacks:
+            pieces, _ = stacks[place]
+            for piece in pieces:
+                top = piece is pieces[-1]
+                canvas.pyramid(piece, look, lamps, numbers[place] if top else -numbers[place])
+        elif rng.random() < 0.4:
+            canvas.stranger(rng, np.array([*board.centre_mm(place), board.height_mm]), lamps)
+    for _ in range(int(rng.choice(4, p=[0.62, 0.22, 0.1, 0.06]))):
+        canvas.cover(rng, board)
+    hidden = set()
+    in_sight = canvas.in_sight()
+    for place in board.places:
+        if place in stacks:
+            if not canvas.shows(numbers[place], stacks[place][1].tip_mm, in_sight):
+                hidden.add(place)
+        elif canvas.covered(_square(board, place)) > 0.6:
+            hidden.add(place)
+    image = developed(rng, canvas.light())
+    return StacksPicture(image, camera, pose, {place: true for place, (_, true) in stacks.items()}, frozenset(hidden))
+
+
+def _square(board: GridSurface, place: str) -> FloatArray:
+    corners = np.column_stack([CORNERS * 0.7 * board.cell_mm, np.zeros(4)])
+    return np.asarray(corners + np.array([*board.centre_mm(place), board.height_mm]), dtype=np.float64)
+
+
+def _away(pose: Pose, board: GridSurface, place: str) -> float:
+    return float(np.linalg.norm(np.array([*board.centre_mm(place), board.height_mm]) - pose.camera_position_mm))
+
+
+def _camera(rng: np.random.Generator, board: GridSurface) -> tuple[CameraModel, Pose]:
+    """A camera whose picture is just the board with a margin."""
+    distance, density = rng.uniform(380, 1000), math.exp(rng.uniform(math.log(1.1), math.log(1.9)))
+    tilt = rng.uniform(0, 44) if rng.random() < 0.8 else rng.uniform(0, 8)
+    aside = rng.normal(0, 40, 2)
+    pose = looking_at(distance, tilt, rng.uniform(-180, 180), rng.uniform(-8, 8), (aside[0], aside[1], 0.0))
+    matrix = np.array([[density * distance, 0, 0], [0, density * distance, 0], [0, 0, 1.0]])
+    corners = np.vstack([board.bounds_mm.grown(_MARGIN_MM).corners_mm(0), board.bounds_mm.corners_mm(95)])
+    pixels = project(CameraModel(matrix, np.zeros(5), (1, 1)), pose, corners)
+    low, high = pixels.min(axis=0), pixels.max(axis=0)
+    matrix[:2, 2] -= low
+    size = (math.ceil(high[0] - low[0]), math.ceil(high[1] - low[1]))
+    return CameraModel(matrix, np.zeros(5), size), pose
+
+
+def _look(rng: np.random.Generator) -> PyramidSet:
+    usual = rng.random() < 0.65
+    colours = {
+        str(number): linear(np.array(_USUAL[number]) * rng.normal(1, 0.12, 3)) if usual else any_colour(rng, 0.3)
+        for number in range(4)
+    }
+    colours["clear"] = linear(np.full(3, rng.uniform(0.5, 0.9)) * rng.normal(1, 0.03, 3))
+    colours["black"] = linear(np.full(3, rng.uniform(0.05, 0.22)) * rng.normal(1, 0.05, 3))
+    body = rng.uniform(0.35, 1.0)
+    opacity = {str(number): float(np.clip(body + rng.normal(0, 0.06), 0.3, 1.0)) for number in range(4)}
+    opacity |= {"clear": rng.uniform(0.2, 0.65), "black": rng.uniform(0.6, 1.0)}
+    return PyramidSet(
+        colours,
+        opacity,
+        float(np.clip(rng.normal(0.16, 0.02), 0.1, 0.22)),
+        rng.normal(6.0, 0.25),
+        rng.uniform(0.8, 1.5) if rng.random() < 0.6 else 1.0,
+        rng.uniform(0.3, 0.9),
+        rng.uniform(0.9, 1.35),
+        rng.uniform(0, 0.25) ** 1.5,
+        rng.uniform(0.0, 1.0),
+        rng.uniform(0.0, 1.0) if rng.random() < 0.8 else 0.0,
+    )
+
+
+def _lamps(rng: np.random.Generator) -> Lights:
+    """The light from all around, and lamps: which way, of what colour, and how soft their shadows are."""
+    lamps = []
+    for _ in range(int(rng.choice([1, 2, 3], p=[0.55, 0.35, 0.1]))):
+        lean, towards = math.radians(rng.uniform(5, 68)), rng.uniform(0, 2 * math.pi)
+        way = np.array([math.sin(lean) * math.cos(towards), math.sin(lean) * math.sin(towards), math.cos(lean)])
+        lamps.append((way, rng.uniform(0.3, 1.0) * rng.normal(1, 0.08, 3), rng.uniform(0.02, 0.3)))
+    return rng.uniform(0.15, 0.7), lamps
+
+
+def _pile(rng: np.random.Generator) -> list[tuple[str, str]]:
+    """Sizes and colours from below, such as a game may have; one size on another that is smaller only on clear."""
+    own = str(rng.integers(4))
+    clear = rng.random() < 0.33
+    pile = [("L", "clear" if clear else own)]
+    mediums = int(
+        rng.choice(7, p=[0.2, 0.15, 0.12, 0.12, 0.13, 0.22, 0.06] if clear else [0.55, 0.25, 0.12, 0.08, 0, 0, 0])
+    )
+    smalls = int(rng.choice(5, p=[0.45, 0.28, 0.14, 0.08, 0.05] if clear else [0.34, 0.36, 0.16, 0.09, 0.05]))
+    same = rng.random() < 0.7
+    for size in ["M"] * mediums + ["S"] * smalls:
+        other = str(rng.integers(4)) if clear and not same else own
+        pile.append((size, other))
+    if clear and rng.random() < 0.15:
+        above = pile[1:]
+        pile[1:] = [above[index] for index in rng.permutation(len(above))]
+    if not clear and ((mediums == 1 and smalls == 1) or rng.random() < 0.06) and rng.random() < 0.75:
+        pile.append((str(rng.choice(["L", "M", "S"], p=[0.7, 0.2, 0.1])), "black"))
+        pile += [(size, own) for size in ("M", "S") if rng.random() < 0.12]
+    return pile
+
+
+def _stack(
+    rng: np.random.Generator, board: GridSurface, place: str, look: PyramidSet, tidy: float
+) -> tuple[list[Piece], TrueStack]:
+    sizes = PyramidPieces.on(board).sizes
+    foot = np.array(board.centre_mm(place)) + np.clip(rng.normal(0, 2.0 * tidy, 2), -6, 6)
+    turned = float(np.clip(rng.normal(0, 0.15 * tidy), -0.5, 0.5))
+    pile = _pile(rng)
+    pieces: list[Piece] = []
+    tip = 0.0
+    middle = np.array([*foot, board.height_mm])
+    angle, lean = turned, np.zeros(2)
+    for number, (size, colour) in enumerate(pile):
+        height = sizes[size].height_mm
+        if number:
+            tip = tip + look.rise_mm + max(0.0, rng.normal(0, 0.15))
+            middle[:2] = middle[:2] + np.clip(rng.normal(0, 0.55 * tidy, 2), -2, 2)
+            angle = turned + float(np.clip(rng.normal(0, 0.1 * tidy), -0.35, 0.35))
+            lean = lean * 0.7 + rng.normal(0, 0.012 * tidy, 2)
+        else:
+            tip = height
+        cosine, sine = math.cos(angle), math.sin(angle)
+        base = CORNERS @ np.array([[cosine, sine], [-sine, cosine]]) * sizes[size].base_mm
+        low = max(tip - height, 0.0)
+        centre = middle + np.array([0, 0, low])
+        below = centre + np.column_stack([base, base @ lean])
+        above = centre + np.column_stack([base * look.tip_share, base @ lean * look.tip_share + height])
+        above[:, :2] -= lean * height
+        pieces.append(Piece(size, below, above, colour))
+    top = pieces[-1]
+    return pieces, TrueStack(top.size, len(pile) - 1, top.above.mean(axis=0), foot, turned)
+
+
+def _grain(rng: np.random.Generator, shape: tuple[int, int], strength: float) -> Light:
+    """Streaks and spots of a table, around 1."""
+    fine = max(2, int(rng.integers(2, 40)))
+    coarse = rng.standard_normal((max(2, shape[0] // fine), max(2, shape[1] // int(rng.integers(2, 60)))))
+    spots = cv2.resize(coarse.astype(np.float32), shape[::-1], interpolation=cv2.INTER_CUBIC)
+    grain = spots + 0.5 * rng.standard_normal(shape).astype(np.float32)
+    return np.clip(
+        1 + np.float32(strength) * (grain.T if shape[0] == shape[1] and rng.random() < 0.5 else grain), 0.2, 2
+    )
+
+
+def _texture(
+    rng: np.random.Generator,
+    board: GridSurface,
+    stacks: Sequence[Sequence[Piece]],
+    light: Lights,
+) -> Light:
+    """The board and the table beside it from above, with the shadows on them, linear."""
+    around = board.bounds_mm.grown(BESIDE_MM)
+    side = round(around.width_mm * _TEXTURE_PX_PER_MM)
+    picture = np.empty((side, side, 3), dtype=np.float32)
+    level = lit(np.array([0, 0, 1.0]), light)
+    picture[:] = any_colour(rng) * level
+    picture *= _grain(rng, (side, side), rng.uniform(0, 0.25))[..., None]
+
+    def at(x_mm: float, y_mm: float) -> tuple[int, int]:
+        return round((x_mm - around.left_mm) * _TEXTURE_PX_PER_MM), round((around.far_mm - y_mm) * _TEXTURE_PX_PER_MM)
+
+    bounds = board.bounds_mm
+    (left, top), (right, bottom) = at(bounds.left_mm, bounds.far_mm), at(bounds.right_mm, bounds.near_mm)
+    tint = linear(np.array([0.58, 0.73, 0.86]) * rng.uniform(0.3, 1.1) * rng.normal(1, 0.08, 3))
+    own = (tint if rng.random() < 0.6 else any_colour(rng)) * level
+    grain = _grain(rng, (bottom - top, right - left), rng.uniform(0, 0.2))
+    picture[top:bottom, left:right] = own * grain[..., None]
+    line = own * rng.uniform(0.1, 1.6)
+    for step in range(board.columns + 1):
+        across = round(left + step * board.cell_mm * _TEXTURE_PX_PER_MM)
+        down = round(top + step * board.cell_mm * _TEXTURE_PX_PER_MM)
+        cv2.line(picture, (across, top), (across, bottom), line.tolist(), int(rng.integers(1, 3)))
+        cv2.line(picture, (left, down), (right, down), line.tolist(), int(rng.integers(1, 3)))
+    for way, strength, softness in light[1]:
+        mask = np.zeros((side, side), dtype=np.uint8)
+        for pieces in stacks:
+            corners = np.vstack([np.vstack([piece.below, piece.above]) for piece in pieces])
+            ground = corners[:, :2] - way[:2] / way[2] * (corners[:, 2:] - board.height_mm)
+            pixels = np.array([at(x, y) for x, y in ground], dtype=np.float64)
+            cv2.fillConvexPoly(mask, np.rint(hull_px(pixels)).astype(np.int32), 255)
+        soft = cv2.GaussianBlur(mask, (0, 0), 1 + 30 * softness) / np.float32(255)
+        left_over = 1 - max(0.0, float(way[2])) * strength / level * 0.85
+        picture *= 1 - soft[..., None] * (1 - left_over).astype(np.float32)
+    return picture

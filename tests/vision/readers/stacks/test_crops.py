@@ -1,0 +1,63 @@
+"""Crops of the stacks of a board: where things are in them, and back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from simulator.scene.viewpoint import lens, looking_at
+from vision.geometry import project
+from vision.layout.table import default_layout
+from vision.readers.stacks.crops import FOOT_PX, HEIGHT_PX, LARGE_PX, WIDTH_PX, StackCrops
+
+BOARD = default_layout("blockade").board
+CAMERA = lens()
+
+
+def crops_from(tilt_deg: float = 25.0, distance_mm: float = 620.0, azimuth_deg: float = -60.0) -> StackCrops:
+    return StackCrops(CAMERA, looking_at(distance_mm, tilt_deg, azimuth_deg), BOARD)
+
+
+@pytest.mark.parametrize("tilt_deg", [0.0, 25.0, 44.0])
+def test_upright_is_up_and_the_place_is_where_it_is_said_to_be(tilt_deg: float) -> None:
+    crops = crops_from(tilt_deg)
+    foot = np.array([*BOARD.centre_mm("d2"), BOARD.height_mm])
+    raised = foot + np.array([0, 0, 40])
+    below, above = crops.pixels("d2", np.stack([foot, raised]))
+    assert below == pytest.approx(FOOT_PX)
+    assert above[0] == pytest.approx(FOOT_PX[0], abs=1e-3)
+    assert above[1] < below[1]
+    assert crops.at_height("d2", above, BOARD.height_mm + 40) == pytest.approx(raised)
+
+
+def test_a_large_base_is_as_long_as_said() -> None:
+    crops = crops_from(0.0)
+    foot = np.array([*BOARD.centre_mm("c3"), BOARD.height_mm])
+    ends = crops.pixels("c3", foot + np.array([[-12.7, 0, 0], [12.7, 0, 0]]))
+    assert np.linalg.norm(ends[1] - ends[0]) == pytest.approx(LARGE_PX, abs=0.1)
+    assert abs(crops.bearing("c3")) < 1e-3 or abs(abs(crops.bearing("c3")) - np.pi) < 1e-3
+
+
+@pytest.mark.parametrize("distance_mm", [250.0, 620.0])
+def test_a_crop_shows_what_the_picture_has_there(distance_mm: float) -> None:
+    pose = looking_at(distance_mm, 20.0, 30.0)
+    crops = StackCrops(CAMERA, pose, BOARD)
+    rows, columns = np.indices((720, 1280))
+    image = np.stack([columns / 1280, rows / 720, np.zeros_like(rows)], axis=-1) * 255
+    crop = crops.of(np.rint(image).astype(np.uint8), ["b4", "c3"])
+    assert crop.shape == (2, HEIGHT_PX, WIDTH_PX, 3)
+    point = np.array([[*BOARD.centre_mm("c3"), BOARD.height_mm + 20.0]])
+    column, row = np.rint(crops.pixels("c3", point)[0]).astype(int)
+    expected = project(CAMERA, pose, point)[0] / (1280, 720) * 255
+    assert crop[1, row, column, :2] == pytest.approx(expected, abs=2.5)
+
+
+def test_a_grey_picture_is_cropped_too() -> None:
+    assert crops_from().of(np.full((720, 1280), 80, dtype=np.uint8), ["a1"]).shape == (1, HEIGHT_PX, WIDTH_PX, 3)
+
+
+def test_views_tell_steepness_and_distance() -> None:
+    near, far = crops_from(0.0, 400.0).views(["c3"])[0], crops_from(40.0, 800.0).views(["c3"])[0]
+    assert near[0] == pytest.approx(0.0, abs=0.01)
+    assert far[0] == pytest.approx(np.sin(np.radians(40)), abs=0.02)
+    assert near[1] > 1.8 * far[1]

@@ -1,0 +1,30 @@
+"""The network can be trained again: a moment on a few pictures, where the training libraries are installed."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES
+from vision.readers.stacks.network import KINDS, StackNetwork
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("onnx")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_training_for_a_moment_writes_a_network_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[4] / "scripts"))
+    train_stacks = importlib.import_module("train_stacks")
+    monkeypatch.delitem(sys.modules, "train_stacks")
+    console = Console(quiet=True)
+    samples = train_stacks.made_samples(3, range(3), console)
+    network = train_stacks.StackNetwork()
+    train_stacks.train(network, samples, 0.02, np.random.default_rng(1), console)
+    train_stacks.write(network, samples, tmp_path)
+    sides = np.zeros((2, SIDES, len(DOWN_MM), len(ACROSS), 3), dtype=np.uint8)
+    logs = StackNetwork(tmp_path).log_probabilities(sides, np.zeros((2, 2)), np.zeros(2))
+    assert logs.shape == (2, KINDS + 1)

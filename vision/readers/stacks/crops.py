@@ -1,0 +1,108 @@
+"""Small pictures of the stacks of a board, each as if the camera had turned to that place, with its top side up.
+
+Seen so, all that differs from place to place is how steeply the camera looks down and how far away it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+
+from vision.frame import FloatArray, Image
+from vision.geometry import CameraModel, Pose
+from vision.layout.pieces import PyramidPieces
+from vision.layout.surfaces import Surface
+from vision.sampling import PixelMap, sample
+
+WIDTH_PX, HEIGHT_PX = 64, 112
+FOOT_PX = (31.5, 83.0)
+"""Column and row at which the middle of the place is."""
+LARGE_PX = 40.0
+"""How long the edge of a large pyramid's base is, were it seen from straight above."""
+_NODE_PX = 8
+_COARSE = 2.0
+"""Pixels of the picture to one of a crop from which the picture is made smaller first."""
+
+
+class StackCrops:
+    """Cuts crops of the places of one surface out of pictures from one pose."""
+
+    def __init__(self, camera: CameraModel, pose: Pose, surface: Surface) -> None:
+        self._camera = camera
+        self._pose = pose
+        self._level_mm = surface.height_mm
+        self.large_mm = PyramidPieces.on(surface).sizes["L"].base_mm
+        self._position = pose.camera_position_mm
+        self._feet = {place: np.array([*surface.centre_mm(place), self._level_mm]) for place in surface.places}
+        self._turns = {place: _towards(foot - self._position) for place, foot in self._feet.items()}
+        self._maps: dict[str, PixelMap] = {}
+        self._halvings = 0
+        middle = np.mean(list(self._feet.values()), axis=0)
+        native = camera.matrix[0, 0] / float(np.linalg.norm(self._position - middle))
+        while native * self.large_mm / LARGE_PX > _COARSE * 2**self._halvings:
+            self._halvings += 1
+
+    def of(self, image: Image, places: Sequence[str]) -> Image:
+        """The crops of some places, shape (n, HEIGHT_PX, WIDTH_PX, 3), blue-green-red."""
+        if image.ndim == 2:
+            image = np.asarray(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
+        for _ in range(self._halvings):
+            image = np.asarray(cv2.pyrDown(image), dtype=np.uint8)
+        maps = np.concatenate([self._map(place) for place in places])
+        return sample(image, maps).reshape(len(places), HEIGHT_PX, WIDTH_PX, 3)
+
+    def views(self, places: Sequence[str]) -> FloatArray:
+        """The sine of how far each place is seen from straight above, and 10 bases of a large one over how far away
+        it is, shape (n, 2).
+        """
+        away = np.array([self._feet[place] - self._position for place in places])
+        distance = np.linalg.norm(away, axis=1)
+        return np.column_stack([np.hypot(away[:, 0], away[:, 1]) / distance, 10 * self.large_mm / distance])
+
+    def bearing(self, place: str) -> float:
+        """How far the crop's right is turned against the board's, radians counter-clockwise."""
+        right = self._turns[place][0]
+        return float(np.arctan2(right[1], right[0]))
+
+    def pixels(self, place: str, points_mm: FloatArray) -> FloatArray:
+        """Where points (n, 3) are in the crop of a place, shape (n, 2)."""
+        seen = (points_mm - self._position) @ self._turns[place].T
+        return np.asarray(seen[:, :2] / seen[:, 2:] * self._focal_px(place) + FOOT_PX, dtype=np.float64)
+
+    def at_height(self, place: str, pixel: FloatArray, height_mm: float) -> FloatArray:
+        """The point (3,) at a height that is seen at a pixel (2,) of the crop of a place."""
+        ray = np.array([*(pixel - FOOT_PX), self._focal_px(place)]) @ self._turns[place]
+        return np.asarray(self._position + ray * (height_mm - self._position[2]) / ray[2], dtype=np.float64)
+
+    def _focal_px(self, place: str) -> float:
+        return float(np.linalg.norm(self._feet[place] - self._position)) * LARGE_PX / self.large_mm
+
+    def _map(self, place: str) -> PixelMap:
+        if place not in self._maps:
+            columns = np.arange(0, WIDTH_PX + _NODE_PX, _NODE_PX, dtype=np.float64)
+            rows = np.arange(0, HEIGHT_PX + _NODE_PX, _NODE_PX, dtype=np.float64)
+            across, down = np.meshgrid(columns - FOOT_PX[0], rows - FOOT_PX[1])
+            rays = np.column_stack([across.ravel(), down.ravel(), np.full(across.size, self._focal_px(place))])
+            rays = rays @ self._turns[place] @ self._pose.rotation.T
+            pixels, _ = cv2.projectPoints(rays, np.zeros(3), np.zeros(3), self._camera.matrix, self._camera.distortion)
+            nodes = pixels.reshape(len(rows), len(columns), 2).astype(np.float32)
+            nodes = nodes / np.float32(2**self._halvings)
+            grid = np.meshgrid(
+                np.arange(WIDTH_PX, dtype=np.float32) / _NODE_PX, np.arange(HEIGHT_PX, dtype=np.float32) / _NODE_PX
+            )
+            self._maps[place] = np.asarray(cv2.remap(nodes, *grid, cv2.INTER_LINEAR), dtype=np.float32)
+        return self._maps[place]
+
+
+def _towards(way: FloatArray) -> FloatArray:
+    """The rotation (3, 3) of a camera that looks along a way, the board's upright direction up in its picture.
+
+    Straight from above there is no such direction, and the board's far side is up.
+    """
+    forward = way / np.linalg.norm(way)
+    up = np.array([0.0, 1e-6, 1.0])
+    right = np.cross(forward, up)
+    right /= np.linalg.norm(right)
+    return np.stack([right, np.cross(forward, right), forward])

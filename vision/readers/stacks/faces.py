@@ -1,0 +1,67 @@
+"""The sides of a stack below its tip, laid flat.
+
+All sizes of pyramids are about equally steep, and a stack is a little set of steps: so below any tip lies the same
+steep pyramid, as far as the top's base, and a step at the base of each piece under it. Laid flat, the steps are at
+heights below the tip that tell size after size.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+
+from vision.frame import FloatArray, Image
+from vision.readers.stacks.crops import StackCrops
+from vision.sampling import PixelMap
+
+SLOPE = 0.239
+"""How much wider half a pyramid gets for each mm farther down."""
+TIP_HALF_MM = 1.6
+"""Half the edge of a medium one's flat tip."""
+_LARGE_MM = 25.4
+"""The base of a large one for which the lengths here hold; others are as many times as large."""
+DOWN_MM = np.concatenate([np.zeros(3), np.arange(0.0, 62.0, 1.15)])
+OUT_MM = np.concatenate([[0.0, 0.6, 1.2], np.full(len(DOWN_MM) - 3, TIP_HALF_MM)]) + DOWN_MM * SLOPE
+"""Rows of points: how far below the tip and how far out; the first three are on the flat tip."""
+ACROSS = np.array([-1.25, -0.8, -0.4, 0.0, 0.4, 0.8, 1.25])
+"""Columns of points, as shares of half the width there; the outermost are beside the stack."""
+SIDES = 4
+
+
+def _points_mm() -> FloatArray:
+    """Points beside a tip, (SIDES, rows, columns, 3): first of the side towards -y, then counter-clockwise."""
+    sides = []
+    for number in range(SIDES):
+        angle = (number - 1) * math.pi / 2
+        outwards = np.array([math.cos(angle), math.sin(angle)])
+        along = np.array([-outwards[1], outwards[0]])
+        flat = OUT_MM[:, None, None] * (outwards + ACROSS[None, :, None] * along)
+        down = np.broadcast_to(-DOWN_MM[:, None, None], (*flat.shape[:2], 1))
+        sides.append(np.concatenate([flat, down], axis=2))
+    return np.array(sides)
+
+
+_POINTS = _points_mm().reshape(-1, 3)
+
+
+def laid_flat(
+    crops: StackCrops, pictures: Image, places: Sequence[str], tips_mm: FloatArray, turned: FloatArray
+) -> Image:
+    """The sides of stacks, (n, SIDES, rows, columns, 3), out of the crops of their places (n, height, width, 3).
+
+    ``tips_mm`` (n, 3) are the middles of the tips, ``turned`` (n,) how far the stacks are turned against their crops,
+    in radians; the first side is the one that is turned towards the camera most.
+    """
+    scale = crops.large_mm / _LARGE_MM
+    found = np.empty((len(places), SIDES, len(DOWN_MM), len(ACROSS), 3), dtype=np.uint8)
+    for number, place in enumerate(places):
+        angle = turned[number] + crops.bearing(place)
+        cosine, sine = math.cos(angle), math.sin(angle)
+        points = _POINTS * scale @ np.array([[cosine, sine, 0], [-sine, cosine, 0], [0, 0, 1]]) + tips_mm[number]
+        pixels: PixelMap = crops.pixels(place, points).astype(np.float32).reshape(SIDES * len(DOWN_MM), -1, 2)
+        flat = cv2.remap(pictures[number], pixels, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
+        found[number] = flat.reshape(found.shape[1:])
+    return found

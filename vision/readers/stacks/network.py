@@ -1,0 +1,78 @@
+"""The small network that tells sizes by the sides of a stack, run by OpenCV.
+
+``scripts/train_stacks.py`` trains and writes it.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.frame import FloatArray, Image
+from vision.readers.dice.networks import Network
+from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES
+
+WEIGHTS = Path(__file__).parent / "weights"
+SIZES = ("S", "M", "L")
+MOST_PIECES = 8
+"""Most pieces on a large one that are told apart."""
+KINDS = len(SIZES) * (MOST_PIECES + 1)
+NO_TIP = KINDS
+"""After the kinds of tops: what was taken for a tip is none."""
+SHAPE = (SIDES, 3, len(DOWN_MM), len(ACROSS))
+"""Of the sides as the network takes them: sides, channels, rows, columns."""
+EXTRAS = 4
+"""Further inputs: the two views of ``StackCrops``, cosine and sine of four times how far the stack is turned."""
+LEAST_SPREAD = 8.0
+"""Grey levels added to the spread of sides before they are divided by it, so that noise alone stays small."""
+
+Floats = npt.NDArray[np.float32]
+
+
+def kind_of(size: str, pieces: int) -> int:
+    """The number of a top of one size with so many pieces on the large one."""
+    return SIZES.index(size) * (MOST_PIECES + 1) + pieces
+
+
+def as_input(sides: Image, views: FloatArray, turned: FloatArray) -> Floats:
+    """Sides (n, SIDES, rows, columns, 3) as the network takes them, (n, values).
+
+    Each stack is brought to its own mean and spread, so that the light does not matter. ``views`` are (n, 2),
+    ``turned`` (n,) is against the crop, in radians.
+    """
+    count, values = len(sides), int(np.prod(SHAPE))
+    given = np.empty((count, values + EXTRAS), dtype=np.float32)
+    for number, one in enumerate(sides):
+        mean, spread = cv2.meanStdDev(one.reshape(-1, 1))
+        flat = one.transpose(0, 3, 1, 2).reshape(values)
+        given[number, :values] = (flat - np.float32(mean[0, 0])) / np.float32(spread[0, 0] + LEAST_SPREAD)
+    given[:, values : values + 2] = views
+    given[:, values + 2] = np.cos(4 * turned)
+    given[:, values + 3] = np.sin(4 * turned)
+    return given
+
+
+class StackNetwork:
+    """The network of a folder, and the temperature that makes its probabilities come true."""
+
+    def __init__(self, folder: Path = WEIGHTS) -> None:
+        sums = json.loads((folder / "weights.json").read_text(encoding="utf-8"))
+        self._network = Network(folder / "stacks.onnx", sums["stacks"])
+        self._temperature = float(sums["temperature"])
+
+    def log_probabilities(self, sides: Image, views: FloatArray, turned: FloatArray) -> FloatArray:
+        """Logs of the probabilities of the kinds of tops and of NO_TIP, (n, KINDS + 1), of what ``as_input`` takes."""
+        scores = self._network.run(as_input(sides, views, turned)).astype(np.float64) / self._temperature
+        scores -= scores.max(axis=1, keepdims=True)
+        return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
+
+
+@cache
+def shipped() -> StackNetwork:
+    """The network that comes with the project."""
+    return StackNetwork()
