@@ -21,12 +21,12 @@ _SURE_FROM = 0.9
 
 
 def draw_stacks(image: Image, view: SurfaceView, stacks: Mapping[str, StackSighting]) -> Image:
-    """Give a copy of the picture with every stack's foot and edges, and the look of its top, written on it.
+    """Give a copy of the picture with every stack's foot and edges, and its top written on it.
 
-    Green is sure; red is not, with the look's probability beside it.
+    ``yellow M5`` is a yellow medium pyramid on five others. Green is sure; red is not, with the look's probability.
     """
     picture = np.array(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR) if image.ndim == 2 else image, dtype=np.uint8)
-    for place, stack in stacks.items():
+    for stack in stacks.values():
         look, share = max(stack.looks.items(), key=lambda one: one[1])
         sure = stack.log_odds > 0 and share > _SURE_FROM
         colour = _SURE if sure else _UNSURE
@@ -37,6 +37,7 @@ def draw_stacks(image: Image, view: SurfaceView, stacks: Mapping[str, StackSight
         for corner in below:
             end = (int(tip[0]), int(tip[1]))
             cv2.line(picture, (int(corner[0]), int(corner[1])), end, colour, 1, cv2.LINE_AA)
+        named, size = look.split()
         doubt = "" if sure else f" {share:.2f}"
-        write_text(picture, f"{place} {look}, {stack.top.pieces} up{doubt}", tip - (0, 6), colour)
+        write_text(picture, f"{named} {size[0].upper()}{stack.top.pieces}{doubt}", tip - (20, 4), colour)
     return picture
