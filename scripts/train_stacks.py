@@ -88,7 +88,7 @@ def samples_of(picture: StacksPicture, board: GridSurface, rng: np.random.Genera
         turned[number] = angle - round(angle / (math.pi / 2)) * math.pi / 2
     tips[:, :2] += rng.normal(0, TIP_SPREAD_MM, (len(places), 2))
     kinds = np.array([kind_of(stack.size, stack.pieces) for stack in stacks], dtype=np.int64)
-    for number in np.flatnonzero(rng.random(len(places)) < NO_TIPS):
+    for number in np.flatnonzero(rng.random(len(places)) < NO_TIPS).tolist():
         place = places[number]
         aside, along = rng.normal(0, 2), rng.choice([-1, 1]) * rng.uniform(3, 16)
         if rng.random() < 0.3:
@@ -116,7 +116,7 @@ def _block(given: int, made: int, size: tuple[int, int], stride: tuple[int, int]
     return nn.Sequential(convolution, nn.BatchNorm2d(made), nn.ReLU(inplace=True))
 
 
-class StackNetwork(nn.Module):
+class StackNetwork(nn.Module):  # type: ignore[misc]
     """What ``as_input`` gives (n, values) to scores of the kinds (n, KINDS); each side goes through the same layers."""
 
     def __init__(self) -> None:
