@@ -126,15 +126,17 @@ class StackNetwork(nn.Module):  # type: ignore[misc]
             _block(channels, 16, (5, 3), (2, 1)), _block(16, 24, (5, 3), (2, 2)), _block(24, 24, (3, 3), (2, 2))
         )
         self._flat = SHAPE[0] * 24 * math.ceil(rows / 8) * math.ceil(columns / 4)
-        self.head = nn.Sequential(
-            nn.Dropout(0.1), nn.Linear(self._flat + EXTRAS, 72), nn.ReLU(inplace=True), nn.Linear(72, KINDS + 1)
-        )
+        # OpenCV 4.10 can't import what joins the two before one layer.
+        self.seen = nn.Sequential(nn.Dropout(0.1), nn.Linear(self._flat, 72))
+        self.extras = nn.Linear(EXTRAS, 72, bias=False)
+        self.last = nn.Linear(72, KINDS + 1)
 
     def forward(self, given: torch.Tensor) -> torch.Tensor:
         """Give the scores."""
         values = math.prod(SHAPE)
         seen = self.sides(given[:, :values].reshape(-1, *SHAPE[1:])).reshape(-1, self._flat)
-        scores: torch.Tensor = self.head(torch.cat([seen, given[:, values:]], 1))
+        hidden = torch.relu(self.seen(seen) + self.extras(given[:, values:]))
+        scores: torch.Tensor = self.last(hidden)
         return scores
 
 

@@ -90,6 +90,7 @@ def wheel_of(folder, name, tag):
 @pytest.fixture
 def offline(tmp_path, monkeypatch):
     """A folder that stands in for the package index."""
+    pytest.importorskip("uv")
     monkeypatch.setenv("UV_NO_INDEX", "1")
     monkeypatch.setenv("UV_FIND_LINKS", str(tmp_path))
     monkeypatch.setenv("UV_OFFLINE", "1")
@@ -117,6 +118,7 @@ def test_a_wheel_counts_only_with_an_old_enough_glibc(offline, glibc, code):
 
 
 def test_an_index_that_does_not_answer_is_another_failure(tmp_path, monkeypatch):
+    pytest.importorskip("uv")
     monkeypatch.setenv("UV_FIND_LINKS", str(tmp_path / "nowhere"))
     (tmp_path / "lock.txt").write_text(f"stone==1.0 --hash=sha256:{'0' * 64}\n", encoding="utf-8")
     done = CliRunner().invoke(main, [str(tmp_path / "lock.txt")])
