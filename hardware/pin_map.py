@@ -25,10 +25,25 @@ class ButtonRole(enum.StrEnum):
     END_TURN = "end turn"
     HINT = "hint"
     TAKE_BACK = "take back"
+    ANTI_PLAY = "anti-play"
+    REPETITION = "repetition"
+    DRAW = "draw"
+    RESIGN = "resign"
 
 
 BUTTON_ROLES: tuple[ButtonRole, ...] = tuple(ButtonRole)
-"""What a button can be for, in the order of a board's buttons unless settings say otherwise."""
+"""Everything that a button can be for."""
+
+USUAL_BUTTONS: tuple[ButtonRole, ...] = (ButtonRole.END_TURN, ButtonRole.HINT, ButtonRole.TAKE_BACK)
+"""What a board's buttons are for, in their order, unless settings say otherwise."""
+
+ANNOUNCING_BUTTONS: tuple[ButtonRole, ...] = (
+    ButtonRole.ANTI_PLAY,
+    ButtonRole.REPETITION,
+    ButtonRole.DRAW,
+    ButtonRole.RESIGN,
+)
+"""Buttons that announce what their name says; which of it can be announced, and when, the game's rules say."""
 
 _USABLE = range(2, 28)
 _HAT_EEPROM = (0, 1)

@@ -120,12 +120,12 @@ def pins(file: Path | None, example: bool, board: str) -> None:
     """
     from firmware_bridge.pin_maps.boards import example_pin_map
     from firmware_bridge.pin_maps.file import read_pin_map
-    from hardware.pin_map import BUTTON_ROLES
+    from hardware.pin_map import BUTTON_ROLES, USUAL_BUTTONS
 
     if example == (file is not None):
         raise click.UsageError("give a FILE to check, or --example")
     if file is None:
-        click.echo(example_pin_map(board, BUTTON_ROLES), nl=False)
+        click.echo(example_pin_map(board, USUAL_BUTTONS), nl=False)
         return
     made = read_pin_map(file, button_roles=BUTTON_ROLES)
     _warn(made)

@@ -7,13 +7,22 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
-from hardware.pin_map import ButtonRole
+from common.phrases import capitalized, listed
+from hardware.pin_map import ANNOUNCING_BUTTONS, ButtonRole
 from referee.commands.values import Press
 
 _ROLES: Mapping[str, ButtonRole] = MappingProxyType(
-    {"": ButtonRole.END_TURN, "b": ButtonRole.TAKE_BACK, "h": ButtonRole.HINT}
+    {
+        "": ButtonRole.END_TURN,
+        "b": ButtonRole.TAKE_BACK,
+        "h": ButtonRole.HINT,
+        **{role.value: role for role in ANNOUNCING_BUTTONS},
+    }
 )
-KEYS_HELP = "Enter ends a turn, b and Enter takes the last one back, h and Enter gives a hint."
+KEYS_HELP = (
+    "Enter ends a turn, b and Enter takes the last one back, h and Enter gives a hint. "
+    f"{capitalized(listed(ANNOUNCING_BUTTONS, 'or'))} and Enter announces that."
+)
 
 
 def listen_to_keys(lines: Iterable[str], press: Callable[[Press], object]) -> threading.Thread:

@@ -94,7 +94,7 @@ class DemoController:
 
     def press(self, role: ButtonRole) -> list[ButtonRole]:
         """Press a button as a person does who sees that nothing happened: again, once the board is back."""
-        button = BUTTON_ROLES.index(role)
+        button = self.plan.roles.index(role)
         for _ in range(3):
             self.connection.wait_for(lambda: self.connection.welcome is not None, _LINK_S)
             boots = self.device.boots

@@ -115,6 +115,12 @@ class Announcer(Generic[StateT, TurnT]):
         self._on_show = replace(self._on_show, signal=replace(signal, sound=Sound.SILENCE))
         self._tell(belief, hint=said.words if is_hint else "")
 
+    def refuse(self, belief: Belief[StateT, TurnT], words: str) -> None:
+        """Say and sound that what was announced can't be; what holds stays lit."""
+        self.say(words)
+        signal = replace(self._on_show.signal, sound=Sound.FAULT, words=words)
+        self._publish(self._snapshot(belief, signal, self.time_s))
+
     def show_again(self, belief: Belief[StateT, TurnT]) -> None:
         """Show silently what holds, now that the journal can be written again."""
         self._publish(self._snapshot(belief, replace(self._on_show.signal, sound=Sound.SILENCE), self.time_s))

@@ -117,6 +117,8 @@ def _press(session: Session, press: Press, respond: Respond) -> list[Verdict]:
             sentences = [verdict.sentence for verdict in verdicts]
             respond(Reply(" ".join(sentences) or "The table is judged once it is at rest."))
             return verdicts
+        case ButtonRole.ANTI_PLAY | ButtonRole.REPETITION | ButtonRole.DRAW | ButtonRole.RESIGN:
+            return execute(session, Announce(press.role.value, press.by), respond)
 
 
 class ImmediateHints:

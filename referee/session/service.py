@@ -7,15 +7,19 @@ same verdicts and the same events. Every event is in the journal before a snapsh
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Generic
 
 from engine.api import Game, OptionValue, Outcome, StateT, TurnT
+from engine.errors import EngineError, IllegalTurnError
 from hardware.lights.signals import Signal
-from referee.commands.entries import Corrected, corrected, entered
+from referee.commands.entries import Corrected, corrected, entered, refusal
 from referee.commands.values import (
+    Announce,
     AskHint,
     Correct,
     EnterRoll,
+    EnterTurn,
     Entry,
     NewGame,
     Overrule,
@@ -71,6 +75,7 @@ class Service(Generic[StateT, TurnT]):
         self._belief: Belief[StateT, TurnT] = Belief()
         self._log: GameLog[StateT, TurnT] = GameLog(game, journal, reader)
         self._view = TableView(settings)
+        self._announced: Announce | None = None
         self._hints: HintRequests = HintRequests(game, settings.hints, hints)
         self._announcer: Announcer[StateT, TurnT] = Announcer(game, self._log, publish, say)
 
@@ -136,6 +141,7 @@ class Service(Generic[StateT, TurnT]):
         self._log.append(events.new_game_event(command))
         self._options = dict(command.options)
         self._belief = Belief()
+        self._announced = None
         self._view = TableView(self._settings)
         self._announcer.begin(self._belief)
         return f"Game {self._log.number} of {self._game.title} begins. Set up the pieces."
@@ -189,12 +195,42 @@ class Service(Generic[StateT, TurnT]):
         return done
 
     def enter(self, command: Entry) -> str:
-        """Take a turn, roll or announcement that a person typed, and say what came of it.
+        """Take a turn, roll or announcement that a person typed or pressed a button for, and say what came of it.
 
         The pieces may follow later: until the table visibly changes, the word holds. A roll takes the place of one that
-        was only seen. Raises CorrectionError before the set-up, and EngineError for what can't be read or what the
+        was only seen. What is announced after a turn that lies on the table ends that turn; while the table is not at
+        rest, it is kept. Raises CorrectionError before the set-up, and EngineError for what can't be read or what the
         rules forbid.
         """
+        if not isinstance(command, Announce):
+            return self._enter(command)
+        self._announced = None
+        try:
+            return self._enter(self._turn_announced(command) or command)
+        except (CorrectionError, EngineError) as error:
+            is_early = self._view.reading is not None and self._view.stable is None
+            if is_early and isinstance(error, IllegalTurnError) and not self.finished:
+                self._announced = command
+                return "What was announced is judged once the table is at rest."
+            self._announcer.refuse(self._belief, refusal(error) if isinstance(error, EngineError) else str(error))
+            raise
+
+    def _turn_announced(self, command: Announce) -> EnterTurn | None:
+        """Give the turn that lies on the table together with what is announced at its end, if a turn may end so."""
+        stable = self._view.stable
+        if stable is None or not self.belief:
+            return None
+        _, ruling = judge(self._bench, self._belief, stable.readings, Trigger.DECLARED)
+        if len(ruling.steps) != 1:
+            return None
+        text = f"{ruling.steps[0].turn} {command.text}"
+        try:
+            self._game.notation.parse_turn(self.belief[0], text)
+        except EngineError:
+            return None
+        return EnterTurn(text, command.by, ruling.steps[0].player)
+
+    def _enter(self, command: Entry) -> str:
         before = self._log.before_seen_roll() if isinstance(command, EnterRoll) else ()
         done = entered(self._game, before or self.belief, command, self._announcer.time_s)
         if before:
@@ -251,6 +287,10 @@ class Service(Generic[StateT, TurnT]):
         if stable is None:
             unclear = self._view.unclear()
             return [] if unclear is None else self._carry_out(Ruling((unclear,)), asked=False)
+        if self._announced is not None:
+            with suppress(CorrectionError, EngineError):
+                self.enter(self._announced)
+                return []
         trigger = self._view.trigger(set_up=bool(self.belief))
         return self._name_stall(reading) if trigger is None else self._decide(stable, trigger)
 
@@ -305,6 +345,7 @@ class Service(Generic[StateT, TurnT]):
 
     def _show_word(self, signal: Signal) -> None:
         """Show what a person's word led to, and look at the table anew."""
+        self._announced = None
         self._view.look_anew()
         self._view.question.close()
         self._announcer.show(self._belief, signal)

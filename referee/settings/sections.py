@@ -16,6 +16,10 @@ Pin = StrictInt | StrictStr
 """A pin of the Pi's header, as ``hardware.pin_map.parse_pin`` reads it."""
 
 
+Button = Literal["end turn", "hint", "take back", "anti-play", "repetition", "draw", "resign"]
+"""What a button can be for: the values of ``hardware.pin_map.ButtonRole``."""
+
+
 class Section(BaseModel):
     """A section of the settings file; its docstring is the section's sentence in the example."""
 
@@ -48,7 +52,7 @@ class BoardSection(Section):
         examples=["pins.toml"],
         description="The pin map that `referee firmware install` put on the board; when given, it is compared.",
     )
-    buttons: tuple[Literal["end turn", "hint", "take back"], ...] = Field(
+    buttons: tuple[Button, ...] = Field(
         default=("end turn", "hint", "take back"),
         description="What the board's buttons are for, in their order; with pin_map as that says.",
     )
@@ -171,7 +175,7 @@ class LightSection(Section):
     buzzer: Literal["active", "passive"] = Field(
         default="active", description="An active buzzer has one tone of its own, a passive one plays any."
     )
-    button_pins: dict[Literal["end turn", "hint", "take back"], Pin] = Field(
+    button_pins: dict[Button, Pin] = Field(
         default={}, examples=[{"end turn": 23, "hint": 24, "take back": 25}], description="The pin of each button."
     )
     pull_up: bool = Field(default=True, description="Whether buttons connect their pin to ground.")

@@ -15,7 +15,7 @@ from firmware_bridge.protocol.messages import Configure
 from firmware_bridge.wled import BAUDS
 from hardware.errors import HardwareError
 from hardware.lights.light_map import LightMap, read_light_map
-from hardware.pin_map import BUTTON_ROLES, ButtonRole
+from hardware.pin_map import BUTTON_ROLES, USUAL_BUTTONS, ButtonRole
 from hardware.switches import SwitchPins
 from referee.errors import ConfigError
 from referee.sensing.values import SensorSettings
@@ -61,7 +61,7 @@ class WiringPlan:
     drivers: tuple[str, ...] = ()
     wanted: WantedBoard = field(default_factory=WantedBoard)
     configure: Configure = field(default_factory=Configure)
-    roles: tuple[ButtonRole, ...] = BUTTON_ROLES
+    roles: tuple[ButtonRole, ...] = USUAL_BUTTONS
     pin_map: PinMap | None = None
     light_map: LightMap | None = None
     strip_lights: int | None = None

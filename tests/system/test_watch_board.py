@@ -51,6 +51,8 @@ columns = [7, 8, 9, 10, 11, 12, 13]
 diodes = true
 [buttons]
 "end turn" = 19
+anti-play = 20
+draw = 21
 """
 START = (
     "gold c1:G.hoops/north=star e1:G.slider/north=cross c3:G.stop/north=cross e3:G.star/north=slider "
@@ -253,6 +255,10 @@ def test_a_game_that_no_camera_knows_is_followed_and_asked_about(sitting: Sittin
         sitting.heard.wait_for("Please say which")
         reply = ask(sitting.journal, EnterTurn(game.notation.format_turn(turn), "Ann"))
         assert not reply.refused, reply
+        sitting.device.press(1)
+        sitting.heard.wait_for("Black's pieces don't form a wall")
+        sitting.device.press(2)
+        sitting.heard.wait_for("All announce: draw.")
 
     watching = replace(options(sitting, "sensors"), game="diaballik")
     assert referee(watching, sitting, person) == 0

@@ -235,8 +235,8 @@ def test_a_person_who_stops_it_may_go_on_later(options: WatchOptions, monkeypatc
 
 def test_lines_typed_are_presses() -> None:
     pressed: list[Press] = []
-    listen_to_keys(["\n", "B\n", "what?\n", "h\n"], pressed.append).join(GUARD_S)
-    assert [press.role for press in pressed] == ["end turn", "take back", "hint"]
+    listen_to_keys(["\n", "B\n", "what?\n", "h\n", "Draw\n"], pressed.append).join(GUARD_S)
+    assert [press.role for press in pressed] == ["end turn", "take back", "hint", "draw"]
 
 
 def test_typing_never_holds_anyone_up() -> None:

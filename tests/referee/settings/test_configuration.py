@@ -1,15 +1,17 @@
 import re
 import tomllib
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from common.toml_text import as_toml
+from hardware.pin_map import ANNOUNCING_BUTTONS, BUTTON_ROLES, USUAL_BUTTONS
 from referee.errors import ConfigError
 from referee.settings.configuration import Configuration, load
-from referee.settings.sections import Settings, example
+from referee.settings.sections import Button, Settings, example
 from referee.settings.sources import lines_of_keys
 
 
@@ -259,3 +261,8 @@ def test_the_docs_list_every_setting_with_its_default() -> None:
     settings = [line for line in example().splitlines() if re.match(r"\[|(# )?\w+ = ", line)]
     listed = "\n".join(settings).replace("\n[", "\n\n[")
     assert f"```toml\n{listed}\n```" in text
+
+
+def test_settings_name_every_use_of_a_button() -> None:
+    assert get_args(Button) == BUTTON_ROLES
+    assert set(BUTTON_ROLES) == {*USUAL_BUTTONS, *ANNOUNCING_BUTTONS}

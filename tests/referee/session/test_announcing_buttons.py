@@ -1,0 +1,186 @@
+"""Buttons that announce: anti-play, a repetition, a draw, resigning; checked by the rules and against the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from gpiozero.pins import mock
+
+from engine.registry import load
+from hardware.buttons import Buttons
+from hardware.lights.signals import Mood, Sound
+from hardware.pin_map import ANNOUNCING_BUTTONS, ButtonRole
+from referee.commands.queue import CommandQueue
+from referee.commands.values import Announce, Press, Reply, TakeBack
+from referee.journal import Journal, fold
+from referee.judge.verdict import VerdictKind
+from referee.session.loop import LoopPorts, run
+from referee.session.settings import ServiceSettings
+from tests.referee.service_table import Table, kinds_of
+from vision.errors import EndOfFramesError
+from vision.frame import Frame
+from vision.reading import PlaceReading, Reading
+
+DIABALLIK: Any = load("diaballik")
+WALL = "black black:a3,c3,e3,g1*,b1,d1,f1 white:a4*,b4,c4,d4,e4,f4,g4"
+ONE_SHORT = "black black:a3,c3,e2,g1*,b1,d1,f1 white:a4*,b4,c4,d4,e4,f4,g4"
+
+At = Callable[[str], Table]
+
+
+def read(appearance: Mapping[str, str], *, time_s: float = 0.0, **extra: Any) -> Reading:
+    """Read a Diaballik board without a doubt."""
+    rest = 0.005 / (len(DIABALLIK.looks) - 1)
+    places = {
+        place: PlaceReading({one: 0.995 if one == look else rest for one in DIABALLIK.looks}, {}, None)
+        for place, look in appearance.items()
+    }
+    return Reading(0, time_s, places, extra.get("hindrances", ()))
+
+
+@pytest.fixture
+def at(new_journal: Callable[[], Journal]) -> At:
+    """Give a function that puts a position before a referee, whose turns end by the button."""
+
+    def begin(position: str) -> Table:
+        on = Table(DIABALLIK, read, new_journal(), ServiceSettings(rest_s=1.0, anywhere=True, turn_end="button"))
+        on.service.start()
+        state = DIABALLIK.notation.parse_state(position)
+        assert kinds_of(on.show(DIABALLIK.table.appearance(state), 2))[-1] is VerdictKind.SET_UP
+        assert on.service.belief == (state,)
+        return on
+
+    return begin
+
+
+def shown_after(position: str, turn: str) -> Any:
+    state = DIABALLIK.notation.parse_state(position)
+    return DIABALLIK.table.appearance(DIABALLIK.rules.apply(state, DIABALLIK.notation.parse_turn(state, turn)))
+
+
+def test_anti_play_before_the_turn_ends_the_game(at: At) -> None:
+    on = at(WALL)
+    assert on.tell(Press(ButtonRole.ANTI_PLAY)) == Reply("Black announces: anti-play.")
+    assert on.service.finished
+    assert (on.lamp.moods[-1], on.lamp.signals[-1].sound) == (Mood.FINISHED, Sound.FINISHED)
+    kinds = on.kinds()
+    assert kinds[-2:] == ["announced", "end"]
+    assert on.journal.events()[-2][1].data["by"] == "button"
+
+
+def test_anti_play_after_what_was_played_of_the_turn_ends_that_turn_and_the_game(at: At) -> None:
+    on = at(ONE_SHORT)
+    on.show(shown_after(ONE_SHORT, "e2-e3"), 1)
+    said = on.tell(Press(ButtonRole.ANTI_PLAY))
+    assert said == Reply("Black moves e2 to e3 and announces anti-play.")
+    assert on.service.finished
+    assert on.kinds()[-2:] == ["turn", "end"]
+    assert fold(DIABALLIK, on.journal.events()).states == on.service.belief
+
+
+def test_what_is_announced_while_the_table_is_not_at_rest_waits_for_that(at: At) -> None:
+    on = at(ONE_SHORT)
+    after = shown_after(ONE_SHORT, "e2-e3")
+    on.hand(after, 1)
+    said = on.tell(Press(ButtonRole.ANTI_PLAY))
+    assert said == Reply("What was announced is judged once the table is at rest.")
+    assert not on.service.finished
+    on.show(after, 1)
+    assert on.service.finished
+    assert on.kinds()[-2:] == ["turn", "end"]
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_what_the_rules_forbid_is_said_and_sounded_and_the_game_goes_on(at: At, waits: bool) -> None:
+    on = at(ONE_SHORT)
+    believed, events = on.service.belief, on.kinds()
+    if waits:
+        on.hand(shown_after(ONE_SHORT, "f1-f2"), 1)
+    refused = on.tell(Press(ButtonRole.ANTI_PLAY))
+    assert refused.refused is not waits
+    if waits:
+        on.show(shown_after(ONE_SHORT, "f1-f2"), 1)
+    assert "Of black's pieces 2 touch white's wall, on a3 and c3; it takes 3" in on.said[-1]
+    assert Sound.FAULT in [signal.sound for signal in on.lamp.signals]
+    assert (on.service.belief, on.kinds()) == (believed, events)
+    on.show(shown_after(ONE_SHORT, "f1-f2"), 1)
+    on.tell(Press(ButtonRole.END_TURN))
+    assert on.kinds()[-1] == "turn"
+
+
+def test_an_announcement_that_waits_is_forgotten_when_a_person_says_something_else(at: At) -> None:
+    on = at(ONE_SHORT)
+    on.show(shown_after(ONE_SHORT, "f1-f2"), 1)
+    on.tell(Press(ButtonRole.END_TURN))
+    on.hand(shown_after(ONE_SHORT, "f1-f2"), 1)
+    on.tell(Press(ButtonRole.REPETITION))
+    on.tell(TakeBack("Ann"))
+    said = len(on.said)
+    on.show(shown_after(ONE_SHORT, "f1-f2"), 2)
+    assert not any("repe" in one for one in on.said[said:])
+
+
+def test_a_draw_by_mistake_is_taken_back(at: At) -> None:
+    on = at(WALL)
+    assert on.tell(Press(ButtonRole.DRAW)) == Reply("All announce: draw.")
+    assert on.service.finished
+    on.tell(Press(ButtonRole.TAKE_BACK))
+    assert not on.service.finished
+    assert on.tell(Press(ButtonRole.RESIGN)) == Reply("Black announces: resign.")
+    assert on.service.finished
+
+
+def test_before_the_set_up_there_is_nothing_to_announce(new_journal: Callable[[], Journal]) -> None:
+    on = Table(DIABALLIK, read, new_journal(), ServiceSettings())
+    on.service.start()
+    refused = on.tell(Press(ButtonRole.DRAW))
+    assert refused.refused
+    assert "not set up yet" in on.said[-1]
+
+
+def test_buttons_announce_in_every_game_what_its_rules_know(table: Any, start: Any) -> None:
+    on = table(turn_end="button")
+    on.service.start()
+    on.show(start, 2)
+    refused = on.tell(Press(ButtonRole.ANTI_PLAY))
+    assert refused.refused
+    assert "anti-play" in refused.words
+    assert on.tell(Press(ButtonRole.RESIGN)).words == "Gold announces: resign."
+    assert on.service.finished
+
+
+def test_a_button_on_the_pi_s_pins_announces_what_is_judged_by_the_next_frame(at: At) -> None:
+    on, now_s = at(ONE_SHORT), 100.0
+    after = shown_after(ONE_SHORT, "e2-e3")
+    on.show(after, 1)
+    factory = mock.MockFactory()
+    pins = {role: 5 + number for number, role in enumerate(ANNOUNCING_BUTTONS)}
+    buttons = Buttons(pins, lambda: now_s, on.said.append, pin_factory=factory)
+    pin = factory.pin(f"GPIO{pins[ButtonRole.ANTI_PLAY]}")
+    pin.drive_low()
+    now_s += 0.1
+    pin.drive_high()
+    now_s += 0.1
+    following = on.frame()
+    on.reader.following = read(after, time_s=following.time_s)
+    frames = [following]
+
+    class Camera:
+        def read(self, timeout_s: float) -> Frame:
+            if not frames:
+                raise EndOfFramesError("over")
+            return frames.pop()
+
+    run(on.service, Camera(), LoopPorts(lambda seconds: None, CommandQueue(lambda: 0.0), buttons.presses))
+    buttons.close()
+    factory.close()
+    assert on.service.finished
+    assert on.lamp.signals[-1].words.startswith("Black moves e2 to e3 and announces anti-play.")
+
+
+@pytest.mark.parametrize("role", ANNOUNCING_BUTTONS)
+def test_a_button_says_what_a_word_says(at: At, role: ButtonRole) -> None:
+    replies = [at(WALL).tell(command) for command in (Press(role), Announce(role.value, "Ann"))]
+    assert replies[0] == replies[1]
