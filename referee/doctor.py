@@ -211,14 +211,15 @@ def check_table(configuration: Configuration) -> Iterator[Finding]:
     yield from _calibration(settings)
     load: Callable[[Path], Appearance] = load_any
     try:
-        table = layout_for_camera(settings.game.name, settings.table.layout)
+        table = layout_for_camera(settings.game.name, settings.table.layout, settings.table.markers)
     except VisionError as error:
         yield Finding.fault("layout", str(error), "docs/set-up.md has a whole layout file")
     else:
         load = reader_kind(table).load
         where = settings.table.layout or f"the one that comes with {settings.game.name}"
-        markers = ", ".join(map(str, sorted(table.markers.centres_mm)))
-        yield Finding.ok("layout", f"{where}: {table.board.columns} x {table.board.rows} squares, markers {markers}")
+        ids = ", ".join(map(str, sorted(table.markers.centres_mm)))
+        markers = f"markers {ids}" if ids else "no markers"
+        yield Finding.ok("layout", f"{where}: {table.board.columns} x {table.board.rows} squares, {markers}")
     yield _looks(settings.table.looks, load)
 
 

@@ -46,8 +46,18 @@ def rule_option(command: Command) -> Command:
     )(command)
 
 
+def markers_option(command: Command) -> Command:
+    """Add ``--markers layout|none``."""
+    return click.option(
+        "--markers",
+        type=click.Choice(["layout", "none"]),
+        help="What the table is found by: the layout's markers, or none, the board's own lines.",
+    )(command)
+
+
 def seeing_options(command: Command) -> Command:
-    """Add ``--calibration``, ``--layout`` and ``--looks``."""
+    """Add ``--calibration``, ``--layout``, ``--markers`` and ``--looks``."""
+    command = markers_option(command)
     for name, what in (
         ("looks", "What `referee enrol` learned of the pieces."),
         ("layout", "The measured table. Default: the layout that comes with the game."),

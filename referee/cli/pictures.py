@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import click
 
 from referee.cli.context import CommandContext
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
-from referee.cli.options import READABLE_FILE, WRITABLE_FILE, seeing_options
+from referee.cli.options import READABLE_FILE, WRITABLE_FILE, markers_option, seeing_options
 
 if TYPE_CHECKING:
     from vision.frame import Image
@@ -38,6 +38,7 @@ def read_command(
     images: tuple[Path, ...],
     calibration: Path | None,
     layout: Path | None,
+    markers: str | None,
     looks: Path | None,
     dice: bool,
     faces: Path | None,
@@ -60,19 +61,21 @@ def read_command(
         return read_dice(images, as_json, debug_image, faces)
     if len(images) > 1 or as_json:
         raise click.UsageError("one picture of the table is read at a time, as JSON; several, and --json, need --dice.")
-    return _read_table(context, images[0], calibration, layout, looks, debug_image)
+    seen_by = {
+        "camera.calibration": calibration,
+        "table.layout": layout,
+        "table.markers": markers,
+        "table.looks": looks,
+    }
+    return _read_table(context, images[0], seen_by, debug_image)
 
 
 def _read_table(
-    context: CommandContext,
-    image: Path,
-    calibration: Path | None,
-    layout: Path | None,
-    looks: Path | None,
-    debug_image: Path | None,
+    context: CommandContext, image: Path, seen_by: Mapping[str, Path | str | None], debug_image: Path | None
 ) -> int:
     """Print a reading of one picture of the table and give the exit code."""
     from engine import registry
+    from referee.runtime.board_turn import likeliest_turn
     from referee.settings.table_layout import layout_for_camera
     from vision.drawing import draw, draw_occlusions
     from vision.frame import Frame
@@ -80,30 +83,33 @@ def _read_table(
     from vision.layout.surfaces import GridSurface
     from vision.locating.location import locate
     from vision.readers.dice.drawing import draw_roll
-    from vision.readers.protocols import SurfaceView
     from vision.readers.registry import reader_kind, table_reader
 
-    settings = context.configuration(
-        {"camera.calibration": calibration, "table.layout": layout, "table.looks": looks}
-    ).settings
+    settings = context.configuration(seen_by).settings
     camera = camera_of(settings.camera.calibration)
-    table = layout_for_camera(settings.game.name, settings.table.layout)
-    picture = load_image(image)
-    if not any(isinstance(surface, GridSurface) for surface in table.surfaces):
-        known = None
-    elif settings.table.looks is not None:
-        known = reader_kind(table).load(settings.table.looks)
-    else:
-        kind = reader_kind(table)
-        pose = locate(picture, camera, table).pose
-        view = SurfaceView(picture, camera, pose, table.board, markers=table.markers)
-        known = kind.learn(view, kind.plain(table.board), registry.load(settings.game.name).players)
-    reader = table_reader(camera, table, known)
-    reading = reader.read(Frame(picture, 0.0, 0, str(image)))
+    table = layout_for_camera(settings.game.name, settings.table.layout, settings.table.markers)
+    frame = Frame(load_image(image), 0.0, 0, str(image))
+    pose, known = None, None
+    if any(isinstance(surface, GridSurface) for surface in table.surfaces):
+        kind, game = reader_kind(table), registry.load(settings.game.name)
+        plain = kind.plain(table.board)
+        taught = None if settings.table.looks is None else kind.load(settings.table.looks)
+        if taught is not None and table.markers.centres_mm:
+            known = taught
+        else:
+            pose, known = likeliest_turn(
+                frame,
+                camera,
+                table,
+                lambda view: kind.learn(view, plain, game.players) if taught is None else taught,
+                game.table.appearance(game.rules.new()),
+            )
+    reader = table_reader(camera, table, known, pose)
+    reading = reader.read(frame)
     if debug_image is not None:
-        located = locate(picture, camera, table)
-        stages = reader.stages(picture, located.pose)
-        drawn = reader.draw(draw(picture, located, table, camera), stages)
+        located = locate(frame.image, camera, table, previous=pose)
+        stages = reader.stages(frame.image, located.pose)
+        drawn = reader.draw(draw(frame.image, located, table, camera), stages)
         for seen in stages.values():
             drawn = draw_occlusions(drawn, seen.rectified, seen.occlusions)
         trays = {surface.name: surface for surface in table.parts()[0].surfaces}
@@ -118,6 +124,7 @@ def _read_table(
 @click.argument("images", nargs=-1, required=True, type=READABLE_FILE)
 @click.option("--calibration", type=READABLE_FILE, help="What `referee calibrate` wrote for this camera.")
 @click.option("--layout", type=READABLE_FILE, help="The measured table. Default: the layout that comes with the game.")
+@markers_option
 @click.option(
     "--positions",
     required=True,
@@ -135,6 +142,7 @@ def enrol_command(
     images: tuple[Path, ...],
     calibration: Path | None,
     layout: Path | None,
+    markers: str | None,
     positions: tuple[str, ...],
     dice: bool,
     out: Path,
@@ -163,9 +171,11 @@ def enrol_command(
 
     if len(positions) not in {1, len(images)}:
         raise click.UsageError(f"{len(positions)} --positions for {len(images)} pictures; give one, or one a picture.")
-    settings = context.configuration({"camera.calibration": calibration, "table.layout": layout}).settings
+    settings = context.configuration(
+        {"camera.calibration": calibration, "table.layout": layout, "table.markers": markers}
+    ).settings
     camera = camera_of(settings.camera.calibration)
-    table = layout_for_camera(settings.game.name, settings.table.layout)
+    table = layout_for_camera(settings.game.name, settings.table.layout, settings.table.markers)
     kind = reader_kind(table)
     known = [kind.positions(text, table.board) for text in positions]
     pictures = []

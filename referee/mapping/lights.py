@@ -152,7 +152,7 @@ def _light_finder(configuration: Configuration, open_camera: Callable[..., Camer
     if settings.camera.calibration is None:
         raise CalibrationError("no calibration was given; make one with `referee calibrate`, then name its file")
     model = load_calibration(settings.camera.calibration)
-    layout = layout_for(settings.game.name, settings.table.layout)
+    layout = layout_for(settings.game.name, settings.table.layout, settings.table.markers)
     size = (settings.camera.width_px, settings.camera.height_px)
     with open_camera(settings.camera.source, size=size, frames_per_second=settings.camera.frames_per_second) as camera:
         pose = locate(camera.read(_READ_TIMEOUT_S).image, model, layout).pose

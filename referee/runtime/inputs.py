@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,11 +14,13 @@ from typing import Any
 from serial.tools import list_ports
 
 from engine.api import Game
+from engine.options import read_options
 from hardware.factory import ButtonSettings, DriverSettings
 from referee.errors import ConfigError
 from referee.hints.advice import HintSettings
-from referee.journal import BufferedJournal, EvidenceLimits
+from referee.journal import BufferedJournal, EvidenceLimits, fold
 from referee.judge import JudgeSettings
+from referee.judge.explorer import STARTS_OPTION, usual_appearance
 from referee.runtime.builder import compose_reader
 from referee.runtime.readers import LearningReader
 from referee.sensing.readers import TickSource
@@ -45,10 +47,11 @@ class WatchOptions:
     One of ``camera`` (as ``vision.cameras.open_camera`` reads it), ``frames`` (a folder of pictures in name order)
     and ``video``, or none of them where ``wire``, which is what hangs on wires, says that sensors are the only eyes.
     ``stills``: every frame is a table at rest at the end of a turn; otherwise pictures count as taken 15 a second.
-    ``calibration`` is needed; without ``layout`` the game's own is used, without ``looks`` the pieces' colours are
-    learned from the set-up. Without ``journal`` nothing is kept. ``options`` are the game's, as text, and
-    ``starts=either``. ``debug_images`` is a folder for pictures of what was located. ``camera_size`` (width, height)
-    in pixels and ``camera_rate`` in frames a second are asked of a camera. ``list_ports`` tells the serial ports.
+    ``calibration`` is needed; without ``layout`` the game's own is used, and with ``markers`` at ``none`` its markers
+    are left out. Without ``looks`` the pieces' colours are learned from the set-up. Without ``journal`` nothing is
+    kept. ``options`` are the game's, as text, and ``starts=either``. ``debug_images`` is a folder for pictures of what
+    was located. ``camera_size`` (width, height) in pixels and ``camera_rate`` in frames a second are asked of a camera.
+    ``list_ports`` tells the serial ports.
     """
 
     camera: str | None = None
@@ -57,6 +60,7 @@ class WatchOptions:
     stills: bool = False
     calibration: Path | None = None
     layout: Path | None = None
+    markers: str = "layout"
     looks: Path | None = None
     game: str = "deblockle"
     options: Mapping[str, str] = field(default_factory=dict)
@@ -127,7 +131,11 @@ def open_inputs(
         _say_what_sensors_tell(game, say)
         alone = compose_reader(game, None, devices.sensors, settings=settings, health=health)
         return OpenedInputs(TickSource(time.monotonic, time.sleep), alone)
-    learning = None if options.looks is not None else _learning_reader(options, layout, game, journal, say)
+    learning = (
+        _learning_reader(options, layout, game, journal, say)
+        if options.looks is None or not layout.markers.centres_mm
+        else None
+    )
     camera = stack.enter_context(_camera(options, journal))
     sensors = devices.sensors if options.wire.has_sensors else None
     reader = compose_reader(
@@ -221,19 +229,35 @@ def _learning_reader(
     journal: BufferedJournal,
     say: Callable[[str], None],
 ) -> Reader:
-    """Learn the colours from the set-up; a game that is under way has no set-up to learn from, so they were kept."""
+    """Learn the colours from the set-up, and of a board without markers which side is which.
+
+    A game that is under way has no set-up to learn colours from, so they were kept.
+    """
     camera = calibrated(options)
     number = journal.latest_game()
-    kinds = {event.kind for _, event in journal.events(number)} if number is not None else set()
-    if not options.resume or "set up" not in kinds or "end" in kinds:
-        return LearningReader(camera, layout, game.players, _keeper(options, reader_kind(layout).save, say))
-    kept = _learned_path(options)
-    if kept is None or not kept.is_file():
+    events = journal.events(number) if number is not None and options.resume else []
+    kinds = {event.kind for _, event in events}
+    under_way = "set up" in kinds and "end" not in kinds
+    path = options.looks or (_learned_path(options) if under_way else None)
+    if under_way and (path is None or not path.is_file()):
         raise ConfigError(
             "the game is under way, and the pieces' colours can only be learned from a set-up; give the looks that "
             "`referee enrol` made, or begin a new game"
         )
-    return table_reader(camera, layout, reader_kind(layout).load(kept))
+    known = None if path is None else reader_kind(layout).load(path)
+    if known is not None and layout.markers.centres_mm:
+        return table_reader(camera, layout, known)
+    keep = _keeper(options, reader_kind(layout).save, say) if known is None else None
+    expected = _expected(options, game, fold(game, events).states if under_way else ())
+    return LearningReader(camera, layout, game.players, keep, known=known, expected=expected)
+
+
+def _expected(options: WatchOptions, game: Game[Any, Any], states: Sequence[Any]) -> Mapping[str, str]:
+    """What stands on the table as far as is known: of the game under way, or else of the start, unless it is open."""
+    if states:
+        return dict(game.table.appearance(states[0]))
+    given = {name: value for name, value in options.options.items() if name != STARTS_OPTION}
+    return {} if options.anywhere else dict(usual_appearance(game, read_options(game.options, given)))
 
 
 def _keeper(

@@ -6,18 +6,18 @@ over, a picture that came to rest is read a few times, and after that its readin
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
 
+from referee.runtime.board_turn import likeliest_turn
 from referee.session.ports import Reader
 from vision.errors import EnrolmentError, NotLocatedError
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CameraModel
 from vision.layout.table import TableLayout
-from vision.locating.location import locate
 from vision.readers.protocols import Appearance, SurfaceView
 from vision.readers.registry import reader_kind, table_reader
 from vision.reading import Hindrance, HindranceKind, Reading
@@ -112,11 +112,13 @@ def _shrunk(image: Image) -> FloatArray:
 
 
 class LearningReader:
-    """Reads frames like ``TableReader``; until the colours are known, it tries to learn them from each clear frame.
+    """Reads frames like ``TableReader``, once a clear frame has taught it what it does not know.
 
-    ``colour_names`` go from the first player, nearest to the camera's lower edge in the layout's terms, to the last.
-    What is learned stays until ``forget``, which is for a set-up that was not one after all. ``keep`` gets it before
-    anything is read with it, so that no set-up is accepted by colours that a power cut could take away.
+    That is the pieces' colours where ``known`` does not give them, and of a board without markers which side is the
+    first player's: the one from which it shows what is ``expected``, place by place. ``colour_names`` go from the first
+    player, nearest to the camera's lower edge in the layout's terms, to the last. What is learned stays until
+    ``forget``, which is for a set-up that was not one after all. ``keep`` gets it before anything is read with it, so
+    that no set-up is accepted by colours that a power cut could take away.
     """
 
     def __init__(
@@ -125,12 +127,17 @@ class LearningReader:
         layout: TableLayout,
         colour_names: tuple[str, ...],
         keep: Callable[[Appearance], None] | None = None,
+        *,
+        known: Appearance | None = None,
+        expected: Mapping[str, str] | None = None,
     ) -> None:
         self._camera = camera
         self._layout = layout
         self._names = colour_names
         self._kind = reader_kind(layout)
-        self._plain: Appearance = self._kind.plain(layout.board)
+        self._known = known
+        self._expected = expected or {}
+        self._plain: Appearance = self._kind.plain(layout.board) if known is None else known
         self._reader = table_reader(camera, layout, self._plain)
         self._learned: Appearance | None = None
         self._keep = keep
@@ -150,23 +157,24 @@ class LearningReader:
         ):
             return reading
         try:
-            pose = locate(frame.image, self._camera, self._layout).pose
-            view = SurfaceView(frame.image, self._camera, pose, self._layout.board, frame.time_s, self._layout.markers)
-            looks = self._kind.learn(view, self._plain, self._names)
+            pose, looks = likeliest_turn(frame, self._camera, self._layout, self._looks_at, self._expected)
         except (EnrolmentError, NotLocatedError) as error:
             why = Hindrance(HindranceKind.BAD_FRAME, f"The pieces' colours are not known yet: {error}")
             return Reading(frame.sequence, frame.time_s, {}, (*reading.hindrances, why), reading.notices)
         if self._keep is not None:
             self._keep(looks)
-        self._reader = table_reader(self._camera, self._layout, looks)
+        self._reader = table_reader(self._camera, self._layout, looks, pose)
         self._learned = looks
         return self._reader.read(frame)
+
+    def _looks_at(self, view: SurfaceView) -> Appearance:
+        return self._kind.learn(view, self._plain, self._names) if self._known is None else self._known
 
     def crop(self, frame: Frame, place: str) -> Image:
         """Cut out one place; raises NotLocatedError when the table is not located."""
         return self._reader.crop(frame, place)
 
     def forget(self) -> None:
-        """Learn the colours afresh from the next clear frame."""
+        """Learn afresh from the next clear frame."""
         self._learned = None
         self._reader = table_reader(self._camera, self._layout, self._plain)

@@ -56,7 +56,7 @@ def watch(options: WatchOptions, console: Console) -> int:
     ConfigError for options that don't go together.
     """
     game = load(options.game)
-    layout = None if options.by_sensors_alone else layout_for_camera(game.name, options.layout)
+    layout = None if options.by_sensors_alone else layout_for_camera(game.name, options.layout, options.markers)
     settings = _service_settings(options, game)
     with ExitStack() as stack:
         journal = stack.enter_context(_journal(options, console))

@@ -135,6 +135,10 @@ class TableSection(Section):
         examples=["looks.json"],
         description="What `referee enrol` learned of the pieces. Without one: learned from the set-up.",
     )
+    markers: Literal["layout", "none"] = Field(
+        default="layout",
+        description="What the table is found by: the layout's markers, or none, the board's own lines.",
+    )
     anywhere: bool = Field(default=False, description="Accept other starting places than the game suggests.")
 
 

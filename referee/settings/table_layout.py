@@ -7,12 +7,21 @@ from pathlib import Path
 
 from hardware.grid import PlaceGrid, column_and_row
 from vision.errors import LayoutError
+from vision.layout.markers import NO_MARKERS
 from vision.layout.table import TableLayout, default_layout, games_with_layouts, load_layout
 from vision.readers.registry import check_readable
 
 
-def layout_for(game: str, path: Path | None) -> TableLayout:
-    """Load the layout at ``path``, or the one that comes with the game; raises LayoutError that says what to do."""
+def layout_for(game: str, path: Path | None, markers: str = "layout") -> TableLayout:
+    """Load the layout at ``path``, or the one that comes with the game; raises LayoutError that says what to do.
+
+    ``markers`` is the setting table.markers: with ``none`` the layout's markers are left out.
+    """
+    layout = _layout(game, path)
+    return layout.without_markers() if markers == NO_MARKERS else layout
+
+
+def _layout(game: str, path: Path | None) -> TableLayout:
     if path is not None:
         return load_layout(path)
     known = games_with_layouts()
@@ -24,9 +33,9 @@ def layout_for(game: str, path: Path | None) -> TableLayout:
     return default_layout(game)
 
 
-def layout_for_camera(game: str, path: Path | None) -> TableLayout:
+def layout_for_camera(game: str, path: Path | None, markers: str = "layout") -> TableLayout:
     """Load a layout as ``layout_for`` does; raises LayoutError, too, where no reader knows the table's pieces."""
-    layout = layout_for(game, path)
+    layout = layout_for(game, path, markers)
     check_readable(layout)
     return layout
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,10 @@ class MarkerLayout:
     z_mm: float
     centres_mm: Mapping[int, tuple[float, float]]
 
+    def none(self) -> MarkerLayout:
+        """The same without any marker: what it lies around is found by its own lines."""
+        return replace(self, centres_mm={})
+
     def corners_mm(self, marker_id: int) -> FloatArray:
         """Corners of one marker, shape (4, 3), in ArUco's order: far left, far right, near right, near left."""
         x, y = self.centres_mm[marker_id]
@@ -38,10 +42,22 @@ class MarkerLayout:
         )
 
 
-def markers_from_json(data: Mapping[str, Any]) -> MarkerLayout:
+NO_MARKERS = "none"
+"""What a layout file has as ``markers`` where none lie on the table."""
+
+
+def markers_from_json(data: Mapping[str, Any] | str) -> MarkerLayout:
     """Read ``markers`` of a layout file; raises LayoutError, and KeyError, TypeError or ValueError for what can't be
     made out.
     """
+    if isinstance(data, str):
+        if data != NO_MARKERS:
+            raise LayoutError(f'markers is {data!r}; expected where they lie, or "{NO_MARKERS}"')
+        return MarkerLayout("DICT_4X4_50", 36.0, 0.0, {})
+    if not data["centres"]:
+        raise LayoutError(
+            f'markers.centres names no marker; four are best, and "markers": "{NO_MARKERS}" is for a table without any'
+        )
     if len({int(key) for key in data["centres"]}) < len(data["centres"]):
         raise LayoutError("markers.centres names an id twice")
     centres = {int(key): (float(x), float(y)) for key, (x, y) in data["centres"].items()}
@@ -54,9 +70,7 @@ def markers_from_json(data: Mapping[str, Any]) -> MarkerLayout:
 
 
 def check_markers(markers: MarkerLayout) -> None:
-    """Raise LayoutError where there are none, or two lie on each other."""
-    if not markers.centres_mm:
-        raise LayoutError("the layout names no marker; at least one is needed, four are best")
+    """Raise LayoutError where two lie on each other."""
     placed = sorted(markers.centres_mm.items())
     for number, (marker_id, (x, y)) in enumerate(placed):
         if not (math.isfinite(x) and math.isfinite(y)):

@@ -1,12 +1,12 @@
 """A table's layout and its JSON file.
 
 The file is in the world frame of ``vision.geometry``: ``markers`` (dictionary, side of the black square, z, centres by
-id, ids clockwise from the far left, each marker's top edge towards +y), ``board`` (cols, rows, cell, top_z) and what
-stands on it (``pieces``, the kind; its measures: ``block``, the side and net of one; ``piece`` and ``ball``, diameters
-and a height; ``pyramids``, base and height of each size and their ``rise``). ``surfaces`` lists further ones, each with
-a ``name``, a ``board`` or a ``tray`` (x and y from and to, top_z), its own ``pieces`` and, where it may be pushed about
-by itself, its own ``markers``; ``dice_tray`` (x, y, die_side, colours) is a tray beside the board; ``prefix`` begins
-the names of its places. Unknown keys are left alone.
+id, ids clockwise from the far left, each marker's top edge towards +y; ``none`` for a board that is found by its
+lines), ``board`` (cols, rows, cell, top_z) and what stands on it (``pieces``, the kind; its measures: ``block``, the
+side and net of one; ``piece`` and ``ball``, diameters and a height; ``pyramids``, base and height of each size and
+their ``rise``). ``surfaces`` lists further ones, each with a ``name``, a ``board`` or a ``tray`` (x and y from and to,
+top_z), its own ``pieces`` and, where it may be pushed about by itself, its own ``markers``; ``dice_tray`` (x, y,
+die_side, colours) is a tray beside the board; ``prefix`` begins the names of its places. Unknown keys are left alone.
 """
 
 from __future__ import annotations
@@ -61,6 +61,19 @@ class TableLayout:
             return self.surfaces[0].centre_mm(place)
         return self.surface_of(place).centre_mm(place)
 
+    def without_markers(self) -> TableLayout:
+        """The same table without its markers, to be found by its lines.
+
+        Raises LayoutError for a table with a part that has none.
+        """
+        surfaces = tuple(
+            surface if surface.markers is None else replace(surface, markers=surface.markers.none())
+            for surface in self.surfaces
+        )
+        without = replace(self, markers=self.markers.none(), surfaces=surfaces)
+        _check_found(without)
+        return without
+
     def parts(self) -> tuple[TableLayout, ...]:
         """The table cut into what has a pose of its own: the surfaces without markers, then each that has some."""
         shared = tuple(surface for surface in self.surfaces if surface.markers is None)
@@ -96,8 +109,16 @@ def layout_from_json(data: Mapping[str, Any]) -> TableLayout:
     layout = TableLayout(str(data.get("game", "")), markers, tuple(surfaces))
     for each in layout.parts():
         check_markers(each.markers)
+    _check_found(layout)
     _check_apart(layout)
     return layout
+
+
+def _check_found(layout: TableLayout) -> None:
+    """Raise LayoutError for a part that has neither markers nor lines."""
+    for part in layout.parts():
+        if not part.markers.centres_mm and not isinstance(part.surfaces[0], GridSurface):
+            raise LayoutError(f"the {part.surfaces[0].name} has no lines to be found by; it needs markers")
 
 
 def _check_apart(layout: TableLayout) -> None:

@@ -1,9 +1,9 @@
-"""Locating the table in one picture, from four, three, two or one of its markers.
+"""Locating the table in one picture, from four, three, two or one of its markers, or from the board's lines alone.
 
 ``locate`` begins with what is cheap and goes on while a marker is missing: plain detection, then a look where the
 missing ones must be, then slower detectors. Ids that are not in the layout are ignored. A marker that contradicts the
 others is left out and named. Of two that contradict each other the board's lines decide, or the pose that held before;
-where neither does there is no pose.
+where neither does there is no pose. A layout without markers is found by ``vision.locating.lattice``.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from vision.frame import Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout
+from vision.locating.edges import Edges
+from vision.locating.lattice import BoardSighting, board_near, find_boards, turned
 from vision.locating.markers import FoundBy, Marker, MarkerDetector
 from vision.locating.patterns import match_expected, polish, rectify
 from vision.locating.pose import (
@@ -67,7 +69,8 @@ class TableLocation:
     ``markers`` are the sightings the pose rests on, ``ids_used`` their ids, ``ids_seen`` every id of the layout that
     was seen; ``error_px`` is the root mean square over all corners used and ``marker_errors_px`` the same for each
     marker. ``uncertain`` says that another pose explains the picture nearly as well; ``notices`` are sentences for
-    a person.
+    a person. ``turned`` are poses that show the same lines from another side of the board, where no marker tells which
+    side is which.
     """
 
     pose: Pose
@@ -77,6 +80,7 @@ class TableLocation:
     marker_errors_px: Mapping[int, float]
     uncertain: bool = False
     notices: tuple[str, ...] = ()
+    turned: tuple[Pose, ...] = ()
 
     @property
     def ids_used(self) -> tuple[int, ...]:
@@ -88,13 +92,16 @@ def locate(image: Image, camera: CameraModel, layout: TableLayout, *, previous: 
     """Give the pose of the table in a picture.
 
     ``image`` is height x width (x 3), uint8, as the camera took it (distorted); ``previous`` is a pose that held a
-    moment ago, used only to decide between poses that explain the picture equally well. Raises NotLocatedError when
-    no marker is found or they contradict each other, FrameError for something that is not a picture, and
-    CalibrationError when the picture has not the size of the calibration.
+    moment ago, used only to decide between poses that explain the picture equally well. Without markers and without it
+    the first player's side is taken to be the one nearest to the picture's lower edge. Raises NotLocatedError when no
+    marker is found or they contradict each other, or without markers when no board shows; FrameError for something that
+    is not a picture, and CalibrationError when the picture has not the size of the calibration.
     """
     check_size(image, camera)
     grey = as_grey(image)
     wanted = frozenset(layout.markers.centres_mm)
+    if not wanted:
+        return located_by_lines(board_by_lines(Edges.of(grey, camera), camera, layout, previous), layout, previous)
     markers: tuple[Marker, ...] = ()
     fits: list[PoseFit] = []
     # Two markers that agree tell where the others are; if those were looked for there, they are hidden.
@@ -112,6 +119,33 @@ def locate(image: Image, camera: CameraModel, layout: TableLayout, *, previous: 
         decided = _decided_by_surface(image, camera, layout, polished, previous)
         sound = sound if decided is None else [decided]
     return _choose(sound, markers, camera, layout, previous)
+
+
+def board_by_lines(edges: Edges, camera: CameraModel, layout: TableLayout, previous: Pose | None) -> BoardSighting:
+    """The board among a picture's edges, first where it was before; raises NotLocatedError where none shows clearly."""
+    near = None if previous is None else board_near(edges, camera, previous, layout.board)
+    if near is not None and near.is_clear:
+        return near
+    sightings = find_boards(edges, camera, layout.board)
+    if not sightings or not sightings[0].is_clear:
+        raise NotLocatedError(
+            f"board not located: no grid of {layout.board.columns} x {layout.board.rows} squares is to be seen; check "
+            "that the whole board is in the picture, lit and sharp, and that nothing lies over its lines and its rim; "
+            "or put markers around it"
+        )
+    return sightings[0]
+
+
+def located_by_lines(sighting: BoardSighting, layout: TableLayout, previous: Pose | None) -> TableLocation:
+    """Say what a board seen by its lines means for the table, turned as it was before."""
+    poses = turned(sighting.pose, layout.board)
+    if previous is None:
+        # y points away from the first player, so it points up in the picture where they sit at its lower edge
+        best = min(poses, key=lambda pose: float(pose.rotation[1, 1]))
+    else:
+        best = min(poses, key=lambda pose: float(np.linalg.norm(pose.rotation - previous.rotation)))
+    others = tuple(pose for pose in poses if pose is not best)
+    return TableLocation(best, (), (), sighting.error_px, {}, turned=others)
 
 
 def _contradicting(fits: Sequence[PoseFit]) -> tuple[PoseFit, PoseFit] | None:

@@ -12,6 +12,7 @@ from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.surfaces import GridSurface, Surface, top_mm
 from vision.layout.table import TableLayout
+from vision.locating.line_tracking import LineTracker
 from vision.locating.location import TableLocation, seen_text
 from vision.locating.refinement import grid_agrees, refine_by_grid
 from vision.locating.tracking import TableTracker, TrackedTable
@@ -36,6 +37,8 @@ class PartSettings:
     """Markers up to which the board's lines refine the pose."""
     same_pose_px: float = 0.6
     """Distance, in pixels at the board's corners, within which a pose is kept. Larger: fewer readings begin anew."""
+    most_changed: float = 0.5
+    """Share of the places that change at once from which a board without markers is looked for again."""
     steady_frames: int = 8
     """Frames averaged from which a table stands still as long as no marker changes ..."""
     track_every: int = 15
@@ -56,7 +59,8 @@ class _Last:
 class PartReader:
     """Reads what has one pose: the surfaces of a layout, of which none has markers of its own.
 
-    ``pieces`` and ``rolls`` are the readers by their surface's name; a surface without one is not read.
+    ``pieces`` and ``rolls`` are the readers by their surface's name; a surface without one is not read. Without markers
+    ``previous``, a pose that was known before, tells which of the board's sides is the first player's.
     """
 
     def __init__(
@@ -65,6 +69,7 @@ class PartReader:
         layout: TableLayout,
         pieces: Mapping[str, AnyPieceReader],
         rolls: Mapping[str, RollReader],
+        previous: Pose | None = None,
     ) -> None:
         self.layout = layout
         self._camera = camera
@@ -74,7 +79,11 @@ class PartReader:
             if isinstance(surface, GridSurface) and surface.name in pieces
         }
         self._rolls = [(surface, rolls[surface.name]) for surface in layout.surfaces if surface.name in rolls]
-        self._tracker = TableTracker(camera, layout)
+        self._tracker: TableTracker | LineTracker = (
+            TableTracker(camera, layout)
+            if layout.markers.centres_mm
+            else LineTracker(camera, layout, previous=previous)
+        )
         self._hands = HandMonitor(camera, layout.surfaces[0])
         self._pose: Pose | None = None
         self._watcher: ChangeDetector | None = None
@@ -115,12 +124,16 @@ class PartReader:
         return Reading(frame.sequence, frame.time_s, {}, (why,), notices)
 
     def _table(self, frame: Frame, changed: set[str] | None) -> TrackedTable:
-        """Track the table; one that was steady stands where it stood as long as no marker looks any different."""
+        """Track the table; one that was steady stands where it stood as long as no marker looks any different.
+
+        Of a board without markers much changes at once when it moves.
+        """
         steady = self._tracked
         if (
             steady is not None
             and changed is not None
             and not any(marker_region(marker_id) in changed for marker_id in self.layout.markers.centres_mm)
+            and (self.layout.markers.centres_mm or not self._much_changed(changed))
             and self._frames_untracked < _SETTINGS.track_every
         ):
             self._frames_untracked += 1
@@ -129,6 +142,9 @@ class PartReader:
         table = self._tracker.update(frame)
         self._tracked = table if table.frames_averaged >= _SETTINGS.steady_frames and not table.uncertain else None
         return table
+
+    def _much_changed(self, changed: set[str]) -> bool:
+        return len(changed & set(self.layout.places)) > _SETTINGS.most_changed * len(self.layout.places)
 
     def _read_surfaces(self, frame: Frame, notices: tuple[str, ...], changed: set[str] | None) -> Reading:
         """Read what changed since the last frame, all with ``None``; the rest says what it said."""
@@ -175,6 +191,8 @@ class PartReader:
 
         ``None`` when one marker alone gave the pose and the lines don't bear it out.
         """
+        if not self.layout.markers.centres_mm:
+            return located.pose
         if len(located.ids_used) > _SETTINGS.few_markers or not isinstance(self.layout.surfaces[0], GridSurface):
             return located.pose
         if self._refined_from is None or self._apart_px(located.pose, self._refined_from[0]) > _SETTINGS.same_pose_px:

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from common.phrases import listed
 from vision.errors import EnrolmentError, LayoutError
-from vision.geometry import CameraModel
+from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import BlockPieces, DicePieces, DiscPieces, PyramidPieces
 from vision.layout.surfaces import GridSurface, Surface, Tray
 from vision.layout.table import TableLayout
@@ -139,11 +139,13 @@ def load_any(path: Path) -> Appearance:
     raise wrong
 
 
-def table_reader(camera: CameraModel, layout: TableLayout, appearance: Appearance | None) -> TableReader:
+def table_reader(
+    camera: CameraModel, layout: TableLayout, appearance: Appearance | None, previous: Pose | None = None
+) -> TableReader:
     """Make the reader of a table; raises LayoutError that says why when a surface can't be read.
 
     ``appearance`` is that of the board's pieces and of all others of their kind; ``None`` where none was taught. Pieces
-    of another kind are read as they come.
+    of another kind are read as they come. ``previous`` is a pose that was known before (``TableReader``).
     """
     check_readable(layout)
     board = layout.surfaces[0]
@@ -157,4 +159,4 @@ def table_reader(camera: CameraModel, layout: TableLayout, appearance: Appearanc
         as_board = board.pieces is not None and kind == board.pieces.kind
         known = appearance if as_board and appearance is not None else PIECE_READERS[kind].plain(surface)
         pieces[surface.name] = PIECE_READERS[kind].reader(surface, known)
-    return TableReader(camera, layout, pieces, rolls)
+    return TableReader(camera, layout, pieces, rolls, previous)

@@ -20,7 +20,8 @@ class TableReader:
     """Reads frames of one table by one camera, in order.
 
     ``pieces`` and ``rolls`` are the readers of its surfaces by name; ``vision.readers.registry.table_reader`` picks
-    them by what the layout says. What has a pose of its own is located by itself.
+    them by what the layout says. What has a pose of its own is located by itself. ``previous`` is a pose that was known
+    before; where the table has no markers it tells which of the board's sides is the first player's.
     """
 
     def __init__(
@@ -29,10 +30,11 @@ class TableReader:
         layout: TableLayout,
         pieces: Mapping[str, AnyPieceReader],
         rolls: Mapping[str, RollReader] | None = None,
+        previous: Pose | None = None,
     ) -> None:
         self.camera = camera
         self.layout = layout
-        self._parts = [PartReader(camera, part, pieces, rolls or {}) for part in layout.parts()]
+        self._parts = [PartReader(camera, part, pieces, rolls or {}, previous) for part in layout.parts()]
 
     def read(self, frame: Frame) -> Reading:
         """Read one frame. A frame that can't be used gives a Reading without places that says why."""

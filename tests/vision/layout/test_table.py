@@ -102,6 +102,22 @@ def test_what_makes_no_sense_is_named(path, value, says):
         layout_from_json(changed(path, value))
 
 
+def test_a_table_may_have_no_markers():
+    layout = layout_from_json(changed(("markers",), "none"))
+    assert not layout.markers.centres_mm
+    assert layout.board == layout_from_json(GOOD).without_markers().board
+    with pytest.raises(LayoutError, match="markers is 'some'"):
+        layout_from_json(changed(("markers",), "some"))
+
+
+def test_a_tray_alone_needs_markers():
+    tray = {"tray": {"x": [-50, 50], "y": [-50, 50]}, "dice": {"side": 16}}
+    with pytest.raises(LayoutError, match="the tray has no lines to be found by"):
+        layout_from_json({**tray, "markers": "none"})
+    with pytest.raises(LayoutError, match="the tray has no lines to be found by"):
+        layout_from_json({**tray, "markers": GOOD["markers"]}).without_markers()
+
+
 def test_a_missing_key_is_named():
     data = copy.deepcopy(GOOD)
     del data["markers"]["side"]

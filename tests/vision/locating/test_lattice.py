@@ -1,0 +1,131 @@
+"""A board without any marker is found by its lines, and followed by them."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+
+from vision.errors import NotLocatedError
+from vision.frame import Frame
+from vision.geometry import Pose, back_project, project
+from vision.layout.surfaces import GridSurface
+from vision.locating.edges import Edges
+from vision.locating.lattice import find_boards, turned
+from vision.locating.line_tracking import LineTracker
+from vision.locating.location import locate
+
+ALL = (0, 1, 2, 3)
+WITHIN_MM = 2.0
+
+
+@pytest.fixture(scope="module")
+def unmarked(layout):
+    return layout.without_markers()
+
+
+@pytest.fixture(scope="module")
+def picture(render_table, pose):
+    return render_table(pose, hidden=ALL)
+
+
+def board_error_mm(camera, surface, found, true):
+    corners = surface.bounds_mm.corners_mm(surface.height_mm)
+    seen = back_project(camera, found, project(camera, true, corners), surface.height_mm)
+    return np.linalg.norm(seen - corners, axis=1).max()
+
+
+def test_a_board_is_found_by_its_lines_the_first_player_at_the_lower_edge(picture, camera, unmarked, pose):
+    located = locate(picture, camera, unmarked)
+    assert board_error_mm(camera, unmarked.board, located.pose, pose) < WITHIN_MM
+    assert located.ids_used == located.ids_seen == ()
+    assert located.error_px < 2.0
+    assert not located.uncertain
+    assert len(located.turned) == 3
+
+
+def test_what_was_known_before_tells_which_side_is_which(picture, camera, unmarked, pose):
+    for before in turned(pose, unmarked.board):
+        found = locate(picture, camera, unmarked, previous=before).pose
+        assert board_error_mm(camera, unmarked.board, found, before) < WITHIN_MM
+
+
+def test_a_pose_a_square_off_is_put_right(picture, camera, unmarked, pose):
+    off = Pose(pose.rotation, pose.translation + pose.rotation @ (unmarked.board.cell_mm, 0.0, 0.0))
+    assert (
+        board_error_mm(camera, unmarked.board, locate(picture, camera, unmarked, previous=off).pose, pose) < WITHIN_MM
+    )
+
+
+@pytest.mark.parametrize("tilt_deg", [5, 45])
+def test_tilted_views(tilt_deg, render_table, camera, unmarked, pose_looking_from):
+    angle = np.radians(tilt_deg)
+    pose = pose_looking_from((700 * np.sin(angle), 0.0, 700 * np.cos(angle)))
+    located = locate(render_table(pose, hidden=ALL, noise=4.0), camera, unmarked)
+    errors = [board_error_mm(camera, unmarked.board, each, pose) for each in (located.pose, *located.turned)]
+    assert min(errors) < WITHIN_MM
+
+
+def test_a_board_that_is_longer_than_wide_can_be_turned_by_half_only(camera, pose_looking_from):
+    surface = GridSurface("board", columns=5, rows=8, cell_mm=35.0)
+    pose = pose_looking_from((250.0, -250.0, 650.0))
+    grey = np.full(camera.size[::-1], 60, dtype=np.uint8)
+    bounds = surface.bounds_mm
+    cv2.fillConvexPoly(grey, np.round(project(camera, pose, bounds.corners_mm(0.0))).astype(np.int32), 150, cv2.LINE_AA)
+    for count, axis in ((surface.columns, 0), (surface.rows, 1)):
+        for line in range(count + 1):
+            ends = np.array([[bounds.left_mm, bounds.near_mm, 0.0], [bounds.right_mm, bounds.far_mm, 0.0]])
+            ends[:, axis] = ends[0, axis] + line * surface.cell_mm
+            first, second = np.round(project(camera, pose, ends)).astype(int).tolist()
+            cv2.line(grey, first, second, 90, 1, cv2.LINE_AA)
+    found = find_boards(Edges.of(grey, camera), camera, surface)[0]
+    assert found.is_clear
+    poses = turned(found.pose, surface)
+    assert len(poses) == 2
+    assert min(board_error_mm(camera, surface, each, pose) for each in poses) < 2 * WITHIN_MM
+
+
+def test_where_no_board_is_none_is_found(camera, unmarked):
+    noise = np.random.default_rng(3).integers(0, 255, (*camera.size[::-1], 3)).astype(np.uint8)
+    for picture in (np.full_like(noise, 90), cv2.GaussianBlur(noise, (0, 0), 3)):
+        with pytest.raises(NotLocatedError, match="no grid of 7 x 7 squares is to be seen; check that the whole board"):
+            locate(picture, camera, unmarked)
+
+
+def under_a_sheet(picture, camera, pose, near_mm):
+    """The picture with a sheet of paper over the board from the far side to so far before its middle."""
+    covered = picture.copy()
+    sheet = np.array([[-300, near_mm, 10], [300, near_mm, 10], [300, 300, 10], [-300, 300, 10]], dtype=np.float64)
+    cv2.fillConvexPoly(covered, np.round(project(camera, pose, sheet)).astype(np.int32), (200, 200, 200))
+    return covered
+
+
+def test_a_board_is_followed_by_its_lines(picture, camera, unmarked, pose, render_table, pose_looking_from):
+    tracker = LineTracker(camera, unmarked, hold_s=5.0)
+    frames = iter(range(1000))
+
+    def feed(shown, at_s=None):
+        number = next(frames)
+        return tracker.update(Frame(shown, number / 10 if at_s is None else at_s, number))
+
+    assert not feed(picture).uncertain
+    still = feed(picture)
+    assert still.frames_averaged == 2
+    assert board_error_mm(camera, unmarked.board, still.pose, pose) < WITHIN_MM
+
+    assert board_error_mm(camera, unmarked.board, feed(under_a_sheet(picture, camera, pose, 60)).pose, pose) < WITHIN_MM
+    assert feed(under_a_sheet(picture, camera, pose, -200)).held_s > 0
+    assert not feed(picture).uncertain
+
+    # nudged by a square, which puts lines on lines
+    nudged = pose_looking_from((100.0, -330.0, 700.0), (40.0, 0.0, 0.0))
+    moved = render_table(nudged, hidden=ALL)
+    assert feed(moved).moving
+    rested = feed(moved)
+    assert not rested.uncertain
+    assert "moved" in rested.notices[0]
+    assert board_error_mm(camera, unmarked.board, rested.pose, nudged) < WITHIN_MM
+
+    with pytest.raises(NotLocatedError, match="its lines have not been in sight for"):
+        feed(np.zeros_like(picture), at_s=60.0)
+    assert board_error_mm(camera, unmarked.board, feed(picture).pose, pose) < WITHIN_MM

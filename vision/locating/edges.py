@@ -1,0 +1,176 @@
+"""Straight edges of a picture, and the directions in space that many of them share.
+
+A straight edge and the camera's centre span a plane. The planes of edges that are parallel on the table have one
+direction in common: that of their vanishing point (Barnard 1983). With a calibrated camera two such directions at right
+angles are a board's sides, and say how the board is turned in space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.frame import FloatArray, Image
+from vision.geometry import CameraModel
+from vision.opencv import undistort_points
+
+
+@dataclass(frozen=True)
+class EdgeSettings:
+    """Which edges are looked at, and when they point the same way. Set by hand on ray-traced pictures whose markers
+    were painted over.
+    """
+
+    most_edges: int = 500
+    """Edges that are looked at, the longest of the picture. More: fainter boards, slower."""
+    shortest_px: float = 8.0
+    """Least length of an edge, in pixels."""
+    proposing: int = 60
+    """The longest of them, of which every two propose a direction. More: slower."""
+    voting: int = 250
+    """The longest of them, which vote for it."""
+    parallel_deg: float = 1.5
+    """Angle in the picture within which an edge points to a direction. Wider: rougher edges count, and strays."""
+    directions: int = 14
+    """Directions with most votes that may be a board's side."""
+    crossings: int = 4
+    """Directions at right angles to each that are tried."""
+    apart_deg: float = 1.5
+    """Angle from which two directions are two."""
+    same_turn_deg: float = 0.7
+    """Angle of their axes within which two ways to turn a board are one."""
+    most_tilt_deg: float = 72.0
+    """How far a camera may look from straight down."""
+
+
+_SETTINGS = EdgeSettings()
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Straight edges, longest first.
+
+    ``ends_px`` (n, 2, 2) are their ends in distorted pixels; ``rays`` (n, 2, 3) the same as directions from the camera,
+    of depth 1; ``planes`` (n, 3) unit normals of the planes they span with the camera's centre, ``middles`` (n, 3) unit
+    directions to their middles, and ``lengths`` (n,) their lengths at depth 1.
+    """
+
+    ends_px: FloatArray
+    rays: FloatArray
+    planes: FloatArray
+    middles: FloatArray
+    lengths: FloatArray
+
+    @classmethod
+    def of(cls, grey: Image, camera: CameraModel) -> Edges:
+        """The edges of a picture of one channel, as OpenCV's line segment detector finds them (von Gioi 2012)."""
+        found = cv2.createLineSegmentDetector(cv2.LSD_REFINE_STD).detect(grey)[0]
+        ends = np.zeros((0, 2, 2)) if found is None else np.asarray(found, dtype=np.float64).reshape(-1, 2, 2)
+        long_px = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+        chosen = np.argsort(-long_px)[: _SETTINGS.most_edges]
+        ends = ends[chosen[long_px[chosen] >= _SETTINGS.shortest_px]]
+        flat = undistort_points(ends.reshape(-1, 2), camera.matrix, camera.distortion).reshape(-1, 2, 2)
+        rays = np.concatenate([flat, np.ones((*flat.shape[:2], 1))], axis=2)
+        planes = np.cross(rays[:, 0], rays[:, 1])
+        return cls(ends, rays, _unit(planes), _unit(rays.mean(axis=1)), np.linalg.norm(flat[:, 1] - flat[:, 0], axis=1))
+
+    def first(self, count: int) -> Edges:
+        """The longest of them."""
+        return Edges(
+            self.ends_px[:count], self.rays[:count], self.planes[:count], self.middles[:count], self.lengths[:count]
+        )
+
+    def off(self, directions: FloatArray) -> FloatArray:
+        """Sine of the angle in which each edge, seen at its middle, is off each direction (m, 3); shape (m, n)."""
+        ways = np.cross(self.middles[None], directions[:, None])
+        along = np.einsum("mnk,nk->mn", ways, self.planes) / np.maximum(np.linalg.norm(ways, axis=2), 1e-9)
+        return np.asarray(np.sqrt(np.maximum(0.0, 1.0 - along**2)))
+
+    def votes(self, directions: FloatArray) -> FloatArray:
+        """The length of the edges that point to each direction (m, 3), less where they point past it; shape (m,)."""
+        within = np.sin(np.radians(_SETTINGS.parallel_deg))
+        return np.asarray(np.maximum(0.0, 1.0 - self.off(directions) / within) @ self.lengths)
+
+
+def _unit(vectors: FloatArray) -> FloatArray:
+    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12))
+
+
+def turns_in_space(edges: Edges) -> list[FloatArray]:
+    """Ways in which a board under the camera may be turned, likeliest first: rotations (3, 3) from its frame.
+
+    The columns are the board's sides and its upright, which points to the camera; which of the sides is which is left
+    open.
+    """
+    turns: list[FloatArray] = []
+    for first in _shared(edges):
+        for second in _crossing(edges, first):
+            turn = _settled(edges, np.column_stack([first, second, np.cross(first, second)]))
+            if turn[2, 2] > 0:
+                turn = np.column_stack([turn[:, 1], turn[:, 0], -turn[:, 2]])
+            too_flat = -turn[2, 2] < np.cos(np.radians(_SETTINGS.most_tilt_deg))
+            if not too_flat and not any(_same_turn(turn, other) for other in turns):
+                turns.append(turn)
+    return turns
+
+
+def _same_turn(one: FloatArray, other: FloatArray) -> bool:
+    """Whether two turns have the same axes, in any order."""
+    alike = np.abs(one.T @ other).max(axis=0).min()
+    return bool(alike > np.cos(np.radians(_SETTINGS.same_turn_deg)))
+
+
+def _shared(edges: Edges) -> Iterator[FloatArray]:
+    """The directions that most edges share."""
+    few = edges.first(_SETTINGS.proposing)
+    first, second = np.triu_indices(len(few.lengths), 1)
+    meeting = np.cross(few.planes[first], few.planes[second])
+    size = np.linalg.norm(meeting, axis=1)
+    apart = size > np.sin(np.radians(0.5))
+    directions = meeting[apart] / size[apart, None]
+    voters = edges.first(_SETTINGS.voting)
+    parts = range(0, len(directions), _SETTINGS.most_edges)
+    votes = [voters.votes(directions[start : start + _SETTINGS.most_edges]) for start in parts]
+    yield from _distinct(directions, np.concatenate(votes) if votes else np.zeros(0), _SETTINGS.directions)
+
+
+def _crossing(edges: Edges, direction: FloatArray) -> Iterator[FloatArray]:
+    """The directions at right angles to one that most edges share which don't point along that one."""
+    across = np.cross(edges.planes, direction)
+    size = np.linalg.norm(across, axis=1)
+    own = edges.off(direction[None])[0] < 2 * np.sin(np.radians(_SETTINGS.parallel_deg))
+    others = np.flatnonzero(~own & (size > 0.2))
+    chosen = others[: _SETTINGS.proposing]
+    directions = across[chosen] / size[chosen, None]
+    rest = Edges(*(part[others] for part in (edges.ends_px, edges.rays, edges.planes, edges.middles, edges.lengths)))
+    yield from _distinct(directions, rest.votes(directions), _SETTINGS.crossings)
+
+
+def _distinct(directions: FloatArray, votes: npt.NDArray[np.float64], most: int) -> Iterator[FloatArray]:
+    """The directions with most votes, none near another."""
+    kept: list[FloatArray] = []
+    for index in np.argsort(-votes):
+        if len(kept) == most:
+            return
+        if all(abs(directions[index] @ other) < np.cos(np.radians(_SETTINGS.apart_deg)) for other in kept):
+            kept.append(directions[index])
+            yield directions[index]
+
+
+def _settled(edges: Edges, turn: FloatArray) -> FloatArray:
+    """A turn whose sides fit all edges that point along them, by least squares."""
+    for _ in range(3):
+        rows, errors = [], []
+        for side in (turn[:, 0], turn[:, 1]):
+            near = edges.off(side[None])[0] < np.sin(np.radians(_SETTINGS.parallel_deg))
+            slant = np.linalg.norm(np.cross(edges.middles[near], side), axis=1)
+            weight = np.sqrt(edges.lengths[near]) / np.maximum(slant, 1e-3)
+            rows.append(weight[:, None] * np.cross(side, edges.planes[near]))
+            errors.append(-weight * (edges.planes[near] @ side))
+        moved = np.linalg.lstsq(np.concatenate(rows), np.concatenate(errors), rcond=None)[0]
+        turn = np.asarray(cv2.Rodrigues(moved)[0] @ turn, dtype=np.float64)
+    return turn

@@ -1,0 +1,295 @@
+"""Finding a board without any marker: as a grid of equal squares among the picture's straight edges.
+
+Edges that many others are parallel to tell how a board may be turned in space (``vision.locating.edges``). Seen along
+such a turn a board's lines are two combs of the same pitch. Where combs of the layout's numbers of lines fit, the pose
+follows, since the camera is calibrated and the squares are measured; it is fitted to the edges on the lines. The pose
+whose lines show best, from rim to rim and not beyond, wins. A grid looks the same from all four sides (or two), so a
+pose found so may have to be turned; ``turned`` gives the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from vision.frame import BoolImage, FloatArray
+from vision.geometry import CameraModel, Pose, project
+from vision.layout.surfaces import GridSurface
+from vision.locating.edges import Edges, turns_in_space
+from vision.locating.pose import refine_pose
+
+IndexArray = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class LatticeSettings:
+    """How a grid is looked for, and when it is one. Set by hand on ray-traced pictures whose markers were painted over.
+
+    Lengths "in squares" are shares of a square's side.
+    """
+
+    smallest_share: float = 0.15
+    """Least depth of a board, as a share of the picture's height. Smaller: farther boards, slower."""
+    largest_share: float = 1.6
+    """The same of the largest."""
+    pitch_step: float = 0.015
+    """Step, as a share, in which pitches are tried."""
+    teeth: int = 12
+    """Steps a square in which a comb is moved."""
+    beside_comb: float = 0.6
+    """What edges a step beside a tooth count."""
+    offsets: int = 3
+    """Places of each comb that are tried with those of the other."""
+    off_deg: float = 2.0
+    """Angle in the picture within which an edge runs along a side."""
+    horizon: float = 0.1
+    """Cosine of a ray to straight down below which an edge is too near the horizon."""
+    tried: int = 60
+    """Pairs of combs, of each turn, of which it is counted how much of their lines shows."""
+    fitted: int = 12
+    """The best of all turns, whose poses are fitted."""
+    on_line: float = 0.14
+    """How far beside a line, in squares, an edge lies on it before the pose is fitted ..."""
+    on_fitted_line: float = 0.07
+    """... and after. Wider: boards whose lines are broad or curved, and more strays."""
+    between_lines: float = 0.25
+    """From how far beside any line, in squares, an edge lies between them."""
+    beyond_weight: float = 0.7
+    """What lines that go on beyond the rim, or lie beside the board, count against it. Higher: a board is less easily
+    taken for one a square beside it, and a table of boards' pitch hinders more.
+    """
+    between_weight: float = 0.5
+    """What edges between the lines count against it. Higher: patterned boards are missed, grained tables are not."""
+    rim_weight: float = 1.0
+    """What the rim's lines count more than others."""
+    least_shown: float = 0.45
+    """How much of the lines must show; all of them are about 1.2. Higher: more boards are missed, fewer are taken where
+    there is none.
+    """
+    clearly_more: float = 0.1
+    """By how much more of the lines must show a square farther for the board to be there."""
+    fewest_points: int = 16
+    """Ends of edges on lines that a pose is fitted to at least."""
+    longest_px: float = 200.0
+    """Length, in pixels, from which a longer edge says no more of the pose."""
+    huber_px: float = 1.0
+    """Distance from its line, in pixels, from which an edge's end counts less (Huber 1964)."""
+
+
+_SETTINGS = LatticeSettings()
+
+
+@dataclass(frozen=True, eq=False)
+class BoardSighting:
+    """A board as seen by its lines: its pose, and how much of the lines shows, from 0 to about 1.2.
+
+    ``error_px`` is how far, root mean square, edges on lines are from them.
+    """
+
+    pose: Pose
+    shown: float
+    error_px: float
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether enough shows for it to be the board."""
+        return self.shown >= _SETTINGS.least_shown
+
+
+def turned(pose: Pose, surface: GridSurface) -> tuple[Pose, ...]:
+    """The poses from which a board's lines look the same as from this one, which comes first."""
+    quarters = (0, 1, 2, 3) if surface.columns == surface.rows else (0, 2)
+    about = (Pose.from_vectors((0.0, 0.0, np.pi / 2 * quarter), (0.0, 0.0, 0.0)).rotation for quarter in quarters)
+    return tuple(Pose(pose.rotation @ turn, pose.translation) for turn in about)
+
+
+def find_boards(edges: Edges, camera: CameraModel, surface: GridSurface) -> list[BoardSighting]:
+    """What may be the board among a picture's edges, the likeliest first, each turned in any way."""
+    candidates: list[tuple[float, Pose]] = []
+    for turn in turns_in_space(edges):
+        sideways = np.column_stack([turn[:, 1], -turn[:, 0], turn[:, 2]])
+        for rotation in (turn,) if surface.columns == surface.rows else (turn, sideways):
+            candidates += _combed(edges, rotation, camera, surface)
+    candidates.sort(key=lambda candidate: -candidate[0])
+    fitted = (fit_to_lines(edges, camera, pose, surface) for _, pose in candidates[: _SETTINGS.fitted])
+    return sorted((one for one in fitted if one is not None), key=lambda one: -one.shown)
+
+
+def board_near(edges: Edges, camera: CameraModel, pose: Pose, surface: GridSurface) -> BoardSighting | None:
+    """The board where a pose puts it or a square farther, wherever clearly more shows; ``None`` where nothing does."""
+    here = fit_to_lines(edges, camera, pose, surface)
+    best = here
+    for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+        step = pose.rotation @ (x * surface.cell_mm, y * surface.cell_mm, 0.0)
+        beside = fit_to_lines(edges, camera, Pose(pose.rotation, pose.translation + step), surface)
+        least = 0.0 if here is None else here.shown + _SETTINGS.clearly_more
+        if beside is not None and beside.shown > max(least, 0.0 if best is None else best.shown):
+            best = beside
+    return best
+
+
+def fit_to_lines(edges: Edges, camera: CameraModel, pose: Pose, surface: GridSurface) -> BoardSighting | None:
+    """Fit a pose nearby to the edges on the board's lines; ``None`` where too few lie there."""
+    for within in np.linspace(_SETTINGS.on_line, _SETTINGS.on_fitted_line, 3):
+        points, pixels, normals, weights = _on_lines(edges, pose, surface, float(within))
+        if len(points) < _SETTINGS.fewest_points:
+            return None
+        off_px = np.abs(((project(camera, pose, points) - pixels) * normals).sum(axis=1))
+        weights = weights * np.sqrt(np.minimum(1.0, _SETTINGS.huber_px / np.maximum(off_px, 1e-9)))
+        pose = refine_pose(camera, pose, points, pixels, directions=normals, weights=weights)
+    shown = _shown(_families(edges, pose, surface), _SETTINGS.on_fitted_line)
+    return BoardSighting(pose, shown, float(np.sqrt(np.mean(off_px**2))))
+
+
+@dataclass(frozen=True, eq=False)
+class _Family:
+    """Edges along one side of a board, in squares from its corner.
+
+    ``across`` (n,) is on which of the ``lines`` each lies, from 0; ``ends`` (n, 2) are where along it they begin and
+    end, between 0 and ``squares``; ``chosen`` (n,) are their indices.
+    """
+
+    across: FloatArray
+    ends: FloatArray
+    lines: int
+    squares: int
+    chosen: IndexArray
+
+    @classmethod
+    def along(cls, edges: Edges, rotation: FloatArray, surface: GridSurface, side: int) -> _Family:
+        """The edges along a side (0: x, 1: y), in heights of the camera over the board, from below the camera."""
+        near = edges.off(rotation[:, side][None])[0] < np.sin(np.radians(_SETTINGS.off_deg))
+        down = -edges.rays @ rotation[:, 2]
+        chosen = np.flatnonzero(near & (down.min(axis=1) > _SETTINGS.horizon))
+        points = (edges.rays[chosen] @ rotation) / down[chosen][..., None]
+        squares = (surface.columns, surface.rows)
+        return cls(
+            points[..., 1 - side].mean(axis=1),
+            np.sort(points[..., side], axis=1),
+            squares[1 - side] + 1,
+            squares[side],
+            chosen,
+        )
+
+    def moved(self, across: float, along: float, pitch: float) -> _Family:
+        """The same, seen from another corner in other squares."""
+        return replace(self, across=(self.across - across) / pitch, ends=(self.ends - along) / pitch)
+
+
+def _families(edges: Edges, pose: Pose, surface: GridSurface) -> tuple[_Family, _Family]:
+    """The edges along both sides of a board where a pose puts them."""
+    camera_mm, bounds = pose.camera_position_mm, surface.bounds_mm
+    above_mm = camera_mm[2] - surface.height_mm
+    pitch = surface.cell_mm / above_mm
+    x, y = ((bounds.left_mm - camera_mm[0]) / above_mm, (bounds.near_mm - camera_mm[1]) / above_mm)
+    along_x, along_y = (_Family.along(edges, pose.rotation, surface, side) for side in (0, 1))
+    return along_x.moved(y, x, pitch), along_y.moved(x, y, pitch)
+
+
+def _on_lines(
+    edges: Edges, pose: Pose, surface: GridSurface, within: float
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Ends of edges on lines, on the board (n, 3) and in the picture (n, 2); normals in pixels (n, 2); weights (n,)."""
+    points, pixels, normals, weights = [], [], [], []
+    corner = np.array([surface.bounds_mm.left_mm, surface.bounds_mm.near_mm])
+    for side, family in enumerate(_families(edges, pose, surface)):
+        line = np.round(family.across)
+        on = (np.abs(family.across - line) < within) & (line >= 0) & (line < family.lines)
+        on &= (family.ends[:, 1] > 0) & (family.ends[:, 0] < family.squares)
+        seen = edges.ends_px[family.chosen[on]]
+        way = seen[:, 1] - seen[:, 0]
+        long_px = np.linalg.norm(way, axis=1)
+        for end in (0, 1):
+            point = np.full((int(on.sum()), 3), surface.height_mm)
+            point[:, 1 - side] = corner[1 - side] + line[on] * surface.cell_mm
+            ray = edges.rays[family.chosen[on], end] @ pose.rotation
+            down_mm = pose.camera_position_mm[2] - surface.height_mm
+            point[:, side] = pose.camera_position_mm[side] - ray[:, side] / ray[:, 2] * down_mm
+            points.append(point)
+            pixels.append(seen[:, end])
+            normals.append(np.column_stack([-way[:, 1], way[:, 0]]) / long_px[:, None])
+            weights.append(np.sqrt(np.minimum(long_px, _SETTINGS.longest_px)))
+    return np.concatenate(points), np.concatenate(pixels), np.concatenate(normals), np.concatenate(weights)
+
+
+def _combed(
+    edges: Edges, rotation: FloatArray, camera: CameraModel, surface: GridSurface
+) -> Iterator[tuple[float, Pose]]:
+    """Poses of a board turned so, where combs of its lines fit edges, and how much of the lines shows in each."""
+    along_x, along_y = (_Family.along(edges, rotation, surface, side) for side in (0, 1))
+    focal_px, height_px = float(camera.matrix[1, 1]), camera.size[1]
+    smallest, largest = (
+        share * height_px / focal_px / max(surface.rows, surface.columns)
+        for share in (_SETTINGS.smallest_share, _SETTINGS.largest_share)
+    )
+    pairs: list[tuple[float, float, float, float]] = []
+    for pitch in np.exp(np.arange(np.log(smallest), np.log(largest), _SETTINGS.pitch_step)):
+        far = _comb(along_x, float(pitch))
+        right = _comb(along_y, float(pitch))
+        pairs += [
+            (in_x / along_x.lines + in_y / along_y.lines, float(pitch), x, y) for y, in_x in far for x, in_y in right
+        ]
+    for _, pitch, x, y in sorted(pairs, reverse=True)[: _SETTINGS.tried]:
+        families = along_x.moved(y, x, pitch), along_y.moved(x, y, pitch)
+        above_mm = surface.cell_mm / pitch
+        bounds = surface.bounds_mm
+        camera_mm = np.array(
+            [bounds.left_mm - x * above_mm, bounds.near_mm - y * above_mm, surface.height_mm + above_mm]
+        )
+        yield _shown(families, _SETTINGS.on_line), Pose(rotation, -rotation @ camera_mm)
+
+
+def _comb(family: _Family, pitch: float) -> list[tuple[float, float]]:
+    """Where a comb of the family's lines fits its edges best: the first line's place, and how many lines show."""
+    if not len(family.across):
+        return []
+    share = np.minimum(1.0, (family.ends[:, 1] - family.ends[:, 0]) / (family.squares * pitch))
+    first = family.across.min() - pitch
+    place = (family.across - first) / pitch * _SETTINGS.teeth
+    reach = family.lines * _SETTINGS.teeth
+    steps = int(place.max()) + reach + 2
+    here = np.asarray(np.bincount(place.astype(np.intp), share * (1 - place % 1), steps), dtype=np.float64)
+    here += np.bincount(place.astype(np.intp) + 1, share * (place % 1), steps)
+    here[1:-1] += _SETTINGS.beside_comb * (here[:-2] + here[2:])
+    here = np.minimum(here, 1.0)
+    teeth = np.lib.stride_tricks.sliding_window_view(here, reach)
+    between = slice(_SETTINGS.teeth // 2, -_SETTINGS.teeth, _SETTINGS.teeth)
+    on = teeth[:, :: _SETTINGS.teeth].sum(axis=1) - teeth[:, between].sum(axis=1)
+    best = []
+    for _ in range(_SETTINGS.offsets):
+        step = int(np.argmax(on))
+        if on[step] <= 0:
+            break
+        best.append((float(first + step * pitch / _SETTINGS.teeth), float(on[step])))
+        on[max(0, step - _SETTINGS.teeth // 4) : step + _SETTINGS.teeth // 4 + 1] = 0
+    return best
+
+
+def _shown(families: Sequence[_Family], within: float) -> float:
+    """How much of a board's lines is edges: a share of them all, more for the rim's, less for what goes on beyond."""
+    score, total = 0.0, 0
+    for family in families:
+        line = np.round(family.across)
+        beside = np.abs(family.across - line)
+        on = _covered(family, line, beside < within, family.lines)
+        between = _covered(family, np.floor(family.across), beside > _SETTINGS.between_lines, family.lines - 1)
+        beyond = on[0].sum() + on[-1].sum() + on[1:-1, 0].sum() + on[1:-1, -1].sum()
+        rim = on[1, 1:-1].sum() + on[-2, 1:-1].sum()
+        score += on[1:-1, 1:-1].sum() + _SETTINGS.rim_weight * rim
+        score -= _SETTINGS.beyond_weight * beyond + _SETTINGS.between_weight * between[1:-1, 1:-1].sum()
+        total += family.lines * family.squares
+    return float(score / total)
+
+
+def _covered(family: _Family, row: FloatArray, counted: BoolImage, rows: int) -> FloatArray:
+    """The share of each square's length that edges take up on each row, with one more row and square on every side."""
+    shares = np.zeros((rows + 2, family.squares + 2))
+    counted = counted & (row >= -1) & (row <= rows)
+    start = np.arange(-1, family.squares + 1)
+    ends = family.ends[counted]
+    length = np.minimum(ends[:, 1:], start + 1) - np.maximum(ends[:, :1], start)
+    np.add.at(shares, row[counted].astype(np.intp) + 1, np.maximum(length, 0.0))
+    return np.minimum(shares, 1.0)

@@ -1,0 +1,148 @@
+"""Following a board without markers through frames: its own lines are looked for where they were.
+
+Its pose is averaged over frames while the lines stay where they are. A hand over the board takes some of them away and
+changes nothing. Where most are gone, or another place shows more of them, the board is looked for anew; which of its
+sides is which is known from before.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from vision.errors import NotLocatedError
+from vision.frame import Frame
+from vision.geometry import CameraModel, Pose, project
+from vision.layout.table import TableLayout
+from vision.locating.edges import Edges
+from vision.locating.lattice import BoardSighting, board_near, find_boards, fit_to_lines
+from vision.locating.location import TableLocation, board_by_lines, check_size, located_by_lines
+from vision.locating.tracking import TrackedTable
+from vision.opencv import as_grey
+
+
+@dataclass(frozen=True)
+class LineTrackingSettings:
+    """When a board without markers moved. Set by hand on virtual games."""
+
+    moved_px: float = 1.5
+    """Distance of the board's corners, in pixels, from which it moved. Higher: a nudge is noticed later, and hands that
+    leave few lines are forgiven.
+    """
+    averaged_frames: int = 20
+    """Frames that the pose is averaged over. More: steadier, slower to follow."""
+    enough_shown: float = 0.6
+    """Share of what showed of the lines at first from which the board is where it was."""
+    as_usual: float = 0.9
+    """The same from which it is not looked for a square farther."""
+    search_every_s: float = 1.0
+    """Least time, in seconds, between two searches of whole pictures, each of which takes long."""
+
+
+_SETTINGS = LineTrackingSettings()
+
+
+class LineTracker:
+    """Follows one board by its lines through one camera's frames, given in order.
+
+    ``previous`` is a pose that tells which of the board's sides is the first player's; ``hold_s`` is how long a pose is
+    held, flagged uncertain, while too few lines are in sight.
+    """
+
+    def __init__(
+        self, camera: CameraModel, layout: TableLayout, *, previous: Pose | None = None, hold_s: float = 10.0
+    ) -> None:
+        self._camera, self._layout, self._hold_s = camera, layout, hold_s
+        self._previous = previous
+        self._located: TableLocation | None = None
+        self._usually_shown = 0.0
+        self._poses: deque[Pose] = deque(maxlen=_SETTINGS.averaged_frames)
+        self._moved_from: Pose | None = None
+        self._seen_at_s = 0.0
+        self._searched_at_s = -np.inf
+
+    def update(self, frame: Frame) -> TrackedTable:
+        """Give the board's place with this frame taken into account.
+
+        Raises NotLocatedError when the board was never found or too few of its lines have been in sight for longer than
+        ``hold_s``, FrameError or CalibrationError for a frame that does not suit the camera.
+        """
+        check_size(frame.image, self._camera)
+        edges = Edges.of(as_grey(frame.image), self._camera)
+        held = self._located
+        if held is None:
+            return self._begin(board_by_lines(edges, self._camera, self._layout, self._previous), frame)
+        seen = self._near(edges, held.pose)
+        if seen is None or seen.shown < _SETTINGS.enough_shown * self._usually_shown:
+            seen = self._searched(edges, frame)
+        if seen is None:
+            return self._hold(frame, held)
+        found = located_by_lines(seen, self._layout, held.pose)
+        if self._apart_px(held.pose, found.pose) < _SETTINGS.moved_px:
+            return self._stay(found, frame)
+        if self._moved_from is None:
+            self._moved_from = held.pose
+        return self._begin(seen, frame)
+
+    def _near(self, edges: Edges, held: Pose) -> BoardSighting | None:
+        """The board where it was; or a square farther, where less shows of it than usual."""
+        here = fit_to_lines(edges, self._camera, held, self._layout.board)
+        if here is not None and here.shown > _SETTINGS.as_usual * self._usually_shown:
+            return here
+        return board_near(edges, self._camera, held, self._layout.board)
+
+    def _searched(self, edges: Edges, frame: Frame) -> BoardSighting | None:
+        """The board anywhere in the picture, where it was not searched for a moment ago."""
+        if frame.time_s - self._searched_at_s < _SETTINGS.search_every_s:
+            return None
+        self._searched_at_s = frame.time_s
+        found = next(iter(find_boards(edges, self._camera, self._layout.board)), None)
+        return found if found is not None and found.is_clear else None
+
+    def _begin(self, seen: BoardSighting, frame: Frame) -> TrackedTable:
+        located = located_by_lines(seen, self._layout, self._previous)
+        self._located, self._previous = located, located.pose
+        self._poses.clear()
+        self._poses.append(located.pose)
+        self._usually_shown = seen.shown
+        self._seen_at_s = frame.time_s
+        return TrackedTable(located, (), 1, moving=self._moved_from is not None)
+
+    def _stay(self, found: TableLocation, frame: Frame) -> TrackedTable:
+        self._seen_at_s = frame.time_s
+        self._poses.append(found.pose)
+        self._previous = _mean(self._poses)
+        self._located = replace(found, pose=self._previous)
+        return TrackedTable(self._located, (), len(self._poses), notices=self._came_to_rest(self._previous))
+
+    def _came_to_rest(self, pose: Pose) -> tuple[str, ...]:
+        if self._moved_from is None:
+            return ()
+        apart_px = self._apart_px(self._moved_from, pose)
+        self._moved_from = None
+        if apart_px < _SETTINGS.moved_px:
+            return ()
+        return (f"the camera or the board moved ({apart_px:.0f} pixels in the picture) and was located again",)
+
+    def _hold(self, frame: Frame, held: TableLocation) -> TrackedTable:
+        held_s = frame.time_s - self._seen_at_s
+        if held_s > self._hold_s:
+            self._located, self._moved_from = None, None
+            raise NotLocatedError(f"board not located: its lines have not been in sight for {held_s:.0f} s; uncover it")
+        return TrackedTable(held, (), len(self._poses), moving=self._moved_from is not None, held_s=max(held_s, 1e-3))
+
+    def _apart_px(self, first: Pose, second: Pose) -> float:
+        """How far apart two poses put the board's corners in the picture, at most."""
+        board = self._layout.board
+        corners = board.bounds_mm.corners_mm(board.height_mm)
+        difference = project(self._camera, first, corners) - project(self._camera, second, corners)
+        return float(np.linalg.norm(difference, axis=1).max())
+
+
+def _mean(poses: Collection[Pose]) -> Pose:
+    """The mean of poses near each other; its rotation is the one nearest to the mean of theirs."""
+    left, _, right = np.linalg.svd(np.mean([pose.rotation for pose in poses], axis=0))
+    return Pose(left @ right, np.mean([pose.translation for pose in poses], axis=0))
