@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
-from typing import TypeVar, overload
+from itertools import accumulate, islice
+from typing import Generic, TypeVar, overload
 
+SourceT = TypeVar("SourceT")
 ItemT_co = TypeVar("ItemT_co", covariant=True)
 
 
@@ -20,6 +21,10 @@ class LazySequence(Sequence[ItemT_co]):
     def _item(self, index: int) -> ItemT_co:
         """Make the item at ``index``, from 0 to below the length."""
 
+    def _size_up_to(self, most: int | None) -> int:  # noqa: ARG002
+        """The length, or ``most`` or more of it where that is quicker to tell."""
+        return len(self)
+
     @overload
     def __getitem__(self, index: int) -> ItemT_co: ...
 
@@ -27,7 +32,9 @@ class LazySequence(Sequence[ItemT_co]):
     def __getitem__(self, index: slice) -> Sequence[ItemT_co]: ...
 
     def __getitem__(self, index: int | slice) -> ItemT_co | Sequence[ItemT_co]:
-        size = len(self)
+        ends = (index.start or 0, index.stop) if isinstance(index, slice) else (index, index + 1)
+        from_front = ends[1] is not None and min(ends) >= 0
+        size = self._size_up_to(max(ends) + 1 if from_front else None)
         if isinstance(index, slice):
             return tuple(self._item(each) for each in range(*index.indices(size)))
         if not -size <= index < size:
@@ -51,6 +58,32 @@ class LazyList(LazySequence[ItemT_co]):
 
     def _item(self, index: int) -> ItemT_co:
         return self._make(index)
+
+
+class FromIterator(LazySequence[ItemT_co], Generic[SourceT, ItemT_co]):
+    """What ``make`` makes of an iterator's values, which are drawn and kept as far as they are asked for.
+
+    Its length and its last items draw them all; an item or a slice from the front draws as far as it reaches.
+
+    >>> squares = FromIterator(iter(range(1_000_000)), lambda number: number * number)
+    >>> squares[2:4]
+    (4, 9)
+    """
+
+    __slots__ = ("_kept", "_left", "_make")
+
+    def __init__(self, values: Iterator[SourceT], make: Callable[[SourceT], ItemT_co]) -> None:
+        self._left, self._kept, self._make = values, list[SourceT](), make
+
+    def __len__(self) -> int:
+        return self._size_up_to(None)
+
+    def _size_up_to(self, most: int | None) -> int:
+        self._kept.extend(islice(self._left, None if most is None else max(0, most - len(self._kept))))
+        return len(self._kept)
+
+    def _item(self, index: int) -> ItemT_co:
+        return self._make(self._kept[index])
 
 
 class Concatenated(LazySequence[ItemT_co]):

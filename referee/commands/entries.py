@@ -52,7 +52,7 @@ def entered(game: Game[Any, Any], belief: Sequence[Any], entry: Entry, time_s: f
     states = tuple(dict.fromkeys(each for _, _, each in fitting))
     texts: list[JsonValue] = [game.notation.format_state(each) for each in states]
     places = () if isinstance(step, Roll | Announcement) else tuple(step.places)
-    data = {**_data(game, state, step), "state": texts[0] if len(texts) == 1 else texts, "by": entry.by}
+    data = {**_data(game, step), "state": texts[0] if len(texts) == 1 else texts, "by": entry.by}
     if places:
         data["places"] = list(places)
     return Entered(states, Event(entry.kind, data, time_s), places, _sentence(game, step), game.rules.outcome(after))
@@ -112,15 +112,12 @@ def _announcement(game: Game[Any, Any], state: Any, entry: Announce) -> Announce
     )
 
 
-def _data(game: Game[Any, Any], state: Any, step: Any) -> dict[str, JsonValue]:
+def _data(game: Game[Any, Any], step: Any) -> dict[str, JsonValue]:
     if isinstance(step, Roll):
         return {"roll": format_roll(step)}
     if isinstance(step, Announcement):
         return {"announcement": format_announcement(step)}
-    data: dict[str, JsonValue] = {"turn": game.notation.format_turn(step), "player": step.player}
-    if not game.is_slow_to_list:
-        data["legal_turns"] = len(game.rules.legal_turns(state))
-    return data
+    return {"turn": game.notation.format_turn(step), "player": step.player}
 
 
 def _sentence(game: Game[Any, Any], step: Any) -> str:

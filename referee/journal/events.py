@@ -44,7 +44,7 @@ class Event:
 
     - ``new game``: ``game``, ``options``, ``seed`` (virtual table only)
     - ``set up``: ``state`` (strict text of the state the table showed; a list when it is open who starts)
-    - ``turn``: ``turn`` (strict text), ``player``, ``state`` (strict text after it), ``legal_turns`` (count before it)
+    - ``turn``: ``turn`` (strict text), ``player``, ``state`` (strict text after it)
     - ``rolled``: ``roll`` (strict text), ``state`` (strict text after it)
     - ``announced``: ``announcement`` (strict text), ``state`` (strict text after it)
     - ``hint given``: ``by`` (who asked), ``player`` (whose turn it is for), ``turn`` (strict text), ``strength``,

@@ -90,25 +90,22 @@ def advance(
     """Apply accepted turns, and narrow the last state by the side faces seen (none without ``seen``)."""
     game = bench.game
     current = tuple(states)
-    reached: list[tuple[TurnT, tuple[StateT, ...], int | None]] = []
+    reached: list[tuple[TurnT, tuple[StateT, ...]]] = []
     for turn in turns:
-        counts = [bench.explorer.count(state) for state in current]
-        count = None if None in counts else max(count for count in counts if count is not None)
         current = applied(game, current, turn)
-        reached.append((turn, current, count))
+        reached.append((turn, current))
     dropped: tuple[Place, ...] = ()
     if seen is not None:
         current, dropped = narrow_by_sides(bench, current, seen)
-        reached[-1] = (reached[-1][0], current, reached[-1][2])
+        reached[-1] = (reached[-1][0], current)
     steps = tuple(
         AcceptedTurn(
             game.notation.format_turn(turn),
             turn.player,
             tuple(game.notation.format_state(state) for state in after),
-            count,
             tuple(turn.places),
         )
-        for turn, after, count in reached
+        for turn, after in reached
     )
     return Advance(current, steps, dropped)
 

@@ -16,7 +16,7 @@ from referee.judge.settings import JudgeSettings
 MOST_LISTED = 2_500
 """Two turns in a row are looked for where a state has so many turns at most."""
 
-MOST_WEIGHED = 250
+MOST_WEIGHED = 150
 """So many turns are looked at, the near ones first, in a game that is slow to list: more could only be asked about."""
 
 STARTS_OPTION = "starts"
@@ -41,23 +41,18 @@ class Explorer(Generic[StateT, TurnT]):
 
     def __init__(self, game: Game[StateT, TurnT], remembered: int = 256) -> None:
         self._game = game
-        self._count = lru_cache(remembered)(self._counted)
+        self._lists = lru_cache(remembered)(self._are_few)
         self._expansions = lru_cache(remembered)(self._expanded)
         self._parts = lru_cache(remembered)(lambda state: tuple(game.table.unfinished(state)))
 
     def lists(self, state: StateT) -> bool:
         """Whether the turns of a state are few enough to look at each."""
-        count = self.count(state)
-        return count is not None and count <= MOST_LISTED
+        return self._lists(state)
 
-    def count(self, state: StateT) -> int | None:
-        """Count the legal turns of a state, ``None`` where that takes long."""
-        return self._count(state)
-
-    def _counted(self, state: StateT) -> int | None:
+    def _are_few(self, state: StateT) -> bool:
         if self._game.is_slow_to_list:
-            return None
-        return 0 if self._game.rules.outcome(state) is not None else len(self._game.rules.legal_turns(state))
+            return False
+        return not self._game.rules.legal_turns(state)[MOST_LISTED : MOST_LISTED + 1]
 
     def expand(self, state: StateT, could_be: CouldBe) -> Expansion[StateT, TurnT]:
         """Give the turns from ``state`` after which the table could look like ``could_be``."""

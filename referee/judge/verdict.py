@@ -53,14 +53,12 @@ class AcceptedTurn:
     """One accepted turn: its strict text, who played it, what may be the case after it and before.
 
     ``states`` holds the strict text of every state that may be the case afterwards (one, save while it is open who
-    starts); ``legal_turns`` counts the turns that were open to the player, ``None`` where that takes long; ``places``
-    are those of the turn.
+    starts); ``places`` are those of the turn.
     """
 
     turn: str
     player: Player
     states: tuple[str, ...]
-    legal_turns: int | None
     places: tuple[Place, ...]
 
 

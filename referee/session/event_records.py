@@ -55,7 +55,6 @@ def step_event(step: AcceptedTurn | AcceptedRoll, verdict: Verdict) -> Event:
         "turn": step.turn,
         "player": step.player,
         "state": state,
-        **({} if step.legal_turns is None else {"legal_turns": step.legal_turns}),
         "margin": margin,
     }
     return Event(EventKind.TURN, data, verdict.time_s)

@@ -8,7 +8,7 @@ ones are paths of digits that rise by one from cell to cell.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, pairwise
@@ -202,12 +202,24 @@ def _beside(squares: int) -> int:
     return (squares & _NOT_LAST) << 1 | (squares & _NOT_FIRST) >> 1 | squares << COLUMNS | squares >> COLUMNS
 
 
+_QUICK_BOXES = frozenset(box_of(IDENTICAL, size) for size in range(SMALLEST, SMALLEST + 3))
+"""The first boxes: so few of one digit make a few thousand sets at most."""
+
+
 def combinations(sheet: Sheet, most: int | None = None) -> tuple[tuple[int, int], ...]:
     """Every box that can be filled and the squares to loop, by box, then by squares; none twice.
 
     With ``most`` no more than so many are looked for: a sheet full of one digit would offer a hundred thousand.
     """
     return tuple(sorted(islice(_each(unused_digits(sheet), sheet.loops), most)))
+
+
+def combinations_in_order(sheet: Sheet) -> Iterator[tuple[int, int]]:
+    """What `combinations` gives, but most of it is looked for only when it is asked for."""
+    digits = unused_digits(sheet)
+    for quick in (True, False):
+        loops = [loop or (box in _QUICK_BOXES) is not quick for box, loop in enumerate(sheet.loops)]
+        yield from sorted(_each(digits, loops))
 
 
 def has_combination(sheet: Sheet) -> bool:
@@ -225,12 +237,12 @@ def unused_digits(sheet: Sheet) -> list[int]:
     return digits
 
 
-def found_in(digits: list[int], loops: tuple[int, ...] | list[int]) -> tuple[tuple[int, int], ...]:
+def found_in(digits: list[int], loops: Sequence[int]) -> tuple[tuple[int, int], ...]:
     """Every open box and set of squares, from sets of squares by digit; ``loops`` are 0 for open boxes."""
     return tuple(sorted(_each(digits, loops)))
 
 
-def _each(digits: list[int], loops: tuple[int, ...] | list[int]) -> Iterator[tuple[int, int]]:
+def _each(digits: list[int], loops: Sequence[int]) -> Iterator[tuple[int, int]]:
     same = {size for size in range(SMALLEST, BONUS_SIZE) if not loops[size - SMALLEST]}
     runs = {size for size in range(SMALLEST, BONUS_SIZE) if not loops[size + 2]}
     if not loops[BONUS_BOX]:

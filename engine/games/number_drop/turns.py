@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from engine.games.number_drop import flow
 from engine.games.number_drop.drops import Cells, assignments, landings, turned_shapes
@@ -14,6 +14,7 @@ from engine.games.number_drop.sheet import (
     LETTERS,
     box_of,
     combinations,
+    combinations_in_order,
     hangs_together,
     kind_of_digits,
 )
@@ -28,7 +29,7 @@ from engine.games.number_drop.state import (
     SetUpDigit,
     Slide,
 )
-from engine.support.lazy import Concatenated, LazyList, LazySequence
+from engine.support.lazy import Concatenated, FromIterator, LazySequence
 
 
 class Drops(LazySequence[Drop]):
@@ -90,13 +91,17 @@ def combinations_of(state: NumberDropState, player: int, most: int | None = None
     With ``most`` no more than so many combinations are looked for.
     """
     name = PLAYERS[player]
-    turns: list[tuple[int, str | None]] = [(0, None)]
-    for box, squares in combinations(state.sheets[player], most):
-        turns.append((squares, None))
-        if flow.letter_open(state, player, box):
-            turns.append((squares, LETTERS[box % 5]))
+    sheet = state.sheets[player]
+
+    def found() -> Iterator[tuple[int, str | None]]:
+        yield 0, None
+        for box, squares in combinations_in_order(sheet) if most is None else combinations(sheet, most):
+            yield squares, None
+            if flow.letter_open(state, player, box):
+                yield squares, LETTERS[box % 5]
+
     # There can be a hundred thousand, of which few are looked at.
-    return LazyList(len(turns), lambda at: Combination(name, GRID.names_of(turns[at][0]), turns[at][1]))
+    return FromIterator(found(), lambda turn: Combination(name, GRID.names_of(turn[0]), turn[1]))
 
 
 def is_legal(state: NumberDropState, turn: NumberDropTurn) -> bool:

@@ -13,7 +13,7 @@ from engine.support import repetition
 from engine.support.breaches import PieceBreaches, no_start, not_legal, pairs, rules_by_id
 from engine.support.chance import Ending, tally
 from engine.support.grid import Grid
-from engine.support.lazy import Concatenated, LazyList
+from engine.support.lazy import Concatenated, FromIterator, LazyList
 from engine.support.notation import unreadable, words
 from engine.support.players import (
     DRAW,
@@ -121,6 +121,17 @@ def test_lazy_sequences_make_only_what_is_asked_for():
     assert list(Concatenated([])) == []
     with pytest.raises(IndexError, match="there are 1001"):
         joined[1001]
+
+
+def test_an_iterator_is_drawn_as_far_as_its_items_are_asked_for():
+    drawn = []
+    values = (drawn.append(value) or value for value in range(10))
+    squares = FromIterator(values, lambda value: value * value)
+    assert (squares[1], squares[2:4], squares[3:1:-1]) == (1, (4, 9), (9, 4))
+    assert drawn == [0, 1, 2, 3, 4]
+    assert (len(squares), squares[-1], squares[8:], squares[20:30]) == (10, 81, (64, 81), ())
+    with pytest.raises(IndexError, match="there are 10"):
+        squares[10]
 
 
 PLAYERS = ("black", "white")

@@ -8,7 +8,7 @@ from referee.journal.events import Event, Evidence
 
 START = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 NEW_GAME = Event("new game", {"game": "deblockle", "options": {"blocks_gold": 2}})
-TURN = Event("turn", {"turn": "c3-c4=stop", "state": "s1", "legal_turns": 31}, frame_time_s=12.25)
+TURN = Event("turn", {"turn": "c3-c4=stop", "state": "s1"}, frame_time_s=12.25)
 
 
 def ticking_clock() -> Callable[[], datetime]:

@@ -35,11 +35,7 @@ def turn_from(state: Any, choice: int) -> tuple[Event, Any]:
     turns = GAME.rules.legal_turns(state)
     turn = turns[choice % len(turns)]
     after = GAME.rules.apply(state, turn)
-    data = {
-        "turn": GAME.notation.format_turn(turn),
-        "state": GAME.notation.format_state(after),
-        "legal_turns": len(turns),
-    }
+    data = {"turn": GAME.notation.format_turn(turn), "state": GAME.notation.format_state(after)}
     return Event("turn", data), after
 
 
@@ -82,7 +78,7 @@ def test_side_faces_that_show_the_next_player_to_be_blocked_are_accepted() -> No
     changed = Event("correction", {"by": "Ann", "state": GAME.notation.format_state(before)})
 
     def folded(text: str) -> tuple[Any, ...]:
-        turn = Event("turn", {"turn": "a6-b6=hoops-c6", "state": text, "legal_turns": 1})
+        turn = Event("turn", {"turn": "a6-b6=hoops-c6", "state": text})
         return fold(GAME, numbered(NEW_GAME, changed, turn)).states
 
     assert folded(GAME.notation.format_state(seen)) == (seen,)

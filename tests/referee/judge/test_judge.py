@@ -74,7 +74,6 @@ def test_a_turn_is_accepted_when_it_ends_and_only_then(judge: JudgedGame, debloc
     ruling = judge.consider([make_reading(after)], Trigger.RESTED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
     assert ruling.steps[0].turn == ruling.verdict.turns[0]
-    assert ruling.steps[0].legal_turns == len(deblockle.rules.legal_turns(state))
     assert deblockle.notation.format_state(judge.belief[0]) == ruling.steps[0].states[0]
 
 

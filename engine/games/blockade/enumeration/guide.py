@@ -7,10 +7,9 @@ bound of a search that goes straight on (A*), where an assignment of least cost 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
-from engine.games.blockade.board import SQUARES, UNREACHABLE
+from engine.games.blockade.board import UNREACHABLE
 from engine.games.blockade.enumeration.terrain import BLACK_MARKS, Layout, Terrain
 
 _TO_LIFT_AND_RETURN = 2
@@ -42,13 +41,13 @@ class Guide:
         """How many steps it takes at least from a layout."""
         return self._to_do(layout).steps
 
-    def squares_for(self, layout: Layout, start: int, most: int) -> Sequence[int]:
-        """Where the top piece of a square may go, if no more than ``most`` steps shall be left to the end.
+    def squares_for(self, layout: Layout, start: int, most: int) -> int:
+        """The set of squares to which the top piece of a square may go, with ``most`` steps at most left to the end.
 
         Wherever it goes, some piece has to go on from there to where one is missing, and if it lay right another one
         has to take its place. By the triangle inequality a pairing in which that is one way is no longer.
         """
-        to_do, way = self._to_do(layout), self._terrain.way
+        to_do, way, between = self._to_do(layout), self._terrain.way, self._terrain.between
         pile = layout[start]
         mark = "M" if pile[-1] == "M" else "S"
         spare = most - to_do.steps
@@ -58,15 +57,14 @@ class Guide:
             for last in set(to_do.missing[mark])
         ]
         if not self._end[start].startswith(pile):
-            ahead = [(way[last], straight + spare) for first, last, straight in pairs if first == start]
+            ahead = [(last, straight + spare) for first, last, straight in pairs if first == start]
         else:
-            ahead = [(way[last], straight + spare - way[first][start]) for first, last, straight in pairs]
-            ahead.append((way[start], spare))
-        ahead = [(on, limit) for on, limit in ahead if on[start] <= limit]
-        if not ahead:
-            return ()
-        there = way[start]
-        return [end for end in range(SQUARES) if any(there[end] + on[end] <= limit for on, limit in ahead)]
+            ahead = [(last, straight + spare - way[first][start]) for first, last, straight in pairs]
+            ahead.append((start, spare))
+        squares = 0
+        for last, limit in ahead:
+            squares |= between[start, last, limit]
+        return squares
 
 
 def least_steps(terrain: Terrain, before: Layout, after: Layout) -> int:

@@ -222,7 +222,7 @@ class Search:
         for least, steps, end in terrain.targets[mark][start]:
             if least > budget:
                 break
-            if leading is not None and end not in leading:
+            if leading is not None and not leading >> end & 1:
                 continue
             before = layout[end]
             tower = mark == "S" and terrain.tower(end, before + mark)

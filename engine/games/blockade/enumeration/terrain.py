@@ -56,6 +56,20 @@ def without_movable(stack: Stack, player: Player) -> Stack:
     return stack[:height] if height < len(stack) and colour_of(stack[height]) in OWNED[player] else stack
 
 
+class _Between(dict[tuple[int, int, int], int]):
+    """Squares over which one square can be reached from another within so many steps, worked out once for each."""
+
+    def __init__(self, way: tuple[tuple[int, ...], ...]) -> None:
+        super().__init__()
+        self._way = way
+
+    def __missing__(self, ends: tuple[int, int, int]) -> int:
+        start, last, most = ends
+        both = zip(self._way[start], self._way[last], strict=True)
+        squares = self[ends] = sum(1 << square for square, (one, other) in enumerate(both) if one + other <= most)
+        return squares
+
+
 class _Needs(dict[str, int]):
     """Steps still needed on one square, worked out once for each pile there."""
 
@@ -95,6 +109,11 @@ class Terrain:
     def way(self) -> tuple[tuple[int, ...], ...]:
         """The distances between squares with the other player's blockades in the way."""
         return distances(self.walls)
+
+    @cached_property
+    def between(self) -> _Between:
+        """``between[start, last, most]``: the set of squares over which that is no more than ``most`` steps."""
+        return _Between(self.way)
 
     @cached_property
     def rings(self) -> tuple[tuple[tuple[int, ...], ...], ...]:

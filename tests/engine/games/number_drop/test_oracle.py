@@ -6,7 +6,7 @@ import pytest
 
 from engine.api import Roll
 from engine.games.number_drop.drops import assignments, landings, turned_shapes
-from engine.games.number_drop.sheet import BOXES, GRID, Sheet, combinations
+from engine.games.number_drop.sheet import BOXES, GRID, Sheet, combinations, combinations_in_order
 from engine.games.number_drop.state import options_from
 from engine.support.grid import members
 from tests.engine.games.number_drop import oracle
@@ -60,6 +60,7 @@ def compare(seed):
         assert bool(made.game_over_lines(x_counts)) == oracle.crossed_the_line(sheet, x_counts)
     found = combinations(made)
     assert len(set(found)) == len(found)
+    assert tuple(combinations_in_order(made)) == found
     assert {frozenset(GRID.names[square] for square in members(squares)) for _, squares in found} == {
         names(loop) for loop in oracle.combinations(sheet, loops)
     }
