@@ -23,7 +23,8 @@ _COLUMNS = 100
 @click.command(cls=ExampleCommand)
 @click.argument("game_name", metavar="GAME")
 @rule_option
-def rules_command(game_name: str, options: tuple[str, ...]) -> None:
+@click.option("--by-id", is_flag=True, help="List every rule that the referee may name, by its id.")
+def rules_command(game_name: str, options: tuple[str, ...], by_id: bool) -> None:
     """Tell a game's rules in short.
 
     Then the options in force, and what each one may be.
@@ -31,12 +32,20 @@ def rules_command(game_name: str, options: tuple[str, ...]) -> None:
     Examples:
       referee rules deblockle
       referee rules deblockle --option side_by_side=false
+      referee rules deblockle --by-id
     """
     from engine import registry
 
     game = registry.load(game_name)
-    for line in told(game, checked_options(game, options)):
+    given = checked_options(game, options)
+    for line in by_ids(game) if by_id else told(game, given):
         click.echo(line)
+
+
+def by_ids(game: Game[Any, Any]) -> Iterator[str]:
+    """Give a line for each rule that a refusal may name: its id and its sentence."""
+    for rule in game.rules.catalogue.values():
+        yield textwrap.fill(f"{rule.id}: {rule.sentence}", _COLUMNS, subsequent_indent="    ", break_on_hyphens=False)
 
 
 def told(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> Iterator[str]:

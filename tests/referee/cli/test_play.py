@@ -324,6 +324,13 @@ def test_rules_tell_every_option_in_force(play, game):
     assert max(map(len, said.splitlines())) <= 100
 
 
+@pytest.mark.parametrize("game", registry.games())
+def test_rules_tell_every_rule_by_its_id(play, game):
+    said = " ".join(play(game, "--by-id", command="rules").output.split())
+    for rule in registry.load(game).rules.catalogue.values():
+        assert f"{rule.id}: {rule.sentence}" in said
+
+
 def test_rules_with_an_option(play):
     assert "side_by_side=false" in play("deblockle", "--option", "side_by_side=false", command="rules").output
     assert (
