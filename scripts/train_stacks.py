@@ -2,6 +2,8 @@
 
 Run: uv run --group training python scripts/train_stacks.py --made 1800 --minutes 10
 
+Add --start vision/readers/stacks/weights to go on from the network that is shipped.
+
 All pictures are made: ``simulator.scene.stack_variety`` draws them from seeds. No picture of a real table, and none of
 a benchmark, is trained on.
 """
@@ -21,6 +23,7 @@ from pathlib import Path
 import click
 import numpy as np
 import numpy.typing as npt
+import onnx
 import torch
 from rich.console import Console
 from rich.progress import Progress, track
@@ -52,6 +55,9 @@ NO_TIPS = 0.35
 """The share of samples that are laid flat from where no tip is, most of them along the stack's axis."""
 
 RATE = 3e-3
+
+CHANNELS, HIDDEN = 24, 72
+"""Of the last convolution, and of the layer after it."""
 
 Floats = npt.NDArray[np.float32]
 
@@ -123,13 +129,13 @@ class StackNetwork(nn.Module):  # type: ignore[misc]
         super().__init__()
         _, channels, rows, columns = SHAPE
         self.sides = nn.Sequential(
-            _block(channels, 16, (5, 3), (2, 1)), _block(16, 24, (5, 3), (2, 2)), _block(24, 24, (3, 3), (2, 2))
+            _block(channels, 16, (5, 3), (2, 1)), _block(16, 24, (5, 3), (2, 2)), _block(24, CHANNELS, (3, 3), (2, 2))
         )
-        self._flat = SHAPE[0] * 24 * math.ceil(rows / 8) * math.ceil(columns / 4)
+        self._flat = SHAPE[0] * CHANNELS * math.ceil(rows / 8) * math.ceil(columns / 4)
         # OpenCV 4.10 can't import what joins the two before one layer.
-        self.seen = nn.Sequential(nn.Dropout(0.1), nn.Linear(self._flat, 72))
-        self.extras = nn.Linear(EXTRAS, 72, bias=False)
-        self.last = nn.Linear(72, KINDS + 1)
+        self.seen = nn.Sequential(nn.Dropout(0.1), nn.Linear(self._flat, HIDDEN))
+        self.extras = nn.Linear(EXTRAS, HIDDEN)
+        self.last = nn.Linear(HIDDEN, KINDS + 1)
 
     def forward(self, given: torch.Tensor) -> torch.Tensor:
         """Give the scores."""
@@ -138,6 +144,21 @@ class StackNetwork(nn.Module):  # type: ignore[misc]
         hidden = torch.relu(self.seen(seen) + self.extras(given[:, values:]))
         scores: torch.Tensor = self.last(hidden)
         return scores
+
+
+def start_from(network: StackNetwork, folder: Path) -> None:
+    """Take the weights of a folder that ``write`` filled, where each normalisation is part of its convolution."""
+    graph = onnx.load(folder / "stacks.onnx").graph
+    held = {one.name: torch.from_numpy(onnx.numpy_helper.to_array(one).copy()) for one in graph.initializer}
+    convolutions = [node for node in graph.node if node.op_type == "Conv"]
+    for block, node in zip(network.sides, convolutions, strict=True):
+        block[0].weight.data, bias = (held[name] for name in node.input[1:])
+        block[0].bias = nn.Parameter(bias)
+        block[1] = nn.Identity()
+    layers = [node for node in graph.node if node.op_type == "Gemm"]
+    for layer, node in zip((network.seen[1], network.extras, network.last), layers, strict=True):
+        layer.weight.data, *bias = (held[name] for name in node.input[1:])
+        layer.bias.data = bias[0] if bias else torch.zeros_like(layer.bias)
 
 
 def varied(rng: np.random.Generator, given: Samples) -> npt.NDArray[np.uint8]:
@@ -163,7 +184,7 @@ def batches(rng: np.random.Generator, given: Samples, size: int) -> Iterator[tup
 
 
 def train(network: nn.Module, given: Samples, minutes: float, rng: np.random.Generator, console: Console) -> None:
-    """Train for so long, the rate falling like a cosine."""
+    """Train for so long, the rate rising at first, then falling like a cosine."""
     optimiser = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=1e-2)
     network.train()
     start = time.monotonic()
@@ -231,15 +252,22 @@ def made_samples(seed: int, numbers: Sequence[int], console: Console) -> Samples
 @click.command()
 @click.option("--made", default=1800, show_default=True, help="how many pictures are made")
 @click.option("--minutes", default=10.0, show_default=True, help="how long the network is trained")
+@click.option(
+    "--start",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="a folder of weights to go on from; without it, from scratch",
+)
 @click.option("--seed", default=1, show_default=True)
 @click.option("--out", default=WEIGHTS, type=click.Path(file_okay=False, path_type=Path), help="where it goes")
-def main(made: int, minutes: float, seed: int, out: Path) -> None:
+def main(made: int, minutes: float, start: Path | None, seed: int, out: Path) -> None:
     """Train on made pictures."""
     console = Console(stderr=True)
     torch.manual_seed(seed)
     kept = max(1, round(made * ASIDE))
     given = made_samples(seed, range(kept, made), console)
     network = StackNetwork()
+    if start is not None:
+        start_from(network, start)
     train(network, given, minutes, np.random.default_rng([seed, 1 << 20]), console)
     write(network, made_samples(seed, range(kept), console), out)
 

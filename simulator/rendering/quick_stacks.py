@@ -1,4 +1,4 @@
-"""Stacks of pyramids drawn quickly, for very many pictures: flat facets, one brightness each, in linear light."""
+"""Stacks of pyramids drawn quickly, for very many pictures: flat facets that mirror, in linear light."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from simulator.rendering.reflections import Body, Light, Surroundings, fresnel
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, hull_px, project
 from vision.layout.surfaces import GridSurface
 
-Light = npt.NDArray[np.float32]
 Lights = tuple[float, list[tuple[FloatArray, FloatArray, float]]]
 """The light from all around, and lamps: which way, of what colour, and how soft their shadows are."""
 CORNERS = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]) / 2
@@ -24,6 +24,10 @@ BESIDE_MM = 60.0
 _SAMPLES = 2
 """Along each direction, so many samples are averaged into a pixel."""
 _BITS = 4
+_TIP = 4
+"""The number of the tip among a body's facets."""
+_LEAST_MIRRORED = 0.02
+"""A share of mirrored light below which it is left out."""
 _IN_SIGHT = 0.4
 """Share of the top pyramid from which it counts as seen."""
 
@@ -42,7 +46,8 @@ class Piece:
 class PyramidSet:
     """How one set looks: linear colours, how much each hides, tips, edges, gloss, and how much of the far
     sides shines through. A side hides more of what is behind it the more it faces the camera: ``facing``
-    tells how much more.
+    tells how much more. ``mirrors`` is the share of light along its normal that a side mirrors, 0 for a dull set, and
+    ``dullness`` how many pixels that picture is blurred by.
     """
 
     colours: Mapping[str, FloatArray]
@@ -55,6 +60,8 @@ class PyramidSet:
     gloss: float
     back_share: float
     facing: float
+    mirrors: float
+    dullness: float
 
 
 def linear(colour: npt.ArrayLike) -> FloatArray:
@@ -76,6 +83,17 @@ def lit(normal: FloatArray, light: Lights) -> FloatArray:
     for way, strength, _ in lamps:
         total = total + max(0.0, float(way @ normal)) * strength
     return np.asarray(total)
+
+
+def body_of(piece: Piece, look: PyramidSet, light: Lights) -> Body:
+    """The facets of a pyramid (its sides, its tip and its base) and their light, were nothing in its way."""
+    below, above = piece.below, piece.above
+    sides = [np.stack([below[k], below[(k + 1) % 4], above[(k + 1) % 4], above[k]]) for k in range(4)]
+    facets = np.stack([*sides, above, below[::-1]])
+    across = np.cross(facets[:, 2] - facets[:, 0], facets[:, 3] - facets[:, 1])
+    normals = across / np.linalg.norm(across, axis=1, keepdims=True)
+    colour = look.colours[piece.colour]
+    return Body(facets, normals, np.array([colour * lit(normal, light) for normal in normals]))
 
 
 class StackCanvas:
@@ -110,52 +128,107 @@ class StackCanvas:
         inside = mask > 0
         return float((self._owner[inside] != 0).mean()) if inside.any() else 1.0
 
-    def ground(self, texture: Light, board: GridSurface) -> None:
-        """Lay the board and the table under everything."""
+    def ground(self, texture: Light, board: GridSurface, sky: FloatArray) -> None:
+        """Lay the board and the table under everything; ``sky`` is the light (3,) from where there is nothing."""
         corners = board.bounds_mm.grown(BESIDE_MM).corners_mm(board.height_mm)
         side = texture.shape[0] - 0.5
         given = np.array([[-0.5, side], [side, side], [side, -0.5], [-0.5, -0.5]], dtype=np.float32)
         matrix = cv2.getPerspectiveTransform(given, self._pixels(corners).astype(np.float32))
         size = (self._light.shape[1], self._light.shape[0])
         cv2.warpPerspective(texture, matrix, size, self._light, cv2.INTER_LINEAR, cv2.BORDER_REPLICATE)
+        around = board.bounds_mm.grown(BESIDE_MM)
+        step = around.width_mm / texture.shape[0]
+        on_ground = np.array(
+            [
+                [step, 0, around.left_mm + step / 2],
+                [0, -step, around.far_mm - step / 2],
+                [0, 0, board.height_mm],
+                [0, 0, 1],
+            ]
+        )
+        finer = np.array([[_SAMPLES, 0, _SAMPLES / 2 - 0.5], [0, _SAMPLES, _SAMPLES / 2 - 0.5], [0, 0, 1]])
+        projection = finer @ self._camera.matrix @ np.column_stack([self._pose.rotation, self._pose.translation])
+        self._surroundings = Surroundings(projection, self._pose.camera_position_mm, texture, on_ground, sky)
 
-    def pyramid(self, piece: Piece, look: PyramidSet, light: Lights, owner: int) -> None:
-        """Draw one pyramid over what is there; the far sides shine through."""
-        below, above = piece.below, piece.above
-        sides = [np.stack([below[k], below[(k + 1) % 4], above[(k + 1) % 4], above[k]]) for k in range(4)]
-        facets = np.stack([*sides, above, below[::-1]])
-        middles = facets.mean(axis=1)
-        across = np.cross(facets[:, 2] - facets[:, 0], facets[:, 3] - facets[:, 1])
-        normals = across / np.linalg.norm(across, axis=1, keepdims=True)
-        to_camera = self._pose.camera_position_mm - middles
+    def pyramid(
+        self, piece: Piece, look: PyramidSet, light: Lights, owner: int, around: Body, beside: Sequence[FloatArray]
+    ) -> None:
+        """Draw one pyramid over what is there; the far sides shine through.
+
+        ``around`` is all that it may mirror; ``beside`` are the corners (n, 3) of each stack whose shadow may
+        fall on it.
+        """
+        body = body_of(piece, look, light)
+        facets, normals = body.facets, body.normals
+        to_camera = self._pose.camera_position_mm - facets.mean(axis=1)
         to_camera /= np.linalg.norm(to_camera, axis=1, keepdims=True)
-        seen = (to_camera * normals).sum(axis=1) > 0
+        towards = (to_camera * normals).sum(axis=1)
+        seen = towards > 0
         pixels = self._pixels(facets.reshape(-1, 3)).reshape(-1, 4, 2)
         colour, opacity = look.colours[piece.colour], look.opacity[piece.colour]
-        values = []
-        for number, normal in enumerate(normals):
-            value = colour * lit(normal if seen[number] else -normal, light)
+        if opacity < 0.97 and look.back_share > 0.1:
+            for behind in np.flatnonzero(~seen):
+                self._blend([(pixels[behind], colour * lit(-normals[behind], light))], opacity * look.back_share)
+        left, top, right, bottom = self._bounds(pixels[seen].reshape(-1, 2))
+        if left >= right or top >= bottom:
+            return
+        origin, shape = np.array([left, top]), (bottom - top, right - left)
+        own, shine = [], []
+        for number in np.flatnonzero(seen):
+            normal, middle = normals[number], facets[number].mean(axis=0)
+            value = self._shaded(colour, middle, normal, light, beside, origin, shape)
+            own.append(value * np.float32(look.tip_light if number == _TIP else 1.0))
+            mirrored = np.zeros(3)
             for way, strength, _ in light[1]:
                 halfway = way + to_camera[number]
                 halfway /= np.linalg.norm(halfway)
-                value = value + look.gloss * max(0.0, float(halfway @ normal)) ** 30 * strength
-            values.append(value * (look.tip_light if number == len(sides) else 1.0))
-        if opacity < 0.97 and look.back_share > 0.1:
-            for behind in np.flatnonzero(~seen):
-                self._blend([(pixels[behind], values[behind])], opacity * look.back_share)
-        scale = float(np.linalg.norm(pixels[0, 1] - pixels[0, 0]) / np.linalg.norm(below[1] - below[0]))
+                mirrored = mirrored + look.gloss * max(0.0, float(halfway @ normal)) ** 30 * strength
+            share = fresnel(float(towards[number]), look.mirrors) if look.mirrors > 0 else 0.0
+            if share > _LEAST_MIRRORED:
+                picture = self._surroundings.mirrored(middle, normal, around, origin, shape)
+                if look.dullness > 0:
+                    picture = np.asarray(cv2.GaussianBlur(picture, (0, 0), look.dullness), dtype=np.float32)
+                mirrored = mirrored + share * picture
+            shine.append((1 - share, mirrored))
+        scale = float(np.linalg.norm(pixels[0, 1] - pixels[0, 0]) / np.linalg.norm(facets[0, 1] - facets[0, 0]))
+        hides = opacity + (1 - opacity) * look.facing * np.clip(towards[seen] * 1.2, 0, 1)
+        front = [
+            (pixels[number], share * value + mirrored)
+            for number, value, (share, mirrored) in zip(np.flatnonzero(seen), own, shine, strict=True)
+        ]
+        hides = np.clip(hides + [1 - share for share, _ in shine], 0, 1)
         lines = [
-            (pixels[k, first], pixels[k, second], values[k] * look.edge_light)
+            (pixels[k, first], pixels[k, second], body.values[k] * look.edge_light)
             for k in range(4)
-            if seen[k]
+            if seen[k] and look.edge_light != 1.0
             for first, second in ((0, 1), (0, 3), (1, 2))
         ]
-        towards = (to_camera * normals).sum(axis=1)
-        hides = opacity + (1 - opacity) * look.facing * np.clip(towards * 1.2, 0, 1)
-        front = [(pixels[number], values[number]) for number in np.flatnonzero(seen)]
-        if look.edge_light == 1.0:
-            lines = []
-        self._blend(front, hides[seen], lines, max(1, round(look.edge_mm * scale)), owner)
+        self._blend(front, hides, lines, max(1, round(look.edge_mm * scale)), owner)
+
+    def _shaded(
+        self,
+        colour: FloatArray,
+        middle: FloatArray,
+        normal: FloatArray,
+        light: Lights,
+        beside: Sequence[FloatArray],
+        origin: FloatArray,
+        shape: tuple[int, int],
+    ) -> Light:
+        """The light of a facet with the shadows of others on it: (1, 1, 3) for all of it where there are none."""
+        ambient, lamps = light
+        level = np.full((1, 1, 3), ambient * (0.65 + 0.35 * normal[2]), dtype=np.float32)
+        for way, strength, softness in lamps:
+            facing = float(way @ normal)
+            if facing <= 0:
+                continue
+            mask = self._surroundings.shadow(middle, normal, way, beside, origin, shape)
+            share = np.ones((1, 1, 1), dtype=np.float32)
+            if mask.any():
+                soft = cv2.GaussianBlur(mask, (0, 0), 1 + 15 * softness)
+                share = (1 - soft / np.float32(255))[..., None].astype(np.float32)
+            level = np.asarray(level + share * (facing * strength).astype(np.float32), dtype=np.float32)
+        return np.asarray(level * colour.astype(np.float32), dtype=np.float32)
 
     def stranger(
         self,
@@ -213,18 +286,25 @@ class StackCanvas:
     def _pixels(self, points_mm: FloatArray) -> FloatArray:
         return np.asarray((project(self._camera, self._pose, points_mm) + 0.5) * _SAMPLES - 0.5, dtype=np.float64)
 
+    def _bounds(self, points: FloatArray) -> tuple[int, int, int, int]:
+        """Left, top, right and bottom of the part of the picture around points (n, 2)."""
+        left, top = np.maximum(np.floor(points.min(axis=0)).astype(int) - 2, 0).tolist()
+        right, bottom = np.minimum(np.ceil(points.max(axis=0)).astype(int) + 3, self._light.shape[1::-1]).tolist()
+        return left, top, right, bottom
+
     def _blend(
         self,
-        polygons: Sequence[tuple[FloatArray, FloatArray]],
+        polygons: Sequence[tuple[FloatArray, FloatArray | Light]],
         opacity: float | FloatArray,
         lines: Sequence[tuple[FloatArray, FloatArray, FloatArray]] = (),
         thickness: int = 1,
         owner: int | None = None,
     ) -> None:
-        """Lay polygons of one brightness and opacity each over the picture, all at once, lines on them."""
-        points = np.concatenate([polygon for polygon, _ in polygons])
-        left, top = np.maximum(np.floor(points.min(axis=0)).astype(int) - 2, 0)
-        right, bottom = np.minimum(np.ceil(points.max(axis=0)).astype(int) + 3, self._light.shape[1::-1])
+        """Lay polygons of one opacity each over the picture, all at once, lines on them.
+
+        Each is of one brightness (3,), or a part of the picture as large as ``_bounds`` of all says.
+        """
+        left, top, right, bottom = self._bounds(np.concatenate([polygon for polygon, _ in polygons]))
         if left >= right or top >= bottom:
             return
         part = self._light[top:bottom, left:right]
@@ -235,7 +315,12 @@ class StackCanvas:
             return np.asarray(np.rint((corners - origin) * 2**_BITS), dtype=np.int32)
 
         for (corners, value), share in zip(polygons, np.broadcast_to(opacity, len(polygons)), strict=True):
-            cv2.fillConvexPoly(over, fixed(corners), value.tolist(), cv2.LINE_8, _BITS)
+            if value.size == over.shape[2]:
+                cv2.fillConvexPoly(over, fixed(corners), value.ravel().tolist(), cv2.LINE_8, _BITS)
+            else:
+                inside = np.zeros_like(mask)
+                cv2.fillConvexPoly(inside, fixed(corners), 1, cv2.LINE_8, _BITS)
+                np.copyto(over, value, where=inside[..., None] > 0)
             cv2.fillConvexPoly(mask, fixed(corners), max(1, round(255 * float(share))), cv2.LINE_8, _BITS)
         for start, end, value in lines:
             first, last = fixed(np.stack([start, end])).tolist()

@@ -15,16 +15,17 @@ import numpy as np
 from simulator.rendering.quick_stacks import (
     BESIDE_MM,
     CORNERS,
-    Light,
     Lights,
     Piece,
     PyramidSet,
     StackCanvas,
     any_colour,
+    body_of,
     developed,
     linear,
     lit,
 )
+from simulator.rendering.reflections import Body, Light
 from simulator.scene.viewpoint import looking_at
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, hull_px, project
@@ -33,6 +34,8 @@ from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout
 
 _MARGIN_MM = 26.0
+_MIRRORED_MM, _THROWN_MM = 60.0, 90.0
+"""How far away other stacks may be to be seen in the sides of one, and to throw shadows on it."""
 _TEXTURE_PX_PER_MM = 1.5
 _USUAL = ((0.13, 0.1, 0.72), (0.1, 0.76, 0.93), (0.25, 0.5, 0.1), (0.66, 0.22, 0.12))
 _MEDIUMS, _SMALLS = (0.55, 0.25, 0.12, 0.08, 0.0, 0.0, 0.0), (0.34, 0.36, 0.16, 0.09, 0.05)
@@ -76,15 +79,20 @@ def stacks_picture(rng: np.random.Generator, layout: TableLayout) -> StacksPictu
     tidy = rng.uniform(0.3, 1.4)
     stacks = {place: _stack(rng, board, place, look, tidy) for place in board.places if rng.random() > 0.07}
     canvas = StackCanvas(camera, pose)
-    canvas.ground(_texture(rng, board, [stack for stack, _ in stacks.values()], lamps), board)
+    canvas.ground(_texture(rng, board, [stack for stack, _ in stacks.values()], lamps), board, _sky(rng, lamps))
+    bodies = {place: [body_of(piece, look, lamps) for piece in pieces] for place, (pieces, _) in stacks.items()}
     numbers = {place: number for number, place in enumerate(board.places, start=1)}
     order = sorted(board.places, key=lambda place: -_away(pose, board, place))
     for place in order:
         if place in stacks:
             pieces, _ = stacks[place]
-            for piece in pieces:
+            near = {other: _apart(board, place, other) for other in bodies if other != place}
+            beside = [_corners(stacks[other][0]) for other, apart in near.items() if apart < _THROWN_MM]
+            mirrored = [body for other, apart in near.items() if apart < _MIRRORED_MM for body in bodies[other]]
+            for number, piece in enumerate(pieces):
                 top = piece is pieces[-1]
-                canvas.pyramid(piece, look, lamps, numbers[place] if top else -numbers[place])
+                around = Body.of([*mirrored, *bodies[place][:number]])
+                canvas.pyramid(piece, look, lamps, numbers[place] if top else -numbers[place], around, beside)
         elif rng.random() < 0.4:
             canvas.stranger(rng, np.array([*board.centre_mm(place), board.height_mm]), lamps)
     for _ in range(int(rng.choice(4, p=[0.62, 0.22, 0.1, 0.06]))):
@@ -106,6 +114,19 @@ def _square(board: GridSurface, place: str) -> FloatArray:
     return np.asarray(corners + np.array([*board.centre_mm(place), board.height_mm]), dtype=np.float64)
 
 
+def _corners(pieces: Sequence[Piece]) -> FloatArray:
+    return np.vstack([np.vstack([piece.below, piece.above]) for piece in pieces])
+
+
+def _apart(board: GridSurface, place: str, other: str) -> float:
+    return math.dist(board.centre_mm(place), board.centre_mm(other))
+
+
+def _sky(rng: np.random.Generator, light: Lights) -> FloatArray:
+    """The light of a room's walls."""
+    return linear(np.full(3, rng.uniform(0.3, 0.9)) * rng.normal(1, 0.05, 3)) * light[0] * rng.uniform(0.5, 2.0)
+
+
 def _away(pose: Pose, board: GridSurface, place: str) -> float:
     return float(np.linalg.norm(np.array([*board.centre_mm(place), board.height_mm]) - pose.camera_position_mm))
 
@@ -113,7 +134,7 @@ def _away(pose: Pose, board: GridSurface, place: str) -> float:
 def _camera(rng: np.random.Generator, board: GridSurface) -> tuple[CameraModel, Pose]:
     """A camera whose picture is just the board with a margin."""
     distance, density = rng.uniform(380, 1000), math.exp(rng.uniform(math.log(1.1), math.log(1.9)))
-    tilt = rng.uniform(0, 44) if rng.random() < 0.8 else rng.uniform(0, 8)
+    tilt = rng.uniform(0, 44) if rng.random() < 0.6 else rng.uniform(0, 10)
     aside = rng.normal(0, 40, 2)
     pose = looking_at(distance, tilt, rng.uniform(-180, 180), rng.uniform(-8, 8), (aside[0], aside[1], 0.0))
     matrix = np.array([[density * distance, 0, 0], [0, density * distance, 0], [0, 0, 1.0]])
@@ -133,20 +154,22 @@ def _look(rng: np.random.Generator) -> PyramidSet:
     }
     colours["clear"] = linear(np.full(3, rng.uniform(0.5, 0.9)) * rng.normal(1, 0.03, 3))
     colours["black"] = linear(np.full(3, rng.uniform(0.05, 0.22)) * rng.normal(1, 0.05, 3))
-    body = rng.uniform(0.35, 1.0)
+    body = rng.uniform(0.35, 1.0) if rng.random() < 0.5 else 1.0
     opacity = {str(number): float(np.clip(body + rng.normal(0, 0.06), 0.3, 1.0)) for number in range(4)}
     opacity |= {"clear": rng.uniform(0.2, 0.65), "black": rng.uniform(0.6, 1.0)}
     return PyramidSet(
         colours,
         opacity,
-        float(np.clip(rng.normal(0.16, 0.02), 0.1, 0.22)),
+        float(np.clip(rng.normal(0.16, 0.012), 0.12, 0.2)),
         rng.normal(6.0, 0.25),
-        rng.uniform(0.8, 1.5) if rng.random() < 0.6 else 1.0,
+        rng.uniform(0.8, 1.4) if rng.random() < 0.35 else 1.0,
         rng.uniform(0.3, 0.9),
         rng.uniform(0.9, 1.35),
         rng.uniform(0, 0.25) ** 1.5,
         rng.uniform(0.0, 1.0),
         rng.uniform(0.0, 1.0) if rng.random() < 0.8 else 0.0,
+        rng.uniform(0.03, 0.06) if rng.random() < 0.75 else 0.0,
+        rng.uniform(0.3, 3.0) if rng.random() < 0.5 else 0.0,
     )
 
 
@@ -257,7 +280,7 @@ def _texture(
     for way, strength, softness in light[1]:
         mask = np.zeros((side, side), dtype=np.uint8)
         for pieces in stacks:
-            corners = np.vstack([np.vstack([piece.below, piece.above]) for piece in pieces])
+            corners = _corners(pieces)
             ground = corners[:, :2] - way[:2] / way[2] * (corners[:, 2:] - board.height_mm)
             pixels = np.array([at(x, y) for x, y in ground], dtype=np.float64)
             cv2.fillConvexPoly(mask, np.rint(hull_px(pixels)).astype(np.int32), 255)

@@ -16,10 +16,10 @@ from vision.layout.pieces import PyramidPieces
 from vision.layout.surfaces import Surface
 from vision.sampling import PixelMap, sample
 
-WIDTH_PX, HEIGHT_PX = 64, 112
-FOOT_PX = (31.5, 83.0)
+WIDTH_PX, HEIGHT_PX = 96, 168
+FOOT_PX = (47.5, 124.5)
 """Column and row at which the middle of the place is."""
-LARGE_PX = 40.0
+LARGE_PX = 60.0
 """How long the edge of a large pyramid's base is, were it seen from straight above."""
 _NODE_PX = 8
 _COARSE = 2.0

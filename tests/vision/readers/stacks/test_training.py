@@ -28,3 +28,8 @@ def test_training_for_a_moment_writes_a_network_that_runs(tmp_path: Path, monkey
     sides = np.zeros((2, SIDES, len(DOWN_MM), len(ACROSS), 3), dtype=np.uint8)
     logs = StackNetwork(tmp_path).log_probabilities(sides, np.zeros((2, 2)), np.zeros(2))
     assert logs.shape == (2, KINDS + 1)
+    again = train_stacks.StackNetwork()
+    train_stacks.start_from(again, tmp_path)
+    given = torch.from_numpy(train_stacks.as_input(samples.sides[:2], samples.views[:2], samples.turned[:2]))
+    with torch.no_grad():
+        assert torch.allclose(again.eval()(given), network.eval()(given), atol=1e-3)
