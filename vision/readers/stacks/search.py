@@ -47,7 +47,7 @@ class SearchSettings:
     """Grey levels that half a squared standard deviation costs ..."""
     rigid_cost: float = 7.0
     """... and the same for a large one with nothing on it, whose tip is where its foot says."""
-    starts: int = 2
+    starts: int = 6
     """Best places of the first search that the second looks around."""
     unevenness_cost: float = 0.5
     """Grey levels lost for each of the faces' unevenness."""
