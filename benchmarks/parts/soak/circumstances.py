@@ -68,9 +68,10 @@ def says_more_than_was_in_sight(game: Game[Any, Any], played: GameRecord, said: 
     """Whether a verdict says that nothing changed, or what was played, of places that things hide altogether.
 
     That goes for what a camera alone sees: where a turn would change hidden places only, and where a piece arrived.
-    Places that a person spoke of since are known.
+    Places that a person spoke of since are known. A turn that was shown whole and then waited for the next player's
+    touch is held against what was in sight when it was shown.
     """
-    verdict, time_s = said.verdict, said.time_s
+    verdict, time_s = said.verdict, _first_shown_s(played, said)
     lying = [one for one in played.disturbances if one.things and one.began_s <= time_s and one.holds_at(time_s)]
     if played.plan.inputs is not Inputs.CAMERA or not lying:
         return False
@@ -95,6 +96,17 @@ def says_more_than_was_in_sight(game: Game[Any, Any], played: GameRecord, said: 
     ends = (dict(game.table.appearance(game.rules.apply(state, turn))) for turn in game.rules.legal_turns(state))
     changed = ({place for place, look in end.items() if before[place] != look} for end in ends)
     return any(places and places <= hidden for places in changed)
+
+
+def _first_shown_s(played: GameRecord, said: TimedVerdict) -> float:
+    """When a verdict's turn was first shown as one that has not ended yet; when it was accepted if it never was."""
+    first_s = said.time_s
+    for earlier in reversed(played.said[: played.said.index(said)]):
+        if earlier.verdict.kind is VerdictKind.ACCEPTED and earlier.time_s < said.time_s:
+            break
+        if set(said.verdict.turns) & set(earlier.verdict.candidates):
+            first_s = earlier.time_s
+    return first_s
 
 
 def called_for(game: Game[Any, Any], played: GameRecord, asked: TimedVerdict) -> bool:

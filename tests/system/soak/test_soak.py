@@ -110,6 +110,17 @@ def test_only_what_the_table_shows_counts_as_shown_to_be_finished() -> None:
     assert [item.outcome for item in changed.items if item.what == unfinished[0].what] == [Outcome.LOST]
 
 
+def test_a_turn_that_was_seen_whole_before_something_lay_over_it_was_in_sight() -> None:
+    def never_shown(game: GameRecord) -> GameRecord:
+        game.said = [one for one in game.said if one.verdict.kind is not VerdictKind.NOT_FINISHED]
+        return game
+
+    played = play(GamePlan(61083, 3, turn_end="touch", perfect_reader=True, game="diaballik"))
+    assert not [item for item in score(played).items if item.outcome is Outcome.WRONG]
+    too_much = [item for item in tampered(played, never_shown).items if item.outcome is Outcome.WRONG]
+    assert [item.detail for item in too_much] == ["more than was in sight: White passes d7 to g7."]
+
+
 @pytest.fixture(scope="module")
 def with_coins() -> GameRecord:
     """A game in which coins lie on blocks."""
