@@ -1,6 +1,6 @@
 """How well the reader sees under hardships nobody tuned it to, one at a time and all together.
 
-Run: python benchmarks/stress.py --images 600 --seed 1 --out DIR [--hardship NAME]...
+Run: python benchmarks/stress.py --images 600 --seed 1 --out DIR [--of diaballik] [--hardship NAME]...
      [--photoreal SET_DIR --calibration DIR --harder N]
 
 Every picture comes from the virtual table, with looks far from its usual ones. The reader knows the camera's lens and
@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 import cv2
@@ -29,21 +30,25 @@ from rich.progress import track
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.parts.command_line import PROGRESS, processes
-from benchmarks.parts.stress.hardships import draft_layout, hardships, piece_look
+from benchmarks.parts.stress.hardships import disc_look, draft_layout, hardships, piece_look
 from benchmarks.parts.stress.photoreal import PhotorealSet, PhotorealTask
 from benchmarks.parts.stress.report import save_squares, tables, write_report
 from benchmarks.parts.stress.scenes import StressCase, case_of
 from benchmarks.parts.stress.score import PictureScore, lines_not_met, score
-from simulator.enrolment import enrolment_images
+from common.places import EMPTY
+from engine.api import Game
+from engine.registry import load
+from simulator.enrolment import EnrolmentImage, SetUpImage, enrolment_images, set_up_image
+from simulator.play.actions import Slack
+from simulator.play.diaballik import DiscHandler
 from simulator.rendering.renderer import Renderer
+from simulator.scene.scene import Setting
 from simulator.table import standard_setting
 from vision.errors import EnrolmentError
 from vision.frame import Frame, Image
 from vision.locating.location import locate
-from vision.readers.blocks.appearance import BlockAppearance
-from vision.readers.blocks.enrolment import enrol
-from vision.readers.protocols import EnrolmentPicture
-from vision.readers.registry import table_reader
+from vision.readers.protocols import Appearance, EnrolmentPicture
+from vision.readers.registry import reader_kind, table_reader
 
 PIECE_SETS = 8
 MOST_SAVED = 400
@@ -58,19 +63,22 @@ class Task:
     number: int
     seed: int
     piece_sets: int
+    game: str = "deblockle"
 
     def case(self) -> StressCase:
         """Draw the picture's scene."""
-        known = hardships(self.seed * 1000, self.piece_sets)
-        return case_of(known[self.hardship], self.level, self.number, self.seed)
+        known = hardships(self.seed * 1000, self.piece_sets, self.game)
+        return case_of(known[self.hardship], self.level, self.number, self.seed, self.game)
 
 
-def tasks(images: int, seed: int, names: Sequence[str] = (), piece_sets: int = PIECE_SETS) -> list[Task]:
+def tasks(
+    images: int, seed: int, names: Sequence[str] = (), piece_sets: int = PIECE_SETS, game: str = "deblockle"
+) -> list[Task]:
     """Spread that many pictures over the hardships named (all by default): half one at a time, half all at once.
 
     Levels take turns in an order drawn from the seed, so that a small number of pictures is a fair sample.
     """
-    known = hardships(seed * 1000, piece_sets)
+    known = hardships(seed * 1000, piece_sets, game)
     single = [(name, level) for name in names or known if name != "everything" for level in known[name].levels]
     together = (
         [("everything", level) for level in known["everything"].levels] if not names or "everything" in names else []
@@ -79,26 +87,47 @@ def tasks(images: int, seed: int, names: Sequence[str] = (), piece_sets: int = P
     half = images // 2 if single and together else images
     shares = [(single, half)] * bool(single) + [(together, images - half if single else images)] * bool(together)
     return [
-        Task(*kinds[index % len(kinds)], index // len(kinds), seed, piece_sets)
+        Task(*kinds[index % len(kinds)], index // len(kinds), seed, piece_sets, game)
         for kinds, count in shares
         for index in range(count)
     ]
 
 
-def learn(pieces: int, seed: int) -> BlockAppearance | str:
+def learn(pieces: int, seed: int, game: str = "deblockle") -> Appearance | str:
     """Learn a piece set as its owner would, from pictures under an ordinary light; a sentence when that fails."""
-    ordinary = standard_setting()
-    setting = replace(ordinary, blocks=piece_look(pieces))
+    ordinary = standard_setting(game=game)
+    shown: Sequence[EnrolmentImage | SetUpImage]
+    if game == "diaballik":
+        setting = replace(ordinary, discs=disc_look(pieces))
+        shown = [_set_up(setting, seed)]
+    else:
+        setting = replace(ordinary, blocks=piece_look(pieces))
+        shown = enrolment_images(setting, seed)
     layout = setting.layout
-    pictures = []
-    for shown in enrolment_images(setting, seed):
-        position = {block.cell: (block.colour, block.top) for block in shown.blocks}
-        pose = locate(shown.image, setting.camera, layout).pose
-        pictures.append(EnrolmentPicture(shown.image, setting.camera, pose, position, f"the picture of {shown.colour}"))
+    pictures = [
+        EnrolmentPicture(
+            one.image,
+            setting.camera,
+            locate(one.image, setting.camera, layout).pose,
+            one.position,
+            one.name,
+            layout.markers,
+        )
+        for one in shown
+    ]
     try:
-        return enrol(pictures, layout.board)
+        learned: Appearance = reader_kind(layout).enrol(pictures, layout.board)
     except EnrolmentError as error:
         return str(error)
+    return learned
+
+
+def _set_up(setting: Setting, seed: int) -> SetUpImage:
+    """A picture of Diaballik's set-up."""
+    game: Game[Any, Any] = load("diaballik")
+    looks = {place: look for place, look in game.table.appearance(game.rules.new()).items() if look != EMPTY}
+    handler = DiscHandler(setting.layout, Slack(), np.random.default_rng([seed, 22]))
+    return set_up_image(setting, handler.set_up(looks), seed)
 
 
 def picture_of(case: StressCase) -> Image:
@@ -106,7 +135,7 @@ def picture_of(case: StressCase) -> Image:
     return Renderer(case.number).render(case.scene, case.number)
 
 
-def look_at(task: Task, learned: Mapping[int, BlockAppearance | str], failures: Path | None = None) -> PictureScore:
+def look_at(task: Task, learned: Mapping[int, Appearance | str], failures: Path | None = None) -> PictureScore:
     """Take a picture, read it, and compare; a picture that went wrong is saved into ``failures``."""
     case = task.case()
     image = picture_of(case)
@@ -115,7 +144,7 @@ def look_at(task: Task, learned: Mapping[int, BlockAppearance | str], failures: 
     name = (case.name, case.hardship, case.level, case.number)
     if isinstance(looks, str):
         return score(name, None, case.looks, covered=case.covered, hand=case.hand, thing=thing, refused=looks)
-    reader = table_reader(case.scene.setting.camera, draft_layout(), looks)
+    reader = table_reader(case.scene.setting.camera, draft_layout(task.game), looks)
     start = time.perf_counter()
     reading = reader.read(Frame(image, 0.0, 0, case.name))
     spent_ms = (time.perf_counter() - start) * 1000
@@ -170,7 +199,8 @@ def run(todo: Sequence[Task], jobs: int, failures: Path | None = None) -> Iterat
     with processes(jobs) as pool:
         needed = sorted(set(pool.map(_pieces_of, todo, chunksize=16)))
         seed = todo[0].seed if todo else 0
-        learned = dict(zip(needed, pool.map(partial(learn, seed=seed), needed), strict=True))
+        game = todo[0].game if todo else "deblockle"
+        learned = dict(zip(needed, pool.map(partial(learn, seed=seed, game=game), needed), strict=True))
         yield from pool.map(partial(look_at, learned=learned, failures=failures), todo, chunksize=4)
 
 
@@ -183,6 +213,14 @@ def _pieces_of(task: Task) -> int:
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Draws every picture.")
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Where the report goes.")
 @click.option("--hardship", "--factor", "names", multiple=True, help="Only these hardships (may be given again).")
+@click.option(
+    "--of",
+    "game",
+    type=click.Choice(["deblockle", "diaballik"]),
+    default="deblockle",
+    show_default=True,
+    help="Whose pieces lie there.",
+)
 @click.option("--jobs", default=os.cpu_count() or 1, show_default=True, type=click.IntRange(1), help="Processes.")
 @click.option("--photoreal", type=click.Path(exists=True, file_okay=False, path_type=Path), help="A set with truth.")
 @click.option(
@@ -194,21 +232,25 @@ def main(
     seed: int,
     out: Path,
     names: tuple[str, ...],
+    game: str,
     jobs: int,
     photoreal: Path | None,
     calibration: Path | None,
     harder: int,
 ) -> None:
     """Read pictures from the virtual table under many hardships and report how that goes."""
-    unknown = sorted(set(names) - set(hardships(0, 1)))
+    known = hardships(0, 1, game)
+    unknown = sorted(set(names) - set(known))
     if unknown:
-        raise click.BadParameter(f"no hardship {', '.join(unknown)}; there are {', '.join(hardships(0, 1))}")
+        raise click.BadParameter(f"no hardship {', '.join(unknown)}; there are {', '.join(known)}")
+    if photoreal is not None and game != "deblockle":
+        raise click.UsageError("--photoreal lays hardships over Deblockle's pictures only; leave it out, or --of")
     if (photoreal is None) != (calibration is None):
         raise click.UsageError("--photoreal and --calibration go together")
     failures = out / "failures"
     failures.mkdir(parents=True, exist_ok=True)
-    todo = tasks(images, seed, names)
-    order = [(name, level) for name, hardship in hardships(0, 1).items() for level in hardship.levels]
+    todo = tasks(images, seed, names, game=game)
+    order = [(name, level) for name, hardship in known.items() for level in hardship.levels]
     pictures = sorted(
         track(run(todo, jobs, failures), "Looking", len(todo), console=PROGRESS),
         key=lambda picture: order.index((picture.hardship, picture.level)),

@@ -1,7 +1,7 @@
 """Settings and piece sets drawn from a seed.
 
-Settings go from tidy to awkward: tables, lamps, cameras, colours, missing markers. A piece set has two block colours
-that a person tells apart, each with an ink that shows on it.
+Settings go from tidy to awkward: tables, lamps, cameras, colours, missing markers. A set of blocks has two colours that
+a person tells apart, each with an ink that shows on it; a set of discs has two colours, and balls.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 import cv2
 import numpy as np
 
-from simulator.scene.pieces import BlockLook, Colour
+from simulator.scene.pieces import BlockLook, Colour, DiscLook
 from simulator.scene.scene import Lamp, Lighting, MarkerState, Sensor, Setting, Surface, TableLook, standard_layout
 from simulator.scene.viewpoint import farther_and_farther, first_fitting, lens, looking_at, whole_table_distance_mm
 from vision.frame import FloatArray
@@ -224,6 +224,30 @@ def varied_pieces(seed: int, faces: tuple[str, ...] = (), inks: tuple[str, ...] 
         )
         return said, look
     raise ValueError(f"no two of {', '.join(face_names)} can be told apart with inks {', '.join(ink_names)}")
+
+
+_BALLS_OF_THEIR_OWN = 0.5
+
+
+def varied_discs(seed: int) -> tuple[str, DiscLook]:
+    """A set of discs and balls drawn from ``seed`` and its description, such as ``red, cream with navy balls``.
+
+    The first of the two colours is called black, the second white, whatever they look like. Balls have their owner's
+    colour or one of their own that shows on it.
+    """
+    rng = np.random.default_rng([seed, 43])
+    names = tuple(FACES)
+    pairs = ([names[int(index)] for index in rng.integers(len(names), size=2)] for _ in range(_TRIES))
+    chosen = next(pair for pair in pairs if told_apart(FACES[pair[0]], FACES[pair[1]]))
+    said, balls = [], {}
+    for player, face in zip(("black", "white"), chosen, strict=True):
+        ink = _ink_for(face, tuple(INKS), rng) if rng.random() < _BALLS_OF_THEIR_OWN else None
+        said.append(face if ink is None else f"{face} with {ink} balls")
+        if ink is not None:
+            balls[player] = INKS[ink]
+    colours = {"black": FACES[chosen[0]], "white": FACES[chosen[1]]}
+    look = DiscLook(colours, balls, gloss=float(rng.uniform(0.8, 2.2)), rounding_mm=float(rng.uniform(0.6, 1.6)))
+    return ", ".join(said), look
 
 
 def _ink_for(face: str, inks: tuple[str, ...], rng: np.random.Generator) -> str | None:

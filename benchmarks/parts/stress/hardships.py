@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from simulator.scene.pieces import BlockLook, Colour
+from simulator.scene.pieces import BlockLook, Colour, DiscLook
 from simulator.scene.scene import (
     SKINS,
     SLEEVES,
@@ -25,12 +25,11 @@ from simulator.scene.scene import (
     Shade,
     Surface,
     TableLook,
-    standard_layout,
 )
-from simulator.scene.variety import pose_with_markers, varied_pieces
+from simulator.scene.variety import pose_with_markers, varied_discs, varied_pieces
 from simulator.scene.viewpoint import lens, whole_table_distance_mm
 from vision.frame import FloatArray
-from vision.layout.table import TableLayout
+from vision.layout.table import TableLayout, default_layout
 
 ARM_SKINS = ("very pale skin", "pale skin", "tan skin", "brown skin", "dark skin")
 ARM_SLEEVES = ("bare arm", "dark sleeve", "red sleeve", "white sleeve", "wood-brown sleeve")
@@ -41,9 +40,10 @@ class Draft:
     """An ordinary scene in numbers; hardships replace some of them.
 
     ``pieces`` is the seed of a piece set (negative: an ordinary one, as ``piece_look`` explains), ``careless`` the most
-    a block is off its place's centre in millimetres and turned in degrees.
+    a block is off its place's centre in millimetres and turned in degrees. ``blocks`` counts the pieces of any kind.
     """
 
+    game: str = "deblockle"
     size: tuple[int, int] = (1280, 720)
     view_deg: float = 66.0
     bend: float = -0.05
@@ -69,11 +69,17 @@ def piece_look(pieces: int) -> BlockLook:
     return replace(ordinary, grain=0.15 + 0.1 * (-pieces % 3), symbol_scale=1.0 - 0.05 * (-pieces % 3))
 
 
-def ordinary_draft(rng: np.random.Generator) -> Draft:
+def disc_look(pieces: int) -> DiscLook:
+    """The set of discs of a number: negative ones are ordinary sets in black and white, others are drawn from it."""
+    return varied_discs(pieces)[1] if pieces >= 0 else DiscLook(gloss=1.0 + 0.4 * (-pieces % 3))
+
+
+def ordinary_draft(rng: np.random.Generator, game: str = "deblockle") -> Draft:
     """An ordinary scene: a wooden table, one lamp somewhere, a good camera, blocks put down with ordinary care."""
     angle = float(rng.uniform(-np.pi, np.pi))
     lamp = Lamp((500.0 * float(np.cos(angle)), 500.0 * float(np.sin(angle)), 1100.0))
     return Draft(
+        game,
         tilt_deg=float(rng.uniform(4.0, 20.0)),
         azimuth_deg=-90.0 + float(rng.uniform(-12.0, 12.0)),
         roll_deg=float(rng.uniform(-3.0, 3.0)),
@@ -84,9 +90,9 @@ def ordinary_draft(rng: np.random.Generator) -> Draft:
     )
 
 
-def draft_layout() -> TableLayout:
-    """The layout of every stress scene."""
-    return standard_layout()
+def draft_layout(game: str = "deblockle") -> TableLayout:
+    """The layout of every stress scene of a game."""
+    return default_layout(game)
 
 
 def setting_of(draft: Draft) -> Setting:
@@ -97,7 +103,16 @@ def setting_of(draft: Draft) -> Setting:
     distance = whole_table_distance_mm(camera, 215.0) * draft.farther
     seen = {marker_id for marker_id in range(4) if draft.table.markers.get(marker_id) != "missing"}
     pose = pose_with_markers(camera, distance, draft.tilt_deg, draft.azimuth_deg, draft.roll_deg, (0.0, 0.0, 0.0), seen)
-    return Setting(camera, pose, draft_layout(), draft.table, piece_look(draft.pieces), draft.lighting, draft.sensor)
+    return Setting(
+        camera,
+        pose,
+        draft_layout(draft.game),
+        draft.table,
+        BlockLook() if draft.game == "diaballik" else piece_look(draft.pieces),
+        draft.lighting,
+        draft.sensor,
+        discs=disc_look(draft.pieces) if draft.game == "diaballik" else DiscLook(),
+    )
 
 
 Change = Callable[[Draft, np.random.Generator], Draft]
@@ -276,8 +291,8 @@ def _board(draft: Draft, rng: np.random.Generator, colour: Colour) -> Draft:
     return _looking(draft, rng, board_colour=colour, line_colour=lines)
 
 
-def hardships(piece_seed: int, piece_sets: int) -> dict[str, Hardship]:
-    """Every hardship by name; piece sets are drawn from ``piece_seed`` on, ``piece_sets`` of them."""
+def hardships(piece_seed: int, piece_sets: int, game: str = "deblockle") -> dict[str, Hardship]:
+    """Every hardship of a game by name; piece sets are drawn from ``piece_seed`` on, ``piece_sets`` of them."""
     sizes = ((640, 480), (800, 600), (1280, 720), (1296, 972), (1920, 1080))
     listed = [
         Hardship("ordinary", {"as it is": _as_it_is}),
@@ -288,7 +303,7 @@ def hardships(piece_seed: int, piece_sets: int) -> dict[str, Hardship]:
         Hardship("rotation", _levels(_from_side, "degrees", {f"{deg}°": float(deg) for deg in range(-180, 180, 45)})),
         Hardship("table", {name: partial(_surfaced, surface=s, colour=c) for name, (s, c) in _SURFACES.items()}),
         Hardship("board", _levels(_board, "colour", dict(_BOARDS))),
-        Hardship("block colours", {"any two": partial(_pieced, first=piece_seed, count=piece_sets)}),
+        Hardship("piece colours", {"any two": partial(_pieced, first=piece_seed, count=piece_sets)}),
         Hardship("glare", _levels(_glaring, "gloss", {f"gloss {gloss}": gloss for gloss in (0.2, 0.5, 1.0)})),
         Hardship(
             "lamp colour",
@@ -341,7 +356,7 @@ def hardships(piece_seed: int, piece_sets: int) -> dict[str, Hardship]:
             | {"beside": _hand_beside},
         ),
     ]
-    known = {hardship.name: hardship for hardship in listed}
+    known = {one.name: one for one in listed if game == "deblockle" or one.name != "turned"}
     everything = Hardship(
         "everything",
         {"some of all": partial(_everything, known, 0.3), "most of all": partial(_everything, known, 0.65)},

@@ -12,13 +12,15 @@ from common.places import occupied
 from simulator.play.actions import Arrangement
 from simulator.rendering.hands import HandOcclusion, cover_mask
 from simulator.scene.cube import direction, net_side
-from simulator.scene.pieces import SYMBOLS, BlockPose, block_on
+from simulator.scene.pieces import SYMBOLS, Ball, BlockPose, DiscPose, block_on
 from simulator.scene.scene import Scene
 from vision.geometry import back_project
 from vision.layout.pieces import BlockPieces
 from vision.layout.table import TableLayout
 
 GAP_MM = 1.5
+BALL_OFF_MM = 0.8
+"""How far off its disc's middle a ball lies, standard deviation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,13 +46,14 @@ class StressCase:
         return f"{self.hardship}-{self.level}-{self.number:03d}".replace(" ", "-").replace("°", "deg")
 
 
-def case_of(hardship: Hardship, level: str, number: int, seed: int) -> StressCase:
-    """The picture of that number of one hardship at one level."""
+def case_of(hardship: Hardship, level: str, number: int, seed: int, game: str = "deblockle") -> StressCase:
+    """The picture of that number of one hardship at one level, of a game's pieces."""
     rng = np.random.default_rng([seed, number, *hardship.name.encode(), *level.encode()])
-    draft = hardship.levels[level](ordinary_draft(rng), rng)
-    layout = draft_layout()
+    draft = hardship.levels[level](ordinary_draft(rng, game), rng)
+    layout = draft_layout(game)
     unprinted = [place for place in layout.places if place not in layout.board.printed]
-    scene = Scene(setting_of(draft), blocks_on(draft, layout, unprinted, rng), draft.hands, draft.things)
+    put = discs_on if game == "diaballik" else blocks_on
+    scene = Scene(setting_of(draft), put(draft, layout, unprinted, rng), draft.hands, draft.things)
     looks = Arrangement.on_board(layout, scene.pieces).appearance(layout.places)
     covered = HandOcclusion(scene.setting).covered(scene.hands, occupied(looks))
     return StressCase(hardship.name, level, number, draft.pieces, scene, looks, covered, _hand_state(scene, covered))
@@ -85,14 +88,47 @@ def blocks_on(
             offset_mm=(away * float(np.cos(angle)), away * float(np.sin(angle))),
             turned_deg=float(rng.uniform(-most_deg, most_deg)),
         )
-        on_thing = any(
-            thing.base_mm > 0
-            and np.hypot(thing.x_mm - block.x_mm, thing.y_mm - block.y_mm) < 22 + 1.4 * thing.radius_mm
-            for thing in draft.things
-        )
-        if not on_thing and not any(_touch(block, other, BlockPieces.on(layout.board).side_mm) for other in standing):
+        side_mm = BlockPieces.on(layout.board).side_mm
+        touches = any(_touch(block, other, side_mm) for other in standing)
+        if not touches and not _on_thing(draft, block.x_mm, block.y_mm):
             standing.append(block)
     return tuple(standing)
+
+
+MOST_DISCS = 14
+"""Discs of two players."""
+
+
+def discs_on(
+    draft: Draft, layout: TableLayout, places: Sequence[str], rng: np.random.Generator
+) -> tuple[DiscPose, ...]:
+    """Discs of both players on some of ``places``, drawn at random, a ball on one of each, none on a thing."""
+    order = [places[int(index)] for index in rng.permutation(len(places))]
+    most_mm, _ = draft.careless
+    standing: list[DiscPose] = []
+    for place in order[:MOST_DISCS]:
+        colour = "black" if len(standing) % 2 == 0 else "white"
+        away, angle = most_mm * float(np.sqrt(rng.random())), float(rng.uniform(-np.pi, np.pi))
+        right, up = (float(off) for off in rng.normal(0.0, BALL_OFF_MM, 2))
+        x, y = layout.centre_mm(place)
+        piece = DiscPose(
+            x + away * float(np.cos(angle)),
+            y + away * float(np.sin(angle)),
+            colour,
+            Ball(colour, (right, up)) if all(other.colour != colour for other in standing) else None,
+            turned_deg=float(rng.uniform(-180.0, 180.0)),
+        )
+        if not _on_thing(draft, piece.x_mm, piece.y_mm):
+            standing.append(piece)
+    return tuple(standing)
+
+
+def _on_thing(draft: Draft, x_mm: float, y_mm: float) -> bool:
+    """Whether a piece would stand on a thing, or right beside it."""
+    return any(
+        thing.base_mm > 0 and np.hypot(thing.x_mm - x_mm, thing.y_mm - y_mm) < 22 + 1.4 * thing.radius_mm
+        for thing in draft.things
+    )
 
 
 def _touch(first: BlockPose, second: BlockPose, side_mm: float) -> bool:
