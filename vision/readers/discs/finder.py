@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from vision.frame import BoolImage, FloatArray, FloatImage, Image
 from vision.layout.pieces import DiscPieces
-from vision.readers.discs.appearance import colours_of
+from vision.readers.discs.appearance import DARK_FLOOR, colours_of, shares_of
 from vision.readers.discs.paper import PaperLight
 from vision.readers.discs.shape import Circles, DiscShape, beyond_mm
 from vision.readers.protocols import SurfaceView
@@ -97,7 +97,8 @@ class TopPlane:
 class DiscFit:
     """The best circle near a place: its middle, the contrast of its outline in spreads of its inside, its colour.
 
-    ``contrast`` leaves out what a ball would cover; ``contrast_without_ball`` does not.
+    ``contrast`` leaves out what a ball would cover; ``contrast_without_ball`` does not. ``light`` is linear light of
+    its middle channel, from 0 to 1, as the picture has it.
     """
 
     x_mm: float
@@ -106,6 +107,7 @@ class DiscFit:
     contrast_without_ball: float
     colour: FloatArray
     spread: FloatArray
+    light: float
 
     @property
     def centre_mm(self) -> FloatArray:
@@ -192,6 +194,7 @@ class DiscFinder:
                 float(min(contrast[index], without_ball[index])),
                 colour[index].astype(np.float64),
                 spread[index].astype(np.float64),
+                float(np.median((shares_of(colour[index]) - DARK_FLOOR) * plane.paper)),
             )
             for index, number in enumerate(standing_out)
         }

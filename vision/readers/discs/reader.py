@@ -12,7 +12,7 @@ from vision.frame import BoolImage, FloatArray, Image
 from vision.geometry import FrustumSolid
 from vision.layout.pieces import DiscPieces
 from vision.layout.surfaces import Surface
-from vision.readers.discs.appearance import DARK_FLOOR, DiscAppearance, look_name, shares_of
+from vision.readers.discs.appearance import DiscAppearance, look_name
 from vision.readers.discs.balls import BallEvidence, ball_evidence
 from vision.readers.discs.drawing import draw_discs
 from vision.readers.discs.finder import DiscFinder, DiscFit, TopPlane
@@ -76,13 +76,18 @@ class DiscSettings:
     plain_least: float = 0.06
     """How uneven a disc without a ball may always be."""
     plain_spread: float = 0.65
-    """Standard deviation, in log units, of how uneven discs of one player are."""
+    """Standard deviation, in log units, of how uneven discs of one player are, unless the others show it to be less ...
+    """
+    plain_spread_least: float = 0.35
+    """... down to this."""
     ball_most: float = 12.0
     """Most odds for or against a ball."""
     bleached: float = 0.93
     """Linear light of a disc's middle channel, of 1, from which it is too bright for the camera to show shading ..."""
     bleached_share: float = 0.25
     """... and this share of what an even top says against a ball is left."""
+    faint: float = 0.026
+    """The same light up to which a disc is so dark that a ball on it hardly differs: 45 of 255 levels."""
     foreign: float = 3.0
     """Distance, in such standard deviations, from an owner's colours at which a part of a disc's top is neither disc
     nor ball ..."""
@@ -185,9 +190,11 @@ class DiscReader:
     ) -> dict[str, DiscSighting]:
         """Give every disc that may be there, by place.
 
-        Only ``places`` are looked at; the others are as in ``previous``, what an earlier frame from the same pose gave.
+        Only ``places`` are looked at, and discs so dark that a ball comes and goes without showing; the others are as
+        in ``previous``, what an earlier frame from the same pose gave.
         """
         finder = self._finder_for(view)
+        places = {*places, *(place for place, one in previous.items() if one.fit.light < self._settings.faint)}
         order = [place for place in self._surface.places if place in places]
         plane = finder.plane(view.image, order)
         kept = {place: sighting for place, sighting in previous.items() if place not in places}
@@ -240,7 +247,7 @@ class DiscReader:
             ball_log_odds = self._ball_log_odds(ball, others, distance, light)
             foreign = self._by_what_lies_on_it(ball, owner, light)
             ball_log_odds *= max(0.0, 1 - foreign / self._settings.foreign_most)
-            if ball_log_odds < 0 and _middle_light(fit, plane) > self._settings.bleached:
+            if ball_log_odds < 0 and fit.light > self._settings.bleached:
                 ball_log_odds *= self._settings.bleached_share
             contrast = fit.contrast if ball_log_odds > 0 else fit.contrast_without_ball
             log_odds = self._log_odds(place, fit, contrast, distance) + self._by_evenness(ball, ball_log_odds)
@@ -271,8 +278,8 @@ class DiscReader:
         """Odds that a disc carries a ball, by how uneven it is beside the ``others`` of its owner, and by colour."""
         settings = self._settings
         most = settings.ball_most
-        usual = float(np.median([*others, *[settings.plain_usual] * settings.plain_weight]))
-        plain = math.log(ball.unevenness / max(settings.plain_least, usual)) / settings.plain_spread
+        usual = max(settings.plain_least, float(np.median([*others, *[settings.plain_usual] * settings.plain_weight])))
+        plain = math.log(ball.unevenness / usual) / self._spread_of(others, usual)
         carried = math.log(ball.unevenness / settings.ball_usual) / settings.ball_spread
         log_odds = settings.ball_prior + 0.5 * (max(0.0, plain) ** 2 - min(0.0, carried) ** 2)
         player = _nearest(distance)
@@ -280,7 +287,16 @@ class DiscReader:
             colours = self._appearance.players[player]
             own, other = (self._ball_distance2(ball.colour - colour, light) for colour in (colours.ball, colours.disc))
             log_odds += 0.5 * (other - own)
-        return float(np.clip(log_odds, -most, most))
+        # not cut off, since the discs of a player are also compared with each other
+        return most * math.tanh(log_odds / most)
+
+    def _spread_of(self, others: Sequence[float], usual: float) -> float:
+        """How far, in log units, the unevenness of an owner's plain discs spreads: as usual, or less if they tell."""
+        settings = self._settings
+        off = np.log(np.maximum(others, settings.plain_least) / usual)
+        known = settings.plain_weight * settings.plain_spread**2 + float((off**2).sum())
+        told = math.sqrt(known / (settings.plain_weight + len(off)))
+        return min(settings.plain_spread, max(settings.plain_spread_least, told))
 
     def _by_what_lies_on_it(self, ball: BallEvidence, owner: str | None, light: float) -> float:
         """Odds lost where much of a disc's top has neither the disc's colour nor the ball's."""
@@ -326,8 +342,3 @@ class DiscReader:
 def _nearest(distance: Mapping[str, float]) -> str | None:
     """The player whose colour is nearest, or ``None`` when no colour is known yet."""
     return min(distance, key=lambda name: distance[name], default=None)
-
-
-def _middle_light(fit: DiscFit, plane: TopPlane) -> float:
-    """Linear light of the middle one of a disc's channels."""
-    return float(np.median((shares_of(fit.colour) - DARK_FLOOR) * plane.paper))
