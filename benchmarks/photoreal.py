@@ -1,12 +1,13 @@
 """What the reader and the judge make of a set of pictures with known truth, which this program never opens.
 
-Run: python benchmarks/photoreal.py SET_DIR --calibration DIR --out FILE.jsonl
+Run: python benchmarks/photoreal.py SET_DIR --calibration DIR --out FILE.jsonl [--markers none]
 
 SET_DIR holds ``layout.json``, ``index.json`` (file name to camera), pictures ``000.jpg``, ``001.jpg``, ... and, for
 enrolment, ``enrol*.jpg`` with ``enrol*.json``; DIR has one folder of ChArUco pictures a camera and, in
 ``layout.json``, the board. Nothing else is read. A set without enrolment pictures is taken for frames of one game in
 order, the first of them its set-up, and goes through the judge; any other is read picture by picture. What is
-particular to a game is in ``benchmarks/parts/picture_sets.py``.
+particular to a game is in ``benchmarks/parts/picture_sets.py``. With ``--markers none`` boards are found by their
+lines, the first player's side being that nearest to each picture's lower edge.
 """
 
 from __future__ import annotations
@@ -38,14 +39,15 @@ from referee.runtime.builder import open_session
 from referee.runtime.readers import LearningReader
 from vision.frame import Frame
 from vision.images import load_image
+from vision.layout.table import TableLayout
 from vision.readers.registry import table_reader
 from vision.reading import Reading
 
 
-def read_pictures(frames: list[Frame], pictures: PictureFolder) -> Iterator[dict[str, Any]]:
+def read_pictures(frames: list[Frame], pictures: PictureFolder, layout: TableLayout) -> Iterator[dict[str, Any]]:
     """Read every picture by itself, each with a reader that has seen nothing before."""
     for frame in frames:
-        reader = table_reader(pictures.camera_of(frame.source), pictures.layout, pictures.looks_of(frame.source))
+        reader = table_reader(pictures.camera_of(frame.source), layout, pictures.looks_of(frame.source))
         start = time.perf_counter()
         reading = reader.read(frame)
         spent_ms = (time.perf_counter() - start) * 1000
@@ -72,15 +74,15 @@ def event_of(verdicts: list[Verdict], shown: Verdict | None, reading: Reading | 
     return said
 
 
-def referee_game(frames: list[Frame], pictures: PictureFolder) -> Iterator[dict[str, Any]]:
+def referee_game(frames: list[Frame], pictures: PictureFolder, layout: TableLayout) -> Iterator[dict[str, Any]]:
     """Take the frames in order through the service; each is a table at rest at the end of a turn."""
-    game = load(pictures.layout.game)
-    camera, layout = pictures.camera_of(frames[0].source), pictures.layout
+    game = load(layout.game)
+    camera = pictures.camera_of(frames[0].source)
     looks = pictures.looks_of(frames[0].source)
     reader = LearningReader(camera, layout, game.players) if looks is None else table_reader(camera, layout, looks)
     with (
         Journal.in_memory(wall_clock=lambda: datetime.now(UTC)) as journal,
-        open_session(game, reader, journal, picture_settings(pictures.layout.game)) as service,
+        open_session(game, reader, journal, picture_settings(layout.game)) as service,
     ):
         for frame in frames:
             before = service.belief
@@ -111,15 +113,23 @@ def _turn_of(game: Any, before: tuple[Any, ...], texts: tuple[str, ...]) -> dict
 @click.argument("set_dir", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--calibration", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path))
-def main(set_dir: Path, calibration: Path, out: Path) -> None:
+@click.option(
+    "--markers",
+    type=click.Choice(["layout", "none"]),
+    default="layout",
+    show_default=True,
+    help="What the table is found by.",
+)
+def main(set_dir: Path, calibration: Path, out: Path, markers: str) -> None:
     """Write what is seen in the pictures of SET_DIR, one line of JSON a picture."""
     pictures = PictureFolder(set_dir, calibration)
+    layout = pictures.layout.without_markers() if markers == "none" else pictures.layout
     frames = [
         Frame(load_image(path), float(number), number, path.name) for number, path in enumerate(pictures.pictures)
     ]
     taught = pictures.game.learn is None or any(set_dir.glob("enrol*.jpg"))
     is_game = not taught or "game" in set_dir.name
-    lines = referee_game(frames, pictures) if is_game else read_pictures(frames, pictures)
+    lines = (referee_game if is_game else read_pictures)(frames, pictures, layout)
     with out.open("w", encoding="utf-8") as file:
         for line in track(lines, description="Looking", total=len(frames), console=Console(stderr=True)):
             file.write(json.dumps(line) + "\n")

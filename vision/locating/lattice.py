@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import BoolImage, FloatArray
+from vision.frame import BoolImage, FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.surfaces import GridSurface
 from vision.locating.edges import Edges, turns_in_space
@@ -35,6 +35,10 @@ class LatticeSettings:
     """Least depth of a board, as a share of the picture's height. Smaller: farther boards, slower."""
     largest_share: float = 1.6
     """The same of the largest."""
+    shrunk: tuple[int, ...] = (1, 2)
+    """How many times smaller the picture is made in which a board is looked for, one after the other. More: stronger
+    blur, slower where there is no board.
+    """
     pitch_step: float = 0.015
     """Step, as a share, in which pitches are tried."""
     teeth: int = 12
@@ -83,6 +87,15 @@ _SETTINGS = LatticeSettings()
 
 
 @dataclass(frozen=True, eq=False)
+class PointsSeen:
+    """Points of the table (n, 3) seen at distorted pixels (n, 2), and what each weighs beside edges, (n,)."""
+
+    points_mm: FloatArray
+    pixels: FloatArray
+    weights: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
 class BoardSighting:
     """A board as seen by its lines: its pose, and how much of the lines shows, from 0 to about 1.2.
 
@@ -104,6 +117,16 @@ def turned(pose: Pose, surface: GridSurface) -> tuple[Pose, ...]:
     quarters = (0, 1, 2, 3) if surface.columns == surface.rows else (0, 2)
     about = (Pose.from_vectors((0.0, 0.0, np.pi / 2 * quarter), (0.0, 0.0, 0.0)).rotation for quarter in quarters)
     return tuple(Pose(pose.rotation @ turn, pose.translation) for turn in about)
+
+
+def boards_in(grey: Image, camera: CameraModel, surface: GridSurface) -> Iterator[tuple[Edges, BoardSighting]]:
+    """Every clear board among a picture's edges; of a picture so blurred that none is, among those of a smaller one."""
+    for shrunk in _SETTINGS.shrunk:
+        edges = Edges.of(grey, camera, shrunk)
+        clear = [one for one in find_boards(edges, camera, surface) if one.is_clear]
+        yield from ((edges, one) for one in clear)
+        if clear:
+            return
 
 
 def find_boards(edges: Edges, camera: CameraModel, surface: GridSurface) -> list[BoardSighting]:
@@ -131,14 +154,23 @@ def board_near(edges: Edges, camera: CameraModel, pose: Pose, surface: GridSurfa
     return best
 
 
-def fit_to_lines(edges: Edges, camera: CameraModel, pose: Pose, surface: GridSurface) -> BoardSighting | None:
-    """Fit a pose nearby to the edges on the board's lines; ``None`` where too few lie there."""
+def fit_to_lines(
+    edges: Edges, camera: CameraModel, pose: Pose, surface: GridSurface, known: PointsSeen | None = None
+) -> BoardSighting | None:
+    """Fit a pose nearby to the edges on the board's lines, and to known points; ``None`` where too few edges lie there.
+
+    An edge's end weighs the root of its edge's length in pixels, less where it is off its line.
+    """
     for within in np.linspace(_SETTINGS.on_line, _SETTINGS.on_fitted_line, 3):
         points, pixels, normals, weights = _on_lines(edges, pose, surface, float(within))
         if len(points) < _SETTINGS.fewest_points:
             return None
         off_px = np.abs(((project(camera, pose, points) - pixels) * normals).sum(axis=1))
         weights = weights * np.sqrt(np.minimum(1.0, _SETTINGS.huber_px / np.maximum(off_px, 1e-9)))
+        if known is not None:
+            points, pixels = np.concatenate([points, known.points_mm]), np.concatenate([pixels, known.pixels])
+            normals = np.concatenate([normals, np.zeros_like(known.pixels)])
+            weights = np.concatenate([weights, known.weights])
         pose = refine_pose(camera, pose, points, pixels, directions=normals, weights=weights)
     shown = _shown(_families(edges, pose, surface), _SETTINGS.on_fitted_line)
     return BoardSighting(pose, shown, float(np.sqrt(np.mean(off_px**2))))

@@ -71,10 +71,10 @@ class LineTracker:
         ``hold_s``, FrameError or CalibrationError for a frame that does not suit the camera.
         """
         check_size(frame.image, self._camera)
-        edges = Edges.of(as_grey(frame.image), self._camera)
-        held = self._located
+        grey, held = as_grey(frame.image), self._located
         if held is None:
-            return self._begin(board_by_lines(edges, self._camera, self._layout, self._previous), frame)
+            return self._begin(board_by_lines(grey, self._camera, self._layout, self._previous), frame)
+        edges = Edges.of(grey, self._camera)
         seen = self._near(edges, held.pose)
         if seen is None or seen.shown < _SETTINGS.enough_shown * self._usually_shown:
             seen = self._searched(edges, frame)

@@ -22,9 +22,10 @@ from vision.geometry import CameraModel, Pose, project
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout
 from vision.locating.edges import Edges
-from vision.locating.lattice import BoardSighting, board_near, find_boards, turned
+from vision.locating.lattice import BoardSighting, board_near, boards_in, turned
+from vision.locating.lines_and_markers import few_sharp, fit_by_lines, is_rough
 from vision.locating.markers import FoundBy, Marker, MarkerDetector
-from vision.locating.patterns import match_expected, polish, rectify
+from vision.locating.patterns import find_expected, polish
 from vision.locating.pose import (
     PoseFit,
     agreement_px,
@@ -34,7 +35,6 @@ from vision.locating.pose import (
     merge_fits,
     shapes_agree,
 )
-from vision.locating.quads import refine_quad
 from vision.locating.refinement import grid_agrees, grid_contrast, refine_by_grid
 from vision.opencv import as_grey
 
@@ -43,8 +43,6 @@ from vision.opencv import as_grey
 class LocationSettings:
     """When locating is done, and what is said of it. Set by hand on virtual and ray-traced pictures."""
 
-    patch_module_px: int = 14
-    """Pixels of a marker's module on the patch in which it is looked for. More: smaller markers are found, slower."""
     suspicious_error_px: float = 1.0
     """Mean error, in pixels, from which a person is told."""
     few_markers: int = 2
@@ -101,7 +99,7 @@ def locate(image: Image, camera: CameraModel, layout: TableLayout, *, previous: 
     grey = as_grey(image)
     wanted = frozenset(layout.markers.centres_mm)
     if not wanted:
-        return located_by_lines(board_by_lines(Edges.of(grey, camera), camera, layout, previous), layout, previous)
+        return located_by_lines(board_by_lines(grey, camera, layout, previous), layout, previous)
     markers: tuple[Marker, ...] = ()
     fits: list[PoseFit] = []
     # Two markers that agree tell where the others are; if those were looked for there, they are hidden.
@@ -118,22 +116,25 @@ def locate(image: Image, camera: CameraModel, layout: TableLayout, *, previous: 
     if _contradicting(sound) and len({marker.marker_id for marker in markers}) <= _SETTINGS.few_markers:
         decided = _decided_by_surface(image, camera, layout, polished, previous)
         sound = sound if decided is None else [decided]
+    if (not sound or _contradicting(sound) or is_rough(sound[0])) and few_sharp(markers):
+        by_lines = fit_by_lines(grey, camera, layout, markers, MarkerDetector(layout.markers.dictionary))
+        sound = sound if by_lines is None else [by_lines]
     return _choose(sound, markers, camera, layout, previous)
 
 
-def board_by_lines(edges: Edges, camera: CameraModel, layout: TableLayout, previous: Pose | None) -> BoardSighting:
-    """The board among a picture's edges, first where it was before; raises NotLocatedError where none shows clearly."""
-    near = None if previous is None else board_near(edges, camera, previous, layout.board)
+def board_by_lines(grey: Image, camera: CameraModel, layout: TableLayout, previous: Pose | None) -> BoardSighting:
+    """The board by its lines, first where it was before; raises NotLocatedError where none shows clearly."""
+    near = None if previous is None else board_near(Edges.of(grey, camera), camera, previous, layout.board)
     if near is not None and near.is_clear:
         return near
-    sightings = find_boards(edges, camera, layout.board)
-    if not sightings or not sightings[0].is_clear:
+    found = next(boards_in(grey, camera, layout.board), None)
+    if found is None:
         raise NotLocatedError(
             f"board not located: no grid of {layout.board.columns} x {layout.board.rows} squares is to be seen; check "
             "that the whole board is in the picture, lit and sharp, and that nothing lies over its lines and its rim; "
             "or put markers around it"
         )
-    return sightings[0]
+    return found[1]
 
 
 def located_by_lines(sighting: BoardSighting, layout: TableLayout, previous: Pose | None) -> TableLocation:
@@ -241,42 +242,10 @@ def _look_where_expected(
     for fit in fits[:2]:
         for pose in (fit.pose, *fit.rivals[:1]):
             for marker_id in sorted(set(layout.markers.centres_mm) - fit.ids):
-                marker = find_expected(grey, camera, pose, layout, marker_id, finder)
+                marker = find_expected(grey, camera, pose, layout.markers, marker_id, finder)
                 if marker is not None and not _known(marker, found):
                     found.append(marker)
     return tuple(found)
-
-
-def find_expected(
-    grey: Image, camera: CameraModel, pose: Pose, layout: TableLayout, marker_id: int, finder: MarkerDetector
-) -> Marker | None:
-    """Look for one marker where a pose puts it, on a patch rectified to a view from above and enlarged.
-
-    This finds markers the whole-picture detector misses: small, oblique, dim or distorted ones. ``None`` when that
-    id is not there.
-    """
-    patch = rectify(
-        grey,
-        camera,
-        pose,
-        layout.markers,
-        marker_id,
-        half_mm=1.5 * layout.markers.side_mm,
-        px_per_mm=_SETTINGS.patch_module_px * 6 / layout.markers.side_mm,
-    )
-    if patch is None:
-        return None
-    for sighting in finder.filling(_stretched(patch.image)):
-        if sighting.marker_id == marker_id:
-            corners = patch.to_pixels(sighting.corners_px)
-            refined = refine_quad(grey, corners)
-            return Marker(marker_id, corners if refined is None else refined, FoundBy.EXPECTED)
-    return match_expected(grey, camera, pose, layout.markers, marker_id, finder)
-
-
-def _stretched(patch: Image) -> Image:
-    low, high = np.percentile(patch, (2, 98))
-    return np.asarray(np.clip((patch - low) * (255 / max(high - low, 8.0)), 0, 255), dtype=np.uint8)
 
 
 def _polished(fit: PoseFit, grey: Image, camera: CameraModel, layout: TableLayout) -> PoseFit:
@@ -319,7 +288,8 @@ def _choose(
     candidates = [best.pose, *best.rivals]
     pose = best.pose
     # A single marker that was hard to find is measured too roughly to reach across the whole board.
-    uncertain = bool(best.rivals) or (len(best.used) == 1 and best.used[0].found_by is not FoundBy.PLAIN)
+    lone = len(best.used) == 1 and best.used[0].found_by is not FoundBy.PLAIN
+    uncertain = bool(best.rivals) or (lone and not best.by_lines)
     if previous is not None and best.rivals:
         pose = min(candidates, key=lambda candidate: _apart(candidate, previous))
     chosen = PoseFit(pose, best.used, best.unused, best.error_px)
@@ -331,7 +301,7 @@ def located_from(
 ) -> TableLocation:
     """Say what a fit means for the table: errors of each marker, and what a person should know."""
     errors = {marker.marker_id: marker_error_px(camera, fit.pose, layout.markers, marker) for marker in fit.used}
-    error_px = float(np.sqrt(np.mean(np.square(list(errors.values())))))
+    error_px = float(np.sqrt(np.mean(np.square(list(errors.values()))))) if errors else 0.0
     notices = _notices(fit, camera, layout)
     return TableLocation(fit.pose, fit.used, tuple(ids_seen), error_px, errors, uncertain, notices)
 

@@ -16,7 +16,7 @@ from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.markers import MarkerLayout
 from vision.locating.markers import FoundBy, Marker, MarkerDetector
-from vision.locating.quads import undo_tone_curve
+from vision.locating.quads import refine_quad, undo_tone_curve
 from vision.opencv import align_affine
 from vision.sampling import PlaneWindow, plane_map, sample
 
@@ -29,6 +29,8 @@ class PatternSettings:
 
     border_modules: float = 0.5
     """How much of a marker's white border is matched, too, in modules."""
+    patch_module_px: int = 14
+    """Pixels of a marker's module on the patch in which it is looked for. More: smaller markers are found, slower."""
     search_sides: float = 0.6
     """How far off its place it is looked for, in sides. More: rougher poses will do, slower."""
     polish_sides: float = 0.15
@@ -92,6 +94,38 @@ def rectify(
     return RectifiedPatch(image, np.array([x_mm, y_mm]), layout.z_mm, px_per_mm, camera, pose)
 
 
+def find_expected(
+    grey: Image, camera: CameraModel, pose: Pose, layout: MarkerLayout, marker_id: int, finder: MarkerDetector
+) -> Marker | None:
+    """Look for one marker where a pose puts it, on a patch rectified to a view from above and enlarged.
+
+    This finds markers the whole-picture detector misses: small, oblique, dim or distorted ones. ``None`` when that
+    id is not there.
+    """
+    patch = rectify(
+        grey,
+        camera,
+        pose,
+        layout,
+        marker_id,
+        half_mm=1.5 * layout.side_mm,
+        px_per_mm=_SETTINGS.patch_module_px * 6 / layout.side_mm,
+    )
+    if patch is None:
+        return None
+    for sighting in finder.filling(_stretched(patch.image)):
+        if sighting.marker_id == marker_id:
+            corners = patch.to_pixels(sighting.corners_px)
+            refined = refine_quad(grey, corners)
+            return Marker(marker_id, corners if refined is None else refined, FoundBy.EXPECTED)
+    return match_expected(grey, camera, pose, layout, marker_id, finder)
+
+
+def _stretched(patch: Image) -> Image:
+    low, high = np.percentile(patch, (2, 98))
+    return np.asarray(np.clip((patch - low) * (255 / max(high - low, 8.0)), 0, 255), dtype=np.uint8)
+
+
 def match_expected(
     grey: Image, camera: CameraModel, pose: Pose, layout: MarkerLayout, marker_id: int, finder: MarkerDetector
 ) -> Marker | None:
@@ -112,6 +146,33 @@ def match_expected(
             if likeness < rival + _SETTINGS.least_lead:
                 return None
     return _aligned(patch, light, side_px, place, template, marker_id)
+
+
+def likeness_there(
+    grey: Image, camera: CameraModel, pose: Pose, layout: MarkerLayout, marker_id: int, finder: MarkerDetector
+) -> float:
+    """How much a place where a pose puts a marker looks like it, from -1 to 1: correlation, however it is blurred.
+
+    A marker of which half is covered is as like as its better half. 0 for a place outside the picture.
+    """
+    view = _view(grey, camera, pose, layout, marker_id, _SETTINGS.polish_sides)
+    if view is None:
+        return 0.0
+    _, light, side_px = view
+    likeness, place, template = _best_match(light, finder.pattern(marker_id), side_px, _SETTINGS.blurs_modules)
+    column, row = place.astype(int)
+    size = template.shape[0]
+    seen = light[row : row + size, column : column + size]
+    half = size // 2
+    halves = (
+        (slice(half), slice(None)),
+        (slice(half, None), slice(None)),
+        (slice(None), slice(half)),
+        (slice(None), slice(half, None)),
+    )
+    return max(
+        likeness, *(float(cv2.matchTemplate(seen[part], template[part], cv2.TM_CCOEFF_NORMED)[0, 0]) for part in halves)
+    )
 
 
 def polish(

@@ -60,7 +60,8 @@ _SETTINGS = PoseSettings()
 class PoseFit:
     """A pose, the markers that agree with it and those that do not, and its root mean square error in pixels.
 
-    ``rivals`` are other poses that explain the same markers nearly as well (the planar ambiguity).
+    ``rivals`` are other poses that explain the same markers nearly as well (the planar ambiguity); ``by_lines`` says
+    that the board's lines bear the pose out, with whatever markers are left.
     """
 
     pose: Pose
@@ -68,6 +69,7 @@ class PoseFit:
     unused: tuple[Marker, ...]
     error_px: float
     rivals: tuple[Pose, ...] = ()
+    by_lines: bool = False
 
     @property
     def ids(self) -> frozenset[int]:

@@ -149,7 +149,7 @@ class TableTracker:
         return TrackedTable(
             self._located,
             tuple(sorted(still)),
-            max(len(rows) for rows in self._corners.values()),
+            max((len(rows) for rows in self._corners.values()), default=1),
             notices=tuple(notices) + self._news(self._located.notices),
         )
 
@@ -183,7 +183,7 @@ class TableTracker:
             return self._hold(frame, still, lost)
         if self._apart_px(before.pose, found.pose) < _SETTINGS.moved_px and len(found.markers) <= len(self._corners):
             self._seen_at_s = frame.time_s
-            return TrackedTable(before, found.ids_used, max(len(rows) for rows in self._corners.values()))
+            return TrackedTable(before, found.ids_used, max((len(rows) for rows in self._corners.values()), default=1))
         if not before.uncertain and self._moved_from is None:
             self._moved_from = before.pose
         return self._begin(found, frame, ())
@@ -193,7 +193,7 @@ class TableTracker:
         if held_s > self._hold_s:
             self._located, self._corners, self._moved_from = None, {}, None
             raise NotLocatedError(f"{lost}; none was in its place for {held_s:.0f} s") from lost
-        count = max(len(rows) for rows in self._corners.values())
+        count = max((len(rows) for rows in self._corners.values()), default=1)
         return TrackedTable(
             self._before(), tuple(sorted(still)), count, moving=self._moved_from is not None, held_s=max(held_s, 1e-3)
         )

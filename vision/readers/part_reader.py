@@ -13,8 +13,8 @@ from vision.geometry import CameraModel, Pose, project
 from vision.layout.surfaces import GridSurface, Surface, top_mm
 from vision.layout.table import TableLayout
 from vision.locating.line_tracking import LineTracker
+from vision.locating.lines_and_markers import refined_by_lines
 from vision.locating.location import TableLocation, seen_text
-from vision.locating.refinement import grid_agrees, refine_by_grid
 from vision.locating.tracking import TableTracker, TrackedTable
 from vision.motion.changes import ChangeDetector, marker_region, surface_region
 from vision.motion.hands import HandMonitor
@@ -196,9 +196,8 @@ class PartReader:
         if len(located.ids_used) > _SETTINGS.few_markers or not isinstance(self.layout.surfaces[0], GridSurface):
             return located.pose
         if self._refined_from is None or self._apart_px(located.pose, self._refined_from[0]) > _SETTINGS.same_pose_px:
-            better = refine_by_grid(image, self._camera, located.pose, self.layout, located.markers)
-            borne_out = len(located.ids_used) > 1 or grid_agrees(image, self._camera, better, self.layout)
-            self._refined_from = (located.pose, better if borne_out else None)
+            better = refined_by_lines(image, self._camera, located.pose, self.layout, located.markers)
+            self._refined_from = (located.pose, better)
         return self._refined_from[1]
 
     def _apart_px(self, first: Pose, second: Pose) -> float:

@@ -175,3 +175,17 @@ def test_of_three_markers_a_pushed_one_never_bends_the_pose(push_mm, render_tabl
     else:
         assert located.ids_used == (0, 2)
         assert board_error_mm(camera, layout, located.pose, pose) < 3
+
+
+def test_half_covered_markers_still_tell_how_the_board_lies(render_table, camera, layout, pose_looking_from):
+    pose = pose_looking_from((330.0, 60.0, 560.0))
+    picture = render_table(pose, hidden={1})
+    for marker_id in (0, 2, 3):
+        far_left, far_right, near_right, near_left = 1.2 * layout.markers.corners_mm(marker_id) - (
+            0.2 * layout.markers.corners_mm(marker_id).mean(axis=0)
+        )
+        half = np.array([far_left, far_right, (far_right + near_right) / 2, (far_left + near_left) / 2])
+        cv2.fillConvexPoly(picture, np.round(project(camera, pose, half)).astype(np.int32), (90, 120, 60))
+    located = locate(picture, camera, layout)
+    assert board_error_mm(camera, layout, located.pose, pose) < 4
+    assert not located.uncertain
