@@ -17,22 +17,25 @@ def decide_as_asked(
     bench: Bench[StateT, TurnT], states: Sequence[StateT], visible: PooledReading, trigger: Trigger
 ) -> Decision[StateT, TurnT]:
     """Choose what best explains a table, with what a player adds by saying that the turn is over."""
-    decision = decide(bench, states, visible)
+    decision, believed = decide(bench, states, visible), bench.game.table.appearance(states[0])
     if trigger is Trigger.DECLARED:
-        decision = whole_turn(decision)
-    return with_disputes(bench.game.table.appearance(states[0]), decision, visible)
+        decision = whole_turn(believed, decision, visible)
+    return with_disputes(believed, decision, visible)
 
 
-def whole_turn(decision: Decision[StateT, TurnT]) -> Decision[StateT, TurnT]:
+def whole_turn(believed: Appearance, decision: Decision[StateT, TurnT], seen: PooledReading) -> Decision[StateT, TurnT]:
     """Give the decision once a player has said that the turn is over, which rules out that it is half done.
 
-    That settles it where one result of a whole turn is left among what sensors can't tell apart.
+    That settles it where one result of a whole turn is left among what sensors can't tell apart, and all that it
+    changed can be told: a ball that left its piece need not have come to the one that a thing hides.
     """
     if decision.conclusion is not Conclusion.UNDECIDED or not decision.alike:
         return decision
     every = (*decision.explanations, *decision.rivals)
     whole = tuple(one for one in every if one.kind is not ExplanationKind.PART)
     if {one.kind for one in whole} != {ExplanationKind.TURN} or len({one.changes for one in whole}) > 1:
+        return decision
+    if seen.tellable(believed, whole[0].changes) != whole[0].changes:
         return decision
     return replace(decision, conclusion=Conclusion.ALLOWED, explanations=whole, places=(), rivals=(), alike=False)
 

@@ -9,6 +9,7 @@ from referee.judge.pooled_reading import pool
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.judged_game import JudgedGame
 from tests.referee.judge.sensor_readings import after, both, felt, known_start
+from vision.reading import HindranceKind, PlaceReading, Reading
 
 
 def test_a_sensor_adds_to_what_a_camera_is_torn_about(deblockle: Any, make_reading: Any) -> None:
@@ -141,3 +142,22 @@ def test_two_sensors_that_were_wrong_before_do_not_make_a_turn(deblockle: Any) -
     after_it = game.table.appearance(game.rules.apply(state, other))
     ruling = judge.consider(felt(game, after_it, wrong=["c1", "a1"]), Trigger.RESTED)
     assert "c1-c2=hoops-a1" not in ruling.verdict.turns
+
+
+def test_a_ball_that_left_its_piece_need_not_have_come_to_the_one_that_is_only_felt(diaballik: Any) -> None:
+    state = diaballik.rules.new()
+    looks = {**diaballik.table.appearance(state), "d1": "black piece"}
+
+    def seen(place: str, look: str) -> PlaceReading:
+        rest = 0.005 / (len(diaballik.looks) - 1)
+        chances = {one: 0.995 if one == look else rest for one in diaballik.looks}
+        hidden = HindranceKind.OBJECT if place == "c1" else None
+        return PlaceReading(chances, {}, hidden, sensed=0.01 if look == "empty" else 0.99)
+
+    places = {place: seen(place, look) for place, look in looks.items()}
+    readings = [Reading(number, 10 + number / 10, places, ()) for number in range(4)]
+    for trigger in (Trigger.RESTED, Trigger.DECLARED):
+        judge = JudgedGame(diaballik, belief=(state,))
+        ruling = judge.consider(readings, trigger)
+        assert not ruling.steps
+        assert judge.belief == (state,)
