@@ -127,7 +127,7 @@ def roll_command(
 
 
 def _tray_reader(settings: Settings) -> TableReader | None:
-    """What reads the trays of the table; ``None`` without a calibration, a layout or a tray."""
+    """What reads the trays of the table; ``None`` without a calibration, a layout, its markers or a tray."""
     from dataclasses import replace
 
     from referee.settings.table_layout import layout_for_camera
@@ -135,11 +135,11 @@ def _tray_reader(settings: Settings) -> TableReader | None:
     from vision.layout.surfaces import Tray
     from vision.readers.registry import table_reader
 
-    if settings.camera.calibration is None or settings.table.layout is None:
+    if settings.camera.calibration is None or settings.table.layout is None or settings.table.markers == "none":
         return None
     for part in layout_for_camera(settings.game.name, settings.table.layout).parts():
         trays = tuple(surface for surface in part.surfaces if isinstance(surface, Tray))
-        if trays:
+        if trays and part.markers.centres_mm:
             return table_reader(load_calibration(settings.camera.calibration), replace(part, surfaces=trays), None)
     return None
 

@@ -23,7 +23,7 @@ from referee.session.feed import Snapshot
 from vision.drawing import draw
 from vision.errors import FrameError, NotLocatedError
 from vision.frame import Frame
-from vision.geometry import CameraModel
+from vision.geometry import CameraModel, Pose
 from vision.layout.table import TableLayout
 from vision.locating.location import locate
 
@@ -102,17 +102,27 @@ class Report:
 
 
 class DebugPictures:
-    """Writes what was located into a folder, one picture a frame it is given."""
+    """Writes what was located into a folder, one picture a frame it is given.
 
-    def __init__(self, folder: Path, camera: CameraModel, layout: TableLayout) -> None:
+    ``known`` gives a pose that was found before, if any: without markers it tells which of the board's sides is which.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        camera: CameraModel,
+        layout: TableLayout,
+        known: Callable[[], Pose | None] = lambda: None,
+    ) -> None:
         self._folder = folder
         self._camera = camera
         self._layout = layout
+        self._known = known
 
     def add(self, frame: Frame) -> None:
         """Write one frame with its markers, box and grid; as it is when the table was not located."""
         try:
-            located = locate(frame.image, self._camera, self._layout)
+            located = locate(frame.image, self._camera, self._layout, previous=self._known())
             picture = draw(frame.image, located, self._layout, self._camera)
         except (NotLocatedError, FrameError):
             picture = frame.image

@@ -16,7 +16,7 @@ from referee.runtime.board_turn import likeliest_turn
 from referee.session.ports import Reader
 from vision.errors import EnrolmentError, NotLocatedError
 from vision.frame import FloatArray, Frame, Image
-from vision.geometry import CameraModel
+from vision.geometry import CameraModel, Pose
 from vision.layout.table import TableLayout
 from vision.readers.protocols import Appearance, SurfaceView
 from vision.readers.registry import reader_kind, table_reader
@@ -140,12 +140,18 @@ class LearningReader:
         self._plain: Appearance = self._kind.plain(layout.board) if known is None else known
         self._reader = table_reader(camera, layout, self._plain)
         self._learned: Appearance | None = None
+        self._pose: Pose | None = None
         self._keep = keep
 
     @property
     def looks(self) -> Appearance | None:
         """What was learned, ``None`` before."""
         return self._learned
+
+    @property
+    def pose(self) -> Pose | None:
+        """The pose from which it was learned, ``None`` before."""
+        return self._pose
 
     def read(self, frame: Frame) -> Reading:
         """Read one frame; a Reading without places that says why while the colours can't be learned."""
@@ -164,7 +170,7 @@ class LearningReader:
         if self._keep is not None:
             self._keep(looks)
         self._reader = table_reader(self._camera, self._layout, looks, pose)
-        self._learned = looks
+        self._learned, self._pose = looks, pose
         return self._reader.read(frame)
 
     def _looks_at(self, view: SurfaceView) -> Appearance:
@@ -176,5 +182,5 @@ class LearningReader:
 
     def forget(self) -> None:
         """Learn afresh from the next clear frame."""
-        self._learned = None
+        self._learned = self._pose = None
         self._reader = table_reader(self._camera, self._layout, self._plain)

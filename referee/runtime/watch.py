@@ -32,6 +32,7 @@ from referee.judge.verdict import Verdict
 from referee.rendering.report import DebugPictures, Report
 from referee.runtime.builder import open_session
 from referee.runtime.inputs import WatchOptions, calibrated, open_inputs
+from referee.runtime.readers import LearningReader
 from referee.runtime.sources import AwaitedCamera, InterruptibleSource, Interrupts, SteadySource
 from referee.sensing.health import health_file
 from referee.session.feed import shown_on
@@ -83,7 +84,7 @@ def watch(options: WatchOptions, console: Console) -> int:
             report.remark(f"The game goes on where the journal ends. {waiting_signal(game, service.belief[0]).words}")
         elif options.is_live:
             report.remark("Waiting for the set-up.")
-        pictures = _debug_pictures(options, layout)
+        pictures = _debug_pictures(options, layout, inputs.learning)
         buttons = stack.enter_context(_buttons(options, devices, report.remark))
         if options.is_live and sys.stdin.isatty():
             listen_to_keys(sys.stdin, commands.submit)
@@ -175,11 +176,14 @@ def _panel(
     return LivePanel(Panel(sources, time.monotonic, say, say), time.monotonic)
 
 
-def _debug_pictures(options: WatchOptions, layout: TableLayout | None) -> DebugPictures | None:
+def _debug_pictures(
+    options: WatchOptions, layout: TableLayout | None, learning: LearningReader | None
+) -> DebugPictures | None:
     if options.debug_images is None or layout is None:
         return None
     options.debug_images.mkdir(parents=True, exist_ok=True)
-    return DebugPictures(options.debug_images, calibrated(options), layout)
+    known = (lambda: None) if learning is None else (lambda: learning.pose)
+    return DebugPictures(options.debug_images, calibrated(options), layout, known)
 
 
 @contextmanager

@@ -168,7 +168,7 @@ def test_stills_are_refereed_one_by_one_and_a_later_start_goes_on(
 def test_without_markers_the_set_up_and_then_the_game_tell_which_side_is_which(
     options: WatchOptions, table_folder: Path, tmp_path: Path
 ) -> None:
-    by_lines = replace(options, markers="none", debug_images=None)
+    by_lines = replace(options, markers="none")
     code, output = watched(by_lines)
     assert code == 0, output
     assert "1 turn accepted" in output
