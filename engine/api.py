@@ -360,7 +360,7 @@ class NamesDice(Protocol):
     """Dice that are told apart, by their colours for example."""
 
     def dice_names(self, state: Any) -> tuple[str, ...]:
-        """Name the dice to be rolled now, in the order in which a roll gives their faces; empty when none are."""
+        """Name the dice of the player to move, in the order in which a roll gives their faces; empty without one."""
 
 
 class SideFaces(Protocol[StateT]):

@@ -13,7 +13,7 @@ from referee.judge.acceptance import PendingTurn
 from referee.judge.dice import SeenDice
 from referee.judge.explanations import Changes
 from referee.judge.explorer import Bench, changes_between
-from referee.judge.pooled_reading import PooledPlace, PooledReading
+from referee.judge.pooled_reading import Misread, PooledPlace, PooledReading
 from referee.judge.verdict import Verdict
 
 
@@ -88,7 +88,8 @@ class Senses:
 
     ``looked`` is what each place that could be seen showed at the latest look, at ``looked_s``; ``sensed`` what sensors
     said then; ``doubted`` what some of them say that is known to be wrong. What sensors noticed until ``since_s``
-    belongs to what was accepted. ``dice`` are those that lay there at the latest look.
+    belongs to what was accepted. ``dice`` are those that lay there at the latest look. ``misread`` is what
+    places showed that were taken to look otherwise: the same is no news.
     """
 
     looked: Mapping[Place, PooledPlace] = field(default_factory=dict)
@@ -97,6 +98,7 @@ class Senses:
     since_s: float = -math.inf
     looked_s: float = -math.inf
     dice: SeenDice | None = None
+    misread: Misread = field(default_factory=dict)
 
     def after_sensing(self, seen: PooledReading) -> Senses:
         """The same with what sensors say now; one that says something else than was doubted is trusted again."""

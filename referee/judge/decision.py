@@ -128,9 +128,17 @@ class Candidates(Generic[StateT, TurnT]):
     def is_borne_out(self) -> bool:
         """Whether an explanation leaves just what is shown.
 
-        What an explanation says of a hidden place is borne out as well as it can be.
+        What an explanation says of a hidden place is borne out as well as it can be. So is what the best one says where
+        the look that is shown hardly leads.
         """
-        return any(self.seen.told(self.base, one.changes) == self.shown for one in self.found)
+        if any(self.seen.told(self.base, one.changes) == self.shown for one in self.found):
+            return True
+        after = {**self.base, **dict(self.best.changes)}
+        seen = {place: self.seen.places.get(place) for place in self.doubtful}
+        return self.best.kind is ExplanationKind.TURN and all(
+            one is not None and one.lead(one.best, after[place]) < self.bench.settings.unsure
+            for place, one in seen.items()
+        )
 
     @property
     def doubtful(self) -> set[Place]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.api import Dice, NamesDice, Roll, StateT
@@ -21,7 +21,8 @@ _READINGS = 2
 class LyingDie:
     """One die: the surface it lies on, where its middle is, its name if it has one, and what may be up.
 
-    ``faces`` maps faces to the natural logs of their probabilities.
+    ``faces`` maps faces to the natural logs of their probabilities. It ``rests`` when it shows a face for the game, and
+    did for two readings; it ``leans`` when it lies still against something.
     """
 
     surface: str
@@ -29,6 +30,8 @@ class LyingDie:
     y_mm: float
     name: str
     faces: Mapping[str, float]
+    rests: bool = True
+    leans: bool = False
 
     @property
     def best(self) -> str:
@@ -47,54 +50,90 @@ class LyingDie:
             return math.inf
         return math.hypot(self.x_mm - other.x_mm, self.y_mm - other.y_mm)
 
+    def lies_as(self, other: LyingDie) -> bool:
+        """Whether this may be the other die, left alone or nudged; one with a name that shows another face is not."""
+        if self.distance_mm(other) > MOVED_MM or self.name != other.name:
+            return False
+        return not self.name or self.best == other.best
+
 
 @dataclass(frozen=True)
 class SeenDice:
-    """The dice that lie on the table; ``rests`` when each shows a face for the game, and did for two readings.
-
-    ``leaning`` counts those that lie still and lean on something.
-    """
+    """The dice that lie on the table."""
 
     dice: tuple[LyingDie, ...] = ()
-    rests: bool = False
-    leaning: int = 0
+
+    @property
+    def rests(self) -> bool:
+        """Whether there are any, and each shows a face for the game."""
+        return bool(self.dice) and all(die.rests for die in self.dice)
+
+    @property
+    def leaning(self) -> int:
+        """How many lie still and lean on something."""
+        return sum(die.leans for die in self.dice)
 
     @property
     def faces(self) -> tuple[str, ...]:
         """The faces that are most probably up, sorted."""
         return tuple(sorted(die.best for die in self.dice))
 
+    def shows_as(self, other: SeenDice) -> bool:
+        """Whether the same faces are up, of dice with names on each."""
+        shown, before = ({(die.name, die.best) for die in one.dice if die.name} for one in (self, other))
+        return self.faces == other.faces and shown == before
+
+    def called(self, names: Collection[str]) -> SeenDice:
+        """The dice with these names, or without any; all of them where no names are given."""
+        return SeenDice(tuple(die for die in self.dice if die.name in {*names, ""})) if names else self
+
+    def with_others(self, before: SeenDice) -> SeenDice:
+        """These, and of those before the ones with other names."""
+        names = {die.name for die in self.dice}
+        return SeenDice((*self.dice, *(die for die in before.dice if die.name not in names)))
+
     def surest_by(self, margin: float) -> bool:
         """Whether each die's best face leads by that much."""
         return all(die.certainty >= margin for die in self.dice)
 
     def left_place(self, before: SeenDice) -> bool:
-        """Whether every one of these dice lies where none lay before."""
-        return all(die.distance_mm(other) > MOVED_MM for die in self.dice for other in before.dice)
+        """Whether none of these dice lies as one of those before did."""
+        return not any(die.lies_as(other) for die in self.dice for other in before.dice)
 
 
 def pool_dice(readings: Sequence[Reading], floor: float) -> SeenDice | None:
     """Pool the dice of readings of one resting table; ``None`` where none of them reads dice.
 
     They are those of the last reading. Each face's log-probability is the median over the readings at the end in which
-    all dice rested.
+    its die rested.
     """
     if not readings[-1].rolls:
         return None
     last = _dice_of(readings[-1])
-    resting: list[Mapping[tuple[str, str], DieReading]] = []
+    counting = dict.fromkeys(last, True)
+    resting: dict[tuple[str, str], list[DieReading]] = {key: [] for key in last}
     for reading in reversed(readings):
         dice = _dice_of(reading)
-        if dice.keys() != last.keys() or not all(die.counts for die in dice.values()):
+        if dice.keys() != last.keys():
             break
-        resting.append(dice)
-    rests = bool(last) and len(resting) >= min(_READINGS, len(readings))
-    given = resting or [last]
+        for key, die in dice.items():
+            counting[key] = counting[key] and die.counts
+            if counting[key]:
+                resting[key].append(die)
+    enough = min(_READINGS, len(readings))
     pooled = [
-        LyingDie(key[0], die.x_mm, die.y_mm, die.die, _pooled_faces([dice[key].faces for dice in given], floor))
+        LyingDie(
+            key[0],
+            die.x_mm,
+            die.y_mm,
+            die.die,
+            _pooled_faces([one.faces for one in resting[key] or [die]], floor),
+            rests=len(resting[key]) >= enough,
+            leans=die.cocked and die.at_rest,
+        )
         for key, die in last.items()
     ]
-    return SeenDice(tuple(pooled), rests, sum(die.cocked and die.at_rest for die in last.values()))
+    return SeenDice(tuple(pooled))
 
 
 def _dice_of(reading: Reading) -> Mapping[tuple[str, str], DieReading]:

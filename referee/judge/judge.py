@@ -58,7 +58,9 @@ def begin(
     belief = replace(belief, senses=belief.senses.after_looking(seen))
     if taken.states:
         belief = belief.believing(taken.states, taken.states_ignoring_sides)
-        belief = belief.doubting(seen.sensed, bench.game.table.appearance(taken.states[0]))
+        believed = bench.game.table.appearance(taken.states[0])
+        senses = replace(belief.senses, misread=seen.misread(taken.misread, believed))
+        belief = replace(belief, senses=senses).doubting(seen.sensed, believed)
         belief, _ = noticed(bench, belief, seen.dice)
     return belief, taken.ruling
 
@@ -73,8 +75,9 @@ def judge(
     if not belief.states:
         raise ValueError("there is no belief to judge from; call begin with the set-up, or believe_person, first")
     game = bench.game
-    places = tuple(game.table.appearance(belief.states[0]))
-    seen = pool(readings, places, game.looks, bench.settings.probability_floor, belief.senses.doubted)
+    believed = game.table.appearance(belief.states[0])
+    seen = pool(readings, tuple(believed), game.looks, bench.settings.probability_floor, belief.senses.doubted)
+    seen = seen.beside(belief.senses.misread, believed)
     tell = VerdictFactory(game, belief.states)
     belief = replace(belief, senses=belief.senses.after_sensing(seen))
     if not seen.places:

@@ -58,6 +58,14 @@ class PooledPlace:
             return max(value for name, value in self.log_probabilities.items() if name != EMPTY)
         return self.log_probabilities[look]
 
+    def beside(self, misread: PooledPlace, look: str) -> PooledPlace:
+        """The same without what was seen before in place of ``look``, which stood there: that is no news."""
+        logs = {
+            name: value - max(0.0, misread.lead(name, look)) if name in misread.log_probabilities else value
+            for name, value in self.log_probabilities.items()
+        }
+        return replace(self, log_probabilities=logs)
+
     @property
     def certainty(self) -> float:
         """By how many log-odds the best look leads the second best; any piece counts as one look where none is told."""
@@ -65,6 +73,10 @@ class PooledPlace:
             return abs(self.lead(PIECE, EMPTY))
         ranked = sorted(self.log_probabilities.values(), reverse=True)
         return ranked[0] - ranked[1] if len(ranked) > 1 else math.inf
+
+
+Misread = Mapping[str, tuple[str, PooledPlace]]
+"""Places with the look that stood there and what the camera made of it."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +120,23 @@ class PooledReading:
             for place in places
         }
         return replace(self, places={**self.places, **sure}, hidden=self.hidden - sure.keys(), disputed={})
+
+    def beside(self, misread: Misread, believed: Appearance) -> PooledReading:
+        """The same with what was misread before taken into account, where the same is believed to stand as then."""
+        known = {
+            place: self.places[place].beside(before, look)
+            for place, (look, before) in misread.items()
+            if place in self.places and not self.places[place].sensed_only and believed.get(place) == look
+        }
+        return replace(self, places={**self.places, **known}) if known else self
+
+    def misread(self, places: Iterable[str], believed: Appearance) -> Misread:
+        """What of these places shows something else than is known to stand there."""
+        return {
+            place: (believed[place], self.places[place])
+            for place in places
+            if place in self.places and not self.places[place].agrees(believed[place])
+        }
 
     def only_sensed(self, place: str) -> bool:
         """Whether a sensor alone knows this place."""

@@ -23,6 +23,7 @@ class ActionKind(StrEnum):
     """What a hand did."""
 
     TURN = "turn"
+    ROLLED = "rolled"
     VIOLATION = "misdeed"
     PUT_RIGHT = "put right"
     UNDONE = "undone"
@@ -54,7 +55,7 @@ class Carry:
 class Action:
     """All that a hand does between coming in and going out again.
 
-    ``turn`` is the engine's text of the turn played, ``state_before`` that of the position it is played in,
+    ``turn`` is the engine's text of the turn or roll, ``state_before`` that of the position it is played in,
     ``violation`` the kind of an illegal one; ``rest_s`` is how long the hand lies still at the end; ``ends_turn``
     whether the player then ends the turn.
     """
@@ -196,6 +197,10 @@ class Handler(ABC):
     @abstractmethod
     def owner(self, piece: PiecePose) -> str:
         """Whose piece it is, ``""`` for nobody's; of several that stand on each other the top one's."""
+
+    def throw_dice(self, standing: Arrangement, faces: Mapping[str, str]) -> Carries:  # noqa: ARG002 - a table without dice
+        """The carries that throw dice, given by name, so that these faces are up; none where no dice are to be seen."""
+        return ()
 
     def facings(self, standing: Arrangement) -> dict[str, dict[str, str]]:  # noqa: ARG002 - most pieces have no sides
         """The side faces of every piece on the board, where pieces show anything at their sides."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from simulator.play.actions import Arrangement, Carries, Carry, Handler, PlayArea, ViolationKind, pick
-from simulator.scene.pieces import PiecePose, Pyramid, StackPose, changed
-from vision.layout.pieces import PyramidPieces
+from simulator.rendering.dice import dice_tray, die_side_mm
+from simulator.scene.pieces import DiePose, PiecePose, Pyramid, StackPose, changed
+from vision.layout.pieces import DicePieces, PyramidPieces
 
 _COLOURS = MappingProxyType({"R": "red", "Y": "yellow", "G": "green", "B": "blue", "C": "clear", "K": "black"})
 _OWNERS = MappingProxyType({"red": "warm", "yellow": "warm", "green": "cool", "blue": "cool"})
@@ -22,6 +24,15 @@ _SUPPLY = ("L", "M", "S")
 _SUPPLY_EACH = 5
 _SUPPLY_STEP_MM = 29.0
 _TRAY = "beside"
+_FROM_THE_RIM = 0.75
+"""How far from the tray's rim a die's middle stays, in edges."""
+_APART = 1.6
+"""How far from each other the middles of dice stay, in edges, so that none leans on another."""
+
+
+def die_name(colour: str) -> str:
+    """What a die is called among what stands and lies on the table."""
+    return f"{colour} die"
 
 
 def stack(piece: PiecePose) -> StackPose:
@@ -54,7 +65,40 @@ class StackHandler(Handler):
             for _ in range(_SUPPLY_EACH):
                 x, y, name = self._beside(standing)
                 standing = Arrangement({**standing, name: StackPose(x, y, (Pyramid(size, "black"),), base_mm=0.0)})
-        return standing
+        return Arrangement({**standing, **self._dice_lying_about()})
+
+    def _dice_lying_about(self) -> dict[str, PiecePose]:
+        """A die of each colour that the layout names, in the tray."""
+        tray = dice_tray(self.layout)
+        dice: dict[str, PiecePose] = {}
+        for colour in () if tray is None else DicePieces.on(tray).colours:
+            dice[die_name(colour)] = self._thrown(colour, int(self._rng.integers(1, 7)), dice.values())
+        return dice
+
+    def _thrown(self, colour: str, value: int, lying: Iterable[PiecePose]) -> DiePose:
+        """A die as it comes to lie in the tray, clear of those that lie there."""
+        tray, side = dice_tray(self.layout), die_side_mm(self.layout)
+        if tray is None:
+            raise ValueError("this table has no tray to throw dice in")
+        room = tray.bounds_mm.grown(-_FROM_THE_RIM * side)
+        others = tuple(lying)
+        while True:
+            x = float(self._rng.uniform(room.left_mm, room.right_mm))
+            y = float(self._rng.uniform(room.near_mm, room.far_mm))
+            if all(math.hypot(x - one.x_mm, y - one.y_mm) > _APART * side for one in others):
+                return DiePose(x, y, colour, value, float(self._rng.uniform(-45.0, 45.0)), tray.height_mm)
+
+    def throw_dice(self, standing: Arrangement, faces: Mapping[str, str]) -> Carries:
+        """Carry one die after the other to where it is thrown, with these faces up."""
+        carries: list[Carry] = []
+        for colour, face in faces.items():
+            name = die_name(colour)
+            if name not in standing:
+                return ()
+            lying = (piece for other, piece in standing.items() if isinstance(piece, DiePose) and other != name)
+            carries.append(Carry(name, name, self._thrown(colour, int(face), lying)))
+            standing = standing.after(carries[-1])
+        return tuple(carries)
 
     def _nested(self, size: str, colour: str) -> Pyramid:
         offset = (self._within(_NEST_OFF_MM, 1.2), self._within(_NEST_OFF_MM, 1.2))
@@ -144,7 +188,9 @@ class StackHandler(Handler):
         return tuple(carries)
 
     def owner(self, piece: PiecePose) -> str:
-        """Who may move the top pyramid, ``""`` for clear and black ones and larges."""
+        """Who may move the top pyramid, ``""`` for clear and black ones and larges; who throws a die."""
+        if isinstance(piece, DiePose):
+            return _OWNERS[piece.colour]
         top = stack(piece).pyramids[-1]
         return "" if top.size == "L" else _OWNERS.get(top.colour, "")
 

@@ -170,11 +170,20 @@ class VirtualGame:
         yield self._still(3 * habits.settle_s)
 
     def _roll(self) -> Iterator[Stretch]:
-        """Roll, where dice are to be rolled, and tell the referee what came up."""
+        """Roll, where dice are to be rolled; tell the referee what came up where it does not see that by itself."""
         while self._players.awaits_roll and not self._players.is_over:
             yield self._still(_ROLL_S)
-            self.rolls.append(ToldRoll(self._planned_s, tuple(self._players.roll().faces)))
-            yield self._still(self._habits.pause_s)
+            action = self._players.roll()
+            if action.carries:
+                yield from self._carry_out(action)
+                if (yield from self._answer()) is Mood.ACCEPTED:
+                    continue
+            yield from self._read_out(action)
+
+    def _read_out(self, rolled: Action) -> Iterator[Stretch]:
+        """Tell the referee what was rolled."""
+        self.rolls.append(ToldRoll(self._planned_s, tuple(rolled.turn.split(","))))
+        yield self._still(self._habits.pause_s)
 
     def _take_turn(self) -> Iterator[Stretch]:
         players = self._players

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.api import EMPTY, Game, OptionValue, Roll
+from engine.api import EMPTY, Game, NamesDice, OptionValue, Roll
 from simulator.play.actions import Action, ActionKind, Arrangement, Handler, PlayArea, Slack
 from simulator.play.blockade import StackHandler
 from simulator.play.deblockle import BlockHandler
@@ -124,15 +124,22 @@ class Players:
         """Whether dice are to be rolled before anybody plays."""
         return self._game.awaits_roll(self.state)
 
-    def roll(self) -> Roll:
-        """Roll the dice; ``state`` goes on at once. Raises ValueError when none are to be rolled."""
-        if self._game.dice is None:
+    def roll(self) -> Action:
+        """Roll the dice; ``state`` goes on at once, ``standing`` only by ``perform``.
+
+        Raises ValueError when none are to be rolled.
+        """
+        dice = self._game.dice
+        if dice is None:
             raise ValueError(f"{self._game.title} has no dice")
-        possible = self._game.dice.possible_rolls(self.state)
+        possible = dice.possible_rolls(self.state)
         few = [one for one in possible if sum(map(int, one.roll.faces)) <= _MOST_PIPS]
-        chosen = few[int(self._rng.integers(len(few)))].roll
-        self.state = self._game.dice.rolled(self.state, chosen)
-        return chosen
+        faces = few[int(self._rng.integers(len(few)))].roll.faces
+        names = dice.dice_names(self.state) if isinstance(dice, NamesDice) else ()
+        carries = self._handler.throw_dice(self.standing, dict(zip(names, faces, strict=False)))
+        player, before = self.to_move, self._game.notation.format_state(self.state)
+        self.state = dice.rolled(self.state, Roll(faces))
+        return Action(ActionKind.ROLLED, player, carries, turn=",".join(faces), state_before=before)
 
     @property
     def to_move(self) -> str:

@@ -14,11 +14,15 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from simulator.rendering.optics import decode, hull, normalised_rays, shadow_points
-from simulator.scene.pieces import Colour
-from simulator.scene.scene import Lighting
-from vision.frame import FloatArray
+from simulator.rendering.optics import decode, develop, hull, normalised_rays, sensor_gain, shadow_points, vignette_at
+from simulator.rendering.painting import MARGIN_PX, SAMPLES, Shadows, Sprite, moving
+from simulator.scene.pieces import Colour, DiePose
+from simulator.scene.scene import Lighting, Setting
+from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
+from vision.layout.pieces import DicePieces
+from vision.layout.surfaces import Tray
+from vision.layout.table import TableLayout
 
 Layer = npt.NDArray[np.float32]
 
@@ -140,6 +144,65 @@ def draw_dice(
         _draw(picture, camera, pose, lighting, die, supersampling)
 
 
+def dice_tray(layout: TableLayout) -> Tray | None:
+    """The tray in which dice are thrown; ``None`` where a table has none."""
+    trays = (one for one in layout.surfaces if isinstance(one, Tray) and isinstance(one.pieces, DicePieces))
+    return next(trays, None)
+
+
+def die_side_mm(layout: TableLayout) -> float:
+    """The edge of a table's dice: the middle of what its layout allows."""
+    tray = dice_tray(layout)
+    pieces = DicePieces() if tray is None else DicePieces.on(tray)
+    return (pieces.smallest_mm + pieces.largest_mm) / 2
+
+
+FACE_VALUES = (1, 6, 2, 5, 3, 4)
+"""The values of ``pip_faces``, in order."""
+
+
+class DicePainter:
+    """Draws the dice of one setting."""
+
+    def __init__(self, setting: Setting, shadows: Shadows) -> None:
+        self._setting = setting
+        self._shadows = shadows
+        self._side_mm = die_side_mm(setting.layout)
+        self._faces = pip_faces()
+
+    def sprite(self, piece: DiePose) -> Sprite:
+        """Draw one die as the camera sees it."""
+        setting, die = self._setting, self._drawn(piece)
+        outline = project(setting.camera, setting.pose, _corners_mm(die))
+        left, top = (int(value) for value in np.floor(outline.min(axis=0)) - MARGIN_PX)
+        right, bottom = (int(value) for value in np.ceil(outline.max(axis=0)) + MARGIN_PX + 1)
+        box = (left, top, right, bottom)
+        cover, paint = _layers(box, setting.camera, setting.pose, setting.lighting, die, SAMPLES)
+        gain = sensor_gain(setting.sensor) * float(vignette_at(setting.camera, setting.sensor, outline.mean(axis=0)))
+        image = develop(paint / np.maximum(cover, 1e-6) * gain)
+        mask = np.rint(cover[..., 0] * 255).astype(np.uint8)
+        return moving(setting, die.middle_mm, piece.streak_mm, left, top, image, mask)
+
+    def paint_shadows(self, image: Image, piece: DiePose) -> None:
+        """Darken the table, in place, where the die keeps the lamps' light off."""
+        self._shadows.paint(image, _corners_mm(self._drawn(piece)), 0.0)
+
+    def _drawn(self, piece: DiePose) -> DrawnDie:
+        look = self._setting.dice
+        if piece.colour not in look.colours:
+            raise ValueError(f"no die colour {piece.colour!r}; this table has {', '.join(sorted(look.colours))}")
+        turn = turn_of(FACE_VALUES.index(piece.value), piece.turned_deg, piece.leaning_deg, piece.turned_deg)
+        base_mm = self._setting.layout.board.height_mm if piece.base_mm is None else piece.base_mm
+        middle = np.array([piece.x_mm, piece.y_mm, base_mm + lowest_mm(turn, self._side_mm)])
+        body, ink = look.colours[piece.colour], look.ink_on(piece.colour)
+        return DrawnDie(
+            middle,
+            self._side_mm,
+            turn,
+            DieLook(body, ink, self._faces, rounding=look.rounding, ball=look.ball, gloss=look.gloss),
+        )
+
+
 def _corners_mm(die: DrawnDie) -> FloatArray:
     return np.asarray(die.middle_mm + _SQUARE @ die.turn.T * (die.side_mm / 2), dtype=np.float64)
 
@@ -187,6 +250,21 @@ def _draw(
     if box is None:
         return
     left, top, right, bottom = box
+    cover, paint = _layers(box, camera, pose, lighting, die, supersampling)
+    part = picture[top:bottom, left:right]
+    part[...] = part * (1 - cover) + paint
+
+
+def _layers(
+    box: tuple[int, int, int, int],
+    camera: CameraModel,
+    pose: Pose,
+    lighting: Lighting,
+    die: DrawnDie,
+    supersampling: int,
+) -> tuple[Layer, Layer]:
+    """How much of each pixel of a box a die covers, shape (height, width, 1), and its linear light there (…, 3)."""
+    left, top, right, bottom = box
     size = (right - left, bottom - top)
     step = 1.0 / supersampling
     first = (step - 1.0) / 2
@@ -204,8 +282,7 @@ def _draw(
     covered = hit.astype(np.float32).reshape(fine[1], fine[0])
     cover = np.asarray(cv2.resize(covered, size, interpolation=cv2.INTER_AREA))[..., None]
     paint = np.asarray(cv2.resize(colours.reshape(fine[1], fine[0], 3), size, interpolation=cv2.INTER_AREA))
-    part = picture[top:bottom, left:right]
-    part[...] = part * (1 - cover) + paint
+    return np.asarray(cover, dtype=np.float32), np.asarray(paint, dtype=np.float32)
 
 
 def _trace(start: FloatArray, forward: FloatArray, look: DieLook) -> tuple[npt.NDArray[np.bool_], FloatArray]:

@@ -14,13 +14,14 @@ import numpy as np
 
 from simulator.rendering.background import paint_background, pixels_per_mm
 from simulator.rendering.blocks import BlockPainter
+from simulator.rendering.dice import DicePainter
 from simulator.rendering.discs import DiscPainter
 from simulator.rendering.foreign_objects import paint_foreign_object
 from simulator.rendering.hands import hand_sprite, paint_hand_shadow
 from simulator.rendering.optics import SensorNoise, through_sensor
 from simulator.rendering.painting import PiecePainter, Shadows, Sprite, paste
 from simulator.rendering.pyramids import PyramidPainter
-from simulator.scene.pieces import BallPose, BlockPose, DiscPose, PiecePose, StackPose, stands
+from simulator.scene.pieces import BallPose, BlockPose, DiePose, DiscPose, PiecePose, StackPose, stands
 from simulator.scene.scene import ForeignObject, Scene, Setting
 from vision.frame import Image
 
@@ -29,7 +30,13 @@ _KEPT_SPRITES = 400
 _KEPT_STILLS = 4
 
 PAINTERS: Mapping[type[PiecePose], Callable[[Setting, Shadows], PiecePainter]] = MappingProxyType(
-    {BlockPose: BlockPainter, DiscPose: DiscPainter, BallPose: DiscPainter, StackPose: PyramidPainter}
+    {
+        BlockPose: BlockPainter,
+        DiscPose: DiscPainter,
+        BallPose: DiscPainter,
+        StackPose: PyramidPainter,
+        DiePose: DicePainter,
+    }
 )
 """What draws pieces of each kind."""
 

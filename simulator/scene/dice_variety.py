@@ -11,7 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from simulator.rendering.background import paint_table
-from simulator.rendering.dice import DieLook, DrawnDie, draw_dice, lowest_mm, pip_faces, text_face, turn_of
+from simulator.rendering.dice import (
+    FACE_VALUES,
+    DieLook,
+    DrawnDie,
+    draw_dice,
+    lowest_mm,
+    pip_faces,
+    text_face,
+    turn_of,
+)
 from simulator.rendering.optics import SensorNoise, decode, develop, streak, through_sensor
 from simulator.scene.pieces import Colour
 from simulator.scene.scene import Lamp, Lighting, Setting, TableLook
@@ -22,8 +31,6 @@ from vision.layout.table import TableLayout, layout_from_json
 
 COCKED = "cocked"
 OTHER = "other"
-FACE_VALUES = (1, 6, 2, 5, 3, 4)
-"""The values of ``pip_faces``, in order."""
 _GLYPHS = "0123456789*ILOTSX+ACEHKZ#?"
 
 Layer = npt.NDArray[np.float32]

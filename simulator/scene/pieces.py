@@ -269,3 +269,59 @@ class StackPose:
         """The colour and size of the top one."""
         top = self.pyramids[-1]
         return f"{top.colour} {SIZE_WORDS[top.size]}"
+
+
+@dataclass(frozen=True)
+class DiceLook:
+    """What dice look like: the colour of each one's body by its name, of the pips, and how round and glossy they are.
+
+    ``rounding`` and ``ball`` round the edges off and cut the corners, both as shares of half an edge; ``gloss`` is the
+    light mirrored by a lamp's reflection.
+    """
+
+    colours: Mapping[str, Colour] = field(
+        default_factory=lambda: {
+            "red": (0.13, 0.1, 0.72),
+            "yellow": (0.1, 0.76, 0.93),
+            "green": (0.25, 0.5, 0.1),
+            "blue": (0.66, 0.22, 0.12),
+        }
+    )
+    ink: Colour = (0.95, 0.96, 0.96)
+    dark_ink: Colour = (0.08, 0.08, 0.08)
+    rounding: float = 0.2
+    ball: float = 1.5
+    gloss: float = 0.2
+
+    def ink_on(self, colour: str) -> Colour:
+        """The colour of the pips on a body: dark on one that is light, so that they can be told from it."""
+        blue, green, red = self.colours[colour]
+        return self.dark_ink if 0.11 * blue + 0.59 * green + 0.3 * red > _LIGHT_BODY else self.ink
+
+
+_LIGHT_BODY = 0.6
+"""From how bright a body on, from 0 to 1, white pips would hardly show on it."""
+
+
+@dataclass(frozen=True)
+class DiePose:
+    """A die with pips: the colour that names it and the number that is up.
+
+    ``leaning_deg`` is how far it is tipped towards +x of its own, where something keeps it from lying flat.
+    """
+
+    x_mm: float
+    y_mm: float
+    colour: str
+    value: int
+    turned_deg: float = 0.0
+    base_mm: float | None = 0.0
+    streak_mm: tuple[float, float] = (0.0, 0.0)
+    leaning_deg: float = 0.0
+
+    grip_mm: ClassVar[float] = 10.0
+
+    @property
+    def look(self) -> str:
+        """Its colour, and the number that is up."""
+        return f"{self.colour} die, {self.value} up"

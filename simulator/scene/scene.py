@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from simulator.scene.pieces import BlockLook, Colour, DiscLook, PiecePose, PyramidLook
+from simulator.scene.pieces import BlockLook, Colour, DiceLook, DiscLook, PiecePose, PyramidLook
 from vision.geometry import CameraModel, Pose
 from vision.layout.table import TableLayout, default_layout
 
@@ -108,6 +108,7 @@ class Setting:
     sensor: Sensor = field(default_factory=Sensor)
     discs: DiscLook = field(default_factory=DiscLook)
     pyramids: PyramidLook = field(default_factory=PyramidLook)
+    dice: DiceLook = field(default_factory=DiceLook)
 
 
 SKINS: Mapping[str, Colour] = {

@@ -25,10 +25,8 @@ def possible_rolls(state: BlockadeState) -> Sequence[PossibleRoll]:
 
 
 def dice_names(state: BlockadeState) -> tuple[str, ...]:
-    """Name the colours of the two dice of the player who must roll, the one of red or green first."""
-    if state.to_move is None or not awaits_roll(state):
-        return ()
-    return tuple(COLOURS[colour] for colour in OWNED[state.to_move])
+    """Name the colours of the two dice of the player to move, the one of red or green first."""
+    return () if state.to_move is None else tuple(COLOURS[colour] for colour in OWNED[state.to_move])
 
 
 def rolled(state: BlockadeState, roll: Roll) -> BlockadeState:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Generic
 
-from engine.api import Dice, StateT, TurnT
+from engine.api import Dice, NamesDice, StateT, TurnT
 from engine.support.chance import format_roll
 from referee.judge import sentences
 from referee.judge.belief import Belief
@@ -17,11 +17,15 @@ from referee.judge.verdict import AcceptedRoll, Ruling, Verdict, VerdictKind
 
 @dataclass(frozen=True)
 class _Roll(Generic[StateT, TurnT]):
-    """Dice that may be the roll that is awaited, and what they may show, the most probable first."""
+    """Dice that may be the roll that is awaited, and what they may show, the most probable first.
+
+    ``known`` are all those that are known to have lain there before.
+    """
 
     look: Look[StateT, TurnT]
     rules: Dice[StateT]
     dice: SeenDice
+    known: SeenDice
     weighed: tuple[WeighedRoll, ...]
 
     @property
@@ -51,15 +55,24 @@ def rolled(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Take a roll that came to lie on the table, where one is awaited.
 
     Dice that lay there before, whoever's they were, are no roll. Each die must rest, flat and in sight; the roll must
-    lead the next one by the margin.
+    lead the next one by the margin. Where dice have names, only those of the player who rolls count.
     """
-    rules, dice, known = look.game.dice, look.seen.dice, look.belief.dice
-    if rules is None or dice is None or not dice.dice or known is None or not awaits_roll(look.bench, look.belief):
+    rules, seen, known = look.game.dice, look.seen.dice, look.belief.dice
+    if rules is None or seen is None or known is None or not awaits_roll(look.bench, look.belief):
+        return None
+    dice = _of_the_player(look.bench, look.belief, seen)
+    if not dice.dice:
         return None
     if not dice.left_place(known):
         return _quiet(look, sentences.dice_lay_there()) if look.declared else None
     weighed = weighed_rolls(rules, look.states[0], dice, look.bench.settings.probability_floor)
-    return first_answer((_no_roll_yet, _same_as_before, _taken, _unclear), _Roll(look, rules, dice, weighed))
+    return first_answer((_no_roll_yet, _same_as_before, _taken, _unclear), _Roll(look, rules, dice, known, weighed))
+
+
+def _of_the_player(bench: Bench[StateT, TurnT], belief: Belief[StateT, TurnT], dice: SeenDice) -> SeenDice:
+    """Of dice that a game names those of the player to move; of others all."""
+    rules = bench.game.dice
+    return dice.called(rules.dice_names(belief.states[0])) if isinstance(rules, NamesDice) else dice
 
 
 def awaits_roll(bench: Bench[StateT, TurnT], belief: Belief[StateT, TurnT]) -> bool:
@@ -76,8 +89,8 @@ def _no_roll_yet(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 
 def _same_as_before(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Dice that show the same as before may only have been put aside: a press says that they were rolled."""
-    known = case.look.belief.dice
-    if known is None or case.dice.faces != known.faces or case.look.declared:
+    known = _of_the_player(case.look.bench, case.look.belief, case.known)
+    if case.look.declared or not case.dice.shows_as(known):
         return None
     return _quiet(case.look, sentences.same_roll(case.text))
 
@@ -93,7 +106,8 @@ def _taken(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     verdict: Verdict = replace(said.verdict, roll=case.text)
     texts = tuple(look.game.notation.format_state(state) for state in states)
     accepted = AcceptedRoll(case.text, belief.states[0].to_move, texts)
-    believed = replace(belief, states=states, states_ignoring_sides=ignoring_sides, dice=case.dice)
+    lying = case.dice.with_others(case.known)
+    believed = replace(belief, states=states, states_ignoring_sides=ignoring_sides, dice=lying)
     return believed, Ruling((verdict,), rolls=(accepted,))
 
 
@@ -116,14 +130,19 @@ def noticed(
 
     A die that was nudged or turned after it was read does not change the roll; that is remarked upon.
     """
-    if dice is None or (dice.dice and not dice.rests):
+    if dice is None:
         return belief, ()
     known = belief.dice
     if known is None:
-        return replace(belief, dice=dice), ()
-    roll = None if bench.game.dice is None else bench.game.dice.roll_of(belief.states[0])
-    if roll is None or len(dice.dice) != len(known.dice) or dice.left_place(known):
+        return (replace(belief, dice=dice) if dice.rests or not dice.dice else belief), ()
+    rules = bench.game.dice
+    roll = None if rules is None else rules.roll_of(belief.states[0])
+    own, before = (_of_the_player(bench, belief, every) for every in (dice, known))
+    if roll is None or (own.dice and not own.rests) or len(own.dice) != len(before.dice):
         return belief, ()
-    is_new = dice.faces != known.faces and dice.surest_by(bench.settings.margin)
+    # Dice without names that lie elsewhere may be the next player's roll.
+    if own.left_place(before) and not isinstance(rules, NamesDice):
+        return belief, ()
+    is_new = not own.shows_as(before) and own.surest_by(bench.settings.margin)
     notes = (sentences.dice_changed(format_roll(roll)),) if is_new else ()
-    return replace(belief, dice=dice), notes
+    return replace(belief, dice=own.with_others(known)), notes

@@ -29,12 +29,14 @@ _MOST_UNSENSED = 0.25
 class TakenSetUp(Generic[StateT]):
     """The ruling on a set-up, the states that may hold after it, and those that the tops alone allow.
 
-    There are no states when the set-up was not accepted.
+    There are no states when the set-up was not accepted. ``misread`` are the places that show something else than what
+    was taken to stand there.
     """
 
     ruling: Ruling
     states: tuple[StateT, ...] = ()
     states_ignoring_sides: tuple[StateT, ...] = ()
+    misread: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class _Start(Generic[StateT, TurnT]):
     start, empty where nothing is known by sensors alone; ``unclear`` are the places that can't be read; ``appearance``
     is the table with every piece named, either as the legal start that ``states`` hold or as the one that comes
     nearest to a start, with the ``fault`` that keeps it from being one; after ``turned`` quarter turns it would be one.
+    ``supposed`` are the places where the only start there can be is taken for granted.
     """
 
     bench: Bench[StateT, TurnT]
@@ -59,6 +62,7 @@ class _Start(Generic[StateT, TurnT]):
     states: tuple[StateT, ...] = ()
     fault: IllegalTurnError | None = None
     turned: int = 0
+    supposed: tuple[Place, ...] = ()
 
     @property
     def game(self) -> Game[StateT, TurnT]:
@@ -127,6 +131,12 @@ def _start(
         return _Start(bench, seen, anywhere, trigger, shown, usual_appearance(game, options))
     sure = {place: settings.margin if place in seen.disputed else settings.set_up for place in seen.places}
     unclear = bench.in_order({place for place, least in sure.items() if seen.places[place].certainty < least})
+    if not (usual or anywhere):
+        supposed = _only_start(bench, seen, options, shown, unclear)
+        if supposed is not None:
+            appearance, states = supposed
+            odd = bench.in_order({*unclear, *(place for place in shown if shown[place] != appearance[place])})
+            return _Start(bench, seen, anywhere, trigger, shown, {}, (), (), appearance, states, supposed=odd)
     faults: list[tuple[IllegalTurnError, Mapping[Place, LookName]]] = []
     for appearance in _tables_sensed(usual, shown, game.looks):
         try:
@@ -136,14 +146,53 @@ def _start(
         else:
             return _Start(bench, seen, anywhere, trigger, shown, usual, unsensed, unclear, appearance, states)
     nearest, appearance = min(faults, key=lambda fault: len(fault[0].breaches))
-    turned = 0 if anywhere else _turned(game, appearance, options)
+    turned = 0 if anywhere else _turned(bench, appearance, options)
     return _Start(bench, seen, anywhere, trigger, shown, usual, unsensed, unclear, appearance, (), nearest, turned)
 
 
+def _only_start(
+    bench: Bench[StateT, TurnT],
+    seen: PooledReading,
+    options: Mapping[str, OptionValue] | None,
+    shown: Mapping[Place, LookName],
+    unclear: Sequence[Place],
+) -> tuple[Appearance, tuple[StateT, ...]] | None:
+    """The start with what is read doubtfully taken for the game's own, and its states; ``None`` where that can't be.
+
+    Nothing may be surely otherwise, and no other start as near to what is seen.
+    """
+    game, within = bench.game, bench.settings.own_start
+    usual = usual_appearance(game, options)
+    odd = {place for place, look in shown.items() if look != usual[place]} | set(unclear)
+    if not odd or any(seen.places[place].lead(shown[place], usual[place]) >= within for place in odd):
+        return None
+    table = {**shown, **{place: usual[place] for place in odd}}
+    states = _states_of(bench, table, options)
+    if not states:
+        return None
+    for place in odd:
+        one = seen.places[place]
+        near = [look for look in game.looks if look != table[place] and one.lead(one.best, look) < within]
+        if any(_states_of(bench, {**table, place: look}, options) for look in near):
+            return None
+    return table, states
+
+
+def _states_of(
+    bench: Bench[StateT, TurnT], appearance: Mapping[Place, LookName], options: Mapping[str, OptionValue] | None
+) -> tuple[StateT, ...]:
+    """The states that a table holds as a start; none where it is no start."""
+    try:
+        return set_up_states(bench.game, appearance, options, anywhere=False)
+    except IllegalTurnError:
+        return ()
+
+
 def _turned(
-    game: Game[StateT, TurnT], appearance: Mapping[Place, LookName], options: Mapping[str, OptionValue] | None
+    bench: Bench[StateT, TurnT], appearance: Mapping[Place, LookName], options: Mapping[str, OptionValue] | None
 ) -> int:
     """By how many quarter turns a table would have to be turned to be a start; 0 where no turn makes it one."""
+    game = bench.game
     side = math.isqrt(len(game.places))
     grid = Grid(side, side)
     if game.places != grid.names:
@@ -153,11 +202,8 @@ def _turned(
             grid.names[side * (side - 1 - square % side) + square // side]: appearance[place]
             for place, square in grid.index.items()
         }
-        try:
-            set_up_states(game, appearance, options, anywhere=False)
-        except IllegalTurnError:
-            continue
-        return quarters
+        if _states_of(bench, appearance, options):
+            return quarters
     return 0
 
 
@@ -275,14 +321,16 @@ def _accepted(start: _Start[StateT, TurnT]) -> TakenSetUp[StateT]:
         margin=min(one.certainty for one in start.seen.places.values()),
     )
     notes = tuple(_notes(start, dropped))
-    return TakenSetUp(Ruling((verdict,), notes=notes), narrowed, start.states)
+    misread = tuple(place for place in start.supposed if start.shown[place] != start.appearance[place])
+    return TakenSetUp(Ruling((verdict,), notes=notes), narrowed, start.states, misread)
 
 
 def _notes(start: _Start[StateT, TurnT], dropped: Sequence[Place]) -> Iterator[str]:
     """Say what was taken for granted."""
     seen, appearance = start.seen, start.appearance
     for place in start.game.places:
-        if place in seen.places and seen.places[place].certainty < start.bench.settings.margin:
+        doubtful = place in seen.places and seen.places[place].certainty < start.bench.settings.margin
+        if doubtful or place in start.supposed:
             yield sentences.please_check(place, appearance[place])
     for place in dropped:
         yield sentences.dropped_sighting(place)

@@ -44,11 +44,12 @@ def _accept_from(
     accepted = look.tell.accepted(turns, moved, before, decision.margin, seen)
     believed = belief.believing(moved.states, advance(bench, belief.states_ignoring_sides, turns, None).states)
     since_s = sensor_evidence.last_sensed(before, after, seen, left.time_s)
+    misread = {} if decision.set_aside else seen.misread(accepted.places, after)
     believed = replace(
         believed,
         set_aside=belief.set_aside | frozenset(decision.set_aside),
         override=belief.override.without(accepted.places),
-        senses=replace(believed.senses, since_s=since_s),
+        senses=replace(believed.senses, since_s=since_s, misread={**belief.senses.misread, **misread}),
     ).doubting(left.sensed, after)
     asked = decision.set_aside
     question = VerdictFactory(bench.game, believed.states).question_about

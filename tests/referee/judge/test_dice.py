@@ -222,3 +222,68 @@ def test_dice_that_are_rolled_are_a_table_to_look_at_anew() -> None:
     assert again[-1].since_s >= 2.0
     assert views("6 2 4 1?", 3.0)[-1].since_s == again[-1].since_s
     assert set(first.shown) <= set(BLOKUS.places)
+
+
+ALL_FOUR = "red:4 yellow:1 green:2 blue:5"
+
+
+def lying(at_mm: float, dice: str) -> Any:
+    """Dice in a row from there on, the others of the four farther away where they always lie."""
+    thrown = roll_drawn(dice, at_mm)
+    names = {die.die for die in thrown.dice}
+    others = [die for die in roll_drawn(ALL_FOUR, 2 * FAR_MM).dice if die.die not in names]
+    return replace(thrown, dice=(*thrown.dice, *others))
+
+
+def look_at_four(judged: JudgedGame, dice: str, at_mm: float = 0.0, trigger: Trigger = Trigger.RESTED) -> Any:
+    readings = drawn(BLOCKADE, judged.belief[0])
+    return judged.consider([replace(one, rolls=(lying(at_mm, dice),)) for one in readings], trigger)
+
+
+@pytest.fixture
+def four() -> JudgedGame:
+    """Warm is to roll, and all four dice lie there."""
+    judged = JudgedGame(BLOCKADE, belief=(BLOCKADE.rules.new({"starts": "warm"}),))
+    assert look_at_four(judged, "").verdict.kind is VerdictKind.UNCHANGED
+    return judged
+
+
+def test_only_the_dice_of_the_player_who_rolls_count(four: JudgedGame) -> None:
+    assert not look_at_four(four, "green:6 blue:1").rolls
+    assert look_at_four(four, "red:2 yellow:6").rolls[0].roll == "2,6"
+
+
+def test_dice_of_another_player_may_lean_or_move(four: JudgedGame) -> None:
+    assert look_at_four(four, "red:2 yellow:6 green:1/ blue:1~").rolls[0].roll == "2,6"
+
+
+def test_a_die_that_comes_to_lie_where_it_lay_counts_when_it_shows_another_face(four: JudgedGame) -> None:
+    assert look_at_four(four, "red:3 yellow:2", 2 * FAR_MM).rolls[0].roll == "3,2"
+
+
+def test_a_roll_waits_until_both_dice_were_thrown(four: JudgedGame) -> None:
+    assert not look_at_four(four, "red:2").rolls
+    assert look_at_four(four, "red:2", trigger=Trigger.DECLARED).verdict.sentence.startswith("The dice lie as before.")
+
+
+def test_the_same_faces_on_the_other_dice_are_another_roll(four: JudgedGame) -> None:
+    assert look_at_four(four, "red:1 yellow:4").rolls[0].roll == "1,4"
+
+
+def test_a_die_of_a_roll_that_is_thrown_again_is_noticed_once(four: JudgedGame) -> None:
+    look_at_four(four, "red:2 yellow:6")
+    again = look_at_four(four, "red:5 yellow:5", FAR_MM)
+    assert again.notes == ("The dice were touched. The roll that counts is 2,6.",)
+    assert look_at_four(four, "red:5 yellow:5", FAR_MM).notes == ()
+    assert BLOCKADE.dice.roll_of(four.belief[0]) == Roll(("2", "6"))
+
+
+def test_the_next_player_may_throw_own_dice_before_the_turn_counts(four: JudgedGame) -> None:
+    look_at_four(four, "red:1 yellow:1")
+    rolled = four.belief[0]
+    early = look_at_four(four, "red:1 yellow:1 green:2 blue:3")
+    assert (early.rolls, early.notes) == ((), ())
+    _, after = moving_turn(rolled)
+    readings = [replace(one, rolls=(lying(0.0, "red:1 yellow:1 green:2 blue:3"),)) for one in drawn(BLOCKADE, after)]
+    both = four.consider(readings, Trigger.DECLARED)
+    assert [(verdict.turns != (), verdict.roll) for verdict in both.verdicts] == [(True, ""), (False, "2,3")]

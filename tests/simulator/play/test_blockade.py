@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,10 +11,13 @@ import pytest
 
 from engine.registry import load
 from simulator.faults.players import FaultyPlayers
-from simulator.play.actions import Arrangement, Slack
+from simulator.play.actions import ActionKind, Arrangement, Slack
 from simulator.play.blockade import StackHandler, stack
+from simulator.play.game import GameOptions, VirtualGame
+from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
-from simulator.scene.pieces import Pyramid, StackPose
+from simulator.rendering.dice import dice_tray
+from simulator.scene.pieces import DiePose, Pyramid, StackPose
 from vision.layout.table import default_layout
 
 
@@ -25,11 +30,11 @@ def played(game: Any, seed: int, turns: int) -> FaultyPlayers:
     players = FaultyPlayers(game, default_layout("blockade"), Habits(), np.random.default_rng(seed))
     for _ in range(turns):
         while players.awaits_roll:
-            players.roll()
+            players.perform(players.roll())
         players.perform(players.turn())
         assert players.looks == dict(game.table.appearance(players.state))
     while players.awaits_roll:
-        players.roll()
+        players.perform(players.roll())
     return players
 
 
@@ -37,8 +42,47 @@ def piles(standing: Arrangement) -> dict[str, list[tuple[str, str]]]:
     return {
         place: [(one.size, one.colour) for one in stack(piece).pyramids]
         for place, piece in standing.items()
-        if not place.startswith("beside")
+        if isinstance(piece, StackPose) and not place.startswith("beside")
     }
+
+
+def dice_of(players: FaultyPlayers) -> dict[str, DiePose]:
+    return {piece.colour: piece for piece in players.standing.values() if isinstance(piece, DiePose)}
+
+
+def test_dice_are_thrown_by_whose_they_are_and_lie_clear_of_each_other_in_the_tray(blockade: Any) -> None:
+    players = played(blockade, 4, 0)
+    tray = dice_tray(default_layout("blockade"))
+    assert tray is not None
+    before = dice_of(players)
+    assert set(before) == {"red", "yellow", "green", "blue"}
+    players.perform(players.turn())
+    thrown_by = players.to_move
+    action = players.roll()
+    players.perform(action)
+    after = dice_of(players)
+    mine = {colour for colour, piece in after.items() if StackHandler.owner(players._handler, piece) == thrown_by}
+    assert {colour for colour in after if after[colour] != before[colour]} == mine
+    assert (
+        ",".join(str(after[colour].value) for colour in ("red", "yellow", "green", "blue") if colour in mine)
+        == action.turn
+    )
+    for piece in after.values():
+        assert tray.bounds_mm.left_mm < piece.x_mm < tray.bounds_mm.right_mm
+        assert tray.bounds_mm.near_mm < piece.y_mm < tray.bounds_mm.far_mm
+        others = [other for other in after.values() if other is not piece]
+        assert min(math.hypot(piece.x_mm - one.x_mm, piece.y_mm - one.y_mm) for one in others) > 16 * math.sqrt(2)
+
+
+def test_players_without_a_tray_read_their_rolls_out() -> None:
+    layout = default_layout("blockade")
+    bare = replace(layout, surfaces=layout.surfaces[:1])
+    log = TruthLog()
+    game = VirtualGame(3, bare, GameOptions("blockade", turns=1), log)
+    for frame in range(400):
+        game.moment(frame / 15)
+    assert game.rolls
+    assert ActionKind.ROLLED not in {event.kind for event in log.events}
 
 
 def test_the_set_up_is_the_rules_one_with_the_supply_beside_it(blockade: Any) -> None:
