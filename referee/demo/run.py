@@ -1,7 +1,8 @@
 """Runs the demo: the real service on the virtual table.
 
-Only frames, presses of the button and, without a camera, an onlooker's words go into the service, and only signals
-come back to the virtual players. What really happened is opened after the game, for the closing line.
+Only frames, presses of the button and, where no camera can tell what was played, an onlooker's words go into the
+service, and only signals come back to the virtual players. What really happened is opened after the game, for the
+closing line.
 """
 
 from __future__ import annotations
@@ -161,13 +162,14 @@ def run_demo(options: DemoOptions, console: Console) -> int:
             )
         )
         pace = Pace(None if options.fast else time.sleep, time.monotonic)
-        onlooker = Onlooker(commands.submit, truth, remarks.say)
+        onlooker = Onlooker(commands.submit, truth, remarks.say, tells_set_up=options.inputs == Inputs.SENSORS)
         if options.keys is not None:
             listen_to_keys(options.keys, partial(_ask_hint, commands))
 
         def show(frame: Frame | None, verdicts: list[Verdict]) -> None:
             screen.show(verdicts, now.time_s)
-            if options.inputs == Inputs.SENSORS:
+            # Of stacks, which only games with dice have, tops alone don't tell every turn.
+            if onlooker.tells_set_up or game.dice is not None:
                 onlooker.hear(verdicts)
             if frame is not None:
                 signal = stage.seen() or looking_signal()
@@ -361,20 +363,22 @@ _NAME = "onlooker"
 
 @dataclass
 class Onlooker:
-    """Answers what sensors can't tell, as a person does with ``referee correct`` and ``referee turn``.
+    """Answers what can't be told from what is sensed, as a person does with ``referee correct`` and ``referee turn``.
 
     ``truth`` is what a person at the table sees; ``say`` gets what became of an answer that was refused.
+    ``tells_set_up``: the referee feels where pieces stand and can't tell how they lie.
     """
 
     submit: Callable[[Command, Respond], object]
     truth: TruthLog
     say: Callable[[str], object]
+    tells_set_up: bool = True
     _told: int = 0
 
     def hear(self, verdicts: Sequence[Verdict]) -> None:
         """Answer what was asked in these verdicts."""
         for verdict in verdicts:
-            if verdict.kind is VerdictKind.SET_UP:
+            if verdict.kind is VerdictKind.SET_UP and self.tells_set_up:
                 self._ask(Correct(by=_NAME, position=self.truth.start, why="this is how they lie"))
             elif verdict.kind is VerdictKind.ACCEPTED:
                 self._told += len(verdict.turns)

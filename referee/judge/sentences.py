@@ -90,6 +90,15 @@ def put_right() -> str:
     return "Thank you, that is put right."
 
 
+def another_game(title: str, pieces: int) -> str:
+    """Most of what stands there is none of what the game starts with."""
+    return (
+        f"This does not look like the start of {title}: of its {pieces} squares with pieces most show something else. "
+        "If another game stands here, begin that one (referee new). If the set is another than the one that was "
+        "taught, use that one or teach this one (referee enrol)."
+    )
+
+
 def unchanged() -> str:
     """Nothing has happened."""
     return "Nothing has changed."

@@ -32,6 +32,9 @@ PLAYER_FAULTS = (
 )
 """What players do besides playing, by name. ``illegal turn`` is each kind of violation in turn."""
 
+DICE_TOUCHED = "dice touched"
+"""What players do besides where dice lie on the table."""
+
 NO_FAULT = "nothing"
 _NOT_BEGUN = frozenset({Mood.LOOKING, Mood.NOT_FINISHED, Mood.FAULT, Mood.QUESTION, Mood.CANNOT_SEE})
 """What the table shows as long as the set-up does not count."""
@@ -114,6 +117,8 @@ class FaultyGame(AnsweringGame):
     def _episode(self) -> Generator[Stretch, None, Action | None]:
         """What happens around one turn; gives the turn played last."""
         every = self._only or (NO_FAULT, NO_FAULT, *PLAYER_FAULTS, "illegal turn", "illegal turn", *DISTURBANCE_KINDS)
+        if not self._only and self._game.dice is not None:
+            every += (DICE_TOUCHED,)
         kind = self._drawn("episodes", every)
         around = kind if kind in DISTURBANCE_KINDS else ""
         if not around and kind != NO_FAULT and not self._only and self._fates.random() < _TOGETHER_SHARE:
@@ -147,6 +152,11 @@ class FaultyGame(AnsweringGame):
                 yield from self._illegal_turn(self._drawn_violation())
             case "put back turned":
                 yield from self._illegal_turn(self._drawn_violation(), put_back_turned=True)
+            case "dice touched":
+                action = people.touch_dice()
+                if action.carries:
+                    yield from self._carry_out(action)
+                    yield self._still(self._habits.settle_s)
             case "turn taken back":
                 yield from self._taken_back()
             case "word in between":

@@ -202,6 +202,10 @@ class Handler(ABC):
         """The carries that throw dice, given by name, so that these faces are up; none where no dice are to be seen."""
         return ()
 
+    def touch_dice(self, standing: Arrangement, player: str) -> Carries:  # noqa: ARG002 - a table without dice
+        """The carry of a die of a player that is touched and turned over by mistake; none where no dice are."""
+        return ()
+
     def facings(self, standing: Arrangement) -> dict[str, dict[str, str]]:  # noqa: ARG002 - most pieces have no sides
         """The side faces of every piece on the board, where pieces show anything at their sides."""
         return {}

@@ -26,6 +26,8 @@ _SUPPLY_STEP_MM = 29.0
 _TRAY = "beside"
 _FROM_THE_RIM = 0.75
 """How far from the tray's rim a die's middle stays, in edges."""
+_TOUCHED_MM = 1.5
+"""How far a die that is touched is pushed, standard deviation."""
 _APART = 1.6
 """How far from each other the middles of dice stay, in edges, so that none leans on another."""
 
@@ -99,6 +101,17 @@ class StackHandler(Handler):
             carries.append(Carry(name, name, self._thrown(colour, int(face), lying)))
             standing = standing.after(carries[-1])
         return tuple(carries)
+
+    def touch_dice(self, standing: Arrangement, player: str) -> Carries:
+        """Turn one of a player's dice over, near to where it lies."""
+        own = [piece for piece in standing.values() if isinstance(piece, DiePose) and self.owner(piece) == player]
+        die = pick(self._rng, own)
+        if die is None:
+            return ()
+        value = die.value % 6 + 1
+        x, y = (middle + self._within(_TOUCHED_MM, 3 * _TOUCHED_MM) for middle in (die.x_mm, die.y_mm))
+        name = die_name(die.colour)
+        return (Carry(name, name, changed(die, x_mm=x, y_mm=y, value=value)),)
 
     def _nested(self, size: str, colour: str) -> Pyramid:
         offset = (self._within(_NEST_OFF_MM, 1.2), self._within(_NEST_OFF_MM, 1.2))

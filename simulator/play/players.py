@@ -209,6 +209,10 @@ class Players:
         place = places[int(self._rng.integers(len(places)))]
         return Action(ActionKind.STRAIGHTENED, player, (self._handler.nudge(self.standing, place),))
 
+    def touch_dice(self) -> Action:
+        """Turn a die over that was read already; what it shows then counts for nothing."""
+        return Action(ActionKind.STRAIGHTENED, self.to_move, self._handler.touch_dice(self.standing, self.to_move))
+
     def try_out(self) -> Action:
         """Play a turn, think again and put everything back before the turn is ended."""
         turns = self._game.rules.legal_turns(self.state)

@@ -17,14 +17,15 @@ from referee.sensing.values import PlaceChange, SensorSnapshot
 from simulator.faults.table import FaultyTable
 from simulator.play.actions import Arrangement
 from simulator.play.deblockle import facing
-from simulator.scene.pieces import SYMBOLS, BlockPose
+from simulator.rendering.dice import dice_tray
+from simulator.scene.pieces import SYMBOLS, BlockPose, DiePose
 from simulator.scene.scene import ForeignObject, Scene, Setting
 from simulator.switches import VirtualSwitches, drawn_switch_faults, sensed_places
 from vision.errors import CameraError, EndOfFramesError, FrameError, NotLocatedError
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CubeSolid, Pose, Side, outline_px, project
 from vision.layout.pieces import BlockPieces
-from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
+from vision.reading import DieReading, Hindrance, HindranceKind, PlaceReading, Reading, RollReading
 
 _SURE = 0.995
 PLAIN_HEIGHT_PX = 16.0
@@ -133,7 +134,7 @@ class PerfectReader:
         # Between two hands every frame shows the same, and geometry takes longer than all the rest of a soak.
         if self._seen is None or not _alike(self._seen[0], scene):
             self._seen = (scene, self._look_at(scene))
-        return Reading(frame.sequence, frame.time_s, self._seen[1])
+        return Reading(frame.sequence, frame.time_s, self._seen[1], rolls=_rolls(scene))
 
     def _look_at(self, scene: Scene) -> dict[str, PlaceReading]:
         layout = scene.setting.layout
@@ -167,6 +168,22 @@ class PerfectReader:
     def crop(self, frame: Frame, place: str) -> Image:
         """There is no picture to cut out."""
         raise NotLocatedError(f"perfect eyes keep no picture of {place} in frame {frame.sequence}")
+
+
+def _rolls(scene: Scene) -> tuple[RollReading, ...]:
+    """The dice that lie in the tray, where a table has one."""
+    tray = dice_tray(scene.setting.layout)
+    if tray is None:
+        return ()
+    dice = [piece for piece in scene.pieces if isinstance(piece, DiePose)]
+    rest = (1 - _SURE) / 5
+    seen = [
+        DieReading(
+            die.x_mm, die.y_mm, {str(face): _SURE if face == die.value else rest for face in range(1, 7)}, die.colour
+        )
+        for die in sorted(dice, key=lambda die: (die.x_mm, die.y_mm))
+    ]
+    return (RollReading(tray.name, tuple(seen)),)
 
 
 def _alike(before: Scene, now: Scene) -> bool:

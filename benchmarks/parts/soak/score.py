@@ -29,8 +29,9 @@ from benchmarks.parts.soak.violations import (
 )
 from engine.api import Game
 from engine.registry import load
-from referee.journal.events import Event
+from referee.journal.events import Event, EventKind
 from referee.judge.verdict import VerdictKind
+from referee.session.event_records import SEEN
 from referee.wiring.plan import Inputs
 from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent
@@ -53,7 +54,7 @@ class _Scorer:
         self._game: Game[Any, Any] = load(played.plan.game)
         self._events = played.truth.events
         self._turns = [event for event in self._events if event.kind is ActionKind.TURN]
-        self._loud = [said for said in played.said if said.verdict.kind in _LOUD]
+        self._loud = [said for said in played.said if said.verdict.kind in _LOUD and not said.verdict.roll]
         self._resolved: Mapping[int, tuple[str, float]] = {}
         self._charged: set[int] = set()
         self._honest: set[int] = set()
@@ -76,6 +77,7 @@ class _Scorer:
         items += self._refused()
         items += self._left_over()
         items += self._said_too_much()
+        items += self._misread_rolls()
         behind = behind_s(played.frames)
         loud = {said.sequence for said in self._loud}
         return GameScore(
@@ -233,6 +235,21 @@ class _Scorer:
                 kinds = kinds_around(self._played, said.time_s, said.time_s, "quiet table")
                 detail = f"more than was in sight: {said.verdict.sentence}"
                 found.append(Item(self._played.plan.seed, -1, said.time_s, "verdict", kinds, Outcome.WRONG, detail))
+        return found
+
+    def _misread_rolls(self) -> list[Item]:
+        """Rolls that were taken from the table and show something else than was thrown last."""
+        found = []
+        thrown = [event for event in self._events if event.kind is ActionKind.ROLLED]
+        for _, event in self._played.events:
+            if event.kind is not EventKind.ROLLED or event.data.get("source") != SEEN:
+                continue
+            time_s = event.frame_time_s or 0.0
+            true = next((one.turn for one in reversed(thrown) if one.began_s <= time_s), "nothing")
+            if true != event.data["roll"]:
+                detail = f"took {event.data['roll']} for the roll; {true} was thrown"
+                kinds = kinds_around(self._played, time_s, time_s, "roll")
+                found.append(Item(self._played.plan.seed, -1, time_s, "roll", kinds, Outcome.WRONG, detail))
         return found
 
 

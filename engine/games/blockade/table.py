@@ -70,7 +70,8 @@ def set_up(
     breaches = tuple(
         Breach(
             "wrong-start",
-            f"{place} shows {look}, and the game starts with a {wanted[place]} on top there.",
+            f"{place} {'is empty' if look == EMPTY else f'shows {look}'}, "
+            f"and the game starts with a {wanted[place]} on top there.",
             f"Set {place} up with a {wanted[place]} on top.",
             (place,),
         )

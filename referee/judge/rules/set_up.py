@@ -21,6 +21,12 @@ from referee.judge.verdict import Ruling, Verdict, VerdictKind, verdict_about
 _MOST_UNKNOWN = 0.75
 """The share of a start's pieces that can't be told, and of nothing else, from which it may be another set."""
 
+_MOST_SUPPOSED = 0.25
+"""The share of a board's squares that may seem to show something else than the only start there can be."""
+
+_ANOTHER_GAME = 0.5
+"""The share of a start's pieces that are missing or others, from which another game or set may stand there."""
+
 _MOST_UNSENSED = 0.25
 """The share of a board's squares that may lack a sensor for a set-up to be taken by sensors alone."""
 
@@ -72,6 +78,17 @@ class _Start(Generic[StateT, TurnT]):
     def sensed(self) -> tuple[Place, ...]:
         """The places where a sensor alone notices a piece."""
         return tuple(place for place in self.game.places if self.shown[place] == PIECE)
+
+    @property
+    def pieces_at_start(self) -> int:
+        """How many squares the game's own start takes."""
+        return sum(look != EMPTY for look in self.game.table.appearance(self.game.rules.new()).values())
+
+    @property
+    def is_another_game(self) -> bool:
+        """Whether so much is wrong that another game, or another set of pieces, may stand there."""
+        wrong = {place for breach in self.fault.breaches for place in breach.places} if self.fault else set()
+        return len(wrong) > _ANOTHER_GAME * self.pieces_at_start
 
     @property
     def question(self) -> VerdictKind:
@@ -131,51 +148,46 @@ def _start(
         return _Start(bench, seen, anywhere, trigger, shown, usual_appearance(game, options))
     sure = {place: settings.margin if place in seen.disputed else settings.set_up for place in seen.places}
     unclear = bench.in_order({place for place, least in sure.items() if seen.places[place].certainty < least})
-    if not (usual or anywhere):
-        supposed = _only_start(bench, seen, options, shown, unclear)
-        if supposed is not None:
-            appearance, states = supposed
-            odd = bench.in_order({*unclear, *(place for place in shown if shown[place] != appearance[place])})
-            return _Start(bench, seen, anywhere, trigger, shown, {}, (), (), appearance, states, supposed=odd)
+    supposed = {} if usual or anywhere else _supposed(bench, seen, options, shown, unclear)
+    unclear = tuple(place for place in unclear if place not in supposed)
+    table = {**shown, **supposed}
     faults: list[tuple[IllegalTurnError, Mapping[Place, LookName]]] = []
-    for appearance in _tables_sensed(usual, shown, game.looks):
+    for appearance in _tables_sensed(usual, table, game.looks):
         try:
             states = set_up_states(game, appearance, options, anywhere=anywhere)
         except IllegalTurnError as error:
             faults.append((error, appearance))
         else:
-            return _Start(bench, seen, anywhere, trigger, shown, usual, unsensed, unclear, appearance, states)
+            how = (bench, seen, anywhere, trigger, shown, usual, unsensed, unclear, appearance)
+            return _Start(*how, states, supposed=bench.in_order(supposed))
     nearest, appearance = min(faults, key=lambda fault: len(fault[0].breaches))
-    turned = 0 if anywhere else _turned(bench, appearance, options)
+    turned = 0 if anywhere else _turned(bench, appearance, seen, options)
     return _Start(bench, seen, anywhere, trigger, shown, usual, unsensed, unclear, appearance, (), nearest, turned)
 
 
-def _only_start(
+def _supposed(
     bench: Bench[StateT, TurnT],
     seen: PooledReading,
     options: Mapping[str, OptionValue] | None,
     shown: Mapping[Place, LookName],
     unclear: Sequence[Place],
-) -> tuple[Appearance, tuple[StateT, ...]] | None:
-    """The start with what is read doubtfully taken for the game's own, and its states; ``None`` where that can't be.
-
-    Nothing may be surely otherwise, and no other start as near to what is seen.
-    """
+) -> Mapping[Place, LookName]:
+    """What the game's own start has on places that are read doubtfully; nothing where another start is as near."""
     game, within = bench.game, bench.settings.own_start
     usual = usual_appearance(game, options)
-    odd = {place for place, look in shown.items() if look != usual[place]} | set(unclear)
-    if not odd or any(seen.places[place].lead(shown[place], usual[place]) >= within for place in odd):
-        return None
-    table = {**shown, **{place: usual[place] for place in odd}}
-    states = _states_of(bench, table, options)
-    if not states:
-        return None
-    for place in odd:
+    doubtful = [
+        place
+        for place, look in shown.items()
+        if (look != usual[place] or place in unclear) and seen.places[place].lead(look, usual[place]) < within
+    ]
+    if sum(shown[place] != usual[place] for place in doubtful) > _MOST_SUPPOSED * len(shown):
+        return {}
+    for place in doubtful:
         one = seen.places[place]
-        near = [look for look in game.looks if look != table[place] and one.lead(one.best, look) < within]
-        if any(_states_of(bench, {**table, place: look}, options) for look in near):
-            return None
-    return table, states
+        near = [look for look in game.looks if look != usual[place] and one.lead(one.best, look) < within]
+        if any(_states_of(bench, {**usual, place: look}, options) for look in near):
+            return {}
+    return {place: usual[place] for place in doubtful}
 
 
 def _states_of(
@@ -189,20 +201,31 @@ def _states_of(
 
 
 def _turned(
-    bench: Bench[StateT, TurnT], appearance: Mapping[Place, LookName], options: Mapping[str, OptionValue] | None
+    bench: Bench[StateT, TurnT],
+    appearance: Mapping[Place, LookName],
+    seen: PooledReading,
+    options: Mapping[str, OptionValue] | None,
 ) -> int:
-    """By how many quarter turns a table would have to be turned to be a start; 0 where no turn makes it one."""
-    game = bench.game
+    """By how many quarter turns a table would have to be turned to be a start; 0 where no turn makes it one.
+
+    A few places may be read doubtfully.
+    """
+    game, within = bench.game, bench.settings.own_start
     side = math.isqrt(len(game.places))
     grid = Grid(side, side)
     if game.places != grid.names:
         return 0
+    usual = usual_appearance(game, options)
+    source = {place: place for place in game.places}
     for quarters in range(1, 4):
-        appearance = {
-            grid.names[side * (side - 1 - square % side) + square // side]: appearance[place]
+        source = {
+            grid.names[side * (side - 1 - square % side) + square // side]: source[place]
             for place, square in grid.index.items()
         }
-        if _states_of(bench, appearance, options):
+        turned = {place: appearance[source[place]] for place in game.places}
+        astray = [place for place in game.places if turned[place] != usual[place]]
+        doubtful = [seen.places[source[place]].lead(turned[place], usual[place]) < within for place in astray]
+        if (all(doubtful) and len(astray) <= _MOST_SUPPOSED * len(usual)) or _states_of(bench, turned, options):
             return quarters
     return 0
 
@@ -261,6 +284,8 @@ def _no_legal_start(start: _Start[StateT, TurnT]) -> Verdict | None:
     sentence = sentences.fault(error.breaches) if error.breaches else str(error)
     if start.turned:
         sentence = sentences.turned_set_up(start.turned)
+    elif start.trigger.names_faults and start.is_another_game:
+        sentence = sentences.another_game(start.game.title, start.pieces_at_start)
     shown = {place: start.appearance[place] for place in wrong if place in start.appearance}
     if not start.trigger.names_faults:
         return start.verdict(VerdictKind.NOT_FINISHED, sentence, wrong, shown)
