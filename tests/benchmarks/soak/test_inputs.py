@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.parts.soak.circumstances import looks_the_same_by_occupancy, misled, seen_as
 from benchmarks.parts.soak.game import GamePlan, GameRecord, plan_of
-from benchmarks.parts.soak.inputs import NoCamera, TableSwitches
+from benchmarks.parts.soak.inputs import NoCamera, PerfectReader, TableSwitches
 from engine.registry import load
 from referee.wiring.plan import Inputs
 from simulator.faults.answers import FaultyOptions
@@ -17,7 +17,7 @@ from simulator.faults.disturbances import Disturbance
 from simulator.faults.table import FaultyTable, faulty_setting
 from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent, TruthLog
-from simulator.scene.pieces import block_on
+from simulator.scene.pieces import DiePose, block_on
 from simulator.switches import SwitchFaults, VirtualSwitches
 from vision.errors import CameraError, EndOfFramesError
 
@@ -115,3 +115,12 @@ def test_a_question_about_the_very_first_turn_may_be_called_for() -> None:
         came_back = taken(looks) == taken(before)
         assert looks_the_same_by_occupancy(game, truth, 2.5) == (came_back or len(leaving[taken(looks)]) > 1)
     assert called_for == {True, False}
+
+
+def test_perfect_eyes_read_the_dice_that_lie_in_the_tray() -> None:
+    played = FaultyTable(3, FaultyOptions("blockade"), setting=faulty_setting(3, game="blockade"), pictures=False)
+    reader = PerfectReader(played, load("blockade").looks)
+    reading = reader.read(played.read())
+    thrown = {piece.colour: str(piece.value) for piece in played.pieces if isinstance(piece, DiePose)}
+    assert {die.die: max(die.faces, key=lambda face: die.faces[face]) for die in reading.rolls[0].dice} == thrown
+    assert set(thrown) == {"red", "yellow", "green", "blue"}

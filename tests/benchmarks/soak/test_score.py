@@ -11,10 +11,12 @@ import pytest
 from benchmarks.parts.soak.game import GamePlan, GameRecord, TimedVerdict, play
 from benchmarks.parts.soak.report import GameScore, Outcome, SoakReport
 from benchmarks.parts.soak.score import behind_s, score
-from referee.journal.events import Event
+from referee.journal.events import Event, EventKind
 from referee.judge.verdict import Verdict, VerdictKind
+from referee.session.event_records import SEEN
 from simulator.faults.disturbances import Disturbance
 from simulator.play.actions import ActionKind
+from simulator.play.ground_truth import TruthEvent
 from simulator.scene.scene import ForeignObject
 
 
@@ -116,3 +118,16 @@ def test_a_false_alarm_is_wrong_and_a_question_about_nothing_needless(told: Game
 def test_computing_that_takes_longer_than_a_frame_adds_up() -> None:
     frames = [(0, 0.0, 0.1), (1, 0.067, 0.1), (2, 0.5, 0.02)]
     assert behind_s(frames) == pytest.approx({0: 0.1, 1: 0.133, 2: 0.02})
+
+
+def test_a_roll_that_was_not_thrown_is_wrong(told: GameRecord) -> None:
+    thrown = TruthEvent(ActionKind.ROLLED, "gold", 1.0, 2.0, {}, {}, {}, turn="4,1")
+
+    def taken(roll: str) -> GameScore:
+        read = Event(EventKind.ROLLED, {"roll": roll, "state": "", "source": SEEN}, 2.5)
+        truth = replace(told.truth, events=[thrown, *told.truth.events])
+        return score(replace(told, truth=truth, events=[*told.events, (99, read)]))
+
+    assert Outcome.WRONG not in outcomes(taken("4,1"))
+    wrong = next(item for item in taken("4,2").items if item.outcome is Outcome.WRONG)
+    assert (wrong.what, wrong.detail) == ("roll", "took 4,2 for the roll; 4,1 was thrown")
