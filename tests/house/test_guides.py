@@ -180,7 +180,7 @@ def test_the_knobs_of_the_virtual_table_are_fields() -> None:
     assert set(told_habits) <= {field.name for field in fields(Habits)}
     assert set(told_parts) <= {field.name for field in fields(Setting)}
     assert len(told_habits) == 4
-    assert len(told_parts) == 8
+    assert len(told_parts) == 9
 
 
 def test_what_is_said_of_wleds_line_is_right() -> None:
