@@ -102,12 +102,12 @@ def plan_of(
     one in four gives a player fewer blocks, and one in five starts from squares the players agreed on. Sensors
     alone can't tell whose block stands where, so they get neither these nor turns that end by touch.
     """
-    turn_ends = _TURN_ENDS
+    turn_ends = ("button", "rest", "button", "rest") if inputs is Inputs.SENSORS else _TURN_ENDS
     if game != "deblockle":
-        return GamePlan(seed, turns, size, _TURN_ENDS[seed % 4], True, kinds, perfect_reader, inputs=inputs, game=game)
+        return GamePlan(seed, turns, size, turn_ends[seed % 4], True, kinds, perfect_reader, inputs=inputs, game=game)
     start: Start = "cornered" if seed % 10 == 3 else "agreed" if seed % 10 == 7 else "usual"
     if inputs is Inputs.SENSORS:
-        start, turn_ends = "usual", ("button", "rest", "button", "rest")
+        start = "usual"
     blocks = (2 + seed // 16 % 3, 3) if seed // 4 % 4 == 1 else (4, 4)
     # With one player passed over there is nobody whose touch could end the other's turn.
     turn_end = "rest" if start == "cornered" else turn_ends[seed % 4]

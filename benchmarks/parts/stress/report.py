@@ -141,7 +141,7 @@ def plot_accuracy(pictures: Sequence[PictureScore], path: Path) -> None:
         count.right / max(1, count.places) * share for count, share in zip(groups.values(), located, strict=True)
     ]
     axes.barh(rows, located, color="#d9d9d9", height=0.85, label="tables located")
-    axes.barh(rows, right, color="#0072b2", height=0.6, label="blocks read right (of all)")
+    axes.barh(rows, right, color="#0072b2", height=0.6, label="pieces read right (of all)")
     axes.plot(certain, rows, "o", color="#e69f00", markersize=3.5, label="places certain and right")
     axes.set_yticks(rows, names, fontsize=7)
     axes.invert_yaxis()
