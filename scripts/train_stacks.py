@@ -161,6 +161,12 @@ def start_from(network: StackNetwork, folder: Path) -> None:
         layer.bias.data = bias[0] if bias else torch.zeros_like(layer.bias)
 
 
+def in_mirror(given: Samples) -> Samples:
+    """The same stacks, were left and right exchanged: the sides beside the first change places."""
+    sides = given.sides[:, [0, 3, 2, 1], :, ::-1]
+    return Samples(np.ascontiguousarray(sides), given.views, -given.turned, given.kinds)
+
+
 def varied(rng: np.random.Generator, given: Samples) -> npt.NDArray[np.uint8]:
     """The same sides in other light."""
     sides = given.sides.astype(np.float32)
@@ -179,6 +185,7 @@ def batches(rng: np.random.Generator, given: Samples, size: int) -> Iterator[tup
         order = rng.permutation(len(given.kinds))
         for start in range(0, len(order) - size + 1, size):
             part = given.part(np.sort(order[start : start + size]))
+            part = in_mirror(part) if rng.random() < 0.5 else part
             taken = as_input(varied(rng, part), part.views, part.turned)
             yield torch.from_numpy(taken), torch.from_numpy(part.kinds)
 

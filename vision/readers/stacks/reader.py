@@ -32,12 +32,14 @@ _ON_ANY = MappingProxyType({"L": (0, 3, 4), "M": tuple(range(1, 7)), "S": tuple(
 
 @dataclass(frozen=True)
 class StackSettings:
-    """When a sighting is a stack, and of which look; set by hand on ray-traced pictures, none fitted."""
+    """When a sighting is a stack, and of which look; set by hand, the weights on made pictures not trained on,
+    the others on ray-traced ones.
+    """
 
-    own_weight: float = 0.5
+    own_weight: float = 0.3
     """What tip, faces and foot of a supposed top weigh ..."""
-    sides_weight: float = 0.7
-    """... beside the sides of the stack, laid flat. Both look at the same pixels, so neither counts in full."""
+    sides_weight: float = 0.9
+    """... beside the sides of the stack, laid flat. Both look at the same pixels, so they don't both count in full."""
     hue_spread: float = 0.38
     """Standard deviation of a hue, in log units. Larger: colours are told apart less surely."""
     most_hue_cost: float = 10.0
@@ -139,7 +141,7 @@ class StackReader:
         return self._camera[2]
 
     def _weighed_by_sides(self, image: Image, places: Sequence[str], found: list[list[Top]]) -> list[list[Top]]:
-        """The tops of each place, weighed by what the sides below the likeliest tip show as well; best first."""
+        """The tops of each place, weighed by what the sides below the likely tips show as well; best first."""
         crops = self._crops
         assert crops is not None
         supposed = [(number, top) for number, tops in enumerate(found) for top in tops]
@@ -158,9 +160,11 @@ class StackReader:
             chosen = slice(first, first + len(tops))
             first += len(tops)
             likely = own * np.array([top.log_likelihood for top in tops])
-            best = other * logs[chosen][int((likely + other * is_tip[chosen]).argmax())]
+            shares = likely + other * is_tip[chosen]
+            shares -= np.logaddexp.reduce(shares)
+            shown = other * np.logaddexp.reduce(shares[:, None] + logs[chosen], axis=0)
             both = [
-                replace(top, log_likelihood=float(mine + best[kind_of(top.size, top.pieces)]))
+                replace(top, log_likelihood=float(mine + shown[kind_of(top.size, top.pieces)]))
                 for top, mine in zip(tops, likely, strict=True)
             ]
             weighed.append(sorted(both, key=lambda top: -top.log_likelihood))
