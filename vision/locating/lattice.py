@@ -73,6 +73,10 @@ class LatticeSettings:
     """How much of the lines must show; all of them are about 1.2. Higher: more boards are missed, fewer are taken where
     there is none.
     """
+    least_lead: float = 0.05
+    """By how much more of the lines must show than of a grid elsewhere, where nothing else decides. Higher: a board of
+    which an arm hides a side is less often taken for one a square beside it, and less often found.
+    """
     clearly_more: float = 0.1
     """By how much more of the lines must show a square farther for the board to be there."""
     fewest_points: int = 16
@@ -117,6 +121,15 @@ def turned(pose: Pose, surface: GridSurface) -> tuple[Pose, ...]:
     quarters = (0, 1, 2, 3) if surface.columns == surface.rows else (0, 2)
     about = (Pose.from_vectors((0.0, 0.0, np.pi / 2 * quarter), (0.0, 0.0, 0.0)).rotation for quarter in quarters)
     return tuple(Pose(pose.rotation @ turn, pose.translation) for turn in about)
+
+
+def may_be_other(board: BoardSighting, others: Sequence[BoardSighting], surface: GridSurface) -> bool:
+    """Whether nearly as much shows of one of the other boards, and that lies elsewhere."""
+    return any(
+        other.shown > board.shown - _SETTINGS.least_lead
+        and float(np.linalg.norm(other.pose.translation - board.pose.translation)) > surface.cell_mm / 2
+        for other in others
+    )
 
 
 def boards_in(grey: Image, camera: CameraModel, surface: GridSurface) -> Iterator[tuple[Edges, BoardSighting]]:

@@ -22,7 +22,7 @@ from vision.geometry import CameraModel, Pose, project
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout
 from vision.locating.edges import Edges
-from vision.locating.lattice import BoardSighting, board_near, boards_in, turned
+from vision.locating.lattice import BoardSighting, board_near, boards_in, may_be_other, turned
 from vision.locating.lines_and_markers import few_sharp, fit_by_lines, is_rough
 from vision.locating.markers import FoundBy, Marker, MarkerDetector
 from vision.locating.patterns import find_expected, polish
@@ -127,14 +127,19 @@ def board_by_lines(grey: Image, camera: CameraModel, layout: TableLayout, previo
     near = None if previous is None else board_near(Edges.of(grey, camera), camera, previous, layout.board)
     if near is not None and near.is_clear:
         return near
-    found = next(boards_in(grey, camera, layout.board), None)
-    if found is None:
+    boards = [sighting for _, sighting in boards_in(grey, camera, layout.board)]
+    if not boards:
         raise NotLocatedError(
             f"board not located: no grid of {layout.board.columns} x {layout.board.rows} squares is to be seen; check "
             "that the whole board is in the picture, lit and sharp, and that nothing lies over its lines and its rim; "
             "or put markers around it"
         )
-    return found[1]
+    if may_be_other(boards[0], boards[1:], layout.board):
+        raise NotLocatedError(
+            "board not located: by the lines in sight it may lie a square farther; uncover its rim, or put markers "
+            "around it"
+        )
+    return boards[0]
 
 
 def located_by_lines(sighting: BoardSighting, layout: TableLayout, previous: Pose | None) -> TableLocation:
