@@ -359,6 +359,7 @@ def train(
 ) -> float:
     """Train for so long, the rate falling like a cosine; gives the mean loss of the last tenth."""
     assert callable(loss_of)
+    network.to(memory_format=torch.channels_last)  # takes a third less time on a processor
     optimiser = torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=1e-3)
     network.train()
     start = time.monotonic()
@@ -369,7 +370,7 @@ def train(
             group["lr"] = rate * min(1.0, 0.05 + 20 * done) * (0.01 + 0.99 * (1 + math.cos(math.pi * done)) / 2)
         squares, *truth = next(batches)
         optimiser.zero_grad()
-        loss = loss_of(network(squares), *truth)
+        loss = loss_of(network(squares.contiguous(memory_format=torch.channels_last)), *truth)
         loss.backward()
         nn.utils.clip_grad_norm_(network.parameters(), 5.0)
         optimiser.step()

@@ -41,7 +41,7 @@ class TrueDie:
     """A die in a made picture: the middle of its upper side and the length of an edge in pixels, and what it shows.
 
     ``shows`` is a value from ``1`` to ``6``, COCKED for one that leans, OTHER for a face without pips. ``in_sight`` is
-    False for one that another die lies on.
+    False for one that another die lies on or that the picture's edge cuts off.
     """
 
     x_px: float
@@ -297,6 +297,10 @@ def dice_picture(rng: np.random.Generator, size_px: int = 256) -> DicePicture:
     return DicePicture(image, inside, camera_px)
 
 
+_REACHES = 0.7
+"""How far a die reaches from the middle of its upper side, in edges."""
+
+
 def _top_mm(die: DrawnDie) -> FloatArray:
     """The middle of the upper side; of a leaning die, that high above its middle."""
     return np.asarray(die.middle_mm + np.array([0.0, 0.0, die.side_mm / 2]), dtype=np.float64)
@@ -338,7 +342,9 @@ def _flattened(
         x, y = (float(x_mm) + half) * scale - 0.5, (half - float(y_mm)) * scale - 0.5
         camera_mm = float(pose.camera_position_mm[2])
         larger = (camera_mm - height) / (camera_mm - float(top[2]))
-        placed.append(TrueDie(x, y, die.side_mm * scale * larger, shows, free))
+        edge = die.side_mm * float(camera.matrix[0, 0]) / float((pose.rotation @ top + pose.translation)[2])
+        whole = bool((np.minimum(pixel[0], size - 1 - pixel[0]) > _REACHES * edge).all())
+        placed.append(TrueDie(x, y, die.side_mm * scale * larger, shows, free and whole))
     x_mm, y_mm, z_mm = (float(value) for value in pose.camera_position_mm)
     camera_px = ((x_mm + half) * scale - 0.5, (half - y_mm) * scale - 0.5, (z_mm - height) * scale)
     return np.asarray(flat, dtype=np.uint8), placed, camera_px

@@ -22,6 +22,12 @@ def test_the_pictures_vary_and_their_dice_are_in_them() -> None:
         assert all(0 <= die.x_px < 96 and 0 <= die.y_px < 96 and die.side_px > 5 for die in picture.dice)
 
 
+def test_a_die_that_the_edge_of_the_picture_cuts_off_is_not_in_sight() -> None:
+    pictures = [dice_picture(np.random.default_rng([5, number]), 96) for number in range(25)]
+    flattened = [die.in_sight for picture in pictures if picture.camera_px is not None for die in picture.dice]
+    assert set(flattened) == {True, False}
+
+
 @pytest.mark.parametrize("value", range(1, 7))
 def test_a_face_has_as_many_pips_as_its_value(value: int) -> None:
     face = pip_face(value, radius=0.1)
