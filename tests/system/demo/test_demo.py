@@ -179,3 +179,11 @@ def test_diaballik_is_refereed_too(tmp_path: Path) -> None:
     code, said = play(options)
     assert code == 0, said
     assert "2 turns played, 2 accepted as played" in said
+
+
+@pytest.mark.long
+def test_blockade_is_refereed_by_camera_dice_and_all(tmp_path: Path) -> None:
+    options = DemoOptions(game="blockade", seed=7, turns=3, fast=True, lights="none", journal=tmp_path / "a.sqlite")
+    code, said = play(options)
+    assert code == 0, said
+    assert "3 turns played, 3 accepted as played" in said
