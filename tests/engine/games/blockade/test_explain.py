@@ -1,15 +1,11 @@
 """Every rule is named for a change that breaks it, and not for one that nearly does."""
 
-from pathlib import Path
-
 import pytest
 
 from engine.api import Announcement
 from engine.errors import IllegalTurnError, UnreadableError
 from tests.engine.games.blockade import oracle
 from tests.engine.games.blockade.strategies import GAME, state_of
-
-DOCS = Path(__file__).parents[4] / "docs" / "games" / "blockade.md"
 
 
 def towered(*places):
@@ -154,15 +150,6 @@ def test_not_your_turn_and_the_catalogue():
     with pytest.raises(IllegalTurnError) as error:
         GAME.notation.parse_turn(ROLLED, "d3-c3", "cool")
     assert error.value.breaches[0].rule == "not-your-turn"
-
-
-def test_the_page_lists_the_rules_of_the_code():
-    rows = {}
-    for line in DOCS.read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if len(cells) == 2 and cells[0].startswith("`") and "-" in cells[0]:
-            rows[cells[0].strip("`")] = cells[1]
-    assert rows == {rule.id: rule.sentence for rule in GAME.rules.catalogue.values()}
 
 
 def test_set_up_shows_what_stands_wrong():

@@ -1,9 +1,7 @@
 """Every rule id: something that raises it, and a near miss that doesn't; and the properties of explain."""
 
 import random
-import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -12,8 +10,6 @@ from hypothesis import strategies as st
 from engine.api import EMPTY, Announcement
 from engine.errors import IllegalTurnError, UnreadableError
 from tests.engine.games.blokus_dice.strategies import GAME, states
-
-DOCS = Path(__file__).parents[4] / "docs" / "games" / "blokus-dice.md"
 
 SHEET = "sheet=6x5/1/c3/1,2/I3/V3/I4,L4/L5/O4"
 NEW = f"p1 dice=1,4 p1=-:0 p2=-:0 {SHEET}"
@@ -104,19 +100,6 @@ def test_what_is_said_wrongly_and_what_is_just_right(rule):
 
 def test_every_rule_has_its_cases():
     assert {*CASES, *SAID, *OTHERWISE} == set(GAME.rules.catalogue)
-
-
-def test_the_page_lists_the_same_rules():
-    rows = dict(re.findall(r"^\| `([a-z-]+)` \| (.+?) \|$", DOCS.read_text(encoding="utf-8"), re.MULTILINE))
-    assert {rule: sentence for rule, sentence in rows.items() if rule in GAME.rules.catalogue} == {
-        rule.id: rule.sentence for rule in GAME.rules.catalogue.values()
-    }
-
-
-def test_the_page_lists_the_same_options():
-    text = DOCS.read_text(encoding="utf-8")
-    for option in GAME.options:
-        assert f"| `{option.name}` | `{option.default}` |" in text
 
 
 def test_the_nearest_misdeed_comes_first_and_all_are_named():

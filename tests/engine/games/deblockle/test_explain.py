@@ -1,7 +1,6 @@
 """Every rule id: something that raises it, and a near miss that doesn't; and the properties of explain."""
 
 import random
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,7 +13,6 @@ from tests.engine.games.deblockle import oracle
 from tests.engine.games.deblockle.strategies import positions
 
 GAME = load("deblockle")
-DOCS = Path(__file__).parents[4] / "docs" / "games" / "deblockle.md"
 
 # With x up and star to the north a roll north shows stop, east hoops, south star, west slider; cross is underneath.
 X = "x/north=star"
@@ -184,18 +182,6 @@ def test_set_up_rule_and_its_near_miss(rule):
 def test_every_rule_has_a_case():
     # A claim is said, not seen; its cases are in test_deblockle_announcing.
     assert set(GAME.rules.catalogue) == set(CASES) | set(SET_UPS) | {"repetition-claim"}
-
-
-def test_the_documentation_lists_exactly_the_catalogue():
-    rows = [line.split("|")[1:3] for line in DOCS.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
-    rows = [(rule.strip().strip("`"), sentence.strip()) for rule, sentence in rows]
-    documented = [(rule, sentence) for rule, sentence in rows if rule in GAME.rules.catalogue or "-" in rule]
-    assert documented == [(rule.id, rule.sentence) for rule in GAME.rules.catalogue.values()]
-
-
-def test_options_are_documented():
-    text = DOCS.read_text(encoding="utf-8")
-    assert all(f"| `{option.name}` | `{str(option.default).lower()}` |" in text for option in GAME.options)
 
 
 def test_breach_says_what_where_and_how_to_put_it_right():

@@ -1,7 +1,6 @@
 """Every rule id: something that raises it, and a near miss that doesn't; and the properties of explain."""
 
 import random
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +13,6 @@ from engine.registry import load
 from tests.engine.games.diaballik.strategies import states
 
 GAME = load("diaballik")
-DOCS = Path(__file__).parents[4] / "docs" / "games" / "diaballik.md"
 
 START = "wwwWwww/......./......./......./......./......./bbbBbbb"
 MIDDLE = "ww.W.ww/......./....wb./..b.b../b.w..../......./..B.b.b"
