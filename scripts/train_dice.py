@@ -1,4 +1,4 @@
-"""Trains the two small networks that read dice, and writes them with their SHA-256.
+"""Trains the three small networks that read dice, and writes them with their SHA-256.
 
 Run: uv run --group training python scripts/train_dice.py PHOTOS --made 3000 --minutes 40
      uv run --group training python scripts/train_dice.py PHOTOS --list
@@ -9,7 +9,7 @@ them. The other pictures are made: ``simulator.scene.dice_variety`` draws them f
 
 ``finder.onnx`` gives for every fourth pixel how likely the middle of a die is there, how large the die is and how far
 off its middle is. ``faces.onnx`` says of a square around a die what is up, and how far the square is off; where the
-camera's place is known, it is told how aslant the die is seen.
+camera's place is known, it is told how aslant the die is seen. ``leaning.onnx`` then says whether the die leans.
 """
 
 from __future__ import annotations
@@ -37,7 +37,15 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.dice import held_out, load_truth, trained_on
-from simulator.scene.dice_variety import DicePicture, TrueDie, dice_picture
+from scripts.dice_networks import (
+    faces_loss,
+    faces_network,
+    finder_loss,
+    finder_network,
+    leaning_loss,
+    leaning_network,
+)
+from simulator.scene.dice_variety import DicePicture, DiceVariety, TrueDie, dice_picture
 from vision.readers.dice.finding import candidates_of
 from vision.readers.dice.networks import (
     CELL_PX,
@@ -72,53 +80,17 @@ MISTAKES = 0.2
 KNOWN_VIEWS = 0.8
 """The share of flattened squares whose classifier is told from where the camera looked."""
 
-LEANING = 3.0
-"""How much more often the classifier is shown a die that leans than another one of its picture."""
+LEANING_DICE = DiceVariety(edge_px=(13.0, 27.0), flattened=1.0, leaning=0.5)
+LEANING_PX = 128
+"""What the pictures are like from which is learned whether a die leans, and how large they are."""
+
+BLEACHED = 0.1
+"""The share of squares in light so bright that much of it is white."""
 
 SIDE_FACES = 0.5
 """The share of squares around nothing that lie where a die shows one of its side faces."""
 
 _Batch = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float32]]
-
-
-def _block(given: int, made: int, size: int = 3, stride: int = 1, spread: int = 1) -> nn.Sequential:
-    convolution = nn.Conv2d(given, made, size, stride, size // 2 * spread, spread, bias=False)
-    return nn.Sequential(convolution, nn.BatchNorm2d(made), nn.ReLU(inplace=True))
-
-
-def finder_network() -> nn.Sequential:
-    """Blue-green-red squares (n, 3, 4 h, 4 w) to (n, 4, h, w): log-odds of a middle, log of the edge, its offset."""
-    last = nn.Conv2d(32, 4, 1)
-    with torch.no_grad():
-        last.bias[0] = -4.0  # few squares hold a middle
-    return nn.Sequential(
-        _block(3, 16, 5, 2),
-        _block(16, 32, 3, 2),
-        _block(32, 32),
-        _block(32, 32, spread=2),
-        _block(32, 32),
-        last,
-    )
-
-
-def faces_network() -> nn.Sequential:
-    """Squares of ``square_input`` (n, 4, CROP_PX, CROP_PX) to log-probabilities of CLASSES, not normalised, and shape.
-
-    The last three of (n, 12) say how far the middle of the upper side is from the square's, in edges, across and down,
-    and the logarithm of how much longer than thought an edge is.
-    """
-    return nn.Sequential(
-        _block(4, 24, 5, 2),
-        _block(24, 40),
-        _block(40, 56, 3, 2),
-        _block(56, 64),
-        _block(64, 64, 3, 2),
-        nn.Flatten(),
-        nn.Linear(64 * (CROP_PX // 8) ** 2, 48),
-        nn.ReLU(inplace=True),
-        nn.Dropout(0.2),
-        nn.Linear(48, len(CLASSES) + 3),
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +125,8 @@ def recoloured(rng: np.random.Generator, image: npt.NDArray[np.uint8]) -> npt.ND
         changed = changed[..., rng.permutation(3)]
     if rng.random() < 0.1:
         changed = np.repeat(changed.mean(axis=2, keepdims=True), 3, axis=2)
-    gain = rng.uniform(0.5, 1.4) * rng.normal(1, 0.06, 3)
+    bright = rng.uniform(1.4, 2.4) if rng.random() < BLEACHED else rng.uniform(0.5, 1.4)
+    gain = bright * rng.normal(1, 0.06, 3)
     changed = changed * gain.astype(np.float32) + np.float32(rng.uniform(-15, 15))
     if rng.random() < 0.3:
         changed = 255 * np.power(np.clip(changed, 0, 255) / 255, np.float32(rng.uniform(0.7, 1.4)))
@@ -222,11 +195,16 @@ def mistakes_of(finder: Network, pictures: Sequence[DicePicture]) -> Iterator[Mi
 
 @dataclass(frozen=True, eq=False)
 class FaceSample:
-    """A square for the classifier, its class, and how far it is off: across and down in edges, and log of the edge."""
+    """A square for the classifier, and its class.
+
+    ``off`` is how far it is off: across and down in edges, and the logarithm of the edge. ``leans`` is that of
+    ``TrueDie``, in the square. Each is ``None`` where it is unknown.
+    """
 
     given: Floats
     kind: int
     off: tuple[float, float, float] | None
+    leans: tuple[float, float] | None
 
 
 def face_sample(rng: np.random.Generator, picture: DicePicture) -> FaceSample | None:
@@ -239,8 +217,7 @@ def face_sample(rng: np.random.Generator, picture: DicePicture) -> FaceSample | 
         return cut_sample(rng, picture, (x, y, max(side, 5.0)), None)
     if not seen or rng.random() < 0.22:
         return _sample_of_nothing(rng, picture, seen)
-    often = np.array([LEANING if die.shows == COCKED else 1.0 for die in seen])
-    die = seen[int(rng.choice(len(seen), p=often / often.sum()))]
+    die = seen[int(rng.integers(len(seen)))]
     badly = rng.random() < (0.6 if die.shows == COCKED else 0.2)  # the finder takes a face that leans for an upper one
     off = rng.normal(0, 0.18 if badly else 0.07, 2).clip(-0.4, 0.4) * die.side_px
     side = die.side_px * math.exp(float(np.clip(rng.normal(0, 0.25 if badly else 0.1), -0.45, 0.45)))
@@ -272,51 +249,37 @@ def _sample_of_nothing(rng: np.random.Generator, picture: DicePicture, seen: Seq
 
 
 def cut_sample(
-    rng: np.random.Generator, picture: DicePicture, given: tuple[float, float, float], die: TrueDie | None
+    rng: np.random.Generator,
+    picture: DicePicture,
+    given: tuple[float, float, float],
+    die: TrueDie | None,
+    known_views: float = KNOWN_VIEWS,
 ) -> FaceSample:
     """Cut out the square at (x, y, edge) and say what it holds: a die, or nothing."""
     x, y, side = given
-    slant = picture.slant_at(x, y) if rng.random() < KNOWN_VIEWS else None
+    slant = picture.slant_at(x, y) if rng.random() < known_views else None
     if slant is None:
         view = SquareView(float(rng.uniform(0, 360)), None)
     else:
         exact = SquareView.of(slant)
         assert exact.slant is not None
         view = SquareView(exact.turned_deg + float(rng.normal(0, 3)), exact.slant * float(rng.normal(1, 0.04)))
-    square = crop(picture.image, x, y, side, view.turned_deg)
-    off = None
-    if die is not None:
-        turn = math.radians(view.turned_deg)
-        across, down = (die.x_px - x) / side, (die.y_px - y) / side
-        off = (
-            across * math.cos(turn) - down * math.sin(turn),
-            across * math.sin(turn) + down * math.cos(turn),
-            math.log(die.side_px / side),
-        )
-    if rng.random() < 0.5:
+    square = crop(picture.image, x, y, side, view)
+    mirrored = rng.random() < 0.5
+    if mirrored:
         square = np.ascontiguousarray(square[:, ::-1])
-        off = None if off is None else (-off[0], off[1], off[2])
-    kind = CLASSES.index(NOTHING if die is None else die.shows)
-    return FaceSample(square_input(recoloured(rng, square), view), kind, off)
+    turn = math.radians(view.turned_deg)
 
+    def in_square(across: float, down: float) -> tuple[float, float]:
+        right = across * math.cos(turn) - down * math.sin(turn)
+        return -right if mirrored else right, across * math.sin(turn) + down * math.cos(turn)
 
-def faces_loss(given: torch.Tensor, kinds: torch.Tensor, off: torch.Tensor) -> torch.Tensor:
-    """The cross-entropy of the classes, and the absolute errors of middle and edge where there is a die."""
-    count = off[:, 3].sum().clamp(min=1)
-    wrong = (given[:, len(CLASSES) :] - off[:, :3]).abs().sum(dim=1) * off[:, 3]
-    return nn.functional.cross_entropy(given[:, : len(CLASSES)], kinds) + wrong.sum() / count
-
-
-def finder_loss(given: torch.Tensor, heat: torch.Tensor, shape: torch.Tensor) -> torch.Tensor:
-    """The focal loss of CenterNet (Zhou et al., 2019), and the absolute errors of edge and offset at the middles."""
-    likely = torch.sigmoid(given[:, 0]).clamp(1e-4, 1 - 1e-4)
-    target, weight = heat[:, 0], heat[:, 1]
-    hit = target.eq(1).float()
-    found = -torch.log(likely) * (1 - likely) ** 2 * hit
-    empty = -torch.log(1 - likely) * likely**2 * (1 - target) ** 4 * (1 - hit)
-    count = hit.sum().clamp(min=1)
-    edges = (given[:, 1:] - shape[:, :3]).abs().sum(dim=1) * shape[:, 3]
-    return (found * weight + empty * weight).sum() / count + edges.sum() / count
+    cut = square_input(recoloured(rng, square), view)
+    if die is None:
+        return FaceSample(cut, CLASSES.index(NOTHING), None, None)
+    off = (*in_square((die.x_px - x) / side, (die.y_px - y) / side), math.log(die.side_px / side))
+    leans = None if slant is None or die.leans is None else in_square(*die.leans)
+    return FaceSample(cut, CLASSES.index(die.shows), off, leans)
 
 
 def faces_batches(rng: np.random.Generator, pictures: Pictures, size: int) -> Iterator[tuple[torch.Tensor, ...]]:
@@ -338,6 +301,30 @@ def faces_batches(rng: np.random.Generator, pictures: Pictures, size: int) -> It
             torch.from_numpy(np.stack([one.given for one in samples])),
             torch.tensor([one.kind for one in samples]),
             torch.tensor(shapes, dtype=torch.float32),
+        )
+
+
+def leaning_batches(
+    rng: np.random.Generator, pictures: Sequence[DicePicture], size: int
+) -> Iterator[tuple[torch.Tensor, ...]]:
+    """Batches without end of squares around dice that were found, as many that lean as others: (n,) and (n, 2)."""
+    dice = [(picture, die) for picture in pictures for die in picture.dice if die.in_sight and die.leans is not None]
+    parts = [[one for one in dice if (one[1].shows == COCKED) == leans] for leans in (True, False)]
+    parts = [part for part in parts if part]
+    while True:
+        samples = []
+        while len(samples) < size:
+            part = parts[int(rng.integers(len(parts)))]
+            picture, die = part[int(rng.integers(len(part)))]
+            x, y = rng.normal((die.x_px, die.y_px), 0.06 * die.side_px)
+            side = die.side_px * math.exp(rng.normal(0, 0.08))
+            sample = cut_sample(rng, picture, (float(x), float(y), side), die, known_views=1.0)
+            if sample.leans is not None:
+                samples.append(sample)
+        yield (
+            torch.from_numpy(np.stack([one.given for one in samples])),
+            torch.tensor([float(one.kind == CLASSES.index(COCKED)) for one in samples]),
+            torch.tensor([one.leans for one in samples], dtype=torch.float32),
         )
 
 
@@ -382,9 +369,9 @@ def train(
 
 
 def write(network: nn.Sequential, name: str, shape: tuple[int, ...], folder: Path) -> str:
-    """Write a network as ONNX, sizes free but for channels; gives the file's SHA-256."""
+    """Write a network as ONNX, the count free, and for the finder the sizes; gives the file's SHA-256."""
     held = io.BytesIO()
-    free = {0: "count"} if name == "faces" else {0: "count", 2: "height", 3: "width"}
+    free = {0: "count", 2: "height", 3: "width"} if name == "finder" else {0: "count"}
     torch.onnx.export(
         network,
         (torch.zeros(shape),),
@@ -417,7 +404,7 @@ def fitted_temperature(network: nn.Sequential, batches: Iterator[tuple[torch.Ten
 @click.command()
 @click.argument("photos", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--made", default=3000, show_default=True, help="how many pictures are made")
-@click.option("--minutes", default=20.0, show_default=True, help="how long each of the two networks is trained")
+@click.option("--minutes", default=20.0, show_default=True, help="how long each of the networks is trained")
 @click.option("--seed", default=1, show_default=True)
 @click.option("--out", default=WEIGHTS, type=click.Path(file_okay=False, path_type=Path), help="where they go")
 @click.option("--list", "listing", is_flag=True, help="only name the photographs that are kept aside")
@@ -430,19 +417,21 @@ def main(photos: Path, made: int, minutes: float, seed: int, out: Path, listing:
     numbers = track(range(made), description="Making pictures", console=console)
     pictures = [dice_picture(np.random.default_rng([seed, number])) for number in numbers]
     aside = max(1, made // 20)
-    train_both(
+    train_all(
         Pictures(pictures[aside:], trained_on(photos)), Pictures(pictures[:aside], ()), minutes, seed, out, console
     )
 
 
-def train_both(
+def train_all(
     pictures: Pictures, aside: Pictures, minutes: float, seed: int, out: Path, console: Console | None = None
 ) -> None:
-    """Train both networks and write them with ``weights.json``; ``aside`` fits the temperature."""
+    """Train the networks and write them with ``weights.json``; ``aside`` fits the temperature."""
     torch.manual_seed(seed)
     rng = np.random.default_rng([seed, 1 << 20])
     out.mkdir(parents=True, exist_ok=True)
-    finder, faces = finder_network(), faces_network()
+    finder, faces, leaning = finder_network(), faces_network(), leaning_network()
+    numbers = track(range(len(pictures.made)), description="Making dice that lean", console=console)
+    drawn = [dice_picture(np.random.default_rng([seed, 1 << 20, one]), LEANING_PX, LEANING_DICE) for one in numbers]
     with Progress(console=console) as progress:
         train(finder, finder_batches(rng, pictures, 8), finder_loss, minutes, progress, "finder")
         found_by = write(finder, "finder", (1, 3, FINDER_PX, FINDER_PX), out)
@@ -450,9 +439,12 @@ def train_both(
         mistakes = tuple(mistakes_of(Network(out / "finder.onnx", found_by), looked_at))
         pictures = replace(pictures, mistakes=mistakes)
         train(faces, faces_batches(rng, pictures, 64), faces_loss, minutes, progress, "faces")
+        flat = leaning_batches(rng, [*pictures.made, *drawn], 64)
+        train(leaning, flat, leaning_loss, minutes, progress, "leaning")
     sums = {
         "finder": found_by,
         "faces": write(faces, "faces", (1, 4, CROP_PX, CROP_PX), out),
+        "leaning": write(leaning, "leaning", (1, 4, CROP_PX, CROP_PX), out),
         "temperature": round(fitted_temperature(faces, faces_batches(rng, aside, 64)), 3),
     }
     (out / "weights.json").write_text(json.dumps(sums, indent=2) + "\n", encoding="utf-8")

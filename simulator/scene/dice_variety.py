@@ -41,7 +41,8 @@ class TrueDie:
     """A die in a made picture: the middle of its upper side and the length of an edge in pixels, and what it shows.
 
     ``shows`` is a value from ``1`` to ``6``, COCKED for one that leans, OTHER for a face without pips. ``in_sight`` is
-    False for one that another die lies on or that the picture's edge cuts off.
+    False for one that another die lies on or that the picture's edge cuts off. ``leans`` is how far its upper side's
+    normal, of length 1, goes across and down a flattened picture; ``None`` where the picture is not flattened.
     """
 
     x_px: float
@@ -49,6 +50,7 @@ class TrueDie:
     side_px: float
     shows: str
     in_sight: bool = True
+    leans: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +100,7 @@ def random_look(rng: np.random.Generator, pips: bool = True, gloss: float | None
     while abs(_brightness(ink) - _brightness(body)) + 0.3 * float(np.ptp(np.subtract(ink, body))) < least:
         ink = (0.95, 0.95, 0.95) if rng.random() < 0.4 else (0.05, 0.05, 0.05) if rng.random() < 0.5 else _colour(rng)
     if pips:
-        radius = float(rng.uniform(0.075, 0.125))
+        radius = float(rng.uniform(0.06, 0.125))
         first = float(radius * rng.uniform(1.2, 1.9)) if rng.random() < 0.15 else None
         faces = pip_faces(radius, float(rng.uniform(0.22, 0.29)), first)
     else:
@@ -107,7 +109,7 @@ def random_look(rng: np.random.Generator, pips: bool = True, gloss: float | None
     second = tuple(float(np.clip(value + rng.uniform(-0.3, 0.3), 0, 1)) for value in body)
     rounding = float(rng.uniform(0.06, 0.4))
     ball = float(rng.uniform(1.32, 1.74))
-    drawn = float(rng.choice([0.0, 0.2, 0.6, 1.2]))
+    drawn = float(rng.choice([0.0, 0.2, 0.6, 1.2, 2.0]))
     gloss = drawn if gloss is None else gloss
     seed = int(rng.integers(1 << 30))
     return DieLook(body, ink, faces, (second[0], second[1], second[2]), mottled, rounding, ball, gloss, seed)
@@ -208,7 +210,7 @@ def _marker(rng: np.random.Generator, picture: Layer, at: tuple[int, ...]) -> No
     picture[...] = picture * (1 - cover) + shown
 
 
-def _lay(rng: np.random.Generator, reach_mm: float) -> list[tuple[DrawnDie, str, bool]]:
+def _lay(rng: np.random.Generator, reach_mm: float, leaning: float) -> list[tuple[DrawnDie, str, bool]]:
     """Dice beside, against and on top of each other, what each shows, and whether another die leaves it in sight."""
     count = int(rng.choice([0, 1, 2, 4, 6, 9, 13], p=[0.04, 0.1, 0.14, 0.2, 0.24, 0.18, 0.1]))
     alike = rng.random() < 0.5
@@ -224,7 +226,7 @@ def _lay(rng: np.random.Generator, reach_mm: float) -> list[tuple[DrawnDie, str,
         size = side if rng.random() < 0.8 else float(rng.uniform(12, 20))
         face = int(rng.integers(6))
         shows = str(FACE_VALUES[face]) if has_pips else OTHER
-        leans = rng.random() < 0.14
+        leans = rng.random() < leaning
         turn = turn_of(
             face,
             float(rng.uniform(0, 360)),
@@ -274,16 +276,33 @@ def _apart(middle: FloatArray, side: float, turn: FloatArray, other: DrawnDie) -
     return bool(gaps) and max(gaps) > -0.2
 
 
-def dice_picture(rng: np.random.Generator, size_px: int = 256) -> DicePicture:
-    """A square picture of 0 to 13 dice with edges of 10 to 40 pixels, as a camera takes it or as seen from above."""
-    target_px = float(math.exp(rng.uniform(math.log(11), math.log(38))))
+@dataclass(frozen=True)
+class DiceVariety:
+    """What made pictures of dice are like.
+
+    ``edge_px``: the smallest and largest edge of a common die. ``flattened``: the share of pictures as seen from above.
+    ``leaning``: the share of dice that lean, by more than they ever do: one that leans is rare, and has to be shown
+    often to be learned.
+    """
+
+    edge_px: tuple[float, float] = (11.0, 38.0)
+    flattened: float = 0.65
+    leaning: float = 0.2
+
+
+ANY_DICE = DiceVariety()
+
+
+def dice_picture(rng: np.random.Generator, size_px: int = 256, variety: DiceVariety = ANY_DICE) -> DicePicture:
+    """A square picture of 0 to 13 dice, as a camera takes it or as seen from above."""
+    target_px = float(math.exp(rng.uniform(*np.log(variety.edge_px))))
     tilt = float(rng.uniform(0, 52)) if rng.random() < 0.6 else float(rng.uniform(0, 14))
-    flattened = rng.random() < 0.65
+    flattened = rng.random() < variety.flattened
     camera = lens((size_px, size_px), float(rng.uniform(22, 60)), (0, 0, 0, 0, 0), (0, 0))
     distance = float(camera.matrix[0, 0]) * 16 / target_px
     pose = looking_at(distance, tilt, float(rng.uniform(0, 360)), float(rng.uniform(0, 360)))
     reach = size_px / target_px * 16 * 0.42
-    laid = _lay(rng, reach)
+    laid = _lay(rng, reach, variety.leaning)
     lighting = _lighting(rng)
     picture = _table(rng, size_px)
     picture *= np.float32(lighting.ambient + sum(lamp.strength for lamp in lighting.lamps))
@@ -304,6 +323,13 @@ _REACHES = 0.7
 def _top_mm(die: DrawnDie) -> FloatArray:
     """The middle of the upper side; of a leaning die, that high above its middle."""
     return np.asarray(die.middle_mm + np.array([0.0, 0.0, die.side_mm / 2]), dtype=np.float64)
+
+
+def _leans(die: DrawnDie) -> tuple[float, float]:
+    """``TrueDie.leans``: of the side that is nearest to lying flat."""
+    upwards = die.turn[:, np.abs(die.turn[2]).argmax()]
+    x, y, z = (float(part) for part in upwards)
+    return (x, -y) if z > 0 else (-x, y)
 
 
 def _placed(camera: CameraModel, pose: Pose, laid: Sequence[tuple[DrawnDie, str, bool]]) -> list[TrueDie]:
@@ -344,7 +370,7 @@ def _flattened(
         larger = (camera_mm - height) / (camera_mm - float(top[2]))
         edge = die.side_mm * float(camera.matrix[0, 0]) / float((pose.rotation @ top + pose.translation)[2])
         whole = bool((np.minimum(pixel[0], size - 1 - pixel[0]) > _REACHES * edge).all())
-        placed.append(TrueDie(x, y, die.side_mm * scale * larger, shows, free and whole))
+        placed.append(TrueDie(x, y, die.side_mm * scale * larger, shows, free and whole, _leans(die)))
     x_mm, y_mm, z_mm = (float(value) for value in pose.camera_position_mm)
     camera_px = ((x_mm + half) * scale - 0.5, (half - y_mm) * scale - 0.5, (z_mm - height) * scale)
     return np.asarray(flat, dtype=np.uint8), placed, camera_px

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from simulator.rendering.dice import FACE_PX, lowest_mm, pip_face, pip_faces, text_face, turn_of
-from simulator.scene.dice_variety import dice_picture
+from simulator.scene.dice_variety import COCKED, dice_picture
 
 
 def test_a_seed_gives_one_picture() -> None:
@@ -26,6 +26,16 @@ def test_a_die_that_the_edge_of_the_picture_cuts_off_is_not_in_sight() -> None:
     pictures = [dice_picture(np.random.default_rng([5, number]), 96) for number in range(25)]
     flattened = [die.in_sight for picture in pictures if picture.camera_px is not None for die in picture.dice]
     assert set(flattened) == {True, False}
+
+
+def test_a_die_that_leans_says_which_way_in_flattened_pictures_only() -> None:
+    pictures = [dice_picture(np.random.default_rng([5, number]), 96) for number in range(12)]
+    assert {COCKED} < {die.shows for picture in pictures for die in picture.dice}
+    for picture in pictures:
+        for die in picture.dice:
+            assert (die.leans is None) == (picture.camera_px is None)
+            if die.leans is not None:
+                assert (np.hypot(*die.leans) > np.sin(np.radians(10))) == (die.shows == COCKED)
 
 
 @pytest.mark.parametrize("value", range(1, 7))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import cv2
@@ -66,7 +66,7 @@ class FoundDie:
 
     The middle of its upper side and the length of an edge are in pixels; ``heat`` is how probable the finder holds
     that middle; ``probabilities`` by class of ``networks.CLASSES`` sum to 1. ``square`` is the picture around it, its
-    edge of ``DIE_IN_CROP_PX``.
+    edge of ``DIE_IN_CROP_PX``. ``leans`` is the probability that it leans, where the camera's place is known.
     """
 
     x_px: float
@@ -75,6 +75,7 @@ class FoundDie:
     heat: float
     probabilities: Floats
     square: Image
+    leans: float | None = None
 
     @property
     def strength(self) -> float:
@@ -90,6 +91,8 @@ class FoundDie:
     @property
     def cocked(self) -> float:
         """The probability that it leans, given that it is a die."""
+        if self.leans is not None:
+            return self.leans
         return float(self.probabilities[CLASSES.index(COCKED)]) / max(self.is_die, 1e-9)
 
     @property
@@ -167,7 +170,8 @@ def find_dice(
             (weight, die) for weight, die in named if not any(_is_below(die, other, slant_at) for _, other in named)
         ]
     dice = _apart(named, settings.apart)
-    return tuple(die for die in dice if not any(_is_a_side_of(die, other, settings) for other in dice))
+    dice = [die for die in dice if not any(_is_a_side_of(die, other, settings) for other in dice)]
+    return tuple(dice if slant_at is None or not dice else _weighed_leaning(image, dice, networks, settings, slant_at))
 
 
 def _is_below(die: FoundDie, other: FoundDie, slant_at: SlantAt) -> bool:
@@ -295,12 +299,11 @@ def _looked_at(
 
     Where the camera's place is unknown, squares are cut out turned by ``turned_deg``.
     """
-    squares, views = [], []
-    for one in candidates:
-        view = SquareView(turned_deg) if slant_at is None else SquareView.of(slant_at(one.x_px, one.y_px))
-        squares.append(square_input(crop(image, one.x_px, one.y_px, one.side_px, view.turned_deg), view))
-        views.append(view)
-    given = networks.faces.run(np.stack(squares))
+    views = [
+        SquareView(turned_deg) if slant_at is None else SquareView.of(slant_at(one.x_px, one.y_px))
+        for one in candidates
+    ]
+    given = networks.faces.run(_squares(image, candidates, views))
     placed = []
     for one, view, shape in zip(candidates, views, given[:, len(CLASSES) :].tolist(), strict=True):
         across, down, longer = (min(max(value, -_FARTHEST), _FARTHEST) for value in shape)
@@ -309,6 +312,24 @@ def _looked_at(
         y = one.y_px + one.side_px * (down * math.cos(turn) - across * math.sin(turn))
         placed.append(Candidate(x, y, one.side_px * math.exp(longer), one.heat))
     return np.array(given[:, : len(CLASSES)]), placed
+
+
+def _squares(image: Image, places: Sequence[Candidate | FoundDie], views: Sequence[SquareView]) -> Floats:
+    return np.stack(
+        [
+            square_input(crop(image, one.x_px, one.y_px, one.side_px, view), view)
+            for one, view in zip(places, views, strict=True)
+        ]
+    )
+
+
+def _weighed_leaning(
+    image: Image, dice: Sequence[FoundDie], networks: Networks, settings: FindingSettings, slant_at: SlantAt
+) -> list[FoundDie]:
+    """The dice with the probability that each leans."""
+    views = [SquareView.of(slant_at(die.x_px, die.y_px)) for die in dice]
+    given = networks.leaning.run(_squares(image, dice, views))[:, 0] + math.log(settings.leaning)
+    return [replace(die, leans=1 / (1 + math.exp(-odds))) for die, odds in zip(dice, given.tolist(), strict=True)]
 
 
 def _chances(given: Floats, networks: Networks, settings: FindingSettings) -> Floats:

@@ -1,4 +1,4 @@
-"""The two small networks that read dice, run by OpenCV: one finds dice, the other says what is up.
+"""The three small networks that read dice, run by OpenCV: one finds dice, one says what is up, one whether a die leans.
 
 ``scripts/train_dice.py`` trains and writes them.
 """
@@ -30,6 +30,8 @@ CELL_PX = 4
 CROP_PX = 32
 DIE_IN_CROP_PX = 20.0
 """The square that the second network gets, and how long a die's edge is in it."""
+_LOWER = 0.2
+"""How far below the upper side's middle the square's is, in edges for each unit of slant: side faces show there."""
 
 Floats = npt.NDArray[np.float32]
 
@@ -69,8 +71,14 @@ def square_input(square: Image, view: SquareView) -> Floats:
     return np.concatenate([normalised(square, each=True), slant])
 
 
-def crop(image: Image, x_px: float, y_px: float, side_px: float, turned_deg: float = 0.0) -> Image:
-    """Cut out a die, CROP_PX x CROP_PX, its edge of ``side_px`` brought to DIE_IN_CROP_PX; the border repeats."""
+_UNTURNED = SquareView()
+
+
+def crop(image: Image, x_px: float, y_px: float, side_px: float, view: SquareView = _UNTURNED) -> Image:
+    """Cut out a die, CROP_PX x CROP_PX, its edge of ``side_px`` brought to DIE_IN_CROP_PX; the border repeats.
+
+    The upper side's middle (x, y) comes to lie a little above the square's where the die is seen aslant.
+    """
     scale = DIE_IN_CROP_PX / side_px
     reach = math.ceil(CROP_PX / scale) + 2
     if scale < 0.6:
@@ -81,13 +89,15 @@ def crop(image: Image, x_px: float, y_px: float, side_px: float, turned_deg: flo
             smaller = np.asarray(cv2.resize(part, half, interpolation=cv2.INTER_AREA), dtype=np.uint8)
             across, down = half[0] / part.shape[1], half[1] / part.shape[0]
             x, y = (x_px - left + 0.5) * across - 0.5, (y_px - top + 0.5) * down - 0.5
-            return crop(smaller, x, y, side_px * (across + down) / 2, turned_deg)
-    cosine, sine = (scale * part for part in (math.cos(math.radians(turned_deg)), math.sin(math.radians(turned_deg))))
+            return crop(smaller, x, y, side_px * (across + down) / 2, view)
+    turn = math.radians(view.turned_deg)
+    cosine, sine = (scale * part for part in (math.cos(turn), math.sin(turn)))
     middle = (CROP_PX - 1) / 2
+    upper = middle - DIE_IN_CROP_PX * _LOWER * min(view.slant or 0.0, 1.0)
     matrix = np.array(
         [
             [cosine, -sine, middle - cosine * x_px + sine * y_px],
-            [sine, cosine, middle - sine * x_px - cosine * y_px],
+            [sine, cosine, upper - sine * x_px - cosine * y_px],
         ]
     )
     return np.asarray(
@@ -113,7 +123,7 @@ class Network:
         self._network = _network_of(np.frombuffer(data, dtype=np.uint8))
 
     def run(self, batch: Floats) -> Floats:
-        """What the network gives for a batch (n, 3, height, width)."""
+        """What the network gives for a batch (n, channels, height, width)."""
         self._network.setInput(batch)
         return np.asarray(self._network.forward(), dtype=np.float32)
 
@@ -125,12 +135,13 @@ def _network_of(data: npt.NDArray[np.uint8]) -> cv2.dnn.Net:
 
 
 class Networks:
-    """Both networks of a folder, and the temperature that makes the second's probabilities come true."""
+    """The networks of a folder, and the temperature that makes the second's probabilities come true."""
 
     def __init__(self, folder: Path = WEIGHTS) -> None:
         sums = json.loads((folder / "weights.json").read_text(encoding="utf-8"))
         self.finder = Network(folder / "finder.onnx", sums["finder"])
         self.faces = Network(folder / "faces.onnx", sums["faces"])
+        self.leaning = Network(folder / "leaning.onnx", sums["leaning"])
         self.temperature = float(sums["temperature"])
 
 

@@ -41,8 +41,19 @@ class Threes:
         return given
 
 
-def found(faces: Threes, **how: Any) -> Any:
-    networks: Any = SimpleNamespace(finder=OneMiddle(20, 15), faces=faces, temperature=1.0)
+class Leaning:
+    """Holds these log-odds that any die leans."""
+
+    def __init__(self, log_odds: float) -> None:
+        self._log_odds = log_odds
+
+    def run(self, batch: np.ndarray) -> np.ndarray:
+        return np.full((len(batch), 3), self._log_odds, dtype=np.float32)
+
+
+def found(faces: Threes, log_odds: float = -9.0, **how: Any) -> Any:
+    leaning = Leaning(log_odds)
+    networks: Any = SimpleNamespace(finder=OneMiddle(20, 15), faces=faces, leaning=leaning, temperature=1.0)
     image = np.full((160, 160, 3), 90, dtype=np.uint8)
     return find_dice(image, networks, (SIDE_PX / 1.4, SIDE_PX * 1.4), **how)
 
@@ -65,6 +76,15 @@ def test_the_second_network_is_told_how_aslant_it_looks() -> None:
     assert seen.y_px == pytest.approx(plain.y_px, abs=1e-6)
 
 
+@pytest.mark.parametrize("log_odds", [-9.0, 9.0])
+def test_whether_a_die_leans_is_seen_where_the_camera_is_known(log_odds: float) -> None:
+    (plain,) = found(Threes(0.0, 0.0), log_odds)
+    (seen,) = found(Threes(0.0, 0.0), log_odds, slant_at=lambda _x, _y: (0.3, 0.0))
+    assert plain.cocked < 0.1
+    assert (seen.cocked > 0.5) == (log_odds > 0)
+    assert seen.values()["3"] > 0.9
+
+
 def test_where_no_die_can_lie_none_is_looked_at() -> None:
     faces = Threes(0.0, 0.0)
 
@@ -82,8 +102,10 @@ def test_a_square_has_the_camera_below_it(towards: tuple[float, float]) -> None:
     x, y = np.rint(60 + 12 * along).astype(int)
     picture[y - 2 : y + 3, x - 2 : x + 3] = 255
     view = SquareView.of(towards)
-    rows, columns = np.nonzero(crop(picture, 60.0, 60.0, 20.0, view.turned_deg)[..., 0] > 128)
-    assert rows.mean() - (CROP_PX - 1) / 2 == pytest.approx(12, abs=1)
+    rows, columns = np.nonzero(crop(picture, 60.0, 60.0, 20.0, view)[..., 0] > 128)
+    # the steeper the slant, the more of what is below the middle the square holds: a fifth of an edge a unit
+    upper = (CROP_PX - 1) / 2 - 0.2 * 20 * min(math.hypot(*towards), 1.0)
+    assert rows.mean() - upper == pytest.approx(12, abs=1)
     assert columns.mean() == pytest.approx((CROP_PX - 1) / 2, abs=1)
 
 

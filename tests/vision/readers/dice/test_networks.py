@@ -35,7 +35,7 @@ def squares(pictures: list[DicePicture]) -> tuple[np.ndarray, list[str]]:
             if die.in_sight and die.side_px > 14:
                 slant = picture.slant_at(die.x_px, die.y_px)
                 view = SquareView() if slant is None else SquareView.of(slant)
-                square = crop(picture.image, die.x_px, die.y_px, die.side_px, view.turned_deg)
+                square = crop(picture.image, die.x_px, die.y_px, die.side_px, view)
                 cut.append(square_input(square, view))
                 shows.append(die.shows)
     return np.stack(cut), shows

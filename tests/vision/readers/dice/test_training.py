@@ -22,10 +22,11 @@ def test_training_for_a_moment_writes_networks_that_run(tmp_path: Path, monkeypa
     made = [dice_picture(np.random.default_rng([7, number]), 128) for number in range(4)]
     made = [picture for picture in made if picture.dice]
     pictures = train_dice.Pictures(made, ())
-    train_dice.train_both(pictures, pictures, 0.05, 1, tmp_path)
+    train_dice.train_all(pictures, pictures, 0.05, 1, tmp_path)
     networks = Networks(tmp_path)
     heat = networks.finder.run(np.zeros((1, 3, 64, 96), dtype=np.float32))
     assert heat.shape == (1, 4, 16, 24)
     given = networks.faces.run(np.zeros((3, 4, CROP_PX, CROP_PX), dtype=np.float32))
     assert given.shape == (3, len(CLASSES) + 3)
+    assert networks.leaning.run(np.zeros((2, 4, CROP_PX, CROP_PX), dtype=np.float32)).shape == (2, 3)
     assert networks.temperature > 0

@@ -1,0 +1,94 @@
+"""The three networks that read dice, not yet trained, and what is lost by what they give.
+
+vision/readers/dice/networks.py says what they take and give.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from vision.readers.dice.networks import CLASSES, CROP_PX
+
+LEANS_WEIGHT = 8.0
+"""How much the squared error of how far a die leans counts beside the cross-entropy of whether it does."""
+
+
+def _block(given: int, made: int, size: int = 3, stride: int = 1, spread: int = 1) -> nn.Sequential:
+    convolution = nn.Conv2d(given, made, size, stride, size // 2 * spread, spread, bias=False)
+    return nn.Sequential(convolution, nn.BatchNorm2d(made), nn.ReLU(inplace=True))
+
+
+def finder_network() -> nn.Sequential:
+    """Blue-green-red squares (n, 3, 4 h, 4 w) to (n, 4, h, w): log-odds of a middle, log of the edge, its offset."""
+    last = nn.Conv2d(32, 4, 1)
+    with torch.no_grad():
+        last.bias[0] = -4.0  # few squares hold a middle
+    return nn.Sequential(
+        _block(3, 16, 5, 2),
+        _block(16, 32, 3, 2),
+        _block(32, 32),
+        _block(32, 32, spread=2),
+        _block(32, 32),
+        last,
+    )
+
+
+def faces_network() -> nn.Sequential:
+    """Squares of ``square_input`` (n, 4, CROP_PX, CROP_PX) to log-probabilities of CLASSES, not normalised, and shape.
+
+    The last three of (n, 12) say how far the middle of the upper side is from where it was thought to be, in edges,
+    across and down, and the logarithm of how much longer than thought an edge is.
+    """
+    return nn.Sequential(
+        _block(4, 24, 5, 2),
+        _block(24, 40),
+        _block(40, 56, 3, 2),
+        _block(56, 64),
+        _block(64, 64, 3, 2),
+        nn.Flatten(),
+        nn.Linear(64 * (CROP_PX // 8) ** 2, 48),
+        nn.ReLU(inplace=True),
+        nn.Dropout(0.2),
+        nn.Linear(48, len(CLASSES) + 3),
+    )
+
+
+def leaning_network() -> nn.Sequential:
+    """Squares of ``square_input`` (n, 4, CROP_PX, CROP_PX) to the log-odds that a die leans, and ``TrueDie.leans``."""
+    return nn.Sequential(
+        _block(4, 16, 5, 2),
+        _block(16, 32, 3, 2),
+        _block(32, 40),
+        _block(40, 40, 3, 2),
+        nn.Flatten(),
+        nn.Linear(40 * (CROP_PX // 8) ** 2, 24),
+        nn.ReLU(inplace=True),
+        nn.Dropout(0.1),
+        nn.Linear(24, 3),
+    )
+
+
+def faces_loss(given: torch.Tensor, kinds: torch.Tensor, off: torch.Tensor) -> torch.Tensor:
+    """The cross-entropy of the classes, and the absolute errors of middle and edge where there is a die."""
+    count = off[:, 3].sum().clamp(min=1)
+    wrong = (given[:, len(CLASSES) :] - off[:, :3]).abs().sum(dim=1) * off[:, 3]
+    return nn.functional.cross_entropy(given[:, : len(CLASSES)], kinds) + wrong.sum() / count
+
+
+def leaning_loss(given: torch.Tensor, leans: torch.Tensor, how: torch.Tensor) -> torch.Tensor:
+    """The cross-entropy of whether a die leans, and the squared error of how."""
+    error = nn.functional.mse_loss(given[:, 1:], how)
+    return nn.functional.binary_cross_entropy_with_logits(given[:, 0], leans) + LEANS_WEIGHT * error
+
+
+def finder_loss(given: torch.Tensor, heat: torch.Tensor, shape: torch.Tensor) -> torch.Tensor:
+    """The focal loss of CenterNet (Zhou et al., 2019), and the absolute errors of edge and offset at the middles."""
+    likely = torch.sigmoid(given[:, 0]).clamp(1e-4, 1 - 1e-4)
+    target, weight = heat[:, 0], heat[:, 1]
+    hit = target.eq(1).float()
+    found = -torch.log(likely) * (1 - likely) ** 2 * hit
+    empty = -torch.log(1 - likely) * likely**2 * (1 - target) ** 4 * (1 - hit)
+    count = hit.sum().clamp(min=1)
+    edges = (given[:, 1:] - shape[:, :3]).abs().sum(dim=1) * shape[:, 3]
+    return (found * weight + empty * weight).sum() / count + edges.sum() / count
