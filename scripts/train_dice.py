@@ -312,7 +312,7 @@ def leaning_batches(
     parts = [[one for one in dice if (one[1].shows == COCKED) == leans] for leans in (True, False)]
     parts = [part for part in parts if part]
     while True:
-        samples = []
+        samples: list[FaceSample] = []
         while len(samples) < size:
             part = parts[int(rng.integers(len(parts)))]
             picture, die = part[int(rng.integers(len(part)))]
