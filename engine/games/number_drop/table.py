@@ -19,10 +19,11 @@ from engine.games.number_drop.sheet import (
     GRID,
     Sheet,
     box_of,
-    combinations,
+    found_in,
     hangs_together,
     has_combination,
     kind_of_digits,
+    unused_digits,
 )
 from engine.games.number_drop.state import (
     PLAYERS,
@@ -236,8 +237,9 @@ def _of_loop(state: NumberDropState, player: int, loop: int) -> tuple[Breach, ..
     who = PLAYERS[player]
     breaches = breaches_of(state, Combination(who, GRID.names_of(loop)))
     if breaches and state.combining >> player & 1:
-        offered = [squares for _, squares in combinations(state.sheets[player])]
-        if _covered(loop, offered):
+        sheet = state.sheets[player]
+        inside = found_in([squares & loop for squares in unused_digits(sheet)], sheet.loops)
+        if _covered(loop, [squares for _, squares in inside]):
             names = ", ".join(GRID.names_of(loop))
             told = f"{who} drew more than one loop in this turn, round {names}."
             places = tuple(f"{who}.{name}" for name in GRID.names_of(loop))
@@ -245,9 +247,8 @@ def _of_loop(state: NumberDropState, player: int, loop: int) -> tuple[Breach, ..
     return breaches
 
 
-def _covered(loop: int, offered: list[int]) -> bool:
-    """Whether the squares are just those of several loops that are each allowed and share none."""
-    inside = [squares for squares in offered if not squares & ~loop]
+def _covered(loop: int, inside: list[int]) -> bool:
+    """Whether the squares are just those of several loops inside that are each allowed and share none."""
     pending = [loop]
     seen = set()
     while pending:
