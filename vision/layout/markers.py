@@ -27,6 +27,10 @@ class MarkerLayout:
         """The same without any marker: what it lies around is found by its own lines."""
         return replace(self, centres_mm={})
 
+    def raised(self, by: int) -> MarkerLayout:
+        """The same places with ids that are so much higher: those of another sheet."""
+        return replace(self, centres_mm={key + by: centre for key, centre in self.centres_mm.items()})
+
     def corners_mm(self, marker_id: int) -> FloatArray:
         """Corners of one marker, shape (4, 3), in ArUco's order: far left, far right, near right, near left."""
         x, y = self.centres_mm[marker_id]

@@ -245,6 +245,36 @@ class DicePieces:
 
 
 @dataclass(frozen=True)
+class Ink:
+    """What is written on a sheet: squares filled with one of ``colours``, or digits and loops where there are none."""
+
+    colours: tuple[str, ...] = ()
+
+    kind: ClassVar[str] = "ink"
+    word: ClassVar[str] = "ink"
+    height_mm: ClassVar[float] = 0.0
+
+    @classmethod
+    def on(cls, surface: Surface) -> Ink:
+        """The ink of a surface; raises LayoutError for one with other pieces."""
+        if not isinstance(surface.pieces, cls):
+            raise LayoutError(f"the layout says nothing of ink on the {surface.name}; it needs a sheet")
+        return surface.pieces
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Ink:
+        """Read ``colours`` of a layout file, which may be left out; raises LayoutError."""
+        colours = data.get("colours", [])
+        if not isinstance(colours, list) or not all(isinstance(colour, str) for colour in colours):
+            raise LayoutError(f"colours is {colours!r}; expected the names of the pens, such as red")
+        return cls(tuple(colours))
+
+    def solid_at(self, x_mm: float, y_mm: float, base_mm: float) -> None:  # noqa: ARG002
+        """Nothing stands up."""
+        return
+
+
+@dataclass(frozen=True)
 class NamedPieces:
     """Pieces of which a layout file gives the kind alone. They are taken to be flat."""
 
@@ -263,6 +293,7 @@ MEASURED_KINDS: Mapping[str, Callable[[Mapping[str, Any]], Pieces]] = MappingPro
         DiscPieces.kind: DiscPieces.from_json,
         PyramidPieces.kind: PyramidPieces.from_json,
         DicePieces.kind: DicePieces.from_json,
+        Ink.kind: Ink.from_json,
     }
 )
 """The kinds of pieces with measures of their own, and what reads them from a layout file's JSON."""
@@ -273,6 +304,7 @@ _KINDS_BY_KEY = {
     "ball": DiscPieces.kind,
     "pyramids": PyramidPieces.kind,
     "tray": DicePieces.kind,
+    "sheet": Ink.kind,
 }
 
 

@@ -168,8 +168,9 @@ class Tray:
 def surface_from_json(
     data: Mapping[str, Any], name: str, markers: MarkerLayout | None, prefix: str = ""
 ) -> GridSurface | Tray:
-    """Read a surface: ``board`` (cols, rows, cell, top_z) with ``star_spaces``, or ``tray`` (x, y, top_z); and what
-    stands on it. Raises LayoutError, and KeyError, TypeError or ValueError for what can't be made out.
+    """Read a surface: ``board`` (cols, rows, cell, top_z) with ``star_spaces``, ``tray`` (x, y, top_z), or ``sheet``
+    (size, grid), as high as its markers; and what stands on it. Raises LayoutError, and KeyError, TypeError or
+    ValueError for what can't be made out.
     """
     pieces = pieces_from_json(data)
     if "tray" in data:
@@ -178,7 +179,7 @@ def surface_from_json(
         positive_mm(far - near, "the depth between tray.y")
         bounds = Rectangle(float(left), float(right), float(near), float(far))
         return Tray(name, bounds, float(data["tray"].get("top_z", 0.0)), pieces, markers)
-    board = data["board"]
+    board = _board_of_sheet(data) if "sheet" in data else data["board"]
     surface = GridSurface(
         name,
         columns=int(board["cols"]),
@@ -195,3 +196,22 @@ def surface_from_json(
     for place in surface.printed:
         surface.centre_mm(place)
     return surface
+
+
+def _board_of_sheet(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The board that a sheet's grid is: its ``lines`` are rows, and it lies where its markers do."""
+    grid = data["sheet"]["grid"]
+    rows = grid["rows"] if "rows" in grid else grid["lines"]
+    for side, count in (("left", grid["cols"]), ("bottom", rows)):
+        if side in grid and abs(grid[side] + count * grid["cell"] / 2) > GRID_OFF_MM:
+            raise LayoutError(
+                f"sheet.grid.{side} is {grid[side]}; expected {-count * grid['cell'] / 2:g}, since all is measured "
+                "from the grid's middle"
+            )
+    markers = data.get("markers")
+    height = markers.get("z", 0.0) if isinstance(markers, Mapping) else 0.0
+    return {"cols": grid["cols"], "rows": rows, "cell": grid["cell"], "top_z": height}
+
+
+GRID_OFF_MM = 0.5
+"""How far off a sheet's grid may be said to be: less than what a printer is off."""

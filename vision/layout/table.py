@@ -4,8 +4,10 @@ The file is in the world frame of ``vision.geometry``: ``markers`` (dictionary, 
 id, ids clockwise from the far left, each marker's top edge towards +y; ``none`` for a board that is found by its
 lines), ``board`` (cols, rows, cell, top_z) and what stands on it (``pieces``, the kind; its measures: ``block``, the
 side and net of one; ``piece`` and ``ball``, diameters and a height; ``pyramids``, base and height of each size and
-their ``rise``). ``surfaces`` lists further ones, each with a ``name``, a ``board`` or a ``tray`` (x and y from and to,
-top_z), its own ``pieces`` and, where it may be pushed about by itself, its own ``markers``; ``dice_tray`` (x, y,
+their ``rise``) or ``sheet`` (size, and a grid of cols, rows or lines, and cell) with the ``colours`` of its pens, if it
+is coloured. There are as many alike as ``sheets`` says: the places of the second begin with ``p2.``, and its markers'
+ids are ``SHEET_MARKERS`` higher. ``surfaces`` lists further ones, each with a ``name``, a ``board`` or a ``tray`` (x
+and y from and to, top_z), its own ``pieces`` and, where it may be pushed about by itself, its own ``markers``; ``dice_tray`` (x, y,
 die_side, colours) is a tray beside the board; ``prefix`` begins the names of its places. Unknown keys are left alone.
 """
 
@@ -22,7 +24,7 @@ from typing import Any
 from common.json_files import read_json_object
 from vision.errors import LayoutError
 from vision.layout.markers import MarkerLayout, check_markers, markers_from_json
-from vision.layout.pieces import DicePieces
+from vision.layout.pieces import DicePieces, Ink
 from vision.layout.surfaces import GridSurface, Surface, Tray, surface_from_json
 
 
@@ -61,6 +63,25 @@ class TableLayout:
             return self.surfaces[0].centre_mm(place)
         return self.surface_of(place).centre_mm(place)
 
+    def with_sheets(self, count: int) -> TableLayout:
+        """The same table with so many sheets like the first; raises LayoutError for a table that is not a sheet's."""
+        first = self.surfaces[0]
+        if not isinstance(first, GridSurface) or not isinstance(first.pieces, Ink):
+            raise LayoutError(f"a table with a {first.name} has no sheets")
+        if count < 1:
+            raise LayoutError(f"sheets is {count}; expected 1 or more")
+        more = tuple(
+            replace(
+                first,
+                name=_sheet_name(number),
+                prefix=_sheet_prefix(number),
+                markers=self.markers.raised(SHEET_MARKERS * (number - 1)),
+            )
+            for number in range(2, count + 1)
+        )
+        others = tuple(one for one in self.surfaces[1:] if not isinstance(one.pieces, Ink))
+        return replace(self, surfaces=(first, *others, *more))
+
     def without_markers(self) -> TableLayout:
         """The same table without its markers, to be found by its lines.
 
@@ -90,8 +111,11 @@ class TableLayout:
 def layout_from_json(data: Mapping[str, Any]) -> TableLayout:
     """Make a layout from a file's parsed JSON; raises LayoutError that names the key and what it needs."""
     try:
-        surfaces = [surface_from_json(data, "tray" if "tray" in data else "board", None)]
         markers = markers_from_json(data["markers"])
+        if "sheet" in data:
+            surfaces = [surface_from_json(data, _sheet_name(1), None, _sheet_prefix(1))]
+        else:
+            surfaces = [surface_from_json(data, "tray" if "tray" in data else "board", None)]
         if "dice_tray" in data:
             beside = data["dice_tray"]
             dice = {"side": beside["die_side"]} if "die_side" in beside else {}
@@ -107,11 +131,31 @@ def layout_from_json(data: Mapping[str, Any]) -> TableLayout:
     except (TypeError, ValueError, AttributeError) as wrong:
         raise LayoutError(f"the layout does not make sense: {wrong}") from None
     layout = TableLayout(str(data.get("game", "")), markers, tuple(surfaces))
+    if "sheets" in data:
+        layout = layout.with_sheets(_sheets(data["sheets"]))
     for each in layout.parts():
         check_markers(each.markers)
     _check_found(layout)
     _check_apart(layout)
     return layout
+
+
+SHEET_MARKERS = 4
+"""How many markers a sheet has: ids 0 to 3 are the first one's, 4 to 7 the second's."""
+
+
+def _sheet_name(number: int) -> str:
+    return f"sheet of p{number}"
+
+
+def _sheet_prefix(number: int) -> str:
+    return f"p{number}."
+
+
+def _sheets(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise LayoutError(f"sheets is {value!r}; expected how many there are, such as 2")
+    return value
 
 
 def _check_found(layout: TableLayout) -> None:

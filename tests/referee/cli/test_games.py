@@ -106,7 +106,9 @@ def test_a_table_whose_pieces_no_reader_knows_is_kept_by_text(run: Run, tmp_path
     assert says in " ".join(run("doctor").output.split())
 
 
-def test_a_game_that_no_camera_can_see_yet_is_kept_by_text(run: Run) -> None:
+def test_a_game_that_no_camera_can_see_yet_is_kept_by_text(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("vision.layout.table", "referee.settings.table_layout"):
+        monkeypatch.setattr(f"{module}.games_with_layouts", lambda: ("blockade", "deblockle", "diaballik"))
     begun = run("new", "number-drop", "--journal", "a.sqlite")
     assert begun.exit_code == 0, begun.stderr
     assert "No camera can see Number Drop yet; keep it by text with `referee turn`" in begun.output

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vision.errors import LayoutError
-from vision.layout.pieces import BlockPieces, DiscPieces, PyramidPieces
+from vision.layout.pieces import BlockPieces, DiscPieces, Ink, PyramidPieces
 from vision.layout.table import default_layout, layout_from_json, load_layout
 
 GOOD = {
@@ -43,7 +43,7 @@ def test_the_layout_that_comes_with_deblockle():
 
 @pytest.mark.parametrize("game", ["chess", "", "../secret", "deblockle.json"])
 def test_a_game_without_a_layout_is_named(game):
-    with pytest.raises(LayoutError, match="there is one for blockade, deblockle, diaballik"):
+    with pytest.raises(LayoutError, match="there is one for blockade, blokus-dice, deblockle, diaballik, number-drop"):
         default_layout(game)
 
 
@@ -165,3 +165,37 @@ def test_pieces_of_another_kind_than_asked_for_are_refused() -> None:
         DiscPieces.on(board)
     with pytest.raises(LayoutError, match="it needs their sizes"):
         PyramidPieces.on(board)
+
+
+@pytest.mark.parametrize(
+    ("game", "last", "colours"),
+    [("number-drop", "g14", ()), ("blokus-dice", "j10", ("red", "blue", "yellow", "green"))],
+)
+def test_sheets_are_alike_but_for_their_markers_and_the_names_of_their_places(game, last, colours):
+    layout = default_layout(game).with_sheets(3)
+    assert [sheet.places[-1] for sheet in layout.surfaces] == [f"p1.{last}", f"p2.{last}", f"p3.{last}"]
+    assert [sorted(part.markers.centres_mm) for part in layout.parts()] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
+    assert {Ink.on(sheet).colours for sheet in layout.surfaces} == {colours}
+    assert {sheet.solid_at(sheet.places[0]) for sheet in layout.surfaces} == {None}
+    assert len(layout.with_sheets(1).surfaces) == 1
+    with pytest.raises(LayoutError, match="sheets is 0"):
+        layout.with_sheets(0)
+    with pytest.raises(LayoutError, match="has no sheets"):
+        default_layout("deblockle").with_sheets(2)
+
+
+SHEET = {"sheet": {"size": [60, 60], "grid": {"cols": 3, "rows": 3, "cell": 12}}, "markers": GOOD["markers"]}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"sheets": "two"}, "sheets is 'two'"),
+        ({"colours": "red"}, "colours is 'red'"),
+        ({"sheet": {"grid": {"cols": 3, "rows": 3, "cell": 12, "left": 0}}}, "sheet.grid.left is 0; expected -18"),
+    ],
+)
+def test_what_makes_no_sense_of_a_sheet_is_named(wrong, says):
+    assert layout_from_json(SHEET).board.height_mm == 0.4
+    with pytest.raises(LayoutError, match=says):
+        layout_from_json(SHEET | wrong)
