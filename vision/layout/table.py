@@ -7,8 +7,9 @@ side and net of one; ``piece`` and ``ball``, diameters and a height; ``pyramids`
 their ``rise``) or ``sheet`` (size, and a grid of cols, rows or lines, and cell) with the ``colours`` of its pens, if it
 is coloured. There are as many alike as ``sheets`` says: the places of the second begin with ``p2.``, and its markers'
 ids are ``SHEET_MARKERS`` higher. ``surfaces`` lists further ones, each with a ``name``, a ``board`` or a ``tray`` (x
-and y from and to, top_z), its own ``pieces`` and, where it may be pushed about by itself, its own ``markers``; ``dice_tray`` (x, y,
-die_side, colours) is a tray beside the board; ``prefix`` begins the names of its places. Unknown keys are left alone.
+and y from and to, top_z), its own ``pieces`` and, where it may be pushed about by itself, its own ``markers``;
+``dice_tray`` (x, y, die_side, colours) is a tray beside the board; ``prefix`` begins the names of its places. Unknown
+keys are left alone.
 """
 
 from __future__ import annotations
