@@ -120,7 +120,7 @@ def _translate(error: sqlite3.Error, path: Path) -> JournalError:
         return JournalReadOnlyError(f"the journal {path} may not be written: check its permissions ({error})")
     if code in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}:
         return JournalUnreadableError(
-            f"{path} is no journal or is damaged ({error}): keep a copy, and give another --journal"
+            f"{path} is not a journal or is damaged ({error}): keep a copy, and give another --journal"
         )
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
         return JournalBusyError(f"another program holds the journal {path} ({error}): close it and try again")

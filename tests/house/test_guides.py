@@ -195,17 +195,3 @@ def test_what_is_said_of_wleds_line_is_right() -> None:
     moved = [value for value in range(256) if wled.without_commands(bytes([value]))[0] != value]
     assert f"those {len(moved)} values of 256" in WLED
     assert linearized(b"\xff") == b"\xff"
-
-
-def test_every_sentence_that_is_explained_is_one_that_is_said() -> None:
-    section = WLED[WLED.index("## What is said") :]
-    explained = [said for said, _, _ in rows(section, r"([^|]+)", r"([^|]+)", r"([^|]+)")][1:]
-    source = Path(wled.__file__).read_text(encoding="utf-8")
-    source += (ROOT / "firmware_bridge" / "ports" / "port.py").read_text(encoding="utf-8")
-    source += (ROOT / "hardware" / "lights" / "light_map.py").read_text(encoding="utf-8")
-    plain = re.sub(r"\{[^{}\n]*\}", "…", re.sub(r'"\s*f?"', "", source))
-    assert len(explained) == 9, explained
-    for said in explained:
-        wanted = re.sub(r"\b\d+\b|there is no port …", lambda found: found[0] if "port" in found[0] else "…", said)
-        parts = [part.strip() for part in wanted.split("…") if len(part.strip()) > 3]
-        assert all(part in plain for part in parts), said
