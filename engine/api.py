@@ -27,6 +27,7 @@ from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import common.places
 from engine.errors import UnreadableError
+from engine.printing import PrintedSheet
 
 Place = str
 LookName = str
@@ -406,9 +407,9 @@ class SheetFile(Protocol):
 class Game(Generic[StateT, TurnT]):
     """One game: what it is called, who plays, what can stand where, and the parts that know the rest.
 
-    A part that only some games have is ``None`` in the others: dice, side faces, scores, a sheet file. ``scores``
-    gives everyone's points as they stand. ``is_slow_to_list`` says that listing the legal turns can take seconds;
-    records then leave their number out.
+    A part that only some games have is ``None`` in the others: dice, side faces, scores, a sheet file, what is printed
+    on a player's sheet with these options. ``scores`` gives everyone's points as they stand. ``is_slow_to_list`` says
+    that listing the legal turns can take seconds; records then leave their number out.
     """
 
     name: str
@@ -425,6 +426,7 @@ class Game(Generic[StateT, TurnT]):
     side_faces: SideFaces[StateT] | None = None
     scores: Callable[[StateT], Mapping[Player, int]] | None = None
     sheet_file: SheetFile | None = None
+    printed_sheet: Callable[[Mapping[str, OptionValue] | None], PrintedSheet] | None = None
     is_slow_to_list: bool = False
 
     def awaits_roll(self, state: StateT) -> bool:

@@ -9,7 +9,7 @@ import click
 
 from referee.cli.context import CommandContext, output, print_table, progress_output, utc_now
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
-from referee.cli.options import READABLE_FILE, WRITABLE_FILE
+from referee.cli.options import READABLE_FILE, WRITABLE_FILE, checked_options, rule_option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -202,3 +202,47 @@ def charuco(board: str, paper: str, out: Path) -> None:
 
     write_pdf([plan_charuco(parse_board(board), paper)], out, title="Calibration board")
     click.echo(f"The board {board} is in {out}. Print at 100 %, then: referee calibrate --board {board} PICTURES")
+
+
+@print_command.command(name="sheet", cls=ExampleCommand)
+@click.argument("game_name", metavar="GAME")
+@click.option("--players", type=click.IntRange(1), help="How many sheets. Default: as many as play by the rules.")
+@rule_option
+@click.option("--layout", type=READABLE_FILE, help="The measured sheet. Default: as in the settings.")
+@_PAPER
+@_OUT
+@click.pass_obj
+def game_sheets(
+    context: CommandContext,
+    game_name: str,
+    players: int | None,
+    options: tuple[str, ...],
+    layout: Path | None,
+    paper: str,
+    out: Path,
+) -> None:
+    """Print the sheets of a game that is written, one a player.
+
+    Each sheet has markers of its own, so that the camera can tell them apart.
+
+    Examples:
+      referee print sheet number-drop --players 3 --out sheets.pdf
+      referee print sheet blokus-dice --option sheet=ours.toml --out sheets.pdf
+    """
+    from engine import registry
+    from referee.rendering.printed_sheets import write_pdf
+    from referee.rendering.score_sheets import plan_sheets
+    from referee.settings.table_layout import layout_for, with_rules
+
+    game = registry.load(game_name)
+    if game.printed_sheet is None:
+        with_one = [each for each in registry.games() if registry.load(each).printed_sheet is not None]
+        raise click.UsageError(f"{game.title} is not written on sheets; these are: {', '.join(with_one)}.")
+    settings = context.configuration({"table.layout": layout}).settings
+    own = settings.game.name == game.name
+    count = [] if players is None else [f"players={players}"]
+    given = (settings.game.options if own else {}) | checked_options(game, (*options, *count))
+    table = with_rules(layout_for(game.name, settings.table.layout if own or layout else None), game, given)
+    pages = plan_sheets(game.title, game.printed_sheet(given), table, paper)
+    write_pdf(pages, out, title=f"{game.title} sheets")
+    click.echo(f"{len(pages)} sheet(s) in {out}. Print at 100 % and cut along the outer line.")

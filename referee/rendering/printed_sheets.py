@@ -7,7 +7,7 @@ scale a bitmap.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
@@ -23,15 +23,17 @@ PAPERS_MM: Mapping[str, tuple[float, float]] = MappingProxyType({"a4": (210.0, 2
 """Papers by name: width and height in millimetres, upright."""
 
 RULER_MM = 100
-_MARGIN_MM = 10.0
-_RULER_HEIGHT_MM = 30.0
+MARGIN_MM = 10.0
+RULER_HEIGHT_MM = 30.0
 _HEADING_HEIGHT_MM = 26.0
 _LABEL_HEIGHT_MM = 6.0
 _LABEL_WIDTH_MM = 50.0
 _GAP_MM = 4.0
 _MM_PER_POINT = 25.4 / 72
+_SHADE = 0.75
+"""How light what is shaded is, from 0 to 1: light enough to be crossed off with any pen."""
 
-_INSTRUCTIONS = (
+INSTRUCTIONS = (
     "Print at 100 % (no fit to page), on matt paper. Measure the ruler: it must be exactly 100 mm long.",
     "If it is not, set the printer's scale and print again.",
 )
@@ -49,32 +51,40 @@ class Rectangle:
 
 @dataclass(frozen=True)
 class Line:
-    """A line on a page, from one point to another, in millimetres."""
+    """A line on a page, from one point to another, in millimetres; its colour is red, green, blue from 0 to 1."""
 
     start_mm: tuple[float, float]
     end_mm: tuple[float, float]
+    width_mm: float = 0.1
+    colour: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
 class Label:
-    """A text on a page, from its baseline's left end, in millimetres; its size is in points."""
+    """A text on a page, from its baseline's left end (its middle if ``centred``) in mm; its size is in points."""
 
     x_mm: float
     y_mm: float
     text: str
     size_pt: float = 9.0
+    centred: bool = False
 
 
 @dataclass(frozen=True)
 class Page:
-    """One page: black shapes (each a set of rectangles filled at once), lines to cut along, a ruler, texts."""
+    """One page: black shapes (each a set of rectangles filled at once), lines to cut along, a ruler, texts.
+
+    ``lines`` are what is printed to write on, over the grey of ``shaded``.
+    """
 
     width_mm: float
     height_mm: float
     shapes: tuple[tuple[Rectangle, ...], ...] = ()
     cuts: tuple[Rectangle, ...] = ()
     ruler: tuple[Line, ...] = ()
-    labels: tuple[Label, ...] = field(default=())
+    labels: tuple[Label, ...] = ()
+    lines: tuple[Line, ...] = ()
+    shaded: tuple[Rectangle, ...] = ()
 
 
 def marker_shape(dictionary: str, marker_id: int, x_mm: float, y_mm: float, side_mm: float) -> tuple[Rectangle, ...]:
@@ -119,17 +129,17 @@ def plan_markers(markers: MarkerLayout, paper: str) -> tuple[Page, ...]:
 
     Raises PrintError when a marker does not fit on the paper.
     """
-    width, height = _paper(paper)
+    width, height = paper_mm(paper)
     border = markers.side_mm / len(_marker_modules(markers.dictionary, min(markers.centres_mm)))
     card = markers.side_mm + 2 * border
     pitch = max(card, _LABEL_WIDTH_MM) + _GAP_MM
-    across = max(int((width - 2 * _MARGIN_MM + _GAP_MM) // pitch), int(card <= width - 2 * _MARGIN_MM))
-    room_below_heading = height - 2 * _MARGIN_MM - _HEADING_HEIGHT_MM - _RULER_HEIGHT_MM
+    across = max(int((width - 2 * MARGIN_MM + _GAP_MM) // pitch), int(card <= width - 2 * MARGIN_MM))
+    room_below_heading = height - 2 * MARGIN_MM - _HEADING_HEIGHT_MM - RULER_HEIGHT_MM
     down = int((room_below_heading + _GAP_MM) // (card + _LABEL_HEIGHT_MM + _GAP_MM))
     if across < 1 or down < 1:
         raise PrintError(
             f"a marker of {markers.side_mm:g} mm with its border needs {card:.1f} mm; {paper} has "
-            f"{width - 2 * _MARGIN_MM:.1f} x {room_below_heading - _LABEL_HEIGHT_MM:.1f} mm for it. "
+            f"{width - 2 * MARGIN_MM:.1f} x {room_below_heading - _LABEL_HEIGHT_MM:.1f} mm for it. "
             "Make markers.side smaller"
         )
     ids = sorted(markers.centres_mm)
@@ -138,8 +148,8 @@ def plan_markers(markers: MarkerLayout, paper: str) -> tuple[Page, ...]:
     for first in range(0, len(ids), per_page):
         shapes, cuts, labels = [], [], []
         for position, marker_id in enumerate(ids[first : first + per_page]):
-            left = _MARGIN_MM + (position % across) * pitch
-            top = height - _MARGIN_MM - _HEADING_HEIGHT_MM - (position // across) * (card + _LABEL_HEIGHT_MM + _GAP_MM)
+            left = MARGIN_MM + (position % across) * pitch
+            top = height - MARGIN_MM - _HEADING_HEIGHT_MM - (position // across) * (card + _LABEL_HEIGHT_MM + _GAP_MM)
             bottom = top - card
             shapes.append(marker_shape(markers.dictionary, marker_id, left + border, bottom + border, markers.side_mm))
             cuts.append(Rectangle(left, bottom, card, card))
@@ -147,7 +157,7 @@ def plan_markers(markers: MarkerLayout, paper: str) -> tuple[Page, ...]:
             labels.append(Label(left, bottom - 4, f"marker {marker_id}: centre at x {x:g}, y {y:g} mm", 7))
         heading = (
             f"Table markers, {markers.dictionary}, black square {markers.side_mm:g} mm",
-            *_INSTRUCTIONS,
+            *INSTRUCTIONS,
             "Cut along the thin lines (keep the white border). Each marker's upper edge here points away from the "
             "first player.",
             "Glue them flat, centres where the layout says, measured from the board's centre.",
@@ -158,8 +168,8 @@ def plan_markers(markers: MarkerLayout, paper: str) -> tuple[Page, ...]:
                 height,
                 tuple(shapes),
                 tuple(cuts),
-                _ruler(),
-                (*_heading(heading, height), *labels, _ruler_label()),
+                ruler(),
+                (*_heading(heading, height), *labels, ruler_label()),
             )
         )
     return tuple(pages)
@@ -172,8 +182,8 @@ def plan_charuco(board: CharucoBoardSpec, paper: str) -> Page:
     along the rows. Raises PrintError when the board does not fit.
     """
     board_width, board_height = board.columns * board.square_mm, board.rows * board.square_mm
-    for width, height in (_paper(paper), _paper(paper)[::-1]):
-        room = (width - 2 * _MARGIN_MM, height - 2 * _MARGIN_MM - _RULER_HEIGHT_MM)
+    for width, height in (paper_mm(paper), paper_mm(paper)[::-1]):
+        room = (width - 2 * MARGIN_MM, height - 2 * MARGIN_MM - RULER_HEIGHT_MM)
         if board_width <= room[0] and board_height <= room[1]:
             break
     else:
@@ -181,7 +191,7 @@ def plan_charuco(board: CharucoBoardSpec, paper: str) -> Page:
             f"the board {format_board(board)} is {board_width:g} x {board_height:g} mm, which does not fit on {paper} "
             "with its ruler; use fewer or smaller squares"
         )
-    left, top = (width - board_width) / 2, height - _MARGIN_MM
+    left, top = (width - board_width) / 2, height - MARGIN_MM
     inset = (board.square_mm - board.marker_mm) / 2
     shapes: list[tuple[Rectangle, ...]] = []
     marker_id = 0
@@ -193,12 +203,13 @@ def plan_charuco(board: CharucoBoardSpec, paper: str) -> Page:
             else:
                 shapes.append(marker_shape(board.dictionary, marker_id, x + inset, y + inset, board.marker_mm))
                 marker_id += 1
-    heading = (f"Calibration board {format_board(board)}. {_INSTRUCTIONS[0]}", "Glue it to something flat and stiff.")
-    labels = tuple(Label(_MARGIN_MM, _MARGIN_MM + 19 - 4 * row, text, 8) for row, text in enumerate(heading))
-    return Page(width, height, tuple(shapes), (), _ruler(), (*labels, _ruler_label()))
+    heading = (f"Calibration board {format_board(board)}. {INSTRUCTIONS[0]}", "Glue it to something flat and stiff.")
+    labels = tuple(Label(MARGIN_MM, MARGIN_MM + 19 - 4 * row, text, 8) for row, text in enumerate(heading))
+    return Page(width, height, tuple(shapes), (), ruler(), (*labels, ruler_label()))
 
 
-def _paper(name: str) -> tuple[float, float]:
+def paper_mm(name: str) -> tuple[float, float]:
+    """Width and height of a paper; raises PrintError for one that is not in PAPERS_MM."""
     if name not in PAPERS_MM:
         raise PrintError(f"no paper {name!r}; expected one of {', '.join(PAPERS_MM)}")
     return PAPERS_MM[name]
@@ -206,23 +217,25 @@ def _paper(name: str) -> tuple[float, float]:
 
 def _heading(lines: Sequence[str], height_mm: float) -> tuple[Label, ...]:
     return tuple(
-        Label(_MARGIN_MM, height_mm - _MARGIN_MM - 4 - 4.5 * row, text, 11 if row == 0 else 8)
+        Label(MARGIN_MM, height_mm - MARGIN_MM - 4 - 4.5 * row, text, 11 if row == 0 else 8)
         for row, text in enumerate(lines)
     )
 
 
-def _ruler() -> tuple[Line, ...]:
-    base = _MARGIN_MM + 6
-    lines = [Line((_MARGIN_MM, base), (_MARGIN_MM + RULER_MM, base))]
+def ruler() -> tuple[Line, ...]:
+    """The ruler at the lower left of a page: ``RULER_MM`` long, with a stroke a millimetre."""
+    base = MARGIN_MM + 6
+    lines = [Line((MARGIN_MM, base), (MARGIN_MM + RULER_MM, base))]
     for millimetre in range(RULER_MM + 1):
         length = 5.0 if millimetre % 10 == 0 else 3.5 if millimetre % 5 == 0 else 2.0
-        x = _MARGIN_MM + millimetre
+        x = MARGIN_MM + millimetre
         lines.append(Line((x, base), (x, base + length)))
     return tuple(lines)
 
 
-def _ruler_label() -> Label:
-    return Label(_MARGIN_MM, _MARGIN_MM + 2, f"This ruler is {RULER_MM} mm long, a stroke a millimetre.", 8)
+def ruler_label() -> Label:
+    """What stands under the ruler."""
+    return Label(MARGIN_MM, MARGIN_MM + 2, f"This ruler is {RULER_MM} mm long, a stroke a millimetre.", 8)
 
 
 def write_pdf(pages: Sequence[Page], path: Path, *, title: str) -> None:
@@ -234,6 +247,9 @@ def write_pdf(pages: Sequence[Page], path: Path, *, title: str) -> None:
     canvas.setCreator("Tabletop Referee")
     for page in pages:
         canvas.setPageSize((_points(page.width_mm), _points(page.height_mm)))
+        canvas.setFillGray(_SHADE)
+        for rectangle in page.shaded:
+            canvas.rect(*_points_of(rectangle), stroke=0, fill=1)
         canvas.setFillGray(0)
         for shape in page.shapes:
             # One path a shape: rectangles filled one by one show hairlines where they meet.
@@ -245,12 +261,14 @@ def write_pdf(pages: Sequence[Page], path: Path, *, title: str) -> None:
         canvas.setStrokeGray(0.6)
         for rectangle in page.cuts:
             canvas.rect(*_points_of(rectangle), stroke=1, fill=0)
-        canvas.setStrokeGray(0)
-        for line in page.ruler:
+        for line in page.ruler + page.lines:
+            canvas.setLineWidth(_points(line.width_mm))
+            canvas.setStrokeColorRGB(*line.colour)
             canvas.line(*map(_points, (*line.start_mm, *line.end_mm)))
         for label in page.labels:
             canvas.setFont("Helvetica", label.size_pt)
-            canvas.drawString(_points(label.x_mm), _points(label.y_mm), label.text)
+            draw = canvas.drawCentredString if label.centred else canvas.drawString
+            draw(_points(label.x_mm), _points(label.y_mm), label.text)
         canvas.showPage()
     canvas.save()
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from engine.api import Game, OptionValue
 from hardware.grid import PlaceGrid, column_and_row
 from vision.errors import LayoutError
 from vision.layout.markers import NO_MARKERS
@@ -38,6 +41,21 @@ def layout_for_camera(game: str, path: Path | None, markers: str = "layout") -> 
     layout = layout_for(game, path, markers)
     check_readable(layout)
     return layout
+
+
+def with_rules(layout: TableLayout, game: Game[Any, Any], options: Mapping[str, OptionValue]) -> TableLayout:
+    """Give the layout for a game by these options: of one that is written, a sheet a player, divided as it is printed.
+
+    Raises OptionError, and LayoutError for the layout of another game.
+    """
+    if game.printed_sheet is None:
+        return layout
+    printed = game.printed_sheet(options)
+    board = layout.board
+    if (board.columns, board.rows) != (printed.columns, printed.rows):
+        layout = replace(layout, surfaces=(board.divided(printed.columns, printed.rows), *layout.surfaces[1:]))
+    written = game.table.appearance(game.rules.new(options))
+    return layout.with_sheets(len({place.partition(".")[0] for place in written}))
 
 
 def kept_by_text() -> str:

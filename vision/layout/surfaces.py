@@ -7,7 +7,7 @@ its own where it may be pushed about by itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NoReturn, Protocol
 
 import numpy as np
@@ -117,6 +117,12 @@ class GridSurface:
             (column - (self.columns - 1) / 2) * self.cell_mm,
             (row - (self.rows - 1) / 2) * self.cell_mm,
         )
+
+    def divided(self, columns: int, rows: int) -> GridSurface:
+        """The same surface with so many squares, as large as fit into its rectangle."""
+        bounds = self.bounds_mm
+        cell_mm = min((bounds.right_mm - bounds.left_mm) / columns, (bounds.far_mm - bounds.near_mm) / rows)
+        return replace(self, columns=columns, rows=rows, cell_mm=cell_mm)
 
     def place_at(self, x_mm: float, y_mm: float) -> str | None:
         """The square that a point of the surface's plane lies on, ``None`` beside it."""

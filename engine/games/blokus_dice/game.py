@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.api import Game
 from engine.games.blokus_dice import notation, rolls, rules, sheet_file, table
 from engine.games.blokus_dice.advice import hints
+from engine.games.blokus_dice.sheet_file import printed_sheet
 from engine.games.blokus_dice.state import LOOKS, OPTIONS, PLAYERS
 from engine.games.blokus_dice.turns import scores_of
 
@@ -22,4 +23,5 @@ GAME = Game(
     dice=rolls,
     scores=scores_of,
     sheet_file=sheet_file,
+    printed_sheet=printed_sheet,
 )

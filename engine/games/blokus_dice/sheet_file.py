@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from engine.api import OptionValue
 from engine.games.blokus_dice.notation import squares_drawn
 from engine.games.blokus_dice.sheet import Sheet, format_sheet, house_file, read_sheet_file, shape_of
-from engine.games.blokus_dice.state import FilledSheet
+from engine.games.blokus_dice.state import FilledSheet, options_from
+from engine.printing import Box, BoxGroup, PrintedSheet
+from engine.support.grid import members
 from engine.support.polyomino import picture
 
 option = "sheet"
@@ -45,3 +47,15 @@ def sheet_drawn(sheet: Sheet) -> str:
         f"{sheet.strikes} strikes",
     ]
     return "\n".join(lines)
+
+
+def printed_sheet(options: Mapping[str, OptionValue] | None = None) -> PrintedSheet:
+    """What is printed on a player's sheet, with the boxes of its shapes and strikes; raises OptionError."""
+    sheet = options_from(options).sheet
+    rows = [
+        BoxGroup(str(face), tuple(Box(name, picture(shape_of(name))) for name in row))
+        for face, row in enumerate(sheet.shapes_of_row, 1)
+    ]
+    strikes = [BoxGroup("Strikes", (Box(),) * sheet.strikes)] if sheet.strikes else []
+    closed = tuple(sheet.grid.names[square] for square in members(sheet.closed))
+    return PrintedSheet(sheet.grid.columns, sheet.grid.rows, (*rows, *strikes), closed)

@@ -8,12 +8,14 @@ ones are paths of digits that rise by one from cell to cell.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, pairwise
 from typing import NamedTuple
 
+from engine.api import OptionValue
+from engine.printing import Box, BoxGroup, PrintedSheet
 from engine.support.grid import Grid, members
 
 GRID = Grid(7, 14)
@@ -39,6 +41,21 @@ BOXES: tuple[tuple[str, int], ...] = (
 BONUS_BOX = len(BOXES) - 1
 FULL_COLUMN_POINTS, FULL_LINE_POINTS, GAME_OVER_POINTS = 10, 2, -5
 _COLUMNS_OF_BOXES = (range(5), range(5, 10))
+
+
+def printed_sheet(options: Mapping[str, OptionValue] | None = None) -> PrintedSheet:  # noqa: ARG001 - one for all
+    """What is printed on every player's sheet."""
+    sizes = tuple(Box(str(size)) for size in range(SMALLEST, LARGEST + 1))
+    above = LINES - LINES_BELOW_GAME_OVER
+    groups = (
+        BoxGroup(f"Same digits, +{FULL_COLUMN_POINTS} all", sizes),
+        BoxGroup(f"In a row, +{FULL_COLUMN_POINTS} all", sizes),
+        BoxGroup("Either", (Box(str(BONUS_SIZE)),)),
+        BoxGroup("Letters", tuple(map(Box, LETTERS))),
+        *(BoxGroup(title, (Box(),)) for title in ("Sum of boxes", "Sum of lines", "Score")),
+    )
+    line_boxes = (f"+{FULL_LINE_POINTS}",) * LINES_BELOW_GAME_OVER + (str(GAME_OVER_POINTS),) * above
+    return PrintedSheet(COLUMNS, LINES, groups, line_boxes=line_boxes, red_line=LINES_BELOW_GAME_OVER)
 
 
 class Points(NamedTuple):

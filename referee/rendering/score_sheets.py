@@ -1,0 +1,227 @@
+"""A player's sheet to print, true to scale: markers, grid, and the boxes that a game has around it.
+
+The layout says where markers and grid lie, the game what else is printed. Boxes flow into what is left beside and below
+the grid, clear of the markers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from engine.printing import Box, BoxGroup, PrintedSheet
+from referee.errors import PrintError
+from referee.rendering.printed_sheets import (
+    INSTRUCTIONS,
+    MARGIN_MM,
+    RULER_HEIGHT_MM,
+    Label,
+    Line,
+    Page,
+    Rectangle,
+    marker_shape,
+    paper_mm,
+    ruler,
+    ruler_label,
+)
+from vision.layout.surfaces import GridSurface
+from vision.layout.table import TableLayout
+
+_MODULES = 6
+"""How many modules a marker of four bits a side has with its border."""
+_EDGE_MODULES = 2
+"""How much white is left between a marker and the cut line: with one less, a dark table would hide the marker."""
+_APART_MM = 2.0
+_BOX_MM = 8.0
+_SHAPE_BOX_MM = 12.5
+_SHAPE_SQUARE_MM = 2.2
+_BETWEEN_MM = 1.0
+_TITLE_MM = 4.0
+_LINE_BOX_MM = 9.0
+_GRID_LINE_MM = 0.3
+_GREY = (0.45, 0.45, 0.45)
+_RED = (0.85, 0.1, 0.1)
+_TEXT_DROP = 0.12
+"""How far under a box's middle its words' baseline lies, in millimetres for each point of their size."""
+
+
+@dataclass(frozen=True)
+class _Strip:
+    """Room beside the grid: from the left and the top on, so wide and so high."""
+
+    left_mm: float
+    top_mm: float
+    width_mm: float
+    height_mm: float
+
+
+class _Drawing:
+    """What is drawn on one page, from the middle of the sheet's grid."""
+
+    def __init__(self, x_mm: float, y_mm: float) -> None:
+        self._x_mm, self._y_mm = x_mm, y_mm
+        self.lines: list[Line] = []
+        self.labels: list[Label] = []
+        self.shaded: list[Rectangle] = []
+
+    def line(
+        self, start: tuple[float, float], end: tuple[float, float], width_mm: float, colour: tuple[float, float, float]
+    ) -> None:
+        self.lines.append(Line(self.at(*start), self.at(*end), width_mm, colour))
+
+    def box(self, left: float, bottom: float, width: float, height: float, *, shaded: bool = False) -> None:
+        if shaded:
+            self.shaded.append(Rectangle(*self.at(left, bottom), width, height))
+        corners = ((left, bottom), (left + width, bottom), (left + width, bottom + height), (left, bottom + height))
+        for start, end in zip(corners, (*corners[1:], corners[0]), strict=True):
+            self.line(start, end, _GRID_LINE_MM, _GREY)
+
+    def words(self, x: float, y: float, text: str, size_pt: float, *, centred: bool = False) -> None:
+        self.labels.append(Label(*self.at(x, y), text, size_pt, centred))
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        return self._x_mm + x, self._y_mm + y
+
+
+def plan_sheets(title: str, printed: PrintedSheet, layout: TableLayout, paper: str) -> tuple[Page, ...]:
+    """Plan a page for each player's sheet of a table.
+
+    Raises PrintError where a sheet does not fit on the paper, or its boxes not on the sheet.
+    """
+    parts = layout.parts()
+    sheets = [part.surfaces[0] for part in parts]
+    return tuple(
+        _page(f"{title}, {sheet.name}", printed, sheet, part, paper)
+        for sheet, part in zip(sheets, parts, strict=True)
+        if isinstance(sheet, GridSurface)
+    )
+
+
+def _page(title: str, printed: PrintedSheet, grid: GridSurface, part: TableLayout, paper: str) -> Page:
+    markers = part.markers
+    border = math.ceil(_EDGE_MODULES * markers.side_mm / _MODULES)
+    far_x, far_y = (max(abs(centre[axis]) for centre in markers.centres_mm.values()) for axis in (0, 1))
+    half_width, half_height = (far + markers.side_mm / 2 + border for far in (far_x, far_y))
+    width, height = paper_mm(paper)
+    margin = min(MARGIN_MM, (width - 2 * half_width) / 2)
+    if margin < 0 or height - margin - 2 * half_height < MARGIN_MM + RULER_HEIGHT_MM:
+        raise PrintError(
+            f"the sheet is {2 * half_width:g} x {2 * half_height:g} mm, which does not fit on {paper} with its ruler "
+            f"({width:g} x {height:g} mm); move the layout's markers nearer to the grid"
+        )
+    middle = (width / 2, height - margin - half_height)
+    drawing = _Drawing(*middle)
+    _draw_grid(drawing, printed, grid)
+    bounds = grid.bounds_mm
+    clear = markers.side_mm / 2 + markers.side_mm / _MODULES
+    beside = 2 * (far_y - clear)
+    right = bounds.right_mm + _APART_MM + (_LINE_BOX_MM + _BETWEEN_MM if printed.line_boxes else 0.0)
+    strips = (
+        _Strip(_APART_MM - half_width, beside / 2, bounds.left_mm + half_width - 2 * _APART_MM, beside),
+        _Strip(right, beside / 2, half_width - _APART_MM - right, beside),
+        _Strip(
+            clear - far_x, bounds.near_mm - _APART_MM, 2 * (far_x - clear), bounds.near_mm + half_height - _APART_MM
+        ),
+    )
+    _draw_boxes(drawing, printed.groups, strips)
+    top = far_y
+    drawing.words(clear - far_x, top + 1.5, title, 9)
+    drawing.words(clear - far_x, top - 5.0, "Name", 9)
+    drawing.line((clear - far_x + 11.0, top - 5.5), (far_x - clear, top - 5.5), _GRID_LINE_MM, _GREY)
+    shapes = tuple(
+        marker_shape(
+            markers.dictionary,
+            marker_id,
+            *drawing.at(x - markers.side_mm / 2, y - markers.side_mm / 2),
+            markers.side_mm,
+        )
+        for marker_id, (x, y) in sorted(markers.centres_mm.items())
+    )
+    cut = Rectangle(*drawing.at(-half_width, -half_height), 2 * half_width, 2 * half_height)
+    advice = tuple(
+        Label(MARGIN_MM, MARGIN_MM + 19 - 4 * row, text, 8) for row, text in enumerate((INSTRUCTIONS[0], _CUT))
+    )
+    labels = (*drawing.labels, *advice, ruler_label())
+    return Page(width, height, shapes, (cut,), ruler(), labels, tuple(drawing.lines), tuple(drawing.shaded))
+
+
+_CUT = "Cut along the outer line: the white around the markers belongs to the sheet."
+
+
+def _draw_grid(drawing: _Drawing, printed: PrintedSheet, grid: GridSurface) -> None:
+    bounds, cell = grid.bounds_mm, grid.cell_mm
+    for place in printed.closed:
+        x, y = grid.centre_mm(grid.prefix + place)
+        drawing.box(x - cell / 2, y - cell / 2, cell, cell, shaded=True)
+    for column in range(grid.columns + 1):
+        x = bounds.left_mm + column * cell
+        drawing.line((x, bounds.near_mm), (x, bounds.far_mm), _GRID_LINE_MM, _GREY)
+    for row in range(grid.rows + 1):
+        y = bounds.near_mm + row * cell
+        drawing.line((bounds.left_mm, y), (bounds.right_mm, y), _GRID_LINE_MM, _GREY)
+    if printed.red_line is not None:
+        y = bounds.near_mm + printed.red_line * cell
+        drawing.line((bounds.left_mm, y), (bounds.right_mm, y), 2 * _GRID_LINE_MM, _RED)
+    side = min(_LINE_BOX_MM, cell - 2 * _BETWEEN_MM)
+    for row, words in enumerate(printed.line_boxes):
+        bottom = bounds.near_mm + (row + 0.5) * cell - side / 2
+        _draw_box(drawing, Box(words), bounds.right_mm + _APART_MM, bottom, side)
+
+
+def _draw_boxes(drawing: _Drawing, groups: tuple[BoxGroup, ...], strips: tuple[_Strip, ...]) -> None:
+    """Draw the groups from above, each in the first strip that has room for it."""
+    used = [0.0] * len(strips)
+    for group in groups:
+        for number, strip in enumerate(strips):
+            height = _height_of(group, strip)
+            if used[number] + height <= strip.height_mm:
+                _draw_group(drawing, group, strip, strip.top_mm - used[number])
+                used[number] += height + _BETWEEN_MM
+                break
+        else:
+            raise PrintError(
+                f"there is no room around the grid for the {len(group.boxes)} boxes of {group.title!r}; "
+                "move the layout's markers away from the grid, or have fewer boxes"
+            )
+
+
+def _side_of(group: BoxGroup) -> float:
+    return _SHAPE_BOX_MM if any(box.shape for box in group.boxes) else _BOX_MM
+
+
+def _across(group: BoxGroup, strip: _Strip) -> int:
+    return int((strip.width_mm + _BETWEEN_MM) // (_side_of(group) + _BETWEEN_MM))
+
+
+def _height_of(group: BoxGroup, strip: _Strip) -> float:
+    across = _across(group, strip)
+    if across < 1:
+        return math.inf
+    return _TITLE_MM + math.ceil(len(group.boxes) / across) * (_side_of(group) + _BETWEEN_MM)
+
+
+def _draw_group(drawing: _Drawing, group: BoxGroup, strip: _Strip, top: float) -> None:
+    side, across = _side_of(group), _across(group, strip)
+    drawing.words(strip.left_mm, top - 3.0, group.title, 7)
+    for number, box in enumerate(group.boxes):
+        down, right = divmod(number, across)
+        left = strip.left_mm + right * (side + _BETWEEN_MM)
+        _draw_box(drawing, box, left, top - _TITLE_MM - side - down * (side + _BETWEEN_MM), side)
+
+
+def _draw_box(drawing: _Drawing, box: Box, left: float, bottom: float, side: float) -> None:
+    drawing.box(left, bottom, side, side)
+    if not box.shape:
+        size_pt = 9.0
+        drawing.words(left + side / 2, bottom + side / 2 - _TEXT_DROP * size_pt, box.words, size_pt, centred=True)
+        return
+    lines = box.shape.split("/")
+    for column, row in _squares(lines):
+        x = left + side / 2 + (column - len(lines[0]) / 2) * _SHAPE_SQUARE_MM
+        y = bottom + side / 2 + (len(lines) / 2 - 1 - row) * _SHAPE_SQUARE_MM
+        drawing.box(x, y, _SHAPE_SQUARE_MM, _SHAPE_SQUARE_MM, shaded=True)
+
+
+def _squares(lines: list[str]) -> Iterator[tuple[int, int]]:
+    return ((column, row) for row, line in enumerate(lines) for column, mark in enumerate(line) if mark == "X")

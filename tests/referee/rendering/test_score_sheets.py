@@ -1,0 +1,126 @@
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from reportlab.pdfbase.pdfmetrics import stringWidth
+
+from engine.api import OptionValue
+from engine.printing import Box, BoxGroup, PrintedSheet
+from engine.registry import load
+from referee.errors import PrintError
+from referee.rendering.printed_sheets import PAPERS_MM, Page, write_pdf
+from referee.rendering.score_sheets import plan_sheets
+from referee.settings.table_layout import with_rules
+from tests.referee.rendering.test_printed_sheets import PX_PER_MM, rasterise
+from vision.layout.table import TableLayout, default_layout
+from vision.opencv import aruco_dictionary, detect_markers
+
+WRITTEN = ("blokus-dice", "number-drop")
+WIDE = "20x12/20/a1,b2/1,2,I3,V3/I4,L4,T4,O4,Z4/I5,L5,Y5/P5,U5,V5/T5,X5,F5/N5,W5,Z5"
+
+
+def planned(
+    name: str, options: Mapping[str, OptionValue], paper: str = "a4"
+) -> tuple[TableLayout, PrintedSheet, tuple[Page, ...]]:
+    game = load(name)
+    assert game.printed_sheet is not None
+    printed = game.printed_sheet(options)
+    layout = with_rules(default_layout(name), game, options)
+    return layout, printed, plan_sheets(game.title, printed, layout, paper)
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("paper", sorted(PAPERS_MM))
+def test_each_player_has_a_page_with_markers_where_the_layout_says(name: str, paper: str) -> None:
+    layout, _, pages = planned(name, {"players": 3}, paper)
+    detector = cv2.aruco.ArucoDetector(aruco_dictionary(layout.markers.dictionary))
+    assert len(pages) == 3
+    for part, page in zip(layout.parts(), pages, strict=True):
+        found = dict(detect_markers(detector, rasterise(page))[0])
+        assert sorted(found) == sorted(part.markers.centres_mm)
+        cut = page.cuts[0]
+        middle = np.array([cut.x_mm + cut.width_mm / 2, cut.y_mm + cut.height_mm / 2])
+        for marker_id, quad in found.items():
+            seen = quad.mean(axis=0) / PX_PER_MM * (1, -1) + (0, page.height_mm) - middle
+            assert seen == pytest.approx(part.markers.centres_mm[marker_id], abs=0.15)
+            assert quad[1][0] - quad[0][0] == pytest.approx(part.markers.side_mm * PX_PER_MM, abs=2), "upright"
+
+
+@pytest.mark.parametrize(("name", "size"), [("number-drop", (148, 210)), ("blokus-dice", (200, 200))])
+def test_a_sheet_is_as_large_as_its_layout_says(name: str, size: tuple[int, int]) -> None:
+    _, _, pages = planned(name, {})
+    assert {(page.cuts[0].width_mm, page.cuts[0].height_mm) for page in pages} == {size}
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("number-drop", {}), ("blokus-dice", {}), ("blokus-dice", {"sheet": WIDE})]
+)
+@pytest.mark.parametrize("paper", sorted(PAPERS_MM))
+def test_all_that_is_printed_lies_on_the_sheet_and_clear_of_the_markers(
+    name: str, options: dict[str, OptionValue], paper: str
+) -> None:
+    layout, _, pages = planned(name, options, paper)
+    page, cut = pages[0], pages[0].cuts[0]
+    assert cut.x_mm >= 5
+    assert cut.y_mm >= 35, "clear of the ruler"
+    markers = [
+        (shape[0].x_mm, min(part.y_mm for part in shape) - 1, max(part.y_mm for part in shape) + 4)
+        for shape in page.shapes
+    ]
+    side = layout.markers.side_mm
+    texts = [
+        (label.x_mm - centred / 2, label.y_mm, label.x_mm + wide - centred / 2)
+        for label in page.labels
+        for wide in [stringWidth(label.text, "Helvetica", label.size_pt) * 25.4 / 72]
+        for centred in [wide if label.centred else 0.0]
+        if label.y_mm > cut.y_mm
+    ]
+    lines = [
+        (min(x, to_x), min(y, to_y), max(x, to_x))
+        for one in page.lines
+        for (x, y), (to_x, to_y) in [(one.start_mm, one.end_mm)]
+    ]
+    for left, y, right in texts + lines:
+        assert cut.x_mm <= left
+        assert right <= cut.x_mm + cut.width_mm
+        for marker_left, low, high in markers:
+            assert right <= marker_left or left >= marker_left + side or y <= low or y >= high
+
+
+def test_number_drop_has_its_red_line_between_lines_11_and_12() -> None:
+    _, _, pages = planned("number-drop", {})
+    cut = pages[0].cuts[0]
+    red = [line for line in pages[0].lines if line.colour[0] > 0.5]
+    assert [line.start_mm[1] - (cut.y_mm + 105) for line in red] == [pytest.approx(-84 + 11 * 12)]
+    beside = sorted((label.y_mm, label.text) for label in pages[0].labels if label.text in {"+2", "-5"})
+    assert [text for _, text in beside] == ["+2"] * 11 + ["-5"] * 3
+
+
+def test_a_sheet_of_ones_own_is_printed_with_its_squares() -> None:
+    layout, printed, pages = planned("blokus-dice", {"sheet": WIDE, "players": 2})
+    assert (layout.board.columns, layout.board.rows, layout.board.cell_mm) == (20, 12, 7)
+    assert printed.closed == ("a1", "b2")
+    assert len(pages[0].shaded) == 2 + 89, "the closed squares, and those of the shapes to cross off"
+    assert len(printed.groups[-1].boxes) == 20
+
+
+def test_boxes_without_room_and_a_sheet_too_large_are_refused() -> None:
+    layout = default_layout("number-drop")
+    crowded = PrintedSheet(7, 14, (BoxGroup("many", (Box("1"),) * 200),))
+    with pytest.raises(PrintError, match="no room around the grid for the 200 boxes of 'many'"):
+        plan_sheets("Game", crowded, layout, "a4")
+    centres = {0: (-168.0, 168.0), 1: (168.0, 168.0), 2: (168.0, -168.0), 3: (-168.0, -168.0)}
+    large = replace(layout, markers=replace(layout.markers, centres_mm=centres))
+    with pytest.raises(PrintError, match="360 x 360 mm, which does not fit on a4"):
+        plan_sheets("Game", crowded, large, "a4")
+
+
+def test_the_pdf_has_lines_colours_and_words(tmp_path: Path) -> None:
+    _, _, pages = planned("number-drop", {"players": 1})
+    write_pdf(pages, tmp_path / "sheet.pdf", title="sheet")
+    pdf = (tmp_path / "sheet.pdf").read_bytes()
+    for words in (b"(Number Drop, sheet of p1)", b"(+2)", b"(Name)", b".85 .1 .1 RG", b"must be exactly 100 mm"):
+        assert words in pdf
