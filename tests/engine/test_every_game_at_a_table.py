@@ -34,7 +34,7 @@ def test_a_table_is_judged_as_the_rules_say(check, game, options):
 
 
 @every_game
-def test_the_page_of_the_game_lists_its_options(game):
+def test_the_page_of_the_game_says_how_options_and_rules_are_listed(game):
     checks.check_page(game)
 
 
