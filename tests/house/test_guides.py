@@ -13,7 +13,6 @@ from xml.etree import ElementTree
 import pytest
 
 from benchmarks.colours import DISTINCT_DIFFERENCE, Eye, difference
-from common.srgb import linear_from_srgb
 from firmware_bridge import wled
 from firmware_bridge.pin_maps.boards import BOARDS, example_pin_map
 from firmware_bridge.wled import linearized
@@ -32,7 +31,7 @@ BOARD, WLED, COLOURS, PI, VIRTUAL_TABLE = (
 DRAWN = runpy.run_path(str(ROOT / "scripts" / "draw_wiring.py"))
 PICTURES = sorted((ROOT / "docs" / "pictures").glob("wiring-*.svg"))
 LIT = [colour for colour in Colour if colour is not Colour.OFF]
-FULL_MA, DARK_MA, CHANNEL_MA = 60, 1, 20
+FULL_MA, DARK_MA = 60, 1
 
 
 def rows(text: str, *columns: str) -> list[tuple[str, ...]]:
@@ -46,16 +45,6 @@ def test_the_currents_of_strips_are_right() -> None:
     for lights, dark_ma, white_ma in table:
         assert int(dark_ma) == int(lights) * DARK_MA
         assert int(white_ma) == int(lights) * (FULL_MA + DARK_MA)
-
-
-def test_the_currents_of_colours_follow_from_their_light() -> None:
-    table = dict(rows(BOARD, r"(\w+)", r"(\d+\.\d)"))
-    assert set(table) == {colour.name.lower() for colour in LIT}
-    for colour in LIT:
-        exact_ma = CHANNEL_MA * sum(linear_from_srgb(channel / 255) for channel in colour.value)
-        assert float(table[colour.name.lower()]) == pytest.approx(exact_ma, abs=0.05)
-    assert "64 + 3 × 10.3 = 95 mA" in BOARD
-    assert round(64 + 3 * float(table["green"])) == 95
 
 
 def test_fuses_follow_from_the_rule() -> None:
