@@ -14,6 +14,7 @@ from engine.records.record import make, read, replay, write
 from engine.registry import games, load
 from engine.support.chance import format_roll
 from engine.support.players import RESIGN, format_announcement, parse_announcement
+from tests.effort import cases
 from tests.engine.whole_games import (
     COSTLY,
     CountingClock,
@@ -24,6 +25,7 @@ from tests.engine.whole_games import (
     scores_of,
     states_along,
     steps_of,
+    stretch_of,
     told,
     variants,
 )
@@ -117,7 +119,7 @@ def test_texts_go_round(game, options):
 
 @every_variant
 def test_perft_begins_with_the_counted_turns(game, options):
-    for state in states_along(game, options, 4, most_steps=30, some=2):
+    for state in states_along(game, options, 4, most_steps=MOST_STEPS, some=2):
         assert perft(game, state, 0) == 1
         if game.awaits_roll(state):
             roll = any_roll(game, state, Random(0))
@@ -158,7 +160,7 @@ def test_possible_rolls_are_all_there_is(game, options):
 @every_variant
 def test_records_of_random_games_replay_and_are_written_again_byte_for_byte(game, options):
     rng = Random(6)
-    for _ in range(1 if game.name in COSTLY else 2):
+    for _ in range(1 if game.name in COSTLY else cases(2)):
         start = game.rules.new(options)
         steps = play(game, start, rng, most_steps=steps_of(game, MOST_STEPS), announcing=0.02)
         record = make(game, start, [(step.what, step.after, "") for step in steps], [("Event", "at random")])
@@ -171,10 +173,9 @@ def test_records_of_random_games_replay_and_are_written_again_byte_for_byte(game
         assert dict(record.scores) == dict(scores_of(game, steps[-1].after))
 
 
-def finished(game, options, seed):
+def finished(game, options):
     """The end of a game, and what led to it: played out where that takes few steps, else somebody resigns."""
-    start = game.rules.new(options)
-    steps = play(game, start, Random(seed), most_steps=steps_of(game, MOST_STEPS))
+    steps = stretch_of(game, options, most_steps=MOST_STEPS)
     state = steps[-1].after
     while state.to_move is not None:
         state = game.rules.announce(state, Announcement(RESIGN, state.to_move))
@@ -183,7 +184,7 @@ def finished(game, options, seed):
 
 @every_variant
 def test_nothing_is_played_once_the_game_is_over(game, options):
-    steps, end = finished(game, options, 7)
+    steps, end = finished(game, options)
     assert game.rules.outcome(end) is not None
     assert not game.rules.players_to_move(end)
     assert not game.awaits_roll(end)

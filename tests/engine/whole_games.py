@@ -1,5 +1,6 @@
 """Whole games played at random through the interface alone, for tests that hold for every game."""
 
+import functools
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -99,11 +100,21 @@ def play(game, state, rng, *, most_steps=10_000, announcing=0.0):
     return steps
 
 
+def stretch_of(game, options, *, most_steps):
+    """The steps of one game at random from the start, the same each time; it is played once."""
+    return _stretch(game, tuple(options.items()), most_steps)
+
+
+@functools.lru_cache(maxsize=200)
+def _stretch(game, options, most_steps):
+    start = game.rules.new(dict(options))
+    return play(game, start, Random(str(options)), most_steps=steps_of(game, most_steps))
+
+
 def states_along(game, options, seed, *, most_steps, some):
-    """Some of the states of a game at random, the start and the last among them."""
+    """Some of the states of a game at random, the start and the last among them; the seed says which."""
     rng = Random(seed)
-    start = game.rules.new(options)
-    states = [start, *(step.after for step in play(game, start, rng, most_steps=steps_of(game, most_steps)))]
+    states = [game.rules.new(options), *(step.after for step in stretch_of(game, options, most_steps=most_steps))]
     chosen = sorted({0, len(states) - 1, *(rng.randrange(len(states)) for _ in range(some))})
     return [states[number] for number in chosen]
 

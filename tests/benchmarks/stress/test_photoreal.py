@@ -6,11 +6,12 @@ import pytest
 from benchmarks.parts.stress.photoreal import IN_THE_SCENE, Taken, developed, harder, picture_levels
 from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import Scene
+from simulator.scene.viewpoint import lens
 from simulator.table import standard_setting
 from vision.locating.location import locate
 from vision.sampling import linear_light
 
-SETTING = standard_setting()
+SETTING = standard_setting(lens((640, 480)))
 LEVELS = picture_levels()
 
 

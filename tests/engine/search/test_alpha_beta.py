@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from engine.search.alpha_beta import MOST_GUESS, Found, best_move
 from engine.search.budget import CountingClock, Deadline
 from engine.search.two_player import EXACT, Table
+from tests.effort import cases
 from tests.engine.search.toy_rules import (
     START,
     Nim,
@@ -52,7 +53,7 @@ def test_score_and_move_are_those_of_a_plain_search(
 
 def test_thousands_of_random_games_are_solved_rightly() -> None:
     wins = losses = draws = 0
-    for seed in range(2_000):
+    for seed in range(cases(2_000)):
         rules = RandomGame(seed, 5, 3)
         found = best_move(rules, START, no_hurry(), Random(0))
         if found.depth == 1 and not found.proven:
@@ -62,10 +63,10 @@ def test_thousands_of_random_games_are_solved_rightly() -> None:
         wins += found.win_in is not None
         losses += found.loss_in is not None
         draws += found.score == 0
-    assert min(wins, losses, draws) > 100
+    assert min(wins, losses, draws) > cases(100)
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(cases(150)))
 def test_where_positions_come_back_proven_wins_and_losses_are_true(seed: int) -> None:
     rules = RandomGame(seed, 5, 3, loops=True)
     found = best_move(rules, START, no_hurry(), Random(0), most_depth=9)
@@ -75,7 +76,7 @@ def test_where_positions_come_back_proven_wins_and_losses_are_true(seed: int) ->
 
 @pytest.mark.parametrize("room", [2, 10, 50])
 def test_a_table_too_small_changes_no_answer(room: int) -> None:
-    for seed in range(60):
+    for seed in range(cases(60)):
         rules = RandomGame(seed, 5, 3)
         table: Table[int] = Table(room)
         found = best_move(rules, START, no_hurry(), Random(0), table=table)

@@ -10,6 +10,7 @@ from engine.errors import AmbiguousError, IllegalTurnError, OptionError, Unreada
 from engine.games.blockade.advice.playouts import MutableBoard
 from engine.games.blockade.state import BlockadeTurn, Move
 from engine.perft import perft, split, start_of_count
+from tests.effort import cases
 from tests.engine.games.blockade import oracle
 from tests.engine.games.blockade.strategies import GAME, frozen, state_of
 from tests.engine.games.blockade.test_explain import ROLLED, ready, towered
@@ -271,7 +272,7 @@ def test_a_lazy_list_of_turns_is_a_sequence():
 def test_random_games_of_the_fast_table_are_legal(options):
     rng = random.Random(3)
     state = GAME.rules.new({"starts": "warm", **options})
-    for _ in range(40):
+    for _ in range(cases(40)):
         state = GAME.dice.rolled(state, Roll((str(rng.randint(1, 2)), str(rng.randint(1, 2)))))
         table = MutableBoard(state)
         moved, won = table.random_turn(state.to_move, state.roll, rng)

@@ -85,7 +85,7 @@ def test_hints_beat_chance():
         while state.to_move is not None:
             state = GAME.dice.rolled(state, Roll((str(rng.randint(1, 4)), str(rng.randint(1, 4)))))
             if state.to_move == seat:
-                state = GAME.rules.apply(state, hint(state).turn)
+                state = GAME.rules.apply(state, hint(state, deadline_s=0.3).turn)
             else:
                 table = MutableBoard(state)
                 table.random_turn(state.to_move, state.roll, rng)

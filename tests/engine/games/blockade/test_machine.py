@@ -10,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from engine.api import Announcement, Roll, Strength
 from engine.games.blockade.advice.hints import hint
 from engine.search.budget import CountingClock
+from tests.effort import cases
 from tests.engine.games.blockade.strategies import GAME, OPTIONS, frozen
 
 BLACK_PIECES = Counter({"black L": 5, "black M": 5, "black S": 5})
@@ -111,4 +112,4 @@ class WholeGame(RuleBasedStateMachine):
 
 # A game is many examples in one, so fewer games than examples elsewhere; the profile still decides how many.
 TestWholeGame = WholeGame.TestCase
-TestWholeGame.settings = settings(max_examples=max(2, settings.default.max_examples // 16), stateful_step_count=40)
+TestWholeGame.settings = settings(max_examples=cases(6, 2), stateful_step_count=40)

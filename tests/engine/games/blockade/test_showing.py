@@ -12,6 +12,7 @@ from engine.games.blockade.enumeration.terrain import terrain_of
 from engine.games.blockade.enumeration.way import way_to
 from engine.games.blockade.showing import is_whole_turn
 from engine.showing import turns_showing
+from tests.effort import cases
 from tests.engine.games.blockade import oracle
 from tests.engine.games.blockade.strategies import GAME, state_of
 from tests.engine.games.blockade.test_oracle import EITHER_MAY_WAIT, LAST_BLACK, sharing, swapping, winning
@@ -57,7 +58,7 @@ def compare(state, rng, sightings):
 @pytest.mark.parametrize("seed", range(4))
 def test_the_same_turns_as_in_the_whole_list(seed):
     rng = random.Random(seed)
-    assert sum(compare(random_state(rng, 3), rng, 8) for _ in range(3))
+    assert sum(compare(random_state(rng, 3), rng, 8) for _ in range(cases(3)))
 
 
 @pytest.mark.long

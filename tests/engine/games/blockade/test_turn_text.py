@@ -13,6 +13,7 @@ from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.games.blockade.game import GAME
 from engine.games.blockade.notation import written_turn
 from engine.support.chance import drawn
+from tests.effort import cases
 
 
 def after_roll(seed: int, rounds: int):
@@ -28,11 +29,11 @@ def after_roll(seed: int, rounds: int):
     return state, rng
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(cases(6)))
 def test_what_was_written_is_read_as_it_was(seed: int) -> None:
     state, rng = after_roll(seed, seed)
     turns = GAME.rules.legal_turns(state)
-    for _ in range(20):
+    for _ in range(cases(20)):
         turn = turns[rng.randrange(len(turns))]
         assert written_turn(state, GAME.notation.format_turn(turn), None) == turn
 

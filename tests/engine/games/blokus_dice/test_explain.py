@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from engine.api import EMPTY, Announcement
 from engine.errors import IllegalTurnError, UnreadableError
+from tests.effort import cases
 from tests.engine.games.blokus_dice.strategies import GAME, states
 
 SHEET = "sheet=6x5/1/c3/1,2/I3/V3/I4,L4/L5/O4"
@@ -135,7 +136,7 @@ def test_what_is_no_place_or_look(change):
         GAME.table.explain(GAME.notation.parse_state(NEW), changed(change))
 
 
-@settings(max_examples=max(40, settings.default.max_examples // 3))
+@settings(max_examples=cases(40, 15))
 @given(states(), st.integers(0, 10**6))
 def test_legal_turns_break_no_rule(state, choice):
     assert GAME.table.explain(state, GAME.table.appearance(state)) == ()

@@ -19,6 +19,7 @@ from engine.games.blokus_dice.advice.evaluation import (
 )
 from engine.search.budget import CountingClock
 from engine.support.chance import drawn
+from tests.effort import cases
 from tests.engine.games.blokus_dice.strategies import GAME, OPTIONS, played
 
 SMALL = "5x5/1/-/1,2/I3/V3/I4/L4/O4"
@@ -40,7 +41,7 @@ def to_draw(options, seed, most_turns=60):
     )
 
 
-@settings(max_examples=max(10, settings.default.max_examples // 5))
+@settings(max_examples=cases(20, 5))
 @given(OPTIONS, st.integers(0, 2**32), st.sampled_from(Strength))
 def test_hints_are_legal_turns_of_the_die_they_name(options, seed, strength):
     state = to_draw(options, seed)

@@ -12,6 +12,7 @@ from engine.games.blokus_dice.advice.evaluation import PlacementFinder, finder_o
 from engine.games.blokus_dice.advice.playouts import play_random_game
 from engine.games.blokus_dice.turns import ways_to_lay
 from engine.support.chance import play_random_games
+from tests.effort import cases
 from tests.engine.games.blokus_dice.strategies import GAME, OPTIONS, states
 
 
@@ -119,7 +120,7 @@ class WholeGame(RuleBasedStateMachine):
 
 TestWholeGame = WholeGame.TestCase
 # A game is many examples in one, so fewer games than examples elsewhere; the profile still decides how many.
-TestWholeGame.settings = settings(max_examples=max(5, settings.default.max_examples // 4), stateful_step_count=40)
+TestWholeGame.settings = settings(max_examples=cases(25, 5), stateful_step_count=40)
 
 
 @pytest.mark.parametrize("options", [{}, {"players": 2}, {"players": 3, "standby": "follows_start_player"}])
@@ -127,7 +128,7 @@ def test_fast_random_games_are_like_slow_ones(options):
     start = GAME.rules.new(options)
     fast, slow = (
         GAME.advice.playouts(start, 150, random.Random(1)),
-        play_random_games(GAME.rules, start, 60, random.Random(2), dice=GAME.dice, most_plies=1000),
+        play_random_games(GAME.rules, start, cases(60, 30), random.Random(2), dice=GAME.dice, most_plies=1000),
     )
     assert (fast.games, fast.unfinished) == (150, 0)
     assert sum(fast.wins.values()) + fast.draws == 150

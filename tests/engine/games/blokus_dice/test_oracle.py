@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.api import Announcement, Roll
+from tests.effort import cases
 from tests.engine.games.blokus_dice import oracle
 from tests.engine.games.blokus_dice.strategies import GAME, as_oracle, positions, written
 
@@ -32,7 +33,7 @@ def compare(table, state):
         assert GAME.rules.outcome(state) is None
 
 
-@settings(max_examples=max(5, settings.default.max_examples // 20))
+@settings(max_examples=cases(5, 2))
 @given(positions())
 def test_turns_of_random_positions_are_the_oracles(table):
     state = GAME.notation.parse_state(written(table))
@@ -65,7 +66,7 @@ def follow(seed):
             assert GAME.notation.format_state(state) == written(table)
 
 
-@settings(max_examples=max(4, settings.default.max_examples // 25))
+@settings(max_examples=cases(4, 2))
 @given(st.integers(0, 2**32))
 def test_whole_games_go_as_the_oracles(seed):
     follow(seed)

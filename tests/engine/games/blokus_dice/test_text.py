@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
+from tests.effort import cases
 from tests.engine.games.blokus_dice import oracle
 from tests.engine.games.blokus_dice.strategies import GAME, OPTIONS, states
 
@@ -21,7 +22,7 @@ def test_starts_read_back(options):
     assert GAME.notation.parse_state(GAME.notation.format_state(state)) == state
 
 
-@settings(max_examples=max(20, settings.default.max_examples // 3))
+@settings(max_examples=cases(33))
 @given(states(), st.integers(0, 10**6))
 def test_positions_and_turns_read_back(state, choice):
     text = GAME.notation.format_state(state)

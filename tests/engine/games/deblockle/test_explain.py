@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from engine.api import EMPTY
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.registry import load
+from tests.effort import cases
 from tests.engine.games.deblockle import oracle
 from tests.engine.games.deblockle.strategies import positions
 
@@ -233,7 +234,7 @@ def test_what_is_no_look_or_side_is_refused(after, facings):
 @pytest.mark.parametrize("seed", range(4))
 def test_every_legal_turn_and_no_change_are_explained_by_nothing(seed, hidden):
     rng = random.Random(f"legal {seed}")
-    for _ in range(40):
+    for _ in range(cases(40)):
         state = GAME.notation.parse_state(oracle.text(oracle.random_position(rng)))
         if hidden and state.options.side_by_side:
             state = GAME.table.set_up(GAME.table.appearance(state), anywhere=True)

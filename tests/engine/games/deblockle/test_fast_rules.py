@@ -10,6 +10,7 @@ from engine.games.deblockle import fast_rules
 from engine.games.deblockle.advice.playouts import turn_sampler_of
 from engine.registry import load
 from engine.support.chance import play_random_games
+from tests.effort import cases
 from tests.engine.games.deblockle import oracle
 
 GAME = load("deblockle")
@@ -38,7 +39,7 @@ def assert_same(state, rng, tried=3):
 @pytest.mark.parametrize("seed", range(6))
 def test_same_turns_and_results_as_the_plain_rules(seed):
     rng = random.Random(seed)
-    for _ in range(150):
+    for _ in range(cases(150)):
         assert_same(GAME.notation.parse_state(oracle.text(oracle.random_position(rng))), rng)
 
 
@@ -52,7 +53,7 @@ def test_same_turns_and_results_on_many_positions():
 @pytest.mark.parametrize("seed", range(4))
 def test_same_turns_as_the_oracle(seed):
     rng = random.Random(100 + seed)
-    for _ in range(60):
+    for _ in range(cases(60)):
         position = oracle.random_position(rng)
         state = GAME.notation.parse_state(oracle.text(position))
         keys = {(turn.start, turn.rolled_to[0], turn.top, turn.end) for turn in turns_by_the_core(state)}
@@ -89,7 +90,7 @@ def test_hidden_faces_are_no_position_and_every_world_is_drawn():
 def test_every_turn_and_no_other_is_drawn(seed):
     """On random positions, blocked ones among them, under all options."""
     rng = random.Random(200 + seed)
-    for _ in range(12):
+    for _ in range(cases(12)):
         state = GAME.notation.parse_state(oracle.text(oracle.random_position(rng)))
         core, position = fast_rules.fast_rules_of(state.options), fast_rules.known_position(state)
         moves = core.moves(position)
@@ -133,10 +134,10 @@ def test_there_is_no_turn_to_draw_after_the_end():
 def test_games_at_random_end_as_they_do_by_the_interface(options):
     state = GAME.rules.new({"blocks_gold": 1, "blocks_teal": 1, **options})
     quick = GAME.advice.playouts(state, 200, random.Random(1))
-    plain = play_random_games(GAME.rules, state, 8, random.Random(1))
+    plain = play_random_games(GAME.rules, state, cases(8, 3), random.Random(1))
     assert quick.unfinished == plain.unfinished == 0
     assert sum(quick.wins.values()) + quick.draws == quick.games == 200
-    assert quick.plies / 200 == pytest.approx(plain.plies / 8, rel=0.8)
+    assert quick.plies / 200 == pytest.approx(plain.plies / plain.games, rel=0.8)
     assert all(quick.wins[player] > 40 for player in GAME.players)
 
 

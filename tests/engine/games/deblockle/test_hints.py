@@ -1,5 +1,6 @@
 """Hints: a win in one turn is taken, a loss in one avoided, and there is always one while the game goes on."""
 
+import functools
 import itertools
 import random
 from dataclasses import replace
@@ -12,6 +13,7 @@ from engine.games.deblockle.advice.evaluation import search_rules_of
 from engine.games.deblockle.fast_rules import OVER, fast_rules_of, known_position
 from engine.registry import load
 from engine.search.budget import CountingClock
+from tests.effort import cases
 from tests.engine.games.deblockle import oracle
 
 GAME = load("deblockle")
@@ -32,6 +34,7 @@ def wins_at_once(state, player):
     )
 
 
+@functools.cache
 def drawn_positions(count, seed, wanted):
     """Random positions of the oracle in which each side has few blocks left and what is wanted holds."""
     rng = random.Random(seed)
@@ -41,9 +44,17 @@ def drawn_positions(count, seed, wanted):
     return list(itertools.islice((state for state in found if state.to_move and wanted(state)), count))
 
 
+def mover_wins_at_once(state):
+    return wins_at_once(state, state.to_move)
+
+
+def other_wins_at_once(state):
+    return wins_at_once(replace(state, to_move=other(state)), other(state))
+
+
 @pytest.mark.parametrize("strength", Strength)
 def test_a_win_in_one_is_always_taken(strength):
-    for state in drawn_positions(12, 1, lambda state: wins_at_once(state, state.to_move)):
+    for state in drawn_positions(cases(12, 4), 1, mover_wins_at_once):
         found = hint(state, strength=strength, reads=80)
         assert GAME.rules.outcome(GAME.rules.apply(state, found.turn)).winner == state.to_move
         assert (found.expected, found.sure, found.reason) == (1.0, 1.0, "wins: the last block leaves the board")
@@ -51,7 +62,9 @@ def test_a_win_in_one_is_always_taken(strength):
 
 def test_nothing_keeps_a_ready_block_from_leaving():
     """No turn can avoid a loss in one, since nothing ever stands on a star: the hint says that it holds out."""
-    for state in drawn_positions(6, 2, lambda state: wins_at_once(replace(state, to_move=other(state)), other(state))):
+    for state in drawn_positions(
+        cases(6, 2), 2, lambda state: wins_at_once(replace(state, to_move=other(state)), other(state))
+    ):
         if wins_at_once(state, state.to_move):
             continue
         foe = other(state)
@@ -114,7 +127,7 @@ def test_every_hint_is_a_legal_turn_of_the_player_to_move(seed, hidden):
     state = GAME.rules.new(options)
     if hidden:
         state = GAME.table.set_up(GAME.table.appearance(state), options)
-    for _ in range(10):
+    for _ in range(cases(10)):
         if state.to_move is None:
             break
         heard = []

@@ -6,6 +6,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from engine.api import EMPTY, Certainty
 from engine.registry import load
+from tests.effort import cases
 from tests.engine.games.deblockle.strategies import HANDICAPS, PLAYERS, RULE_OPTIONS
 
 GAME = load("deblockle")
@@ -115,7 +116,7 @@ class SideBySideNever(RuleBasedStateMachine):
 
 
 # A game is many examples in one, so fewer games than examples elsewhere; the profile still decides how many.
-quick = settings(max_examples=max(7, settings.default.max_examples // 4), stateful_step_count=25)
+quick = settings(max_examples=cases(25, 7), stateful_step_count=25)
 TestWholeGame = WholeGame.TestCase
 TestWholeGame.settings = quick
 TestSideBySideNever = SideBySideNever.TestCase

@@ -8,6 +8,7 @@ import pytest
 from engine.api import Certainty
 from engine.perft import perft, split
 from engine.registry import load
+from tests.effort import cases
 from tests.engine.games.deblockle import oracle
 
 GAME = load("deblockle")
@@ -26,10 +27,10 @@ def assert_same(position):
     return state, turns
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_same_turns_and_same_results_on_random_positions(seed):
     rng = random.Random(seed)
-    for _ in range(120):
+    for _ in range(cases(240)):
         position = oracle.random_position(rng)
         state, turns = assert_same(position)
         for turn in rng.sample(turns, min(2, len(turns))):
@@ -48,11 +49,11 @@ def test_same_turns_on_many_random_positions():
         assert_same(oracle.random_position(rng))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_hidden_faces_are_every_world_at_once(seed):
     """Certain is legal in every world, not known yet in some, and applying keeps exactly the worlds it was legal in."""
     rng = random.Random(1000 + seed)
-    for _ in range(7):
+    for _ in range(cases(14)):
         position = oracle.random_position(rng, most_blocks=2)
         seen = GAME.table.appearance(GAME.notation.parse_state(oracle.text(position)))
         options = {**position["options"], "starts": rng.choice(["gold", "teal"])}

@@ -10,6 +10,7 @@ from engine.api import EMPTY, Announcement, Certainty
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.games.diaballik.state import Action, DiaballikTurn
 from engine.registry import load
+from tests.effort import cases
 from tests.engine.games.diaballik.strategies import states
 
 GAME = load("diaballik")
@@ -184,7 +185,7 @@ def test_more_misdeeds(rule, text, change):
 
 
 @given(states(), st.integers(0, 10**6))
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 def test_a_legal_turn_breaks_nothing_and_anything_else_something(state, choice):
     turns = GAME.rules.legal_turns(state)
     after = GAME.table.appearance(GAME.rules.apply(state, turns[choice % len(turns)]))

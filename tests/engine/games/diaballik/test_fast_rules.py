@@ -13,6 +13,7 @@ from engine.games.diaballik.state import GOAL, other
 from engine.games.diaballik.turns import begun, results_by_playing
 from engine.registry import load
 from engine.support.chance import play_random_games
+from tests.effort import cases
 from tests.engine.games.diaballik.strategies import states
 
 GAME = load("diaballik")
@@ -33,7 +34,7 @@ def by_playing(state):
 
 
 @given(states(**USUAL))
-@settings(max_examples=150)
+@settings(max_examples=cases(150))
 def test_results_from_tables_are_those_played_out(state):
     packed = by_tables(state)
     assert len(set(packed)) == len(packed)
@@ -71,7 +72,7 @@ def test_every_result_is_proposed_exactly_once(state):
 def test_random_games_are_those_of_the_interface_on_the_whole(text):
     """Wins, lengths and games cut off come out alike, within what chance explains (five standard errors)."""
     state = GAME.notation.parse_state(f"w.bWww./...w..w/.b...../......./..w..../.b...b./...Bb.b {text}")
-    plain = play_random_games(GAME.rules, state, 150, Random(1), most_plies=12)
+    plain = play_random_games(GAME.rules, state, cases(150, 60), Random(1), most_plies=12)
     quick = GAME.advice.playouts(state, 6000, Random(2), most_plies=12)
     for one, two in [
         (plain.wins.get("black", 0), quick.wins.get("black", 0)),

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from engine.api import EMPTY, Announcement, Certainty
 from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
 from engine.registry import load
+from tests.effort import cases
 from tests.engine.games.diaballik.strategies import OPTIONS, states
 
 GAME = load("diaballik")
@@ -233,7 +234,7 @@ def test_any_position_may_be_set_up_where_that_was_agreed(state):
 
 
 @given(states(antiplay="announced"), states(antiplay="announced"))
-@settings(max_examples=30)
+@settings(max_examples=cases(30))
 def test_amending_makes_any_position_of_any_other(one, two):
     amended = GAME.table.amend(one, GAME.table.appearance(two), two.to_move)
     assert (GAME.table.appearance(amended), amended.to_move) == (GAME.table.appearance(two), two.to_move)
@@ -288,7 +289,7 @@ def test_of_turns_that_look_alike_the_quiet_one_was_played():
 
 
 @given(states())
-@settings(max_examples=15)
+@settings(max_examples=cases(15))
 def test_what_is_in_a_hand_is_unfinished(state):
     results = [GAME.table.appearance(GAME.rules.apply(state, turn)) for turn in GAME.rules.legal_turns(state)]
     positions = GAME.table.unfinished(state)

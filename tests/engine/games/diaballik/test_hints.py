@@ -15,6 +15,7 @@ from engine.games.diaballik.state import GOAL
 from engine.games.diaballik.turns import begun, claimed_results, packed_results
 from engine.registry import load
 from engine.search.budget import CountingClock
+from tests.effort import cases
 from tests.engine.games.diaballik import oracle
 from tests.engine.games.diaballik.strategies import states
 
@@ -30,7 +31,7 @@ def hint(state, seed=0, reads=60, **given):
 
 
 @given(states())
-@settings(max_examples=25)
+@settings(max_examples=cases(25))
 def test_a_hint_is_legal_and_takes_a_win(state):
     player = state.to_move
     wins = {turn for turn in GAME.rules.legal_turns(state) if winner_after(state, turn) == player}
@@ -56,7 +57,7 @@ def test_a_loss_in_one_is_avoided_if_it_can_be(strength, options):
     """In positions in which the opponent could win next, and some but not all turns prevent it."""
     rng = random.Random(f"{strength}")
     found = 0
-    while found < 3:
+    while found < cases(3):
         position = oracle.random_position(rng, antiplay="announced", antiplay_contacts="both_sides", **options)
         state = GAME.notation.parse_state(oracle.drawing(position))
         turns = GAME.rules.perft_turns(state)

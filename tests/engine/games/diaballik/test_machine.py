@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from engine.registry import load
+from tests.effort import cases
 from tests.engine.games.diaballik.strategies import OPTIONS
 
 GAME = load("diaballik")
@@ -80,6 +81,6 @@ class WholeGame(RuleBasedStateMachine):
         assert bool(GAME.rules.announcements(self.state)) == (outcome is None)
 
 
-quick = settings(max_examples=max(5, settings.default.max_examples // 6), stateful_step_count=25)
+quick = settings(max_examples=cases(16, 5), stateful_step_count=25)
 TestWholeGame = WholeGame.TestCase
 TestWholeGame.settings = quick

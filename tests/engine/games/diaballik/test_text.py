@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.perft import perft
 from engine.registry import load
+from tests.effort import cases
 from tests.engine.games.diaballik import oracle
 from tests.engine.games.diaballik.strategies import OPTIONS, positions, states
 
@@ -20,7 +21,7 @@ ANTI_PLAY = "......./..W..w./.w.ww.w/w...b.b/b....../......./.bB..bb"
 
 
 @given(OPTIONS, st.lists(st.integers(0, 10**6), max_size=6))
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 def test_states_and_turns_round_trip_byte_for_byte(options, choices):
     state = GAME.rules.new(options)
     for choice in choices:
@@ -48,7 +49,7 @@ def test_a_drawing_and_the_strict_text_are_the_same_state(position):
 
 
 @given(states(), st.integers(0, 10**6), st.randoms(use_true_random=False))
-@settings(max_examples=50)
+@settings(max_examples=cases(50))
 def test_any_order_of_actions_gives_the_same_turn(state, choice, rng):
     turns = GAME.rules.legal_turns(state)
     turn = turns[choice % len(turns)]
@@ -63,7 +64,7 @@ def test_any_order_of_actions_gives_the_same_turn(state, choice, rng):
 
 
 @given(states())
-@settings(max_examples=25)
+@settings(max_examples=cases(25))
 def test_written_turns_differ_within_a_position(state):
     written = [GAME.notation.format_turn(turn) for turn in GAME.rules.legal_turns(state)]
     assert len(set(written)) == len(written)

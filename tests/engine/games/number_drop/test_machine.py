@@ -10,6 +10,7 @@ from engine.api import EMPTY
 from engine.games.number_drop.sheet import GRID
 from engine.games.number_drop.state import Combination, Drop, PenaltyDrop, Slide
 from engine.support.grid import members
+from tests.effort import cases
 from tests.engine.games.number_drop import oracle
 from tests.engine.games.number_drop.strategies import GAME, OPTIONS, turns_of
 
@@ -104,4 +105,4 @@ class WholeGame(RuleBasedStateMachine):
 
 
 TestWholeGame = WholeGame.TestCase
-TestWholeGame.settings = settings(max_examples=settings.default.max_examples // 4, stateful_step_count=60)
+TestWholeGame.settings = settings(max_examples=cases(25, 5), stateful_step_count=60)
