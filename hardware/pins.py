@@ -88,7 +88,7 @@ def _model(computer: Computer) -> Iterator[Finding]:
     try:
         model = (computer.root / _MODEL).read_text(encoding="utf-8", errors="replace").strip("\0 \n")
     except OSError:
-        yield Finding.note("computer", "this is no Raspberry Pi, as far as it says", "use the terminal for lights")
+        yield Finding.note("computer", "this does not seem to be a Raspberry Pi", "use the terminal for lights")
         return
     yield Finding.ok("computer", model)
 

@@ -248,7 +248,9 @@ def _calibration(settings: Settings) -> Iterator[Finding]:
 
 def _looks(looks: Path | None, load: Callable[[Path], Appearance]) -> Finding:
     if looks is None:
-        return Finding.note("looks", "none are set; they are learned from each set-up", "referee enrol is surer")
+        return Finding.note(
+            "looks", "none are set; they are learned from each set-up", "`referee enrol` gives more reliable results"
+        )
     try:
         known = load(looks)
     except VisionError as error:

@@ -56,7 +56,7 @@ def decode_image(data: bytes, name: str) -> Image:
     except cv2.error as error:
         raise FrameError(f"{name} cannot be decoded: {error.err}") from error
     if image is None:
-        raise FrameError(f"{name} is no image that can be read; expected JPEG or PNG")
+        raise FrameError(f"{name} is not a readable image; expected JPEG or PNG")
     return np.asarray(image, dtype=np.uint8)
 
 

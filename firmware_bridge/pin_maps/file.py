@@ -54,7 +54,7 @@ def parse_pin_map(text: str, *, button_roles: Collection[str], source: str = "th
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise PinMapError(f"{source} is no TOML: {error}") from error
+        raise PinMapError(f"{source} is not valid TOML: {error}") from error
     faults: list[str] = []
     made = _read(values, button_roles, source, faults)
     if made is None or faults:

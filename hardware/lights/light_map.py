@@ -116,7 +116,7 @@ def read_light_map(path: Path) -> LightMap:
     """Read a light map.
 
     Raises MapFileError where the file can't be read, and SettingError, which names the file and *every* problem,
-    where it is no TOML, lacks something, or has something unknown.
+    where it is not valid TOML, lacks something, or has something unknown.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -168,7 +168,7 @@ def light_map_from_toml(text: str) -> LightMap:
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise SettingError(f"this is no TOML: {error}") from error
+        raise SettingError(f"this is not valid TOML: {error}") from error
     problems = list(_file_problems(data))
     if problems:
         raise SettingError("; ".join(problems))

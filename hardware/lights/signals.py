@@ -146,7 +146,7 @@ ROLE_STYLES: Mapping[LightRole, Style] = MappingProxyType(
         LightRole.PUT_RIGHT: Style(Colour.BLUE, Pattern.DOUBLE_BLINK, "P", "put the piece back here"),
         LightRole.QUESTION: Style(Colour.PURPLE, Pattern.PULSE, "Q", "please look here and confirm"),
         LightRole.TURN: Style(Colour.GREEN, Pattern.STEADY, "T", "the accepted turn"),
-        LightRole.UNFINISHED: Style(Colour.ORANGE, Pattern.WINK, "U", "the turn goes on from here"),
+        LightRole.UNFINISHED: Style(Colour.ORANGE, Pattern.WINK, "U", "turn not finished here"),
         LightRole.HINT: Style(Colour.WHITE, Pattern.GLINT, "H", "a hint, or what a person corrected"),
     }
 )

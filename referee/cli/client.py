@@ -23,8 +23,8 @@ STARTING_S = 5.0
 
 _POLL_S = 0.1
 
-IDLE = "No referee is running; the next one goes on from here."
-RUNNING = "The running referee goes on from here."
+IDLE = "No referee is running; the next one continues from here."
+RUNNING = "The running game shows it."
 
 
 def user_name() -> str:

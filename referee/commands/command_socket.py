@@ -146,7 +146,9 @@ def ask(journal: Path, command: SentCommand, timeout_s: float = ANSWER_TIMEOUT_S
         except TimeoutError as error:
             raise UnreachableError(f"no answer on {path} within {timeout_s:g} s; see whether it was done") from error
         except OSError as error:
-            raise UnreachableError(f"nobody answers on {path} ({error.strerror or error})") from error
+            raise UnreachableError(
+                f"the running referee does not answer on {path} ({error.strerror or error})"
+            ) from error
         except ValueError as error:
             raise UnreachableError(f"the answer on {path} can't be read ({error})") from error
 

@@ -143,7 +143,7 @@ class DemoController:
             parts.append(f"the strip showed {right} of {report.signals} signals as they were meant")
         parts.append(f"{counted(report.presses, 'press', 'presses')} came over the wire")
         if report.changes:
-            parts.append(f"{counted(report.changes, 'change of a switch was felt', 'changes of switches were felt')}")
+            parts.append(f"{counted(report.changes, 'switch change was detected', 'switch changes were detected')}")
         return (
             f"The board: {'; '.join(parts)}.",
             f"The wire: {frames} frames, {link.counts.resent} sent again, "

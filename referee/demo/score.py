@@ -83,7 +83,7 @@ def score_of(
             asked_about += 1
         else:
             differences.append(
-                f"at {violation.gone_s:.1f} s {violation.player}'s misdeed ({violation.violation}) was not named"
+                f"at {violation.gone_s:.1f} s {violation.player}'s violation ({violation.violation}) was not named"
             )
     differences += [f"at {one.time_s:.1f} s a fault was named that was none: {one.sentence}" for one in unmatched]
     questions = sum(verdict.kind is VerdictKind.AMBIGUOUS for verdict in verdicts)

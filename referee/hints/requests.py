@@ -198,7 +198,7 @@ class HintRequests:
             return RULED_OUT
         if self._source is None:
             return "There are no hints here."
-        why = refused(self._game, belief) or ("what is lit has to be put right first" if fault else "")
+        why = refused(self._game, belief) or ("correct the lit squares first" if fault else "")
         return f"No hint: {why}." if why else ""
 
     def _answered(

@@ -20,38 +20,38 @@ def begun(to_move: Sequence[str]) -> str:
 
 def set_up_waits(pieces: int) -> str:
     """The table shows a possible start, but more may be on its way."""
-    return f"{pieces} pieces are out. Leave the table alone, or press the button, when that is all."
+    return f"{pieces} pieces are on the board. If that is all, leave the table alone or press the button."
 
 
 def please_check(place: Place, look: str) -> str:
     """A place of the set-up that was read, but not beyond doubt."""
-    return f"I take what stands on {place} for: {look}. Please tell me if that is wrong."
+    return f"I think {place} shows: {look}. Please tell me if that is wrong."
 
 
 def taken_as_usual(place: Place, look: str) -> str:
-    """The set-up was only felt, and fits the game's own."""
+    """The set-up was only sensed, and fits the game's own."""
     return (
-        "I only feel where pieces stand, and take them to be those of the usual start, all turned as it has them "
-        f"({place}: {look}). Where that is wrong, say so (referee correct)."
+        "I only sense where pieces stand, and assume the usual start with every piece turned as usual "
+        f"({place}: {look}). If that is wrong, say so (referee correct)."
     )
 
 
 def unsensed_start(places: Sequence[Place]) -> str:
-    """The set-up was felt, save on a few squares."""
-    return f"I can't feel {listed(places)}, and take it that the usual start is set up there as well."
+    """The set-up was sensed, save on a few squares."""
+    return f"I can't sense {listed(places)}, and assume that the usual start is set up there as well."
 
 
 def unknown_pieces(places: Sequence[Place]) -> str:
-    """Pieces stand where the game's own start has none, and are only felt."""
-    return f"I feel pieces on {listed(places)}, and can't tell which. Please say what stands there (referee correct)."
+    """Pieces stand where the game's own start has none, and are only sensed."""
+    return f"I sense pieces on {listed(places)}, and can't tell which. Please say what stands there (referee correct)."
 
 
 def one_sensor_against_start(place: Place, *, taken: bool) -> str:
-    """The set-up is the usual one but for a single place that is only felt."""
-    felt, check = ("a piece", "Take it off") if taken else ("nothing", "Put one there")
+    """The set-up is the usual one but for a single place that is only sensed."""
+    sensed, check = ("a piece", "Take it off") if taken else ("nothing", "Put one there")
     return (
-        f"This is the usual start, save that I feel {felt} on {place}. {check}; if it is so already, the sensor is "
-        "wrong, and then please say how the pieces stand (referee correct)."
+        f"This is the usual start, except that I sense {sensed} on {place}. {check}. If the board is right already, "
+        "the sensor is wrong; then please say how the pieces stand (referee correct)."
     )
 
 
@@ -63,15 +63,15 @@ def unclear_set_up(places: Sequence[Place]) -> str:
 def unknown_set(places: Sequence[Place]) -> str:
     """The start's pieces stand there, it seems, and look like none that were taught."""
     return (
-        f"I can't tell what stands on {listed(places)}. If the set is another than the one that was taught, use that "
-        "one or teach this one (referee enrol); otherwise check the light."
+        f"I can't tell what stands on {listed(places)}. If this is not the set I was taught, use that one or teach me "
+        "this one (referee enrol). Otherwise check the light."
     )
 
 
 def turned_set_up(quarters: int) -> str:
     """The set-up would be a start if it were turned."""
     by = "half a turn" if quarters == 2 else "a quarter turn"
-    return f"Everything stands as at the start, but turned by {by}. Turn the board or the pieces back."
+    return f"This is the start, but turned by {by}. Turn the board or the pieces back."
 
 
 def fault(breaches: Sequence[Breach]) -> str:
@@ -82,20 +82,20 @@ def fault(breaches: Sequence[Breach]) -> str:
 
 def fault_sensed(breaches: Sequence[Breach]) -> str:
     """What is wrong where only sensors tell, who know no looks."""
-    return f"{fault(breaches)} (I only feel which squares are taken.)"
+    return f"{fault(breaches)} (I only sense which squares are occupied.)"
 
 
 def put_right() -> str:
     """The table is as it was before the fault."""
-    return "Thank you, that is put right."
+    return "Thank you. The board is right again."
 
 
 def another_game(title: str, pieces: int) -> str:
     """Most of what stands there is none of what the game starts with."""
     return (
-        f"This does not look like the start of {title}: of its {pieces} squares with pieces most show something else. "
-        "If another game stands here, begin that one (referee new). If the set is another than the one that was "
-        "taught, use that one or teach this one (referee enrol)."
+        f"This does not look like the start of {title}: most of its {pieces} squares with pieces show something else. "
+        "If this is another game, begin that one (referee new). If this is not the set I was taught, use that one or "
+        "teach me this one (referee enrol)."
     )
 
 
@@ -128,8 +128,8 @@ def otherwise_than_told(places: Sequence[Place]) -> str:
     """The camera sees something else where a person had the last word while the place was hidden."""
     look, them = ("looks", "it") if len(places) == 1 else ("look", "them")
     return (
-        f"{listed(places)} {look} different to me than I was told while I could not see {them}. "
-        "If something was played there, press the button again; if not, the word holds."
+        f"{listed(places)} {look} different from what I was told while I could not see {them}. "
+        "If something was played there, press the button again."
     )
 
 
@@ -140,7 +140,7 @@ def taken_back(places: Sequence[Place]) -> str:
 
 def not_a_turn_yet(places: Sequence[Place]) -> str:
     """The table shows nothing the rules know, but nobody has ended the turn."""
-    return f"That is not a whole turn yet; {listed(places)} changed."
+    return f"The turn isn't complete yet: {listed(places)} {'has' if len(places) == 1 else 'have'} changed."
 
 
 def doubtful(places: Sequence[Place], shown: Mapping[Place, str]) -> str:
@@ -156,7 +156,7 @@ def stalled(places: Sequence[Place], seconds: float) -> str:
     """Some places could not be read for long, while nothing else is in the way."""
     them = "it" if len(places) == 1 else "them"
     return (
-        f"I have not been able to read {listed(places)} for {seconds:.0f} seconds, and go on without {them}. "
+        f"I have not been able to read {listed(places)} for {seconds:.0f} seconds, so I go on without {them}. "
         f"Please clear {them}, or say what stands there (referee correct)."
     )
 
@@ -168,7 +168,7 @@ def which_of(described: Sequence[str]) -> str:
 
 def sensed_otherwise(places: Sequence[Place]) -> str:
     """A set-up that the camera sees well, and that some sensors contradict."""
-    return f"The sensors under {listed(places)} feel something else than I see; I go by the camera there."
+    return f"The sensors under {listed(places)} disagree with the camera; I go by the camera there."
 
 
 def _first_of(described: Sequence[str]) -> str:
@@ -187,15 +187,15 @@ def one_of(described: str, others: int) -> str:
 
 
 def which_sensed(described: Sequence[str], touched: Sequence[Place], *, unchanged: bool) -> str:
-    """Several turns leave the same squares taken, and only those are felt."""
-    what = "I feel the same squares taken as before; if a turn was played, it" if unchanged else "What I feel"
-    felt = f" I felt {listed(touched)} touched." if touched else ""
-    return f"{what} could be: {_first_of(described)}{felt} Please say which (referee turn)."
+    """Several turns leave the same squares occupied, and only those are sensed."""
+    what = "I sense the same squares occupied as before. If a turn was played, it" if unchanged else "What I sense"
+    sensed = f" I sensed a touch on {listed(touched)}." if touched else ""
+    return f"{what} could be: {_first_of(described)}{sensed} Please say which (referee turn)."
 
 
 def left_the_board(described: str) -> str:
     """A turn after which fewer pieces stand, where a sensor may have missed one."""
-    return f"{described} I only feel that it is gone. Press the button again if that is right, or look where it stands."
+    return f"{described} I only sense that it is gone. Press the button again if that is right, or look where it is."
 
 
 def goes_on(described: str, to_do: str) -> str:
@@ -204,7 +204,7 @@ def goes_on(described: str, to_do: str) -> str:
 
 
 def several_sensed(places: Sequence[Place]) -> str:
-    """More than a turn explains what was only felt."""
+    """More than a turn explains what was only sensed."""
     return f"More than one turn seems to have been played on {listed(places)}. Please say which (referee turn)."
 
 
@@ -218,7 +218,7 @@ def disputed(places: Sequence[Place]) -> str:
 
 def against_sides(described: str) -> str:
     """A turn that would be fine, were it not for side faces."""
-    return f"{described.rstrip('.')}? The sides of that block look otherwise. Press the button again if it is right."
+    return f"{described.rstrip('.')}? The sides of that block don't fit. Press the button again if it is right."
 
 
 def turned_besides(breaches: Sequence[Breach]) -> str:
@@ -229,7 +229,7 @@ def turned_besides(breaches: Sequence[Breach]) -> str:
 def sides_forbid(described: Sequence[str]) -> str:
     """Several turns would be fine, were it not for side faces that can't be."""
     played = " ".join(described).rstrip(".")
-    return f"{played}? The sides look otherwise, so a piece was turned or more than two turns were played. {_SAY_SO}"
+    return f"{played}? The sides don't fit: a piece was turned, or more than two turns were played. {_SAY_SO}"
 
 
 def more_turns(places: Sequence[Place]) -> str:
@@ -249,12 +249,12 @@ def rolled(roll: str) -> str:
 
 def no_roll_yet() -> str:
     """Dice lie there, but not all that are needed, or not flat and in sight."""
-    return "That is no roll yet: every die must lie still, flat and in sight."
+    return "That is not a roll yet: every die must lie still, flat and in sight."
 
 
 def roll_again(leaning: int) -> str:
     """Dice came to rest, and so many of them lean on something."""
-    return f"That is no roll: {'a die leans' if leaning == 1 else f'{leaning} dice lean'}. Please roll again."
+    return f"That is not a roll: {'a die leans' if leaning == 1 else f'{leaning} dice lean'}. Please roll again."
 
 
 def dice_lay_there() -> str:

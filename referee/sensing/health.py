@@ -266,7 +266,7 @@ def load_health(path: Path | None, settings: SensorSettings | None = None) -> Se
     try:
         data: Any = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(data, dict):
-            raise ConfigError(f"{path} is no record of sensors of ours; {_REMEDY}")
+            raise ConfigError(f"{path} is not the referee's record of sensors; {_REMEDY}")
         health.take_data(data)
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}; check its rights, or {_REMEDY}") from error

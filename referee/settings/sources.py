@@ -66,7 +66,7 @@ def find_file(path: Path | None, environment: Mapping[str, str], folder: Path) -
 def read_file(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
     """Read a settings file: its values, and the line (from 1) on which each ``section.key`` begins.
 
-    Raises ConfigError when it cannot be read or is no TOML.
+    Raises ConfigError when it cannot be read or is not valid TOML.
     """
     try:
         text = file.read_text(encoding="utf-8")
@@ -77,7 +77,7 @@ def read_file(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{file} is no TOML: {error}") from error
+        raise ConfigError(f"{file} is not valid TOML: {error}") from error
     return values, lines_of_keys(text)
 
 

@@ -86,7 +86,7 @@ def load_sensor_map(path: Path) -> SensorMap:
         reason = error.strerror or type(error).__name__
         raise ConfigError(f"the sensor map {path} can't be read ({reason}); {remake}, or name another file") from error
     except ValueError as error:
-        raise ConfigError(f"the sensor map {path} is no TOML ({error}); {remake}") from error
+        raise ConfigError(f"the sensor map {path} is not valid TOML ({error}); {remake}") from error
     found = list(_form_faults(data))
     if found:
         raise ConfigError(f"{path}: {'; '.join(found)}")

@@ -215,7 +215,7 @@ def test_a_sensor_is_put_back_while_the_game_goes_on_and_when_it_does_not(sittin
         sitting.stand(_occupied(sitting.state))
         sitting.heard.wait_for("The board is set up.")
         said = put_back()
-        assert said.output == "I go by the sensor under a1 again. The running referee goes on from here.\n"
+        assert said.output == "I go by the sensor under a1 again. The running game shows it.\n"
         sitting.heard.wait_for("I go by the sensor under a1 again. Ann says so.")
         again = put_back()
         assert again.exit_code == 4
@@ -226,7 +226,7 @@ def test_a_sensor_is_put_back_while_the_game_goes_on_and_when_it_does_not(sittin
     HealthFile.write(health, health_file(sitting.journal))
     assert (
         put_back().output
-        == "I go by the sensor under a1 again. No referee is running; the next one goes on from here.\n"
+        == "I go by the sensor under a1 again. No referee is running; the next one continues from here.\n"
     )
     with Journal.open(sitting.journal, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
         notes = [event.data["sentence"] for _, event in journal.events(1) if event.kind == "note"]

@@ -243,7 +243,7 @@ def summary(options: Mapping[str, OptionValue] | None = None) -> str:
         "straight steps over open squares. No hop ends on a star square or on a block.",
         "The star may be rolled up in one place only: on your goal, and then the block leaves the board.",
         _stuck(in_force),
-        "You may not pass. Who has no turn waits while the other plays on; if neither has one, it is a draw.",
+        "You may not pass. A player who cannot move waits while the other plays on; if neither can, it is a draw.",
     ]
     if not in_force.side_by_side:
         paragraphs.append(

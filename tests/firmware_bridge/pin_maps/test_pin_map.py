@@ -157,7 +157,7 @@ def test_what_is_refused(text: str, told: str) -> None:
 
 
 def test_a_file_that_is_no_toml_or_not_there_is_said(tmp_path: Path) -> None:
-    with pytest.raises(PinMapError, match="is no TOML"):
+    with pytest.raises(PinMapError, match="is not valid TOML"):
         parsed("board = ")
     with pytest.raises(PinMapError, match=r"No such file.*firmware pins --example"):
         read_pin_map(tmp_path / "pins.toml", button_roles=BUTTON_ROLES)

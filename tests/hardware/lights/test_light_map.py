@@ -95,7 +95,7 @@ def test_a_file_that_is_missing_or_cannot_be_written_is_explained(tmp_path: Path
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("lights = ", "this is no TOML"),
+        ("lights = ", "this is not valid TOML"),
         ("lights = 3", "it has no places"),
         ("[places]\na1 = [0]", "how many lights the strip has"),
         ("lights = true\n[places]", "lights is True"),

@@ -68,7 +68,7 @@ def test_pictures_that_cannot_be_read_are_named_and_the_rest_go_on(run: Run, pho
     result = run("read", "--dice", str(broken), str(small), str(photograph), "--json")
     assert result.exit_code == 5
     assert len(result.stdout.splitlines()) == 1
-    assert "broken.jpg is no image that can be read" in result.stderr
+    assert "broken.jpg is not a readable image" in result.stderr
     assert "30 x 20 pixels; dice need at least" in " ".join(result.stderr.split())
 
 

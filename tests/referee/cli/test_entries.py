@@ -14,7 +14,7 @@ from referee.journal import Journal, fold
 from tests.commands import Run, runner_in
 
 GAME = load("deblockle")
-NEXT = "No referee is running; the next one goes on from here."
+NEXT = "No referee is running; the next one continues from here."
 
 
 @pytest.fixture

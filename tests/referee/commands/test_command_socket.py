@@ -75,7 +75,7 @@ def test_what_a_killed_referee_left_behind_is_replaced(tmp_path: Path) -> None:
     journal = tmp_path / "journal.sqlite"
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(str(socket_path(journal)))
-    with pytest.raises(UnreachableError, match="nobody answers"):
+    with pytest.raises(UnreachableError, match="does not answer"):
         ask(journal, TakeBack("Ann"))
     assert answered(journal, TakeBack("Ann"), Reply("yes")) == Reply("yes")
 

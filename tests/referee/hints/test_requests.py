@@ -238,7 +238,7 @@ def test_when_there_can_be_none_it_says_why(deblockle: Any, make_reading: Any, a
     assert table.kinds()[-1] == "illegal"
     fault = table.lamp.signals[-1].lights
     table.service.hint(AskHint("button"))
-    assert table.said[-1] == "No hint: what is lit has to be put right first."
+    assert table.said[-1] == "No hint: correct the lit squares first."
     assert table.lamp.signals[-1].lights == fault
     table.show(start, 3)
     table.tell(Announce("resign", "Ann"))

@@ -36,8 +36,8 @@ def test_places_that_are_read_doubtfully_are_taken_for_the_only_start_there_is_a
     judged, ruling = begun(DOUBTFUL)
     assert ruling.verdict.kind is VerdictKind.SET_UP
     assert ruling.notes == (
-        "I take what stands on a2 for: red small. Please tell me if that is wrong.",
-        "I take what stands on d4 for: blue small. Please tell me if that is wrong.",
+        "I think a2 shows: red small. Please tell me if that is wrong.",
+        "I think d4 shows: blue small. Please tell me if that is wrong.",
     )
     assert judged.belief == (START,)
 
@@ -67,7 +67,7 @@ def test_a_board_of_which_too_much_is_doubtful_is_not_taken_for_the_start() -> N
 def test_a_board_that_is_turned_is_said_to_be(quarters: int, by: str, doubtful: dict[str, str]) -> None:
     _, ruling = begun({**quarter_turned(quarters), **doubtful})
     assert ruling.verdict.kind is VerdictKind.ILLEGAL
-    assert f"as at the start, but turned by {by}" in ruling.verdict.sentence
+    assert f"the start, but turned by {by}" in ruling.verdict.sentence
 
 
 def test_a_missing_stack_and_a_missing_piece_are_named() -> None:
@@ -83,5 +83,5 @@ def test_a_missing_stack_and_a_missing_piece_are_named() -> None:
 def test_a_table_of_another_game_or_set_is_said_to_be_none_of_this_one(looks: dict[str, str]) -> None:
     _, ruling = begun(looks, Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.ILLEGAL
-    assert ruling.verdict.sentence.startswith("This does not look like the start of Blockade: of its 25 squares")
+    assert ruling.verdict.sentence.startswith("This does not look like the start of Blockade: most of its 25 squares")
     assert "referee enrol" in ruling.verdict.sentence

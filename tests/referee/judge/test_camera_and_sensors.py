@@ -114,7 +114,7 @@ def test_a_set_up_the_camera_sees_well_counts_although_a_sensor_says_no(deblockl
     judge = JudgedGame(deblockle)
     ruling = judge.begin(both(make_reading, looks, looks, wrong=["c3"]))
     assert ruling.verdict.kind is VerdictKind.SET_UP
-    assert any("sensors under c3 feel something else" in note for note in ruling.notes)
+    assert any("sensors under c3 disagree with the camera" in note for note in ruling.notes)
 
 
 def test_a_sensor_that_a_person_overruled_says_nothing_until_it_agrees(deblockle: Any) -> None:

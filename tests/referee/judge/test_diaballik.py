@@ -152,7 +152,7 @@ def test_a_set_up_that_is_turned_is_said_to_be(diaballik: Any, looks: dict[str, 
     turned = quarter_turned(looks, quarters)
     said = judged.begin([seen(diaballik, turned)]).verdict
     assert said.kind is VerdictKind.ILLEGAL
-    assert f"as at the start, but turned by {by}" in said.sentence
+    assert f"the start, but turned by {by}" in said.sentence
     astray = {**turned, "d4": PLAIN}
     assert "turned" not in judged.begin([seen(diaballik, astray)]).verdict.sentence
     assert judged.begin([seen(diaballik, looks, 1)]).verdict.kind is VerdictKind.SET_UP
@@ -167,5 +167,5 @@ def test_pieces_of_another_set_are_said_to_be_unknown(diaballik: Any, looks: dic
     judged = JudgedGame(diaballik)
     said = judged.begin([unread([place for place, look in looks.items() if look != "empty"])]).verdict
     assert said.kind is VerdictKind.CANNOT_SEE
-    assert "teach this one (referee enrol)" in said.sentence
+    assert "teach me this one (referee enrol)" in said.sentence
     assert "referee enrol" not in judged.begin([unread(["a1", "b1", "c1"])]).verdict.sentence

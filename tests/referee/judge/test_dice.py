@@ -66,7 +66,7 @@ def test_where_dice_lean_another_roll_is_asked_for(blokus: JudgedGame, dice: str
     for trigger in Trigger:
         ruling = look(blokus, dice, trigger)
         assert (ruling.verdict.kind, ruling.rolls) == (VerdictKind.NOT_FINISHED, ())
-        assert ruling.verdict.sentence == f"That is no roll: {lean}. Please roll again."
+        assert ruling.verdict.sentence == f"That is not a roll: {lean}. Please roll again."
     assert look(blokus, "6 2 4 1", at_mm=FAR_MM).rolls[0].roll == "1,2,4,6"
 
 
@@ -75,7 +75,7 @@ def test_dice_that_move_hide_or_are_too_few_or_many_are_no_roll_yet(blokus: Judg
     for trigger in Trigger:
         ruling = look(blokus, dice, trigger)
         assert (ruling.verdict.kind, ruling.rolls) == (VerdictKind.NOT_FINISHED, ())
-        assert ruling.verdict.sentence.startswith("That is no roll yet")
+        assert ruling.verdict.sentence.startswith("That is not a roll yet")
     assert BLOKUS.dice.roll_of(blokus.belief[0]) is None
 
 

@@ -85,7 +85,7 @@ def test_a_turn_back_to_a_place_that_was_spoken_of_unseen_is_asked_about_and_cou
     assert asked.verdict.kind is VerdictKind.AMBIGUOUS
     assert asked.verdict.places == ("c1",)
     assert asked.verdict.seen == {"c1": looks["c1"]}
-    assert "than I was told while I could not see it" in asked.verdict.sentence
+    assert "from what I was told while I could not see it" in asked.verdict.sentence
     assert told.consider([make_reading(looks)], Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
     accepted = told.consider([make_reading(looks)], Trigger.DECLARED)
     assert [text.endswith("-c1") for text in accepted.verdict.turns] == [True]

@@ -65,7 +65,7 @@ def test_turns_that_leave_the_same_squares_taken_are_asked_about_and_listed(debl
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
     assert "c1-b1=x-a2" in ruling.verdict.candidates
     assert len(ruling.verdict.candidates) > 1
-    assert ruling.verdict.sentence.startswith("What I feel could be: ")
+    assert ruling.verdict.sentence.startswith("What I sense could be: ")
     assert "referee turn" in ruling.verdict.sentence
     assert set(ruling.verdict.places) == {"c1", "a2"}
     assert not ruling.steps
@@ -245,7 +245,7 @@ def test_a_pass_that_no_sensor_feels_is_asked_about_when_a_player_says_the_turn_
     ruling = judge.consider(felt(diaballik, looks), Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
     assert ruling.verdict.sentence.startswith(
-        "I feel the same squares taken as before; if a turn was played, it could be"
+        "I sense the same squares occupied as before. If a turn was played, it could be"
     )
     assert "d1*a1" in ruling.verdict.candidates
     turn = diaballik.notation.parse_turn(state, "d1*a1")

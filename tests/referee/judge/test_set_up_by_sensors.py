@@ -29,7 +29,7 @@ def test_squares_without_a_sensor_are_taken_for_the_usual_start_too_if_they_are_
     ruling = judge.begin(felt(deblockle, looks, mute=["c3", "g4"]))
     assert ruling.verdict.kind is VerdictKind.SET_UP
     assert deblockle.table.appearance(judge.belief[0]) == looks
-    assert any("can't feel c3 and g4" in note for note in ruling.notes)
+    assert any("can't sense c3 and g4" in note for note in ruling.notes)
     half = [place for place in deblockle.places if place[1] in "123"]
     judge = JudgedGame(deblockle)
     assert judge.begin(felt(deblockle, looks, mute=half)).verdict.kind is VerdictKind.CANNOT_SEE
@@ -38,7 +38,7 @@ def test_squares_without_a_sensor_are_taken_for_the_usual_start_too_if_they_are_
 
 @pytest.mark.parametrize(
     ("place", "look", "said"),
-    [("c3", "empty", "I feel nothing on c3. Put one there"), ("g2", "gold block, x up", "a piece on g2. Take it off")],
+    [("c3", "empty", "I sense nothing on c3. Put one there"), ("g2", "gold block, x up", "a piece on g2. Take it off")],
 )
 def test_a_set_up_but_for_one_sensor_is_asked_about(deblockle: Any, place: str, look: str, said: str) -> None:
     looks = {**deblockle.table.appearance(deblockle.rules.new()), place: look}

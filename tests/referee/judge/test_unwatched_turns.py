@@ -98,7 +98,7 @@ def test_two_turns_and_sides_that_no_turns_explain_are_not_accepted(
         verdict = judge.consider([reading], Trigger.DECLARED).verdict
         assert verdict.kind is VerdictKind.AMBIGUOUS
         assert verdict.candidates == TWO
-        assert "was turned or more than two turns were played" in verdict.sentence
+        assert "was turned, or more than two turns were played" in verdict.sentence
     assert judge.belief == (believed,)
 
 

@@ -119,7 +119,7 @@ def test_a_sensor_map_is_read_back_as_it_was_written(
         ("[places]\na1 = 0\n", "switches is .none.; expected how many"),
         ("switches = 4\n[places]\na1 = [0]\n", r"a1 is \[0\]; expected the number"),
         ("swiches = 4\npin_map_crc = 'x'\n[places]\n", r"'swiches' is unknown.*; switches is .*; pin_map_crc is \"x\""),
-        ("switches", "is no TOML"),
+        ("switches", "is not valid TOML"),
     ],
 )
 def test_a_sensor_map_that_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None:

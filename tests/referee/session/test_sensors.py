@@ -60,7 +60,7 @@ def test_a_question_is_answered_by_typing_the_turn_and_the_game_goes_on(deblockl
     verdicts = table.press()
     assert [verdict.kind for verdict in verdicts] == [VerdictKind.AMBIGUOUS]
     assert "c1-b1=x-a2" in verdicts[0].candidates
-    assert "c1 and a2 touched" in verdicts[0].sentence
+    assert "a touch on c1 and a2" in verdicts[0].sentence
     table.service.enter(EnterTurn("c1-b1=x-a2", "Ann"))
     assert {verdict.kind for verdict in table.wait(5.0)} <= {VerdictKind.UNCHANGED}
     folded = fold(deblockle, journal.events(table.service.game_number))

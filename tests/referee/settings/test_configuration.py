@@ -165,8 +165,8 @@ def test_paths_in_the_file_are_relative_to_the_file(tmp_path: Path) -> None:
         ('[game]\nname = "debockle"\n', r':2: game\.name is "debockle"; .*did you mean \'deblockle\''),
         ("[game]\noptions = {blocks_gould = 2}\n", r":2: game\.options: .*did you mean \'blocks_gold\'"),
         ("[game.options]\nside_by_side = true\nblocks_gold = 9\n", r":3: game\.options: .*blocks_gold is 9"),
-        ("[turn\n", r"referee\.toml is no TOML: .*line 1"),
-        ("[turn]\nrest_s = 1\nrest_s = 2\n", r"referee\.toml is no TOML: .*line 3"),
+        ("[turn\n", r"referee\.toml is not valid TOML: .*line 1"),
+        ("[turn]\nrest_s = 1\nrest_s = 2\n", r"referee\.toml is not valid TOML: .*line 3"),
     ],
 )
 def test_a_wrong_value_is_named_with_its_line_and_what_is_allowed(folder: Path, text: str, message: str) -> None:

@@ -206,7 +206,7 @@ def test_a_person_corrects_a_referee_that_runs_and_one_that_does_not(
     done = run("correct", "c1=empty", "a1", "gold stop", "--to-move", "gold", "--by", "Ann", "--journal", journal)
     assert done.exit_code == 0, done.stderr
     told = "Ann says: a1 is gold block, stop up, c1 is empty."
-    assert done.stdout == f"{told} The running referee goes on from here.\n"
+    assert done.stdout == f"{told} The running game shows it.\n"
     referee.wait_for(told)
     corrected = fold(DEBLOCKLE, events_in(journal)).states[0]
     looks = {"a1": "gold block, stop up", "c1": "empty"}
@@ -217,7 +217,7 @@ def test_a_person_corrects_a_referee_that_runs_and_one_that_does_not(
     referee.wait_for("a1 and c1 look different to me, but a person's word holds.")
     referee.wait_for("unchanged")
     done = run("take-back", "--by", "Ann", "--journal", journal)
-    assert done.stdout == "The last turn is taken back. The running referee goes on from here.\n"
+    assert done.stdout == "The last turn is taken back. The running game shows it.\n"
     referee.wait_for("is taken back")
 
     done = run("hint", "--by", "Ann", "--journal", journal)
@@ -237,7 +237,7 @@ def test_a_person_corrects_a_referee_that_runs_and_one_that_does_not(
 
     done = run("correct", "--to-move", "teal", "--journal", journal)
     assert done.exit_code == 0
-    assert "teal plays next. No referee is running; the next one goes on from here." in done.stdout
+    assert "teal plays next. No referee is running; the next one continues from here." in done.stdout
     assert fold(DEBLOCKLE, events_in(journal)).states[0].to_move == "teal"
     kinds = [event.kind for _, event in events_in(journal) if event.kind != "note"]
     said = ["hint given", "turn", "announced", "end", "take back", "take back"]

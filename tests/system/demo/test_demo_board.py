@@ -54,7 +54,7 @@ def test_sensors_alone_ask_and_a_person_answers(tmp_path: Path) -> None:
     code, output = play(DemoOptions(turns=2, fast=True, inputs=Inputs.SENSORS, journal=tmp_path / "j.sqlite"))
     assert code == 0, output
     assert "2 turns played, 2 accepted as played" in output
-    assert "changes of switches were felt" in output
+    assert "switch changes were detected" in output
 
 
 @pytest.mark.long
@@ -62,7 +62,7 @@ def test_a_violation_that_can_be_felt_is_named_by_sensors_alone(tmp_path: Path) 
     code, output = play(DemoOptions(turns=4, fast=True, inputs=Inputs.SENSORS, journal=tmp_path / "j.sqlite"))
     assert code == 0, output
     assert "1 illegal change made, 1 named" in output
-    assert "(I only feel which squares are taken.)" in output
+    assert "(I only sense which squares are occupied.)" in output
 
 
 @pytest.mark.long
