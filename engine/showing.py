@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Protocol, runtime_checkable
 
-from engine.api import Appearance, Game, LookName, Place, StateT, TurnT
+from engine.api import Appearance, Game, LookName, Place, Player, StateT, TurnT
 
 CouldBe = Mapping[Place, Collection[LookName]]
 """For each place the looks that it could show. Places that are left out could show anything."""
@@ -49,6 +49,17 @@ def turns_by_trying(game: Game[StateT, TurnT], state: StateT, could_be: CouldBe)
     seen = Seen(game.table.appearance(state), could_be)
     ends = ((turn, game.table.appearance(game.rules.apply(state, turn))) for turn in game.rules.legal_turns(state))
     yield from seen.nearest_first(ends)
+
+
+def silent_turns(game: Game[StateT, TurnT], state: StateT) -> dict[Player, TurnT]:
+    """Give for each player who may play the one turn that leaves everything as it looks, such as doing without a loop.
+
+    Who has no such turn, or several, is left out.
+    """
+    found: dict[Player, list[TurnT]] = {}
+    for turn in turns_showing(game, state, {place: (look,) for place, look in game.table.appearance(state).items()}):
+        found.setdefault(turn.player, []).append(turn)
+    return {player: turns[0] for player, turns in found.items() if len(turns) == 1}
 
 
 class Seen:

@@ -151,7 +151,7 @@ def corrected(
         raise CorrectionError(str(error)) from error
     before = game.table.appearance(belief[0]) if belief else dict.fromkeys(game.places, EMPTY)
     after = game.table.appearance(states[0])
-    places = tuple(place for place in game.places if place in correction.looks or before[place] != after[place])
+    places = tuple(place for place, look in after.items() if place in correction.looks or before.get(place) != look)
     parts = [f"{place} is {after[place]}" for place in places]
     if not parts:
         parts = ["the position stands" if correction.position else f"{states[0].to_move} plays next"]

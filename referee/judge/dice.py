@@ -96,6 +96,11 @@ class SeenDice:
         """Whether each die's best face leads by that much."""
         return all(die.certainty >= margin for die in self.dice)
 
+    def is_rest_of(self, before: SeenDice) -> bool:
+        """Whether some of those before were taken away, and these lie where they lay."""
+        stayed = all(any(die.lies_as(other) for other in before.dice) for die in self.dice)
+        return len(self.dice) < len(before.dice) and stayed
+
     def left_place(self, before: SeenDice) -> bool:
         """Whether none of these dice lies as one of those before did."""
         return not any(die.lies_as(other) for die in self.dice for other in before.dice)

@@ -26,7 +26,7 @@ from referee.judge.explanations import Explanation, ExplanationKind
 from referee.judge.explorer import Bench, usual_appearance
 from referee.judge.pooled_reading import PooledReading, pool
 from referee.judge.rules.look import Answer, Look, first_answer
-from referee.judge.rules.rolling import noticed, rolled
+from referee.judge.rules.rolling import by_dice, noticed, rolled
 from referee.judge.rules.set_up import take_set_up
 from referee.judge.rules.turns import accept, forbidden, name_fault, take, weighed
 from referee.judge.rules.unchanged import unchanged
@@ -235,7 +235,7 @@ def _of_kind(look: Look[StateT, TurnT], kind: ExplanationKind) -> tuple[Explanat
 
 def _turn(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     trigger, decision, seen = look.trigger, look.decision, look.seen
-    resolved = resolve(look.bench, _of_kind(look, ExplanationKind.TURN), seen)
+    resolved = by_dice(look, resolve(look.bench, _of_kind(look, ExplanationKind.TURN), seen))
     is_over = trigger.ends_by_touch and end_the_game(look.game, look.states, resolved.turns)
     if not trigger.accepts and not is_over:
         if trigger.ends_by_touch and resolved.turns:

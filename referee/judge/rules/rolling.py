@@ -8,6 +8,7 @@ from typing import Generic
 from engine.api import Dice, NamesDice, StateT, TurnT
 from engine.support.chance import format_roll
 from referee.judge import sentences
+from referee.judge.acceptance import Resolved
 from referee.judge.belief import Belief
 from referee.judge.dice import SeenDice, WeighedRoll, best_score, weighed_rolls
 from referee.judge.explorer import Bench
@@ -123,6 +124,18 @@ def _quiet(look: Look[StateT, TurnT], sentence: str) -> Answer[StateT, TurnT]:
     return look.belief, look.tell.quiet(sentence, (), frozenset(), look.seen, 0.0)
 
 
+def by_dice(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> Resolved[TurnT]:
+    """Of turns that look alike give the one that leaves the dice that still lie there: others take another die."""
+    rules, dice = look.game.dice, look.seen.dice
+    if rules is None or dice is None or not resolved.candidates or len(look.states) > 1:
+        return resolved
+    if dice.dice and not (dice.rests and dice.surest_by(look.bench.settings.margin)):
+        return resolved
+    left = [(turn, rules.roll_of(look.game.rules.apply(look.states[0], turn))) for turn in resolved.candidates]
+    fitting = tuple(turn for turn, roll in left if dice.faces == (() if roll is None else tuple(sorted(roll.faces))))
+    return Resolved(fitting) if len(fitting) == 1 else resolved
+
+
 def noticed(
     bench: Bench[StateT, TurnT], belief: Belief[StateT, TurnT], dice: SeenDice | None
 ) -> tuple[Belief[StateT, TurnT], tuple[str, ...]]:
@@ -136,6 +149,9 @@ def noticed(
     if known is None:
         return (replace(belief, dice=dice) if dice.rests or not dice.dice else belief), ()
     rules = bench.game.dice
+    if not isinstance(rules, NamesDice) and dice.is_rest_of(known):
+        # Dice that were taken away may be thrown to where they lay.
+        return replace(belief, dice=dice), ()
     roll = None if rules is None else rules.roll_of(belief.states[0])
     own, before = (_of_the_player(bench, belief, every) for every in (dice, known))
     if roll is None or (own.dice and not own.rests) or len(own.dice) != len(before.dice):

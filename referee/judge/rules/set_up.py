@@ -77,7 +77,7 @@ class _Start(Generic[StateT, TurnT]):
     @property
     def sensed(self) -> tuple[Place, ...]:
         """The places where a sensor alone notices a piece."""
-        return tuple(place for place in self.game.places if self.shown[place] == PIECE)
+        return tuple(place for place, look in self.shown.items() if look == PIECE)
 
     @property
     def pieces_at_start(self) -> int:
@@ -88,7 +88,7 @@ class _Start(Generic[StateT, TurnT]):
     def is_another_game(self) -> bool:
         """Whether so much is wrong that another game, or another set of pieces, may stand there."""
         wrong = {place for breach in self.fault.breaches for place in breach.places} if self.fault else set()
-        return len(wrong) > _ANOTHER_GAME * self.pieces_at_start
+        return 0 < _ANOTHER_GAME * self.pieces_at_start < len(wrong)
 
     @property
     def question(self) -> VerdictKind:
@@ -143,7 +143,7 @@ def _start(
     usual = usual_appearance(game, options) if PIECE in shown.values() else {}
     unsensed = _unsensed(game, seen) if usual and not anywhere else ()
     if unsensed:
-        shown = {place: usual[place] if place in unsensed else shown[place] for place in game.places}
+        shown = {place: usual[place] if place in unsensed else shown[place] for place in usual}
     elif seen.hidden:
         return _Start(bench, seen, anywhere, trigger, shown, usual_appearance(game, options))
     sure = {place: settings.margin if place in seen.disputed else settings.set_up for place in seen.places}
@@ -329,7 +329,7 @@ def _may_go_on(start: _Start[StateT, TurnT]) -> Verdict | None:
 
 
 def _taken(start: _Start[StateT, TurnT]) -> tuple[Place, ...]:
-    return tuple(place for place in start.game.places if start.appearance[place] != EMPTY)
+    return tuple(place for place, look in start.appearance.items() if look != EMPTY)
 
 
 def _accepted(start: _Start[StateT, TurnT]) -> TakenSetUp[StateT]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.api import StateT, TurnT
+from engine.showing import silent_turns
 from referee.judge import sensor_evidence, sentences
 from referee.judge.acceptance import PendingTurn, narrow_by_sides
 from referee.judge.decision import Conclusion
 from referee.judge.explanations import ExplanationKind
 from referee.judge.faults import turned_in_place
 from referee.judge.rules.look import Answer, Look, first_answer
-from referee.judge.rules.turns import name_fault
+from referee.judge.rules.turns import accept, name_fault
 from referee.judge.sensor_evidence import decide_as_asked
 from referee.judge.settings import Trigger
 from referee.judge.verdict import Ruling, VerdictKind
@@ -33,6 +34,7 @@ def unchanged(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
         _fault_out_of_sight,
         _put_right,
         _out_of_sight,
+        _done_without,
         _nothing_changed,
     )
     return first_answer(rules, look)
@@ -151,6 +153,17 @@ def _out_of_sight(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Something may have happened on places that are hidden, whatever hides them."""
     places = tuple(place for place in look.decision.unseen if place in look.out_of_sight)
     return (look.belief, look.tell.out_of_sight(places, look.decision.shown, look.seen)) if places else None
+
+
+def _done_without(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    """Who declares the end of a turn, and has written nothing more, does without what may still be written."""
+    rules = look.game.rules
+    if not look.declared or look.game.printed_sheet is None or len(look.states) > 1:
+        return None
+    silent, players = silent_turns(look.game, look.states[0]), rules.players_to_move(look.states[0])
+    if not silent or any(player not in silent for player in players):
+        return None
+    return accept(look, tuple(silent.values()))
 
 
 def _nothing_changed(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:

@@ -435,3 +435,11 @@ def test_before_the_set_up_a_correction_is_one(deblockle: Any) -> None:
     assert "side_by_side=false" in deblockle.notation.format_state(done.states[0])
     with pytest.raises(CorrectionError, match="starts with 1"):
         corrected(deblockle, (), Correct("Ann", {"c1": "gold block, x up"}), {})
+
+
+def test_a_correction_of_sheets_knows_the_sheets_in_play_only() -> None:
+    game = load("number-drop")
+    believed = game.rules.new({"players": 2})
+    said = corrected(game, [believed], Correct("Ann", {"p2.c1": "digit 2"}), {"players": 2})
+    assert said.places == ("p2.c1",)
+    assert "p2.c1 is digit 2" in said.sentence

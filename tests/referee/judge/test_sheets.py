@@ -1,0 +1,100 @@
+"""Sheets: doing without a loop, and dice that tell turns apart which look alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.api import Roll
+from engine.registry import load
+from engine.showing import silent_turns
+from referee.judge import Trigger
+from referee.judge.verdict import VerdictKind
+from tests.referee.judge.drawn import drawn
+from tests.referee.judge.judged_game import JudgedGame
+
+NUMBER_DROP: Any = load("number-drop")
+BLOKUS: Any = load("blokus-dice")
+
+
+def may_loop(dropped: int = 2) -> Any:
+    """A position of two in which so many have dropped three equal digits side by side and may draw a loop."""
+    state = NUMBER_DROP.rules.new()
+    state = NUMBER_DROP.dice.rolled(state, NUMBER_DROP.dice.possible_rolls(state)[0].roll)
+    for player in ("p1", "p2"):
+        state = NUMBER_DROP.rules.apply(state, NUMBER_DROP.notation.parse_turn(state, f"g1={player[1]}", player))
+    state = NUMBER_DROP.dice.rolled(state, Roll(("1", "1", "1", "*", "I")))
+    for player in ("p1", "p2")[:dropped]:
+        turn = NUMBER_DROP.notation.parse_turn(state, "a1=1,b1=1,c1=1,d1=1", player)
+        state = NUMBER_DROP.rules.apply(state, turn)
+    return state
+
+
+def test_a_press_without_anything_new_means_that_nobody_draws_a_loop() -> None:
+    state = may_loop()
+    assert set(silent_turns(NUMBER_DROP, state)) == {"p1", "p2"}
+    judged = JudgedGame(NUMBER_DROP, belief=(state,))
+    ruling = judged.consider(drawn(NUMBER_DROP, state), Trigger.DECLARED)
+    assert ruling.verdict.kind is VerdictKind.ACCEPTED
+    assert [step.player for step in ruling.steps] == ["p1", "p2"]
+    assert NUMBER_DROP.awaits_roll(judged.belief[0])
+
+
+@pytest.mark.parametrize("trigger", [Trigger.RESTED, Trigger.GLANCE])
+def test_without_a_press_everybody_may_still_draw_a_loop(trigger: Trigger) -> None:
+    state = may_loop()
+    judged = JudgedGame(NUMBER_DROP, belief=(state,))
+    assert judged.consider(drawn(NUMBER_DROP, state), trigger).verdict.kind is VerdictKind.UNCHANGED
+    assert judged.belief == (state,)
+
+
+def test_a_press_does_not_end_a_turn_in_which_somebody_has_to_drop() -> None:
+    state = may_loop(dropped=1)
+    judged = JudgedGame(NUMBER_DROP, belief=(state,))
+    ruling = judged.consider(drawn(NUMBER_DROP, state), Trigger.DECLARED)
+    assert (ruling.verdict.kind, ruling.steps) == (VerdictKind.UNCHANGED, ())
+
+
+def test_a_loop_is_accepted_and_the_other_goes_without() -> None:
+    state = may_loop()
+    loop = {f"p2.{column}1": "digit 1 circled" for column in "abc"}
+    judged = JudgedGame(NUMBER_DROP, belief=(state,))
+    ruling = judged.consider(drawn(NUMBER_DROP, state, loop), Trigger.DECLARED)
+    assert [step.player for step in ruling.steps] == ["p2"]
+    ruling = judged.consider(drawn(NUMBER_DROP, judged.belief[0]), Trigger.DECLARED)
+    assert [step.player for step in ruling.steps] == ["p1"]
+    assert NUMBER_DROP.scores(judged.belief[0])["p2"] == 3
+
+
+def drafted(dice: str, *, left: str | None) -> Any:
+    """Who may take either of two dice draws the one-square shape; these dice still lie there then."""
+    state = BLOKUS.dice.rolled(BLOKUS.rules.new({"players": 2}), Roll(tuple(dice.split())))
+    judged = JudgedGame(BLOKUS, belief=(state,))
+    judged.consider(drawn(BLOKUS, state, dice=dice), Trigger.RESTED)
+    return judged.consider(drawn(BLOKUS, state, {"p1.a1": "red"}, dice=left), Trigger.DECLARED)
+
+
+@pytest.mark.parametrize(("left", "turn"), [("5", "1:1:a1"), ("1", "5:1:a1:strike")])
+def test_the_die_that_is_gone_tells_turns_apart_that_look_alike(left: str, turn: str) -> None:
+    ruling = drafted("1 5", left=left)
+    assert ruling.verdict.turns == (turn,)
+
+
+@pytest.mark.parametrize("left", [None, "1 5", "5?", "4", ""])
+def test_dice_that_tell_nothing_leave_a_question(left: str | None) -> None:
+    ruling = drafted("1 5", left=left)
+    assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
+    assert len(ruling.verdict.candidates) == 2
+
+
+def test_dice_that_were_taken_may_be_thrown_to_where_they_lay() -> None:
+    state = BLOKUS.dice.rolled(BLOKUS.rules.new({"players": 2}), Roll(("1", "1")))
+    judged = JudgedGame(BLOKUS, belief=(state,))
+    judged.consider(drawn(BLOKUS, state, dice="1 1"), Trigger.RESTED)
+    for place, look, left in (("p1.a1", "red", "1"), ("p2.a1", "blue", "")):
+        shown = drawn(BLOKUS, judged.belief[0], {place: look}, dice=left)
+        assert judged.consider(shown, Trigger.DECLARED).verdict.kind is VerdictKind.ACCEPTED
+    assert BLOKUS.awaits_roll(judged.belief[0])
+    ruling = judged.consider(drawn(BLOKUS, judged.belief[0], dice="2 6"), Trigger.RESTED)
+    assert [roll.roll for roll in ruling.rolls] == ["2,6"]
