@@ -21,12 +21,16 @@ from simulator.play.ground_truth import FrameTruth, TruthLog
 from simulator.rendering.hands import HandOcclusion
 from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import ForeignObject, Scene, Sensor, Setting
-from simulator.scene.viewpoint import lens, looking_at
+from simulator.scene.sheets import lying_sheets, markers_mm
+from simulator.scene.viewpoint import farther_and_farther, first_fitting, lens, looking_at
 from vision.errors import EndOfFramesError
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import BlockPieces
-from vision.layout.table import default_layout
+from vision.layout.table import TableLayout, default_layout
+
+_ROOM_PX = 24.0
+"""How much of the picture there is around the outermost markers at least: enough for paper and a pen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +41,26 @@ class Nudge:
     pose: Pose
 
 
-def standard_setting(camera: CameraModel | None = None, pose: Pose | None = None, game: str = "deblockle") -> Setting:
+def standard_setting(
+    camera: CameraModel | None = None,
+    pose: Pose | None = None,
+    game: str = "deblockle",
+    layout: TableLayout | None = None,
+) -> Setting:
     """A wooden table under one lamp, seen from the first player's side, tilted a little."""
-    return Setting(camera or lens(), pose or looking_at(), default_layout(game), sensor=Sensor(jpeg_quality=92))
+    camera, layout = camera or lens(), layout or default_layout(game)
+    return Setting(camera, pose or _usual_pose(camera, layout), layout, sensor=Sensor(jpeg_quality=92))
+
+
+def _usual_pose(camera: CameraModel, layout: TableLayout) -> Pose:
+    """Over the board; over sheets as near as shows them all."""
+    if not lying_sheets(layout):
+        return looking_at()
+    markers = markers_mm(layout)
+    x, y, z = (float(middle) for middle in (markers.min(axis=0) + markers.max(axis=0)) / 2)
+    distances = farther_and_farther(300.0, 1.03, 100)
+    poses = (looking_at(one, tilt_deg=8.0, target_mm=(x, y, z)) for one in distances)
+    return first_fitting(camera, markers, _ROOM_PX, poses)
 
 
 class PlayedTable:

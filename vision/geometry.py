@@ -113,6 +113,10 @@ class Rectangle:
         """The rectangle with a margin that wide on every side."""
         return Rectangle(self.left_mm - by_mm, self.right_mm + by_mm, self.near_mm - by_mm, self.far_mm + by_mm)
 
+    def contains(self, x_mm: float, y_mm: float) -> bool:
+        """Whether a point lies in it."""
+        return self.left_mm <= x_mm <= self.right_mm and self.near_mm <= y_mm <= self.far_mm
+
     def corners_mm(self, height_mm: float) -> FloatArray:
         """Its corners at a height, shape (4, 3): near left, near right, far right, far left."""
         return np.array(

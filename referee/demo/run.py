@@ -20,7 +20,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from engine.api import EMPTY, Game
+from engine.api import EMPTY, Game, OptionValue
 from engine.records import record
 from engine.registry import load
 from hardware.grid import PlaceGrid
@@ -48,6 +48,7 @@ from referee.session.loop import LoopPorts, run
 from referee.session.ports import Reader
 from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.signals import looking_signal
+from referee.settings.table_layout import grid_of_table, with_rules
 from referee.wiring.plan import Inputs
 from simulator.microcontroller.faults import WireFaults
 from simulator.play.game import GameOptions
@@ -56,17 +57,20 @@ from simulator.play.players import HANDLERS, Habits
 from simulator.scene.scene import Setting
 from simulator.table import VirtualTable, standard_setting
 from vision.frame import Frame
+from vision.layout.table import default_layout
 from vision.locating.location import locate
 from vision.readers.protocols import Appearance, EnrolmentPicture
-from vision.readers.registry import reader_kind, table_reader
+from vision.readers.registry import is_readable, reader_kind, table_reader
 from vision.readers.table_reader import TableReader
 
 LinkFaults = WireFaults
 """What goes wrong on the microcontroller's wire."""
 
 FRAMES_PER_SECOND = 15.0
-GAMES = tuple(HANDLERS)
-"""What is played on the virtual table."""
+GAMES = tuple(game for game in HANDLERS if is_readable(default_layout(game)))
+"""What is played on the virtual table, and a camera can see."""
+_WRITERS = 2
+"""How many write in the demo of a game that is written."""
 _VIRTUAL_DAY = datetime(2025, 1, 1, 12, tzinfo=UTC)
 
 
@@ -128,17 +132,11 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     """
     game: Game[Any, Any] = load(options.game)
     truth = TruthLog()
-    table = VirtualTable(
-        options.seed,
-        GameOptions(game.name, turns=options.turns, habits=_habits(options)),
-        setting=_uncompressed(game.name),
-        fps=FRAMES_PER_SECOND,
-        truth=truth,
-    )
+    table = _table(options, game, truth)
     path = options.journal or Path(tempfile.mkdtemp(prefix="referee-demo-")) / "journal.sqlite"
     console.print(f"A game of {game.title} on the virtual table, seed {options.seed}, {options.turns} turns.")
     now, remarks = _VirtualClock(), _Remarks(console.print)
-    grid = PlaceGrid.of_squares(table.setting.layout.board.columns, table.setting.layout.board.rows)
+    grid = grid_of_table(table.setting.layout)
     with Journal.open(path, wall_clock=now.wall_clock) as opened, ExitStack() as stack:
         journal = BufferedJournal(opened, console.print)
         stage = _staged(options, _Table(game, table, truth, grid), console, remarks, stack)
@@ -153,7 +151,7 @@ def run_demo(options: DemoOptions, console: Console) -> int:
                 game,
                 stage.reader,
                 journal,
-                ServiceSettings(turn_end=TurnEnd.BUTTON, rest_s=1.5, hints=options.hints),
+                ServiceSettings(options=_rules(game), turn_end=TurnEnd.BUTTON, rest_s=1.5, hints=options.hints),
                 subscribers=(shown_on(panel), screen.hear),
                 say=remarks.say,
                 hints=HintProcess(),
@@ -197,6 +195,21 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     score = score_of(game, truth, screen.verdicts, events, may_ask=options.inputs == Inputs.SENSORS)
     _close(score, wire, console)
     return 0 if score.agreed and stage.wire_agreed else 1
+
+
+def _rules(game: Game[Any, Any]) -> dict[str, OptionValue]:
+    """The options the demo is played by."""
+    return {} if game.printed_sheet is None else {"players": _WRITERS}
+
+
+def _table(options: DemoOptions, game: Game[Any, Any], truth: TruthLog) -> VirtualTable:
+    return VirtualTable(
+        options.seed,
+        GameOptions(game.name, _rules(game), turns=options.turns, habits=_habits(options)),
+        setting=_uncompressed(game),
+        fps=FRAMES_PER_SECOND,
+        truth=truth,
+    )
 
 
 def _habits(options: DemoOptions) -> Habits:
@@ -278,9 +291,9 @@ def _presses(table: VirtualTable, board: DemoController | None, commands: Comman
     return pressed if board is None else [role for button in pressed for role in board.press(button)]
 
 
-def _uncompressed(game: str) -> Setting:
+def _uncompressed(game: Game[Any, Any]) -> Setting:
     """The usual table under a camera whose pictures don't travel over a cable, so that none is packed and unpacked."""
-    setting = standard_setting(game=game)
+    setting = standard_setting(layout=with_rules(default_layout(game.name), game, _rules(game)))
     return replace(setting, sensor=replace(setting.sensor, jpeg_quality=None))
 
 
@@ -381,9 +394,11 @@ class Onlooker:
             if verdict.kind is VerdictKind.SET_UP and self.tells_set_up:
                 self._ask(Correct(by=_NAME, position=self.truth.start, why="this is how they lie"))
             elif verdict.kind is VerdictKind.ACCEPTED:
-                self._told += len(verdict.turns)
-            elif verdict.kind is VerdictKind.AMBIGUOUS and len(self.truth.turns) > self._told:
-                self._ask(EnterTurn(self.truth.turns[self._told], _NAME))
+                # Who does without what they may still write changes no place.
+                self._told += len(verdict.turns) if verdict.places else 0
+            elif verdict.kind is VerdictKind.AMBIGUOUS and len(self.truth.played) > self._told:
+                played = self.truth.played[self._told]
+                self._ask(EnterTurn(played.turn, _NAME, played.player))
 
     def _ask(self, command: Command) -> None:
         def hear(reply: Reply | None) -> None:

@@ -11,7 +11,7 @@ from engine.api import Game
 from referee.journal.events import Event
 from referee.judge.verdict import Verdict, VerdictKind
 from simulator.play.actions import ActionKind
-from simulator.play.ground_truth import TruthEvent, TruthLog
+from simulator.play.ground_truth import TruthLog
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,9 @@ def score_of(
     ``may_ask``, for a referee who only feels, a question about it will do.
     """
     differences: list[str] = []
-    played = _standing(truth.events)
-    accepted = [event for _, event in events if event.kind == "turn"]
+    played = truth.played
+    silent = silent_turns_of(game, events)
+    accepted = [event for number, event in events if event.kind == "turn" and number not in silent]
     right = 0
     for number, turn in enumerate(played):
         got = accepted[number] if number < len(accepted) else None
@@ -90,15 +91,19 @@ def score_of(
     return Score(len(played), right, len(violations), named, len(unmatched), questions, tuple(differences), asked_about)
 
 
-def _standing(events: Sequence[TruthEvent]) -> list[TruthEvent]:
-    """The turns that stand: those undone are left out."""
-    standing: list[TruthEvent] = []
-    for event in events:
-        if event.kind == "turn":
-            standing.append(event)
-        elif event.kind == "undone":
-            standing.pop()
-    return standing
+def silent_turns_of(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> frozenset[int]:
+    """The numbers of turns on sheets that wrote nothing: somebody did without what they could still have written."""
+    if game.printed_sheet is None:
+        return frozenset()
+    silent: set[int] = set()
+    before: dict[str, str] = {}
+    for number, event in events:
+        if "state" in event.data:
+            board = _board(game, event)
+            if event.kind == "turn" and board == before:
+                silent.add(number)
+            before = board
+    return frozenset(silent)
 
 
 def _board(game: Game[Any, Any], event: Event) -> dict[str, str]:

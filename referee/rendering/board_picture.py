@@ -51,7 +51,7 @@ def board_text(
     glyphs = _ASCII_GLYPHS if ascii_only else _GLYPHS
     text = Text()
     for row in grid.rows:
-        text.append(f"{row[0][1:]:>2} ", style="dim")
+        text.append(f"{_square(row[0])[1:]:>2} ", style="dim")
         for place in row:
             piece = Look.parse(appearance.get(place, EMPTY))
             light = lit.get(place)
@@ -59,12 +59,25 @@ def board_text(
             if piece is None:
                 text.append(" . ", style="dim")
             else:
-                body = f"{piece.colour[:1].upper() or '?'}{glyphs.get(piece.mark, piece.mark[:1] or ' ')} "
+                body = f"{_written(piece) or piece.colour[:1].upper() or '?'}"
+                body = f"{body}{glyphs.get(piece.mark, piece.mark[:1] or ' ')} "[:3]
                 text.append(body, style=Style(color=_rich(_COLOURS.get(piece.colour, _GREY)), bold=True))
             text.append(f"{mark} ", style=_painted(light) if light is not None else "")
         text.append("\n")
-    text.append("   " + "".join(f" {place[:1]}   " for place in grid.rows[-1]), style="dim")
+    text.append("   " + "".join(f" {_square(place)[:1]}   " for place in grid.rows[-1]), style="dim")
     return text
+
+
+def _square(place: str) -> str:
+    """A place's name without the sheet that it is on."""
+    return place.rpartition(".")[2]
+
+
+def _written(piece: Look) -> str:
+    """A digit or cross that is written: ``4``, ``4o`` in a loop, ``X``; nothing for a piece."""
+    if piece.colour == "digit":
+        return piece.shape.replace(" circled", "o")
+    return "X" if piece.name == "cross" else ""
 
 
 def board_picture(
@@ -87,8 +100,8 @@ def board_picture(
             if place in lit:
                 _draw_light(picture, lit[place], left, top, square_px)
             if row_number == len(grid.rows) - 1:
-                _label(picture, place[:1], left + square_px // 2 - 5, height - margin // 3)
-        _label(picture, row[0][1:], margin // 4, row_number * square_px + square_px // 2 + 5)
+                _label(picture, _square(place)[:1], left + square_px // 2 - 5, height - margin // 3)
+        _label(picture, _square(row[0])[1:], margin // 4, row_number * square_px + square_px // 2 + 5)
     return picture
 
 
@@ -141,6 +154,14 @@ def wrapped(words: str, columns: int) -> list[str]:
 
 def _draw_piece(picture: Image, piece: Look, left: int, top: int, square_px: int) -> None:
     inset = max(3, square_px // 8)
+    written = _written(piece)
+    if written:
+        at = (left + square_px // 4, top + square_px - square_px // 4)
+        cv2.putText(picture, written[:1], at, _FONT, square_px / 44, (24, 24, 24), 1, cv2.LINE_AA)
+        if written.endswith("o"):
+            middle = (left + square_px // 2, top + square_px // 2)
+            cv2.circle(picture, middle, square_px // 2 - 2, (24, 24, 160), 1, cv2.LINE_AA)
+        return
     colour = _bgr(_COLOURS.get(piece.colour, _GREY))
     corner = (left + square_px - inset, top + square_px - inset)
     cv2.rectangle(picture, (left + inset, top + inset), corner, colour, -1)

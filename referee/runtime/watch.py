@@ -18,7 +18,6 @@ from engine.api import Game, OptionValue
 from engine.options import read_options
 from engine.registry import load
 from hardware.factory import driver_sources, make_buttons
-from hardware.grid import PlaceGrid
 from hardware.lights.panel import LivePanel, Panel
 from hardware.pin_map import ButtonRole
 from referee.commands.command_socket import open_command_socket
@@ -39,7 +38,7 @@ from referee.session.feed import shown_on
 from referee.session.loop import FrameSource, LoopPorts, run, serve
 from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.signals import waiting_signal
-from referee.settings.table_layout import grid_of, layout_for_camera
+from referee.settings.table_layout import grid_of, grid_of_table, layout_for_camera
 from referee.wiring.devices import OpenedDevices, opened_devices
 from vision.frame import Frame
 from vision.layout.table import TableLayout
@@ -170,7 +169,7 @@ def _panel(
     console: Console,
     say: Callable[[str], None],
 ) -> LivePanel:
-    grid = grid_of(game.places) if layout is None else PlaceGrid.of_squares(layout.board.columns, layout.board.rows)
+    grid = grid_of(game.places) if layout is None else grid_of_table(layout)
     # The report says the words.
     sources = driver_sources(replace(options.lights, captions=False), grid, console) + devices.sources
     return LivePanel(Panel(sources, time.monotonic, say, say), time.monotonic)

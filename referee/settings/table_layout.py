@@ -11,6 +11,7 @@ from engine.api import Game, OptionValue
 from hardware.grid import PlaceGrid, column_and_row
 from vision.errors import LayoutError
 from vision.layout.markers import NO_MARKERS
+from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout, default_layout, games_with_layouts, load_layout
 from vision.readers.registry import check_readable
 
@@ -61,6 +62,21 @@ def with_rules(layout: TableLayout, game: Game[Any, Any], options: Mapping[str, 
 def kept_by_text() -> str:
     """Say how a game is kept without a camera, once it has begun."""
     return "keep it by text with `referee turn`, `referee roll` and `referee announce`"
+
+
+def grid_of_table(layout: TableLayout) -> PlaceGrid:
+    """Lay out the squares of a table: those of its board, or of its sheets beside each other."""
+    boards = [one for one in layout.surfaces if isinstance(one, GridSurface)]
+    rows = max(board.rows for board in boards)
+    lines = [
+        tuple(name for board in boards if row <= board.rows for name in _row(board, row)) for row in range(rows, 0, -1)
+    ]
+    return PlaceGrid(tuple(lines))
+
+
+def _row(board: GridSurface, row: int) -> tuple[str, ...]:
+    first = (row - 1) * board.columns
+    return board.places[first : first + board.columns]
 
 
 def grid_of(places: Sequence[str]) -> PlaceGrid:

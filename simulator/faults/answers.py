@@ -13,7 +13,7 @@ import numpy as np
 
 from simulator.faults.deblockle import FaultyBlockPlayers
 from simulator.faults.disturbances import Disturbances
-from simulator.faults.players import FaultyPlayers, Start
+from simulator.faults.players import FaultyPlayers, FaultySheetPlayers, Start
 from simulator.play.actions import Action, ActionKind
 from simulator.play.choreography import Stretch
 from simulator.play.game import ANSWERS, POLL_S, GameOptions, Mood, Press, VirtualGame
@@ -30,6 +30,8 @@ FAULTY_PLAYERS: Mapping[str, type[FaultyPlayers]] = {
     "deblockle": FaultyBlockPlayers,
     "diaballik": FaultyPlayers,
     "blockade": FaultyPlayers,
+    "number-drop": FaultySheetPlayers,
+    "blokus-dice": FaultySheetPlayers,
 }
 """Who plays each game when things go wrong."""
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from simulator.scene.pieces import BlockPose, Colour, DiscPose, PiecePose
 from simulator.scene.scene import ForeignObject, Lamp, Lighting, Setting
+from simulator.scene.sheets import lying_sheets, markers_mm, place_mm
 from simulator.scene.viewpoint import farther_and_farther, first_fitting, looking_at
 from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import BlockPieces, DiscPieces
@@ -165,7 +166,7 @@ class DisturbanceMaker:
 
     def _on_board(self, place: str) -> ForeignObject:
         layout, rng = self._setting.layout, self._rng
-        x_mm, y_mm = layout.centre_mm(place)
+        x_mm, y_mm = place_mm(layout, place)
         kind: Literal["coin", "cup"] = "coin" if rng.random() < 0.6 else "cup"
         return ForeignObject(kind, x_mm, y_mm, self._colour(), layout.board.height_mm, float(rng.uniform(9.0, 14.0)))
 
@@ -237,7 +238,9 @@ def drawn_pose(camera: CameraModel, layout: TableLayout, rng: np.random.Generato
     tilt, azimuth = float(rng.uniform(4.0, 26.0)), -90.0 + float(rng.uniform(-12.0, 12.0))
     roll = float(rng.uniform(-3.0, 3.0))
     shift = rng.uniform(-8.0, 8.0, 2)
-    corners = np.vstack([layout.markers.corners_mm(marker_id) for marker_id in layout.markers.centres_mm]) * 1.04
-    target = (float(shift[0]), float(shift[1]), 0.0)
+    markers = markers_mm(layout)
+    middle = (markers.min(axis=0) + markers.max(axis=0)) / 2 if lying_sheets(layout) else np.zeros(3)
+    corners = middle + (markers - middle) * 1.04
+    target = (float(middle[0] + shift[0]), float(middle[1] + shift[1]), 0.0)
     distances = farther_and_farther(590.0, 1.03, _MOST_STEPS_BACK)
     return first_fitting(camera, corners, 6, (looking_at(one, tilt, azimuth, roll, target) for one in distances))

@@ -12,11 +12,12 @@ import numpy as np
 
 from simulator.faults.answers import AnsweringGame, FaultyOptions
 from simulator.faults.disturbances import DISTURBANCE_KINDS, DisturbanceMaker
-from simulator.play.actions import Action
+from simulator.play.actions import Action, ActionKind
 from simulator.play.choreography import Stretch
 from simulator.play.game import POLL_S, Mood, Press
 from simulator.play.ground_truth import TruthLog
 from simulator.scene.scene import Setting
+from simulator.scene.sheets import place_under
 
 PLAYER_FAULTS = (
     "piece straightened",
@@ -171,7 +172,7 @@ class FaultyGame(AnsweringGame):
         pieces = tuple(
             piece
             for piece in self._people.pieces_left_alone()
-            if self._layout.board.place_at(piece.x_mm, piece.y_mm) not in under_coins
+            if place_under(self._layout, piece.x_mm, piece.y_mm) not in under_coins
         )
         return self.disturbances.begin(self._maker.make(kind, self._planned_s, free, pieces))
 
@@ -193,7 +194,7 @@ class FaultyGame(AnsweringGame):
 
     def _places_under_coins(self) -> frozenset[str]:
         lying = [one for one in self.disturbances.at(self._planned_s) if one.kind == "coin on a piece"]
-        under = (self._layout.board.place_at(thing.x_mm, thing.y_mm) for one in lying for thing in one.things)
+        under = (place_under(self._layout, thing.x_mm, thing.y_mm) for one in lying for thing in one.things)
         return frozenset(place for place in under if place)
 
     def _turn(self, stays_s: float = 0.0) -> Generator[Stretch, None, Action | None]:
@@ -237,7 +238,7 @@ class FaultyGame(AnsweringGame):
         self._played += 1
         yield from self._carry_out(action)
         answer = yield from self._dealt_with(action, self._planned_s)
-        if answer is not Mood.ACCEPTED or people.is_over:
+        if answer is not Mood.ACCEPTED or people.is_over or action.kind is not ActionKind.TURN:
             return
         self._presses.append(Press(self._planned_s, "take back"))
         yield self._still(self._habits.settle_s)
@@ -256,7 +257,7 @@ class FaultyGame(AnsweringGame):
         """Nobody plays onto a coin: what lies on a square that is touched is taken away first."""
         squares = self._people.squares_of(action)
         for number, one in enumerate(self.disturbances):
-            lies_on = {self._layout.board.place_at(thing.x_mm, thing.y_mm) for thing in one.things}
+            lies_on = {place_under(self._layout, thing.x_mm, thing.y_mm) for thing in one.things}
             if one.holds_at(self._planned_s) and lies_on & squares:
                 self.disturbances.end(number, self._planned_s)
 

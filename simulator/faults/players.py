@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from engine.api import EMPTY, Game, OptionValue
 from simulator.play.actions import Action, ActionKind, Arrangement, Carries, Carry, PlayArea
+from simulator.play.ink import ONE_CELL
 from simulator.play.onlooking import could_be_played
 from simulator.play.players import Habits, Players
-from simulator.scene.pieces import PiecePose, changed
+from simulator.scene.pieces import InkPose, PiecePose, changed
 from vision.layout.table import TableLayout
 
 Start = Literal["usual", "agreed", "cornered"]
@@ -62,7 +64,7 @@ class FaultyPlayers(Players):
     @property
     def looks(self) -> dict[str, str]:
         """Each place's look now."""
-        return self.standing.appearance(self._game.places)
+        return self.standing.appearance(self.places)
 
     def _is_possible(self, after: Mapping[str, str]) -> bool:
         """Whether nothing, a legal turn, or two in a row could leave this, for all that shows from above."""
@@ -85,7 +87,7 @@ class FaultyPlayers(Players):
             carries = self._carries_of_violation(kind, player)
             if carries is None:
                 continue
-            after = self.standing.after_all(carries).appearance(self._game.places)
+            after = self.standing.after_all(carries).appearance(self.places)
             if kind in self.only_sides_tell or not self._is_possible(after):
                 return Action(ActionKind.VIOLATION, player, carries, violation=kind, ends_turn=True)
         return None
@@ -103,13 +105,13 @@ class FaultyPlayers(Players):
 
     def _wrong_set_up(self, kind: str) -> Carries | None:
         """Raises ValueError for a kind that is not one of ``wrong_set_ups``."""
-        taken = [place for place in self._game.places if place in self.standing]
+        taken = [place for place in self.places if place in self.standing]
         start = taken[int(self._rng.integers(len(taken)))]
         match kind:
             case "piece missing":
                 return (self._handler.take_off(self.standing, start),)
             case "wrong square":
-                free = self.open_squares() or [place for place in self._game.places if place != start]
+                free = self.open_squares() or [place for place in self.places if place != start]
                 return (self._handler.lift(self.standing, start, free[0]),)
         raise ValueError(f"no such set-up: {kind}; there are {', '.join(self.wrong_set_ups)}")
 
@@ -117,7 +119,7 @@ class FaultyPlayers(Players):
         """Take every piece off the board, as after a game."""
         carries: list[Carry] = []
         standing = self.standing
-        for place in self._game.places:
+        for place in self.places:
             while place in standing:
                 carries.append(self._handler.take_off(standing, place))
                 standing = standing.after(carries[-1])
@@ -135,8 +137,11 @@ class FaultyPlayers(Players):
         """Have every piece slip a little, as when somebody bumps into the table."""
         rng = self._rng
         way = rng.uniform(-2.0, 2.0, 2)
-        moved = {}
+        moved: dict[str, PiecePose] = {}
         for place, piece in self.standing.items():
+            if isinstance(piece, InkPose):
+                moved[place] = piece
+                continue
             x_mm, y_mm = (float(value) for value in way + rng.normal(0.0, 0.6, 2))
             turned_deg = piece.turned_deg + float(rng.normal(0.0, 1.5))
             moved[place] = changed(piece, x_mm=piece.x_mm + x_mm, y_mm=piece.y_mm + y_mm, turned_deg=turned_deg)
@@ -144,10 +149,11 @@ class FaultyPlayers(Players):
 
     def straighten_after(self, action: Action) -> Action:
         """Nudge the piece that was moved last, as somebody does who is asked to have a look."""
-        place = next((carry.end for carry in reversed(action.carries) if carry.end in self._game.places), "")
+        ends = [place for carry in action.carries for place in (carry.end, *(one for one, _ in carry.written))]
+        place = next((place for place in reversed(ends) if place in self.places), "")
         if place not in self.standing:
             return self.straighten()
-        return Action(ActionKind.STRAIGHTENED, action.player, (self._handler.nudge(self.standing, place),))
+        return Action(ActionKind.STRAIGHTENED, action.player, self._handler.nudges(self.standing, place))
 
     def open_squares(self) -> list[str]:
         """Empty squares on which nothing is printed, in random order."""
@@ -159,14 +165,28 @@ class FaultyPlayers(Players):
         others = [
             piece
             for place, piece in self.standing.items()
-            if place in self._game.places and self._handler.owner(piece) != self.to_move
+            if place in self.places and self._handler.owner(piece) != self.to_move
         ]
         return tuple(others[int(index)] for index in self._rng.permutation(len(others)))
 
     def squares_of(self, action: Action) -> set[str]:
         """Every square an action touches, the one a turn was rolled to included."""
-        return {place for carry in action.carries for place in (carry.start, carry.end)}
+        touched = {place for carry in action.carries for place in (carry.start, carry.end)}
+        return touched | {place for carry in action.carries for place, _ in carry.written}
 
     def taken_squares(self) -> list[str]:
         """The squares on which something stands."""
         return [place for place, look in self.looks.items() if look != EMPTY]
+
+
+class FaultySheetPlayers(FaultyPlayers):
+    """Players who write on sheets."""
+
+    wrong_set_ups: ClassVar[tuple[str, ...]] = ("already written",)
+
+    def _wrong_set_up(self, kind: str) -> Carries | None:  # noqa: ARG002 - there is one
+        return self._handler.violations[ONE_CELL].carries(PlayArea(self.standing, self._handler), "p1", self._rng)
+
+    def sweep(self) -> Action:
+        """Nothing is taken away from sheets: a hand comes in."""
+        return replace(self.rest_hand(), kind=ActionKind.SWEPT)

@@ -29,9 +29,11 @@ from vision.layout.table import default_layout
 DROPPED_SHARE = 0.6
 
 
-def faulty_setting(seed: int, size: tuple[int, int] = (1280, 720), game: str = "deblockle") -> Setting:
+def faulty_setting(
+    seed: int, size: tuple[int, int] = (1280, 720), game: str = "deblockle", sheets: int | None = None
+) -> Setting:
     """An ordinary table, drawn from a seed: what it stands on, where the lamp hangs and from where it is seen."""
-    layout = default_layout(game)
+    layout = default_layout(game) if sheets is None else default_layout(game).with_sheets(sheets)
     rng = np.random.default_rng([seed, 45])
     camera = lens(size)
     angle = float(rng.uniform(-np.pi, np.pi))

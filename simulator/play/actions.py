@@ -23,6 +23,8 @@ class ActionKind(StrEnum):
     """What a hand did."""
 
     TURN = "turn"
+    DONE = "done without"
+    """What was left of a turn was done without: nobody draws a loop any more."""
     ROLLED = "rolled"
     VIOLATION = "misdeed"
     PUT_RIGHT = "put right"
@@ -39,7 +41,8 @@ class Carry:
 
     ``start`` and ``end`` are places or tray names; ``tips_towards`` is the compass side it is rolled to. Where only a
     part of what stands on ``start`` is taken, ``taken`` is that part and ``left`` the rest; where it is put on what
-    stands on ``end``, ``joined`` is what stands there then.
+    stands on ``end``, ``joined`` is what stands there then. A pen leaves what is ``written``: by place what there is to
+    see of ink then, ``None`` where it was rubbed out.
     """
 
     start: str
@@ -49,6 +52,7 @@ class Carry:
     taken: PiecePose | None = None
     left: PiecePose | None = None
     joined: PiecePose | None = None
+    written: tuple[tuple[str, PiecePose | None], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,10 @@ class Arrangement(Mapping[str, PiecePose]):
         if carry.end in standing and carry.joined is None:
             raise ValueError(f"a {standing[carry.end].look} already stands on {carry.end}")
         standing[carry.end] = carry.joined or carry.pose
+        for place, ink in carry.written:
+            standing.pop(place, None)
+            if ink is not None:
+                standing[place] = ink
         return Arrangement(standing)
 
     def after_all(self, carries: tuple[Carry, ...]) -> Arrangement:
@@ -190,6 +198,10 @@ class Handler(ABC):
     def nudge(self, standing: Arrangement, start: str) -> Carry:
         """Straighten what is on ``start`` where it stands."""
 
+    def nudges(self, standing: Arrangement, start: str) -> Carries:
+        """Straighten what is on ``start``, and put down what is needed for that."""
+        return (self.nudge(standing, start),)
+
     @abstractmethod
     def put_back(self, before: Arrangement, now: Arrangement) -> Carries:
         """Carries that make ``now`` look like ``before`` again, by way of free places."""
@@ -197,6 +209,10 @@ class Handler(ABC):
     @abstractmethod
     def owner(self, piece: PiecePose) -> str:
         """Whose piece it is, ``""`` for nobody's; of several that stand on each other the top one's."""
+
+    def is_easy(self, faces: Sequence[str]) -> bool:  # noqa: ARG002 - in most games any roll will do
+        """Whether a turn with this roll is drawn quickly."""
+        return True
 
     def throw_dice(self, standing: Arrangement, faces: Mapping[str, str]) -> Carries:  # noqa: ARG002 - a table without dice
         """The carries that throw dice, given by name, so that these faces are up; none where no dice are to be seen."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from simulator.play.actions import Arrangement, Carries, Carry, Handler, PlayArea, ViolationKind, pick
-from simulator.rendering.dice import dice_tray, die_side_mm
+from simulator.play.actions import Arrangement, Carries, Carry, PlayArea, ViolationKind, pick
+from simulator.play.dice import DiceThrower
+from simulator.rendering.dice import dice_tray
 from simulator.scene.pieces import DiePose, PiecePose, Pyramid, StackPose, changed
 from vision.layout.pieces import DicePieces, PyramidPieces
 
@@ -24,12 +24,7 @@ _SUPPLY = ("L", "M", "S")
 _SUPPLY_EACH = 5
 _SUPPLY_STEP_MM = 29.0
 _TRAY = "beside"
-_FROM_THE_RIM = 0.75
-"""How far from the tray's rim a die's middle stays, in edges."""
-_TOUCHED_MM = 1.5
-"""How far a die that is touched is pushed, standard deviation."""
-_APART = 1.6
-"""How far from each other the middles of dice stay, in edges, so that none leans on another."""
+_MOST_PIPS = 4
 
 
 def die_name(colour: str) -> str:
@@ -48,7 +43,7 @@ def _alike(one: Pyramid, other: Pyramid) -> bool:
     return (one.size, one.colour) == (other.size, other.colour)
 
 
-class StackHandler(Handler):
+class StackHandler(DiceThrower):
     """Makes carries of the top pyramids of stacks, and of caps from the supply."""
 
     def set_up(self, looks: Mapping[str, str], text: str = "") -> Arrangement:
@@ -67,51 +62,9 @@ class StackHandler(Handler):
             for _ in range(_SUPPLY_EACH):
                 x, y, name = self._beside(standing)
                 standing = Arrangement({**standing, name: StackPose(x, y, (Pyramid(size, "black"),), base_mm=0.0)})
-        return Arrangement({**standing, **self._dice_lying_about()})
-
-    def _dice_lying_about(self) -> dict[str, PiecePose]:
-        """A die of each colour that the layout names, in the tray."""
         tray = dice_tray(self.layout)
-        dice: dict[str, PiecePose] = {}
-        for colour in () if tray is None else DicePieces.on(tray).colours:
-            dice[die_name(colour)] = self._thrown(colour, int(self._rng.integers(1, 7)), dice.values())
-        return dice
-
-    def _thrown(self, colour: str, value: int, lying: Iterable[PiecePose]) -> DiePose:
-        """A die as it comes to lie in the tray, clear of those that lie there."""
-        tray, side = dice_tray(self.layout), die_side_mm(self.layout)
-        if tray is None:
-            raise ValueError("this table has no tray to throw dice in")
-        room = tray.bounds_mm.grown(-_FROM_THE_RIM * side)
-        others = tuple(lying)
-        while True:
-            x = float(self._rng.uniform(room.left_mm, room.right_mm))
-            y = float(self._rng.uniform(room.near_mm, room.far_mm))
-            if all(math.hypot(x - one.x_mm, y - one.y_mm) > _APART * side for one in others):
-                return DiePose(x, y, colour, value, float(self._rng.uniform(-45.0, 45.0)), tray.height_mm)
-
-    def throw_dice(self, standing: Arrangement, faces: Mapping[str, str]) -> Carries:
-        """Carry one die after the other to where it is thrown, with these faces up."""
-        carries: list[Carry] = []
-        for colour, face in faces.items():
-            name = die_name(colour)
-            if name not in standing:
-                return ()
-            lying = (piece for other, piece in standing.items() if isinstance(piece, DiePose) and other != name)
-            carries.append(Carry(name, name, self._thrown(colour, int(face), lying)))
-            standing = standing.after(carries[-1])
-        return tuple(carries)
-
-    def touch_dice(self, standing: Arrangement, player: str) -> Carries:
-        """Turn one of a player's dice over, near to where it lies."""
-        own = [piece for piece in standing.values() if isinstance(piece, DiePose) and self.owner(piece) == player]
-        die = pick(self._rng, own)
-        if die is None:
-            return ()
-        value = die.value % 6 + 1
-        x, y = (middle + self._within(_TOUCHED_MM, 3 * _TOUCHED_MM) for middle in (die.x_mm, die.y_mm))
-        name = die_name(die.colour)
-        return (Carry(name, name, changed(die, x_mm=x, y_mm=y, value=value)),)
+        colours = () if tray is None else DicePieces.on(tray).colours
+        return Arrangement({**standing, **self.dice_lying_about({die_name(colour): colour for colour in colours})})
 
     def _nested(self, size: str, colour: str) -> Pyramid:
         offset = (self._within(_NEST_OFF_MM, 1.2), self._within(_NEST_OFF_MM, 1.2))
@@ -122,6 +75,14 @@ class StackHandler(Handler):
         half = self.layout.board.columns * self.layout.board.cell_mm / 2
         column, row = divmod(number - 1, 8)
         return (-half - 24.0 - column * _SUPPLY_STEP_MM, (3.5 - row) * _SUPPLY_STEP_MM, f"{_TRAY} {number}")
+
+    def is_easy(self, faces: Sequence[str]) -> bool:
+        """Whether a roll has few pips: others have up to hundreds of thousands of ends, and drawing one takes long."""
+        return sum(map(int, faces)) <= _MOST_PIPS
+
+    def throw_dice(self, standing: Arrangement, faces: Mapping[str, str]) -> Carries:
+        """Carry one die after the other, given by its colour, to where it is thrown, with these faces up."""
+        return super().throw_dice(standing, {die_name(colour): face for colour, face in faces.items()})
 
     def shows(self, standing: Arrangement, turn: Any) -> bool:
         """Whether a turn leaves the table other than it was."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.api import OptionValue
 from engine.registry import load
-from simulator.play.actions import Action, Arrangement
+from simulator.play.actions import Action, ActionKind, Arrangement
 from simulator.play.choreography import Arm, Choreography, Moment, Stretch
 from simulator.play.ground_truth import TruthEvent, TruthLog
 from simulator.play.players import Habits, Players
@@ -136,7 +136,7 @@ class VirtualGame:
 
     def looks(self, moment: Moment) -> dict[str, str]:
         """Each place's look at a moment; a block in a hand stands nowhere."""
-        return Arrangement.on_board(self._layout, moment.pieces).appearance(self._game.places)
+        return Arrangement.on_board(self._layout, moment.pieces).appearance(self._players.places)
 
     def _arms(self) -> dict[str, Arm]:
         skins = self._rng.permutation(len(_SKINS))
@@ -144,7 +144,10 @@ class VirtualGame:
         arms: dict[str, Arm] = {}
         for index, player in enumerate(self._game.players):
             sleeve_from = float(self._rng.uniform(0.1, 0.7))
-            skin, sleeve = SKINS[_SKINS[int(skins[index])]], SLEEVES[_SLEEVES[int(sleeves[index])]]
+            skin, sleeve = (
+                SKINS[_SKINS[int(skins[index % len(_SKINS)])]],
+                SLEEVES[_SLEEVES[int(sleeves[index % len(_SLEEVES)])]],
+            )
             arms[player] = Arm(-1 if index == 0 else 1, skin, sleeve, sleeve_from)
         return arms
 
@@ -227,7 +230,7 @@ class VirtualGame:
         early_s = action.rest_s / 2 if action.carries and action.rest_s > 0 else 0.0
         ended_s = gone_s + (self.press_after_s if early_s == 0 else -early_s) if action.ends_turn else None
         self._note_event(action, standing, began_s, gone_s, ended_s)
-        if ended_s is not None and self._options.turn_end == "button":
+        if ended_s is not None and (self._options.turn_end == "button" or action.kind is ActionKind.DONE):
             self._presses.append(Press(ended_s))
 
     def _answer(self) -> Generator[Stretch, None, Mood | None]:
@@ -256,7 +259,7 @@ class VirtualGame:
     ) -> None:
         if self._truth is None:
             return
-        places = self._game.places
+        places = self._players.places
         event = TruthEvent(
             kind=action.kind,
             player=action.player,

@@ -54,12 +54,17 @@ class TruthLog:
     frames: list[FrameTruth] = field(default_factory=list)
 
     @property
-    def turns(self) -> tuple[str, ...]:
-        """The texts of the legal turns that stand, in order: those undone are left out."""
-        standing: list[str] = []
+    def played(self) -> tuple[TruthEvent, ...]:
+        """The legal turns that stand, in order: those undone are left out."""
+        standing: list[TruthEvent] = []
         for event in self.events:
             if event.kind is ActionKind.TURN:
-                standing.append(event.turn)
+                standing.append(event)
             elif event.kind is ActionKind.UNDONE:
                 standing.pop()
         return tuple(standing)
+
+    @property
+    def turns(self) -> tuple[str, ...]:
+        """The texts of the legal turns that stand, in order."""
+        return tuple(event.turn for event in self.played)

@@ -6,26 +6,34 @@ They know every side of every piece, because they can look at them; the referee 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from engine.api import EMPTY, Game, NamesDice, OptionValue, Roll
+from engine.showing import silent_turns
 from simulator.play.actions import Action, ActionKind, Arrangement, Handler, PlayArea, Slack
 from simulator.play.blockade import StackHandler
 from simulator.play.deblockle import BlockHandler
 from simulator.play.diaballik import DiscHandler
+from simulator.play.ink import ColourSheetHandler, NumberSheetHandler, unnamed_dice
 from simulator.play.onlooking import could_be_played
 from vision.layout.table import TableLayout
 
 _TRIES = 40
-_MOST_PIPS = 4
-"""Rolls above this have up to hundreds of thousands of ends in Blockade, which takes long to draw one from."""
+_DONE_WITHOUT_SHARE = 0.3
+"""How often nobody draws a loop though somebody might."""
 
 HANDLERS: Mapping[str, type[Handler]] = MappingProxyType(
-    {"deblockle": BlockHandler, "diaballik": DiscHandler, "blockade": StackHandler}
+    {
+        "deblockle": BlockHandler,
+        "diaballik": DiscHandler,
+        "blockade": StackHandler,
+        "number-drop": NumberSheetHandler,
+        "blokus-dice": ColourSheetHandler,
+    }
 )
 """What handles the pieces of each game that can be played on the virtual table."""
 
@@ -72,6 +80,7 @@ class Players:
         self._handler = HANDLERS[game.name](layout, habits.slack, rng)
         self._violations = self._known(habits.violations)
         self._options = dict(options or {})
+        self.places = tuple(game.table.appearance(game.rules.new(self._options)))
         self.state: Any = None
         self.standing = Arrangement({})
         self._set_up()
@@ -89,7 +98,7 @@ class Players:
     def _set_up(self) -> None:
         """Put every piece on its starting square."""
         self.standing = self._handler.set_up(self._starting_looks(), self._starting_text())
-        seen = self.standing.appearance(self._game.places)
+        seen = self.standing.appearance(self.places)
         self.state = self._game.table.set_up(seen, self._options, anywhere=self._anywhere)
         if self._game.side_faces is not None:
             self.state = self._game.side_faces.narrow(self.state, self.facings())
@@ -133,9 +142,9 @@ class Players:
         if dice is None:
             raise ValueError(f"{self._game.title} has no dice")
         possible = dice.possible_rolls(self.state)
-        few = [one for one in possible if sum(map(int, one.roll.faces)) <= _MOST_PIPS]
+        few = [one for one in possible if self._handler.is_easy(one.roll.faces)]
         faces = few[int(self._rng.integers(len(few)))].roll.faces
-        names = dice.dice_names(self.state) if isinstance(dice, NamesDice) else ()
+        names = dice.dice_names(self.state) if isinstance(dice, NamesDice) else unnamed_dice(len(faces))
         carries = self._handler.throw_dice(self.standing, dict(zip(names, faces, strict=False)))
         player, before = self.to_move, self._game.notation.format_state(self.state)
         self.state = dice.rolled(self.state, Roll(faces))
@@ -151,13 +160,25 @@ class Players:
         return bool(self._rng.random() < share)
 
     def turn(self) -> Action:
-        """A random legal turn; ``state`` goes on at once, ``standing`` only by ``perform``."""
+        """A random legal turn, or doing without; ``state`` goes on at once, ``standing`` only by ``perform``."""
         chosen = self._choose(self._game.rules.legal_turns(self.state))
+        if self._game.printed_sheet is not None:
+            silent = silent_turns(self._game, self.state)
+            is_optional = all(player in silent for player in self._game.rules.players_to_move(self.state))
+            if is_optional and (not self._handler.shows(self.standing, chosen) or self.happens(_DONE_WITHOUT_SHARE)):
+                return self._done_without(tuple(silent.values()))
         text = self._game.notation.format_turn(chosen)
         carries = self._handler.carries_of(self.standing, chosen)
         player, before = chosen.player, self._game.notation.format_state(self.state)
         self.state = self._game.rules.apply(self.state, chosen)
         return Action(ActionKind.TURN, player, carries, turn=text, state_before=before, ends_turn=True)
+
+    def _done_without(self, turns: Sequence[Any]) -> Action:
+        """Everybody does without what they may still do; nothing is written."""
+        player, before = self.to_move, self._game.notation.format_state(self.state)
+        for turn in turns:
+            self.state = self._game.rules.apply(self.state, turn)
+        return Action(ActionKind.DONE, player, state_before=before, ends_turn=True)
 
     def _choose(self, turns: Sequence[Any]) -> Any:
         """Any of the turns that leave the table other than it was."""
@@ -190,7 +211,7 @@ class Players:
 
     def _could_be_played(self, standing: Arrangement) -> bool:
         """Whether nothing, a legal turn or two in a row would leave the table looking so."""
-        after = standing.appearance(self._game.places)
+        after = standing.appearance(self.places)
         return could_be_played(self._game, self.state, after, by_occupancy=self._habits.by_occupancy)
 
     def put_right(self, before: Arrangement, player: str) -> Action:
@@ -205,9 +226,11 @@ class Players:
     def straighten(self) -> Action:
         """Nudge one of one's own pieces on its square."""
         player = self.to_move
-        places = [place for place in self._own(player) if place in self._game.places]
+        places = [place for place in self._own(player) if place in self.places]
+        if not places:
+            return replace(self.rest_hand(), kind=ActionKind.STRAIGHTENED)
         place = places[int(self._rng.integers(len(places)))]
-        return Action(ActionKind.STRAIGHTENED, player, (self._handler.nudge(self.standing, place),))
+        return Action(ActionKind.STRAIGHTENED, player, self._handler.nudges(self.standing, place))
 
     def touch_dice(self) -> Action:
         """Turn a die over that was read already; what it shows then counts for nothing."""

@@ -21,8 +21,10 @@ from simulator.rendering.optics import (
     shadow_points,
     vignette_at,
 )
+from simulator.rendering.sheet_texture import sheet_texture
 from simulator.rendering.textures import TABLE_PX_PER_MM, TABLE_TILE_PX, board_texture, marker_texture, table_texture
 from simulator.scene.scene import Setting
+from simulator.scene.sheets import LyingSheet, lying_sheets
 from vision.frame import FloatArray, Image
 from vision.geometry import project
 
@@ -189,8 +191,30 @@ def _table(setting: Setting, rays: FloatArray) -> Layer:
     falls, mirrored = _light_on(setting, points, 0.0, 0.5)
     image = _linear(_sample(texture, columns, rows)) * falls + mirrored
     image[~seen] = 0.25 * setting.lighting.ambient
-    _paint_markers(setting, image)
+    sheets = lying_sheets(setting.layout)
+    for sheet in sheets:
+        _paint_sheet(setting, image, rays, sheet)
+    if not sheets:
+        _paint_markers(setting, image)
     return image
+
+
+def _paint_sheet(setting: Setting, image: Layer, rays: FloatArray, sheet: LyingSheet) -> None:
+    height_mm = sheet.surface.height_mm
+    points, seen = on_plane(setting.pose, rays, height_mm)
+    on_sheet = sheet.on_sheet(points)
+    half = sheet.half_mm
+    scale = 1.4 * pixels_per_mm(setting)
+    texture = sheet_texture(sheet, setting.layout.game, scale)
+    columns = (on_sheet[..., 0] + half[0]) * texture.shape[1] / (2 * half[0]) - 0.5
+    rows = (half[1] - on_sheet[..., 1]) * texture.shape[0] / (2 * half[1]) - 0.5
+    reach = np.min(half - np.abs(on_sheet), axis=-1) * pixels_per_mm(setting) + 0.5
+    cover = np.where(seen, np.clip(reach, 0.0, 1.0), 0.0).astype(np.float32)[..., None]
+    columns = np.clip(columns, -2.0, texture.shape[1] + 1.0)
+    rows = np.clip(rows, -2.0, texture.shape[0] + 1.0)
+    falls, mirrored = _light_on(setting, points, height_mm, 0.3)
+    paint = _linear(_sample(texture, columns, rows)) * falls + mirrored
+    image[...] = image * (1.0 - cover) + cover * paint
 
 
 def paint_background(setting: Setting) -> Image:
@@ -198,7 +222,8 @@ def paint_background(setting: Setting) -> Image:
     width, height = setting.camera.size
     rays = normalised_rays(setting.camera, 0.0, 0.0, (width, height))
     image = _table(setting, rays)
-    _paint_board(setting, image, rays)
+    if not lying_sheets(setting.layout):
+        _paint_board(setting, image, rays)
     grid = np.stack(np.meshgrid(np.arange(width), np.arange(height)), axis=-1).astype(np.float64)
     image *= vignette_at(setting.camera, setting.sensor, grid).astype(np.float32)[..., None]
     image *= sensor_gain(setting.sensor).astype(np.float32)

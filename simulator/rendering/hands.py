@@ -27,6 +27,7 @@ from simulator.rendering.optics import (
 from simulator.rendering.painting import Sprite, hidden_by_shadow
 from simulator.scene.pieces import Colour
 from simulator.scene.scene import Hand, Setting
+from simulator.scene.sheets import place_mm
 from vision.frame import FloatArray, Image
 from vision.geometry import project
 
@@ -235,7 +236,7 @@ class HandOcclusion:
         self._tops = {place: self._top(place) for place in layout.places}
 
     def _region(self, place: str, half_mm: float, height_mm: float) -> npt.NDArray[np.intp]:
-        x, y = self._setting.layout.centre_mm(place)
+        x, y = place_mm(self._setting.layout, place)
         corners = np.array(
             [
                 [x - half_mm, y + half_mm, height_mm],

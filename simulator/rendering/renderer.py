@@ -18,15 +18,26 @@ from simulator.rendering.dice import DicePainter
 from simulator.rendering.discs import DiscPainter
 from simulator.rendering.foreign_objects import paint_foreign_object
 from simulator.rendering.hands import hand_sprite, paint_hand_shadow
+from simulator.rendering.ink import InkPainter, PenPainter
 from simulator.rendering.optics import SensorNoise, through_sensor
 from simulator.rendering.painting import PiecePainter, Shadows, Sprite, paste
 from simulator.rendering.pyramids import PyramidPainter
-from simulator.scene.pieces import BallPose, BlockPose, DiePose, DiscPose, PiecePose, StackPose, stands
+from simulator.scene.pieces import (
+    BallPose,
+    BlockPose,
+    DiePose,
+    DiscPose,
+    InkPose,
+    PenPose,
+    PiecePose,
+    StackPose,
+    stands,
+)
 from simulator.scene.scene import ForeignObject, Scene, Setting
 from vision.frame import Image
 
 _KEPT_SETTINGS = 3
-_KEPT_SPRITES = 400
+_KEPT_SPRITES = 1200
 _KEPT_STILLS = 4
 
 PAINTERS: Mapping[type[PiecePose], Callable[[Setting, Shadows], PiecePainter]] = MappingProxyType(
@@ -36,6 +47,8 @@ PAINTERS: Mapping[type[PiecePose], Callable[[Setting, Shadows], PiecePainter]] =
         BallPose: DiscPainter,
         StackPose: PyramidPainter,
         DiePose: DicePainter,
+        InkPose: InkPainter,
+        PenPose: PenPainter,
     }
 )
 """What draws pieces of each kind."""
@@ -75,6 +88,10 @@ class _SettingPainter:
         if image is None:
             image = self._background.copy()
             for piece in standing:
+                if isinstance(piece, InkPose):
+                    paste(image, self._sprite(piece))
+            standing = _on_the_paper(standing)
+            for piece in standing:
                 self._painter(piece).paint_shadows(image, piece)
             sprites = _farthest_first([self._sprite(piece) for piece in standing])
             for thing in sorted(scene.things, key=self._distance_mm, reverse=True):
@@ -106,7 +123,7 @@ class _SettingPainter:
         for piece in moving:
             sprite = self._painter(piece).sprite(piece)
             paste(image, sprite)
-            nearer = [self._sprite(other) for other in standing]
+            nearer = [self._sprite(other) for other in _on_the_paper(standing)]
             for other in _farthest_first(nearer):
                 if other.distance_mm < sprite.distance_mm and other.overlaps(sprite):
                     paste(image, other)
@@ -115,6 +132,11 @@ class _SettingPainter:
             if arm is not None:
                 paste(image, arm)
         return through_sensor(image, self.setting.sensor, self._noise, frame)
+
+
+def _on_the_paper(pieces: tuple[PiecePose, ...]) -> tuple[PiecePose, ...]:
+    """What is more than ink."""
+    return tuple(piece for piece in pieces if not isinstance(piece, InkPose))
 
 
 def _farthest_first(sprites: list[Sprite]) -> list[Sprite]:

@@ -73,6 +73,8 @@ def stands(piece: PiecePose) -> bool:
 
 def standing_on(layout: TableLayout, piece: PiecePose) -> str | None:
     """The square a piece stands on, ``None`` for one in a hand or beside the board."""
+    if isinstance(piece, InkPose):
+        return piece.place or None
     return layout.board.place_at(piece.x_mm, piece.y_mm) if piece.base_mm is None else None
 
 
@@ -285,6 +287,7 @@ class DiceLook:
             "yellow": (0.1, 0.76, 0.93),
             "green": (0.25, 0.5, 0.1),
             "blue": (0.66, 0.22, 0.12),
+            "white": (0.9, 0.93, 0.94),
         }
     )
     ink: Colour = (0.95, 0.96, 0.96)
@@ -325,3 +328,43 @@ class DiePose:
     def look(self) -> str:
         """Its colour, and the number that is up."""
         return f"{self.colour} die, {self.value} up"
+
+
+@dataclass(frozen=True)
+class InkPose:
+    """What a pen left in one cell, or a loop around several, which has no ``place`` of its own.
+
+    ``strokes`` are lines through points in millimetres from (x, y) on the table; ``colour`` names the pen.
+    """
+
+    x_mm: float
+    y_mm: float
+    place: str
+    look: str
+    colour: str
+    strokes: tuple[tuple[tuple[float, float], ...], ...]
+    width_mm: float
+    turned_deg: float = 0.0
+    base_mm: float | None = None
+    streak_mm: tuple[float, float] = (0.0, 0.0)
+
+    grip_mm: ClassVar[float] = 0.0
+
+
+@dataclass(frozen=True)
+class PenPose:
+    """A pen: where its tip is, and towards where its other end points."""
+
+    x_mm: float
+    y_mm: float
+    colour: str
+    turned_deg: float = 60.0
+    base_mm: float | None = 0.0
+    streak_mm: tuple[float, float] = (0.0, 0.0)
+
+    grip_mm: ClassVar[float] = 28.0
+
+    @property
+    def look(self) -> str:
+        """Its colour."""
+        return f"{self.colour} pen"

@@ -117,6 +117,15 @@ def check_readable(layout: TableLayout) -> None:
             )
 
 
+def is_readable(layout: TableLayout) -> bool:
+    """Whether there is a reader for each of the table's surfaces."""
+    try:
+        check_readable(layout)
+    except LayoutError:
+        return False
+    return True
+
+
 def reader_kind(layout: TableLayout) -> ReaderKind[Any]:
     """What reads the pieces on the board; raises LayoutError that says why when a surface can't be read."""
     check_readable(layout)

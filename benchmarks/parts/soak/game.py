@@ -73,13 +73,19 @@ class GamePlan:
     @property
     def setting(self) -> Setting:
         """The table at the start, the same one each time."""
-        return _setting(self.seed, self.size, self.game)
+        sheets = None if load(self.game).printed_sheet is None else self.sheets
+        return _setting(self.seed, self.size, self.game, sheets)
+
+    @property
+    def sheets(self) -> int:
+        """How many play a game that is written: 2 to 4."""
+        return 2 + self.seed % 3
 
     @property
     def options(self) -> dict[str, OptionValue]:
         """The rule options it is played by."""
         if self.game != "deblockle":
-            return {}
+            return {} if load(self.game).printed_sheet is None else {"players": self.sheets}
         options: dict[str, OptionValue] = {"side_by_side": self.side_by_side}
         if self.start == "usual":
             options |= {"blocks_gold": self.blocks[0], "blocks_teal": self.blocks[1]}
@@ -102,7 +108,9 @@ def plan_of(
     one in four gives a player fewer blocks, and one in five starts from squares the players agreed on. Sensors
     alone can't tell whose block stands where, so they get neither these nor turns that end by touch.
     """
-    turn_ends = ("button", "rest", "button", "rest") if inputs is Inputs.SENSORS else _TURN_ENDS
+    # Nobody's touch ends a turn that all write at once.
+    by_touch = inputs is not Inputs.SENSORS and load(game).printed_sheet is None
+    turn_ends = _TURN_ENDS if by_touch else ("button", "rest", "button", "rest")
     if game != "deblockle":
         return GamePlan(seed, turns, size, turn_ends[seed % 4], True, kinds, perfect_reader, inputs=inputs, game=game)
     start: Start = "cornered" if seed % 10 == 3 else "agreed" if seed % 10 == 7 else "usual"
@@ -187,8 +195,8 @@ class _Camera:
 
 
 @lru_cache(maxsize=4)
-def _setting(seed: int, size: tuple[int, int], game: str) -> Setting:
-    return faulty_setting(seed, size, game)
+def _setting(seed: int, size: tuple[int, int], game: str, sheets: int | None) -> Setting:
+    return faulty_setting(seed, size, game, sheets)
 
 
 @cache

@@ -20,11 +20,12 @@ from simulator.play.deblockle import facing
 from simulator.rendering.dice import dice_tray
 from simulator.scene.pieces import SYMBOLS, BlockPose, DiePose
 from simulator.scene.scene import ForeignObject, Scene, Setting
+from simulator.scene.sheets import sheet_of
 from simulator.switches import VirtualSwitches, drawn_switch_faults, sensed_places
 from vision.errors import CameraError, EndOfFramesError, FrameError, NotLocatedError
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CubeSolid, Pose, Side, outline_px, project
-from vision.layout.pieces import BlockPieces
+from vision.layout.pieces import BlockPieces, DicePieces
 from vision.reading import DieReading, Hindrance, HindranceKind, PlaceReading, Reading, RollReading
 
 _SURE = 0.995
@@ -70,16 +71,31 @@ def covered_places(
     layout = setting.layout
     hulls = [_thing_outline(setting, pose, thing) for thing in things]
     found = set()
-    for place in layout.board.places:
-        solid = layout.board.solid_at(place)
-        if solid is None:
+    for place in layout.places:
+        outline = _place_outline(setting, pose, place)
+        if outline is None:
             continue
-        outline = outline_px(solid, setting.camera, pose)
         area = abs(float(cv2.contourArea(outline)))
         shared = sum(float(cv2.intersectConvexConvex(outline, hull)[0]) for hull in hulls)
         if shared > more_than * area:
             found.add(place)
     return found
+
+
+def _place_outline(setting: Setting, pose: Pose, place: str) -> npt.NDArray[np.float32] | None:
+    """What is seen of what stands, or would stand, on a place; of a cell that is written in the cell itself."""
+    layout = setting.layout
+    sheet = sheet_of(layout, place)
+    if sheet is None:
+        solid = layout.board.solid_at(place)
+        return None if solid is None else outline_px(solid, setting.camera, pose)
+    corners = sheet.on_table(sheet.surface.outline_mm(place))
+    return hull_px(project(setting.camera, pose, np.column_stack([corners, np.zeros(len(corners))])))
+
+
+def hull_px(points_px: FloatArray) -> npt.NDArray[np.float32]:
+    """The outline around points of a picture, shape (n, 2)."""
+    return np.asarray(cv2.convexHull(points_px.astype(np.float32))[:, 0], dtype=np.float32)
 
 
 def _distance(pose: Pose, block: CubeSolid) -> float:
@@ -108,7 +124,7 @@ def _thing_outline(setting: Setting, pose: Pose, thing: ForeignObject) -> npt.ND
             for level in (thing.base_mm, thing.base_mm + thing.height_mm)
         ]
     )
-    return np.asarray(cv2.convexHull(project(setting.camera, pose, points).astype(np.float32))[:, 0], dtype=np.float32)
+    return hull_px(project(setting.camera, pose, points))
 
 
 @dataclass
@@ -139,10 +155,10 @@ class PerfectReader:
     def _look_at(self, scene: Scene) -> dict[str, PlaceReading]:
         layout = scene.setting.layout
         standing = Arrangement.on_board(layout, scene.pieces)
-        looks = standing.appearance(layout.board.places)
+        looks = standing.appearance(layout.places)
         hidden = covered_places(scene.setting, scene.setting.pose, scene.things)
         places = {}
-        for place in layout.board.places:
+        for place in layout.places:
             rest = (1 - _SURE) / (len(self.looks) - 1)
             chances = {one: _SURE if one == looks[place] else rest for one in self.looks}
             sides = self._sides(place, standing) if isinstance(standing.get(place), BlockPose) else {}
@@ -175,11 +191,19 @@ def _rolls(scene: Scene) -> tuple[RollReading, ...]:
     tray = dice_tray(scene.setting.layout)
     if tray is None:
         return ()
-    dice = [piece for piece in scene.pieces if isinstance(piece, DiePose)]
+    dice = [
+        piece
+        for piece in scene.pieces
+        if isinstance(piece, DiePose) and tray.bounds_mm.contains(piece.x_mm, piece.y_mm)
+    ]
+    names = DicePieces.on(tray).colours
     rest = (1 - _SURE) / 5
     seen = [
         DieReading(
-            die.x_mm, die.y_mm, {str(face): _SURE if face == die.value else rest for face in range(1, 7)}, die.colour
+            die.x_mm,
+            die.y_mm,
+            {str(face): _SURE if face == die.value else rest for face in range(1, 7)},
+            die.colour if die.colour in names else "",
         )
         for die in sorted(dice, key=lambda die: (die.x_mm, die.y_mm))
     ]

@@ -29,6 +29,7 @@ from benchmarks.parts.soak.violations import (
 )
 from engine.api import Game
 from engine.registry import load
+from referee.demo.score import silent_turns_of
 from referee.journal.events import Event, EventKind
 from referee.judge.verdict import VerdictKind
 from referee.session.event_records import SEEN
@@ -275,8 +276,11 @@ def resolve(played: GameRecord, turns: Sequence[TruthEvent], violations: Sequenc
     stray: list[Event] = []
     matched: set[tuple[float, str]] = set()
     number = 0
-    for _, event in played.events:
+    silent = silent_turns_of(game, played.events)
+    for written, event in played.events:
         time_s = event.frame_time_s or 0.0
+        if written in silent:
+            continue
         if event.kind == "correction" and event.data.get("by") != _REFEREE_ITSELF:
             while number < len(turns) and turns[number].gone_s <= time_s:
                 resolved.setdefault(number, ("correction", time_s))

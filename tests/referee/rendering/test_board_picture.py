@@ -11,6 +11,8 @@ from engine.support.looks import Look
 from hardware.grid import PlaceGrid
 from hardware.lights.signals import Light, LightRole, Mood, Signal
 from referee.rendering.board_picture import beside_camera, board_picture, board_text, wrapped
+from referee.settings.table_layout import grid_of_table
+from vision.layout.table import default_layout
 
 GRID = PlaceGrid.of_squares(7, 7)
 
@@ -66,3 +68,18 @@ def test_words_are_broken_at_spaces_and_long_ones_anywhere() -> None:
     assert wrapped("one two three", 8) == ["one two", "three"]
     assert wrapped("abcdefghij", 4) == ["abcd", "efgh", "ij"]
     assert wrapped("", 4) == []
+
+
+def test_sheets_are_drawn_beside_each_other_with_what_is_written() -> None:
+    grid = grid_of_table(default_layout("number-drop").with_sheets(2))
+    looks = {"p1.a1": "digit 7", "p2.b2": "digit 4 circled", "p2.g14": "cross"}
+    lines = board_text(looks, grid, ascii_only=True).plain.splitlines()
+    assert len(lines) == 15
+    assert [line[:2] for line in lines] == [f"{row:>2}" for row in range(14, 0, -1)] + ["  "]
+    assert lines[-1].split() == [*"abcdefg"] * 2
+    assert lines[13].split()[1] == "7"
+    assert lines[12].split()[9] == "4o"
+    assert lines[0].split()[14] == "X"
+    drawn = board_picture(looks, grid, square_px=24)
+    assert drawn.shape[1] > 14 * 24
+    assert not (drawn == board_picture({}, grid, square_px=24)).all()

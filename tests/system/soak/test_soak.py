@@ -175,3 +175,10 @@ def test_a_cornered_player_who_moves_is_told_why_not() -> None:
     assert not [item for item in scored.items if item.failed]
     stuck = [item for item in scored.items if item.what == "illegal: moved though stuck"]
     assert [item.rules[0] for item in stuck] == ["no-turn-left"]
+
+
+@pytest.mark.parametrize("name", ["number-drop", "blokus-dice"])
+def test_a_told_game_on_sheets_is_right_throughout(name: str) -> None:
+    scored = score(play(GamePlan(6, turns=3, perfect_reader=True, kinds=("illegal turn",), game=name)))
+    assert scored.turns == 3
+    assert not [item for item in scored.items if item.failed]

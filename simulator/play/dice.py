@@ -1,0 +1,69 @@
+"""How dice are handled: thrown in the tray, touched by mistake."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+from simulator.play.actions import Arrangement, Carries, Carry, Handler, pick
+from simulator.rendering.dice import dice_tray, die_side_mm
+from simulator.scene.pieces import DiePose, PiecePose, changed
+
+_FROM_THE_RIM = 0.75
+"""How far from the tray's rim a die's middle stays, in edges."""
+_TOUCHED_MM = 1.5
+"""How far a die that is touched is pushed, standard deviation."""
+_APART = 1.6
+"""How far from each other the middles of dice stay, in edges, so that none leans on another."""
+
+
+class DiceThrower(Handler):
+    """Handles pieces of a game with ordinary dice. Dice lie on places that are called what they are called."""
+
+    def dice_lying_about(self, dice: Mapping[str, str]) -> dict[str, PiecePose]:
+        """Dice in the tray, given what each is called and its colour; none where the table has no tray."""
+        lying: dict[str, PiecePose] = {}
+        for name, colour in () if dice_tray(self.layout) is None else dice.items():
+            lying[name] = self._thrown(colour, int(self._rng.integers(1, 7)), lying.values())
+        return lying
+
+    def in_tray(self, die: DiePose) -> bool:
+        """Whether a die lies in the tray."""
+        tray = dice_tray(self.layout)
+        return tray is not None and tray.bounds_mm.contains(die.x_mm, die.y_mm)
+
+    def _thrown(self, colour: str, value: int, lying: Iterable[PiecePose]) -> DiePose:
+        """A die as it comes to lie in the tray, clear of those that lie there."""
+        tray, side = dice_tray(self.layout), die_side_mm(self.layout)
+        if tray is None:
+            raise ValueError("this table has no tray to throw dice in")
+        room = tray.bounds_mm.grown(-_FROM_THE_RIM * side)
+        others = tuple(lying)
+        while True:
+            x = float(self._rng.uniform(room.left_mm, room.right_mm))
+            y = float(self._rng.uniform(room.near_mm, room.far_mm))
+            if all(math.hypot(x - one.x_mm, y - one.y_mm) > _APART * side for one in others):
+                return DiePose(x, y, colour, value, float(self._rng.uniform(-45.0, 45.0)), tray.height_mm)
+
+    def throw_dice(self, standing: Arrangement, faces: Mapping[str, str]) -> Carries:
+        """Carry one die after the other to where it is thrown, with these faces up."""
+        carries: list[Carry] = []
+        for name, face in faces.items():
+            die = standing.get(name)
+            if not isinstance(die, DiePose):
+                return ()
+            lying = (piece for other, piece in standing.items() if isinstance(piece, DiePose) and other != name)
+            carries.append(Carry(name, name, self._thrown(die.colour, int(face), lying)))
+            standing = standing.after(carries[-1])
+        return tuple(carries)
+
+    def touch_dice(self, standing: Arrangement, player: str) -> Carries:
+        """Turn one of a player's dice over, near to where it lies."""
+        own = [name for name, piece in standing.items() if isinstance(piece, DiePose) and self.owner(piece) == player]
+        name = pick(self._rng, own)
+        die = None if name is None else standing[name]
+        if name is None or not isinstance(die, DiePose):
+            return ()
+        value = die.value % 6 + 1
+        x, y = (middle + self._within(_TOUCHED_MM, 3 * _TOUCHED_MM) for middle in (die.x_mm, die.y_mm))
+        return (Carry(name, name, changed(die, x_mm=x, y_mm=y, value=value)),)

@@ -1,0 +1,351 @@
+"""How sheets are written on: pens taken from cell to cell, ink rubbed out; and ways to break the rules on purpose."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from common.places import EMPTY
+from simulator.play.actions import Arrangement, Carries, Carry, PlayArea, Slack, ViolationKind, pick
+from simulator.play.dice import DiceThrower
+from simulator.scene.handwriting import Hand, Stroke, loop_around
+from simulator.scene.pieces import DiePose, InkPose, PenPose, PiecePose, changed
+from simulator.scene.sheets import LyingSheet, lying_sheets
+from vision.frame import FloatArray
+from vision.layout.table import TableLayout
+
+_CIRCLED = " circled"
+_PEN_OUT_MM = 10.0
+"""How far from the left edge of its sheet a pen lies."""
+_DIE = "die"
+ONE_CELL = "one cell written"
+"""What a violation is called that writes one cell."""
+
+
+def unnamed_dice(count: int) -> tuple[str, ...]:
+    """What dice are called that no game names."""
+    return tuple(f"{_DIE} {number}" for number in range(1, count + 1))
+
+
+def _pen(player: str) -> str:
+    return f"pen of {player}"
+
+
+def ink(piece: PiecePose) -> InkPose:
+    """The piece as ink; raises ValueError for one of another kind."""
+    if not isinstance(piece, InkPose):
+        raise ValueError(f"a {piece.look} is no ink; sheets are written on")
+    return piece
+
+
+class SheetHandler(DiceThrower):
+    """Writes on sheets, one a player, each in a hand of its own."""
+
+    def __init__(self, layout: TableLayout, slack: Slack, rng: np.random.Generator) -> None:
+        super().__init__(layout, slack, rng)
+        self._sheets = {sheet.surface.prefix.removesuffix("."): sheet for sheet in lying_sheets(layout)}
+        self._hands = {player: Hand(np.random.default_rng(rng.integers(2**32))) for player in self._sheets}
+
+    def set_up(self, looks: Mapping[str, str], text: str = "") -> Arrangement:  # noqa: ARG002 - nothing is written yet
+        """Lay a pen beside each sheet, and the dice in the tray."""
+        pieces: dict[str, PiecePose] = {}
+        for player, sheet in self._sheets.items():
+            x, y = _at(sheet, (-float(sheet.half_mm[0]) - _PEN_OUT_MM, sheet.surface.bounds_mm.near_mm))
+            pieces[_pen(player)] = PenPose(x, y, self._pen_of(player), 90.0 + sheet.turned_deg)
+        dice = dict.fromkeys(unnamed_dice(len(self._sheets)), "white")
+        return Arrangement({**pieces, **self.dice_lying_about(dice)})
+
+    @abstractmethod
+    def _pen_of(self, player: str) -> str:
+        """The colour of a player's pen at the start."""
+
+    @abstractmethod
+    def looks_after(self, standing: Arrangement, turn: Any) -> dict[str, str]:
+        """What a turn writes, by place."""
+
+    @abstractmethod
+    def _strokes(self, sheet: LyingSheet, place: str, look: str) -> Sequence[Stroke]:
+        """The strokes of a look, in cells about the middle of one, y down."""
+
+    @abstractmethod
+    def _pen_for(self, player: str, look: str) -> tuple[str, float]:
+        """The colour and the width in millimetres of the pen that a player writes a look with."""
+
+    def carries_of(self, standing: Arrangement, turn: Any) -> Carries:
+        """The carries of the player's pen that write a turn."""
+        return self.write(standing, turn.player, self.looks_after(standing, turn))
+
+    def shows(self, standing: Arrangement, turn: Any) -> bool:
+        """Whether a turn writes anything."""
+        return bool(self.looks_after(standing, turn))
+
+    def write(self, standing: Arrangement, player: str, looks: Mapping[str, str]) -> Carries:
+        """Write looks on a player's sheet, or rub out, one cell after the other; then lay the pen down again."""
+        pen = standing[_pen(player)]
+        if not isinstance(pen, PenPose):
+            raise ValueError(f"a {pen.look} is no pen to write with")
+        circled = [place for place, look in looks.items() if look.endswith(_CIRCLED)]
+        carries = [
+            self._written(player, pen, place, ((place, None if look == EMPTY else self._inked(place, look)),))
+            for place, look in looks.items()
+            if place not in circled
+        ]
+        if circled:
+            digits = tuple((place, self._circled(standing, place, looks[place])) for place in circled)
+            ring = self._ring(player, circled)
+            name = f"loop {player} {min(circled)}"
+            carries.append(self._written(player, pen, circled[0], (*digits, (name, ring))))
+        return (*carries, Carry(_pen(player), _pen(player), pen))
+
+    def _written(
+        self, player: str, pen: PenPose, place: str, written: tuple[tuple[str, PiecePose | None], ...]
+    ) -> Carry:
+        x, y = self._middle(place)
+        look = next((one.look for _, one in written if one is not None), "")
+        colour = self._pen_for(player, look)[0] if look else pen.colour
+        return Carry(_pen(player), _pen(player), changed(pen, x_mm=x, y_mm=y, colour=colour), written=written)
+
+    def _circled(self, standing: Arrangement, place: str, look: str) -> InkPose:
+        """A digit that has come to lie in a loop: the one that stands there, or a new one."""
+        digit = look.removesuffix(_CIRCLED)
+        lies = standing.get(place)
+        return changed(ink(lies) if lies is not None and lies.look == digit else self._inked(place, digit), look=look)
+
+    def _inked(self, place: str, look: str) -> InkPose:
+        sheet = self._sheet_of(place)
+        player = place.partition(".")[0]
+        x, y = self._middle(place)
+        colour, width_mm = self._pen_for(player, look)
+        strokes = self._strokes(sheet, place, look)
+        return InkPose(x, y, place, look, colour, _offsets(sheet, strokes), width_mm)
+
+    def _ring(self, player: str, circled: Sequence[str]) -> InkPose:
+        sheet = self._sheets[player]
+        names = [place.removeprefix(sheet.surface.prefix) for place in circled]
+        columns, rows = [ord(name[0]) for name in names], [int(name[1:]) for name in names]
+        left, top = min(columns), max(rows)
+        mask = np.zeros((top - min(rows) + 1, max(columns) - left + 1), dtype=bool)
+        for column, row in zip(columns, rows, strict=True):
+            mask[top - row, column - left] = True
+        corner = f"{sheet.surface.prefix}{chr(left)}{top}"
+        x, y = self._middle(corner)
+        strokes = [stroke - 0.5 for stroke in loop_around(mask, self._rng)]
+        colour, width_mm = self._pen_for(player, _CIRCLED)
+        return InkPose(x, y, "", "loop", colour, _offsets(sheet, strokes), width_mm)
+
+    def _sheet_of(self, place: str) -> LyingSheet:
+        return self._sheets[place.partition(".")[0]]
+
+    def _middle(self, place: str) -> tuple[float, float]:
+        sheet = self._sheet_of(place)
+        return _at(sheet, sheet.surface.centre_mm(place))
+
+    def lift(self, standing: Arrangement, start: str, end: str) -> Carry:
+        """Rub out what is on ``start`` and write it on ``end``."""
+        player = start.partition(".")[0]
+        pen = standing[_pen(player)]
+        if not isinstance(pen, PenPose):
+            raise ValueError(f"a {pen.look} is no pen to write with")
+        return self._written(player, pen, end, ((start, None), (end, self._inked(end, standing[start].look))))
+
+    def take_off(self, standing: Arrangement, start: str) -> Carry:
+        """Rub out what is on ``start``."""
+        return self.write(standing, start.partition(".")[0], {start: EMPTY})[0]
+
+    def nudge(self, standing: Arrangement, start: str) -> Carry:
+        """Trace what is on ``start`` over."""
+        return self.nudges(standing, start)[0]
+
+    def nudges(self, standing: Arrangement, start: str) -> Carries:
+        """Trace what is on ``start`` over, and lay the pen down again."""
+        look = ink(standing[start]).look
+        player = start.partition(".")[0]
+        traced = changed(self._inked(start, look.removesuffix(_CIRCLED)), look=look)
+        carry, back = self.write(standing, player, {start: EMPTY})
+        return (replace(carry, written=((start, traced),)), back)
+
+    def put_back(self, before: Arrangement, now: Arrangement) -> Carries:
+        """Rub out what was written since, and write again what was rubbed out."""
+        carries: list[Carry] = []
+        for player in self._sheets:
+            pen = now[_pen(player)]
+            differing = {name for name in {*before, *now} if _of(name) == player and before.get(name) != now.get(name)}
+            for name in sorted(differing):
+                at = name if name in self.layout.places else min(place for place in self._places(player))
+                if isinstance(pen, PenPose):
+                    carries.append(self._written(player, pen, at, ((name, before.get(name)),)))
+            if differing:
+                carries.append(Carry(_pen(player), _pen(player), before[_pen(player)]))
+        for name, piece in before.items():
+            if isinstance(piece, DiePose) and piece != now[name]:
+                carries.append(Carry(name, name, piece))
+        return tuple(carries)
+
+    def _places(self, player: str) -> tuple[str, ...]:
+        return self._sheets[player].surface.places
+
+    def owner(self, piece: PiecePose) -> str:
+        """On whose sheet it is written; ``""`` for pens, loops and dice."""
+        return piece.place.partition(".")[0] if isinstance(piece, InkPose) else ""
+
+
+def _of(name: str) -> str:
+    """Whose ink a name is: of a place, or of a loop; of pens and dice nobody's."""
+    return name.split()[1] if name.startswith("loop ") else name.partition(".")[0]
+
+
+def _at(sheet: LyingSheet, point_mm: tuple[float, float]) -> tuple[float, float]:
+    x, y = sheet.on_table(np.array(point_mm))
+    return float(x), float(y)
+
+
+def _offsets(sheet: LyingSheet, strokes: Sequence[Stroke]) -> tuple[tuple[tuple[float, float], ...], ...]:
+    """Strokes in cells, y down, as millimetres on the table."""
+    middle = sheet.on_table(np.zeros(2))
+    scale: FloatArray = np.array([1.0, -1.0]) * sheet.surface.cell_mm
+    turned = (sheet.on_table(stroke * scale) - middle for stroke in strokes)
+    return tuple(tuple((float(x), float(y)) for x, y in stroke) for stroke in turned)
+
+
+class NumberSheetHandler(SheetHandler):
+    """Writes digits, crosses and loops: the sheets of Number Drop."""
+
+    _PENS = (("black", 0.5), ("blue", 0.7), ("pencil", 0.6), ("black", 0.8))
+
+    def _pen_of(self, player: str) -> str:
+        return self._pen_for(player, "")[0]
+
+    def _pen_for(self, player: str, look: str) -> tuple[str, float]:  # noqa: ARG002 - everybody keeps their pen
+        return self._PENS[list(self._sheets).index(player) % len(self._PENS)]
+
+    def looks_after(self, standing: Arrangement, turn: Any) -> dict[str, str]:
+        """Digits of a drop or of the set-up, crosses of a penalty, a loop around what stands there."""
+        digits = getattr(turn, "digits", None) or getattr(turn, "digit", None)
+        if digits is not None:
+            return {place: f"digit {digit}" for place, digit in zip(turn.places, digits, strict=True)}
+        if hasattr(turn, "letter"):
+            return {place: f"{standing[place].look}{_CIRCLED}" for place in turn.places}
+        return dict.fromkeys(turn.places, "cross")
+
+    def _strokes(self, sheet: LyingSheet, place: str, look: str) -> Sequence[Stroke]:  # noqa: ARG002
+        hand = self._hands[place.partition(".")[0]]
+        return hand.sign("X" if look == "cross" else look.removeprefix("digit ").removesuffix(_CIRCLED))
+
+    def throw_dice(self, standing: Arrangement, faces: Mapping[str, str]) -> Carries:  # noqa: ARG002
+        """Nothing: the dice with digits and shapes are read out."""
+        return ()
+
+    def dice_lying_about(self, dice: Mapping[str, str]) -> dict[str, PiecePose]:  # noqa: ARG002
+        """None: they are thrown where nobody looks."""
+        return {}
+
+
+_SPACINGS = (0.1, 0.14, 0.22)
+"""How far apart the lines are with which a cell is filled or hatched, in cells."""
+_ASIDE_MM = 30.0
+
+
+class ColourSheetHandler(SheetHandler):
+    """Fills cells with felt pens: the sheets of the Blokus Dice Game."""
+
+    _FELT_MM = 2.0
+
+    def _pen_of(self, player: str) -> str:
+        return ("red", "blue", "yellow", "green")[list(self._sheets).index(player)]
+
+    def _pen_for(self, player: str, look: str) -> tuple[str, float]:  # noqa: ARG002 - the pens go round
+        return look, self._FELT_MM
+
+    def looks_after(self, standing: Arrangement, turn: Any) -> dict[str, str]:  # noqa: ARG002
+        """The squares of a shape, in the colour in hand."""
+        return dict.fromkeys(turn.places, turn.colour)
+
+    def carries_of(self, standing: Arrangement, turn: Any) -> Carries:
+        """Take the die out of the tray, and draw the shape."""
+        carries = super().carries_of(standing, turn)
+        taken = self._die(standing, turn.die)
+        if taken is None:
+            return carries
+        sheet = self._sheets[turn.player]
+        x, y = _at(sheet, (sheet.surface.bounds_mm.left_mm - _ASIDE_MM, 0.0))
+        aside = changed(standing[taken], x_mm=x, y_mm=y, base_mm=0.0)
+        return (Carry(taken, taken, aside), *carries)
+
+    def _die(self, standing: Arrangement, value: int) -> str | None:
+        """A die of the tray that shows a number."""
+        lying = {name: piece for name, piece in standing.items() if isinstance(piece, DiePose)}
+        return next((name for name, die in lying.items() if die.value == value and self.in_tray(die)), None)
+
+    def _strokes(self, sheet: LyingSheet, place: str, look: str) -> Sequence[Stroke]:  # noqa: ARG002
+        spacing = _SPACINGS[list(self._sheets).index(place.partition(".")[0]) % len(_SPACINGS)]
+        half = float(self._rng.uniform(0.36, 0.44))
+        heights = np.arange(-half, half, spacing)
+        ends = np.where(np.arange(len(heights)) % 2 == 0, -half, half) + self._rng.normal(0.0, 0.02, len(heights))
+        there = np.column_stack([ends, heights])
+        back = np.column_stack([-ends, heights + spacing / 2])
+        turn = math.radians(float(self._rng.choice([0.0, 90.0])) + float(self._rng.normal(0.0, 3.0)))
+        turned = np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
+        return [np.stack([there, back], axis=1).reshape(-1, 2) @ turned]
+
+
+def _write(table: PlayArea, player: str, looks: Mapping[str, str]) -> Carries:
+    return table.handler.write(table.standing, player, looks)  # type: ignore[no-any-return]
+
+
+def _bare(table: PlayArea, player: str) -> list[str]:
+    return [place for place in table.open_places() if place.startswith(f"{player}.")]
+
+
+def _rubbed_out(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+    place = pick(rng, table.own(player))
+    return None if place is None else _write(table, player, {place: EMPTY})
+
+
+def _written_anywhere(looks: Sequence[str], count: int) -> Callable[..., Carries | None]:
+    def carries(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+        bare = _bare(table, player)
+        chosen = {bare[int(rng.integers(len(bare)))] for _ in range(count)} if bare else set()
+        return _write(table, player, {place: str(rng.choice(looks)) for place in sorted(chosen)}) if chosen else None
+
+    return carries
+
+
+def _written_over(looks: Sequence[str]) -> Callable[..., Carries | None]:
+    def carries(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+        place = pick(rng, table.own(player))
+        if place is None:
+            return None
+        return _write(
+            table, player, {place: str(rng.choice([one for one in looks if one != table.standing[place].look]))}
+        )
+
+    return carries
+
+
+def _on_another_sheet(looks: Sequence[str]) -> Callable[..., Carries | None]:
+    def carries(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
+        others = [place for place in table.open_places() if not place.startswith(f"{player}.")]
+        place = pick(rng, others)
+        return None if place is None else _write(table, place.partition(".")[0], {place: str(rng.choice(looks))})
+
+    return carries
+
+
+def _kinds(looks: Sequence[str]) -> dict[str, ViolationKind]:
+    ways: dict[str, Callable[..., Carries | None]] = {
+        "rubbed out": _rubbed_out,
+        ONE_CELL: _written_anywhere(looks, 1),
+        "four cells written": _written_anywhere(looks, 4),
+        "written over": _written_over(looks),
+        "another's sheet": _on_another_sheet(looks),
+    }
+    return {name: ViolationKind(name, carries, usual=True) for name, carries in ways.items()}
+
+
+NumberSheetHandler.violations = _kinds([f"digit {digit}" for digit in range(1, 8)])
+ColourSheetHandler.violations = _kinds(["red", "blue", "yellow", "green"])

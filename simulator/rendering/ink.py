@@ -1,0 +1,138 @@
+"""What pens leave on sheets of paper, and the pens, as the camera sees them."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import cv2
+import numpy as np
+
+from simulator.rendering.optics import decode, develop, irradiance, sensor_gain, vignette_at
+from simulator.rendering.painting import MARGIN_PX, Shadows, Sprite, base_height_mm, shadow_ground_mm
+from simulator.scene.pieces import Colour, InkPose, PenPose
+from simulator.scene.scene import Setting
+from vision.frame import FloatArray, Image
+from vision.geometry import project
+
+_UP = np.array([0.0, 0.0, 1.0])
+_SAMPLES = 4
+_SHIFT = 4
+
+INKS: dict[str, tuple[Colour, float]] = {
+    "black": ((0.12, 0.11, 0.11), 0.95),
+    "blue": ((0.5, 0.22, 0.12), 0.92),
+    "pencil": ((0.3, 0.3, 0.3), 0.7),
+    "red": ((0.2, 0.17, 0.78), 0.9),
+    "yellow": ((0.12, 0.75, 0.92), 0.9),
+    "green": ((0.25, 0.55, 0.13), 0.9),
+}
+"""The colour of each pen's ink, and how much of the paper it hides."""
+
+_PEN_MM = 135.0
+_PEN_WIDE_MM = 9.0
+_PEN_RISES = 0.9
+"""How steeply a pen is held: how much its other end is higher for each millimetre along the table."""
+_BARREL: Colour = (0.35, 0.3, 0.28)
+
+
+class InkPainter:
+    """Draws what is written on the sheets of one setting."""
+
+    def __init__(self, setting: Setting, shadows: Shadows) -> None:  # noqa: ARG002 - ink throws no shadow
+        self._setting = setting
+        self._light = lru_cache(maxsize=1024)(self._light_at)
+
+    def _light_at(self, x_mm: float, y_mm: float) -> FloatArray:
+        setting = self._setting
+        point = np.array([x_mm, y_mm, setting.layout.board.height_mm])
+        pixel = project(setting.camera, setting.pose, point[None])
+        darker = vignette_at(setting.camera, setting.sensor, pixel)[0]
+        return np.asarray(irradiance(setting.lighting, point, _UP) * darker * sensor_gain(setting.sensor))
+
+    def sprite(self, piece: InkPose) -> Sprite:
+        """Draw strokes as the camera sees them; ink lies under everything."""
+        setting, base = self._setting, base_height_mm(self._setting, piece)
+        lines = [
+            project(
+                setting.camera,
+                setting.pose,
+                np.array([[piece.x_mm + x, piece.y_mm + y, base] for x, y in stroke]),
+            )
+            for stroke in piece.strokes
+        ]
+        middle = np.array([[piece.x_mm, piece.y_mm, base], [piece.x_mm + 1.0, piece.y_mm, base]])
+        at, beside = project(setting.camera, setting.pose, middle)
+        width = piece.width_mm * float(np.linalg.norm(beside - at))
+        every = np.vstack(lines)
+        margin = math.ceil(width) + MARGIN_PX
+        left, top = (int(value) for value in np.floor(every.min(axis=0)) - margin)
+        right, bottom = (int(value) for value in np.ceil(every.max(axis=0)) + margin + 1)
+        size = (bottom - top, right - left)
+        cover = np.zeros((size[0] * _SAMPLES, size[1] * _SAMPLES), np.uint8)
+        thickness = max(round(width * _SAMPLES), 1)
+        for line in lines:
+            # A pixel's middle is at a whole number.
+            fine = (line - np.array([left, top]) + 0.5) * _SAMPLES - 0.5
+            points = np.rint(fine * 2**_SHIFT).astype(np.int32).reshape(-1, 1, 2)
+            cv2.polylines(cover, [points], False, 255, thickness, cv2.LINE_8, _SHIFT)
+        colour, hides = INKS[piece.colour]
+        small = cv2.resize(cover, (size[1], size[0]), interpolation=cv2.INTER_AREA).astype(np.float32) * hides
+        value = develop((decode(colour) * self._light(piece.x_mm, piece.y_mm)).reshape(1, 1, 3)).reshape(3)
+        image = np.broadcast_to(value, (*size, 3)).copy()
+        return Sprite(left, top, image, np.rint(small).astype(np.uint8), math.inf)
+
+    def paint_shadows(self, image: Image, piece: InkPose) -> None:
+        """Nothing: ink is flat."""
+
+
+class PenPainter:
+    """Draws pens, lying or held, of one setting."""
+
+    def __init__(self, setting: Setting, shadows: Shadows) -> None:
+        self._setting = setting
+        self._shadows = shadows
+
+    def _outline_mm(self, piece: PenPose) -> tuple[FloatArray, FloatArray]:
+        """The corners of the tip and of the barrel, each shape (4, 3)."""
+        foot = base_height_mm(self._setting, piece)
+        held = foot > self._setting.layout.board.height_mm
+        angle = math.radians(piece.turned_deg)
+        along = np.array([math.cos(angle), math.sin(angle), _PEN_RISES if held else 0.0])
+        along /= np.linalg.norm(along)
+        across = np.array([-math.sin(angle), math.cos(angle), 0.0]) * _PEN_WIDE_MM / 2
+        tip = np.array([piece.x_mm, piece.y_mm, max(foot, _PEN_WIDE_MM / 2)])
+        shoulder, end = tip + 14.0 * along, tip + _PEN_MM * along
+        point = np.array([tip - 0.1 * across, tip + 0.1 * across, shoulder + across, shoulder - across])
+        return point, np.array([shoulder - across, shoulder + across, end + across, end - across])
+
+    def sprite(self, piece: PenPose) -> Sprite:
+        """Draw a pen as the camera sees it."""
+        setting = self._setting
+        parts = self._outline_mm(piece)
+        light = irradiance(setting.lighting, parts[0][0], _UP) * sensor_gain(setting.sensor)
+        pixels = [project(setting.camera, setting.pose, part) for part in parts]
+        every = np.vstack(pixels)
+        left, top = (int(value) for value in np.floor(every.min(axis=0)) - MARGIN_PX)
+        right, bottom = (int(value) for value in np.ceil(every.max(axis=0)) + MARGIN_PX + 1)
+        image = np.zeros((bottom - top, right - left, 3), np.uint8)
+        cover = np.zeros(image.shape[:2], np.uint8)
+        for outline, colour in zip(pixels, (INKS[piece.colour][0], _BARREL), strict=True):
+            points = np.rint((outline - np.array([left, top])) * 2**_SHIFT).astype(np.int32)
+            value = develop((decode(colour) * light).reshape(1, 1, 3)).reshape(3)
+            around = cv2.dilate(_filled(cover.shape, points), np.ones((5, 5), np.uint8))
+            image[around > 0] = value
+            cv2.fillPoly(cover, [points], 255, cv2.LINE_AA, _SHIFT)
+        distance = float(np.linalg.norm(parts[1].mean(axis=0) - setting.pose.camera_position_mm))
+        return Sprite(left, top, image, cover, distance)
+
+    def paint_shadows(self, image: Image, piece: PenPose) -> None:
+        """Darken what lies under the pen, in place."""
+        for part in self._outline_mm(piece):
+            self._shadows.paint(image, part, shadow_ground_mm(self._setting, piece))
+
+
+def _filled(shape: tuple[int, ...], points: FloatArray) -> Image:
+    mask = np.zeros(shape[:2], np.uint8)
+    cv2.fillPoly(mask, [points.astype(np.int32)], 255, cv2.LINE_AA, _SHIFT)
+    return mask

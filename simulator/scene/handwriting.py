@@ -1,0 +1,381 @@
+"""Digits, crosses, blots and loops as many hands write them: strokes made from seeds.
+
+A stroke is an array of points (n, 2), x to the right and y down, in cells of the grid that is written in.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+Stroke = npt.NDArray[np.float64]
+_Points = Sequence[tuple[float, float]]
+
+FORMS: Mapping[str, Sequence[Sequence[_Points]]] = MappingProxyType(
+    {
+        "1": (
+            (((0.5, 0.0), (0.5, 0.5), (0.5, 1.0)),),
+            (((0.5, 0.0), (0.5, 0.5), (0.5, 1.0)),),
+            (((0.1, 0.28), (0.4, 0.12), (0.6, 0.0), (0.6, 0.0), (0.58, 0.5), (0.55, 1.0)),),
+            (((0.25, 0.2), (0.6, 0.0), (0.6, 0.0), (0.6, 1.0)), ((0.2, 1.0), (1.0, 1.0))),
+            (((0.5, 0.0), (0.5, 1.0)), ((0.1, 1.0), (0.9, 1.0))),
+        ),
+        "2": (
+            (((0.1, 0.25), (0.3, 0.02), (0.7, 0.02), (0.88, 0.25), (0.7, 0.55), (0.1, 1.0), (0.1, 1.0), (0.95, 0.97)),),
+            (
+                (
+                    (0.12, 0.22),
+                    (0.35, 0.0),
+                    (0.75, 0.03),
+                    (0.85, 0.3),
+                    (0.6, 0.65),
+                    (0.25, 0.93),
+                    (0.08, 0.93),
+                    (0.12, 0.78),
+                    (0.35, 0.82),
+                    (0.6, 0.97),
+                    (0.95, 0.92),
+                ),
+            ),
+            (((0.15, 0.1), (0.6, 0.0), (0.85, 0.2), (0.55, 0.6), (0.05, 1.0), (0.05, 1.0), (0.9, 1.0)),),
+            (
+                (
+                    (0.05, 0.35),
+                    (0.2, 0.1),
+                    (0.55, 0.0),
+                    (0.75, 0.2),
+                    (0.55, 0.6),
+                    (0.12, 0.95),
+                    (0.02, 0.85),
+                    (0.2, 0.72),
+                    (0.5, 0.85),
+                    (0.98, 0.98),
+                ),
+            ),
+            (((0.2, 0.05), (0.75, 0.0), (0.9, 0.12), (0.75, 0.4), (0.1, 0.95), (0.1, 0.95), (0.9, 0.88)),),
+        ),
+        "3": (
+            (
+                (
+                    (0.12, 0.12),
+                    (0.5, 0.0),
+                    (0.85, 0.2),
+                    (0.65, 0.42),
+                    (0.4, 0.47),
+                    (0.4, 0.47),
+                    (0.75, 0.52),
+                    (0.92, 0.75),
+                    (0.6, 0.98),
+                    (0.1, 0.9),
+                ),
+            ),
+            (
+                (
+                    (0.1, 0.03),
+                    (0.85, 0.03),
+                    (0.85, 0.03),
+                    (0.42, 0.4),
+                    (0.42, 0.4),
+                    (0.85, 0.52),
+                    (0.88, 0.8),
+                    (0.5, 1.0),
+                    (0.08, 0.88),
+                ),
+            ),
+            (
+                (
+                    (0.1, 0.1),
+                    (0.55, 0.0),
+                    (0.8, 0.2),
+                    (0.5, 0.45),
+                    (0.85, 0.62),
+                    (0.8, 0.9),
+                    (0.4, 1.0),
+                    (0.08, 0.9),
+                ),
+            ),
+            (
+                (
+                    (0.15, 0.1),
+                    (0.6, 0.0),
+                    (0.82, 0.2),
+                    (0.6, 0.42),
+                    (0.38, 0.5),
+                    (0.42, 0.4),
+                    (0.7, 0.5),
+                    (0.88, 0.72),
+                    (0.6, 1.0),
+                    (0.1, 0.92),
+                ),
+            ),
+        ),
+        "4": (
+            (((0.2, 0.0), (0.12, 0.5), (0.12, 0.55), (0.9, 0.52)), ((0.75, 0.05), (0.7, 1.0))),
+            (((0.15, 0.0), (0.12, 0.5), (0.12, 0.5), (0.95, 0.5)), ((0.8, 0.0), (0.8, 1.0))),
+            (((0.65, 0.0), (0.05, 0.65), (0.05, 0.65), (0.95, 0.65)), ((0.65, 0.0), (0.65, 1.0))),
+            (((0.75, 1.0), (0.7, 0.0), (0.7, 0.0), (0.05, 0.62), (0.05, 0.62), (0.95, 0.6)),),
+            (((0.12, 0.02), (0.1, 0.38), (0.35, 0.52), (0.75, 0.42), (0.85, 0.3)), ((0.88, 0.0), (0.8, 1.0))),
+            (((0.3, 0.05), (0.08, 0.42), (0.2, 0.55), (0.8, 0.46)), ((0.85, 0.0), (0.7, 1.0))),
+            (((0.35, 0.0), (0.05, 0.55), (0.05, 0.55), (0.95, 0.5)), ((0.62, 0.28), (0.52, 1.0))),
+            (((0.1, 0.05), (0.1, 0.5), (0.5, 0.56), (0.85, 0.4), (0.9, 0.0), (0.9, 0.0), (0.82, 0.5), (0.78, 1.0)),),
+        ),
+        "5": (
+            (
+                (
+                    (0.9, 0.02),
+                    (0.25, 0.02),
+                    (0.25, 0.02),
+                    (0.18, 0.45),
+                    (0.18, 0.45),
+                    (0.6, 0.38),
+                    (0.9, 0.65),
+                    (0.65, 0.97),
+                    (0.08, 0.93),
+                ),
+            ),
+            (
+                ((0.25, 0.05), (0.18, 0.45), (0.18, 0.45), (0.6, 0.4), (0.88, 0.68), (0.55, 1.0), (0.08, 0.9)),
+                ((0.25, 0.05), (0.92, 0.02)),
+            ),
+            (
+                (
+                    (0.88, 0.05),
+                    (0.4, 0.06),
+                    (0.18, 0.25),
+                    (0.4, 0.45),
+                    (0.8, 0.62),
+                    (0.75, 0.9),
+                    (0.45, 1.0),
+                    (0.08, 0.92),
+                ),
+            ),
+            (
+                ((0.2, 0.12), (0.22, 0.42), (0.6, 0.42), (0.82, 0.7), (0.55, 0.98), (0.1, 0.98)),
+                ((0.3, 0.04), (1.0, 0.0)),
+            ),
+        ),
+        "6": (
+            (
+                (
+                    (0.7, 0.0),
+                    (0.3, 0.25),
+                    (0.08, 0.65),
+                    (0.3, 0.98),
+                    (0.75, 0.95),
+                    (0.88, 0.7),
+                    (0.6, 0.52),
+                    (0.2, 0.65),
+                ),
+            ),
+            (
+                (
+                    (0.55, 0.0),
+                    (0.25, 0.4),
+                    (0.12, 0.75),
+                    (0.35, 1.0),
+                    (0.7, 0.9),
+                    (0.65, 0.65),
+                    (0.35, 0.6),
+                    (0.15, 0.8),
+                ),
+            ),
+            (
+                (
+                    (0.85, 0.1),
+                    (0.55, 0.0),
+                    (0.2, 0.3),
+                    (0.08, 0.7),
+                    (0.35, 1.0),
+                    (0.8, 0.88),
+                    (0.8, 0.62),
+                    (0.45, 0.52),
+                    (0.12, 0.72),
+                ),
+            ),
+            (
+                (
+                    (0.35, 0.0),
+                    (0.1, 0.5),
+                    (0.1, 0.85),
+                    (0.45, 1.0),
+                    (0.9, 0.85),
+                    (0.8, 0.65),
+                    (0.4, 0.68),
+                    (0.12, 0.85),
+                ),
+            ),
+        ),
+        "7": (
+            (((0.05, 0.05), (0.92, 0.03), (0.92, 0.03), (0.4, 1.0)),),
+            (((0.05, 0.05), (0.92, 0.03), (0.92, 0.03), (0.4, 1.0)), ((0.3, 0.5), (0.85, 0.48))),
+            (((0.08, 0.2), (0.08, 0.04), (0.08, 0.04), (0.92, 0.04), (0.92, 0.04), (0.55, 0.5), (0.4, 1.0)),),
+            (((0.05, 0.12), (0.3, 0.02), (0.88, 0.04), (0.75, 0.45), (0.5, 1.0)),),
+            (((0.02, 0.25), (0.15, 0.02), (0.55, 0.1), (0.95, 0.0), (0.95, 0.0), (0.6, 0.5), (0.45, 1.0)),),
+            (((0.02, 0.15), (0.4, 0.05), (0.9, 0.1), (0.9, 0.1), (0.8, 0.5), (0.75, 1.0)), ((0.5, 0.55), (1.0, 0.5))),
+        ),
+        "X": (
+            (((0.05, 0.0), (0.5, 0.5), (0.95, 1.0)), ((0.95, 0.0), (0.5, 0.5), (0.05, 1.0))),
+            (((0.0, 0.1), (0.55, 0.5), (1.0, 0.95)), ((0.9, 0.0), (0.45, 0.45), (0.1, 1.0))),
+        ),
+        "0": ((((0.5, 0.0), (0.1, 0.4), (0.2, 0.9), (0.6, 1.0), (0.9, 0.6), (0.8, 0.15), (0.45, 0.0)),),),
+        "9": (
+            (((0.85, 0.25), (0.5, 0.0), (0.15, 0.25), (0.45, 0.5), (0.85, 0.28), (0.85, 0.28), (0.8, 1.0)),),
+            (((0.85, 0.2), (0.45, 0.0), (0.15, 0.28), (0.5, 0.5), (0.85, 0.25), (0.75, 0.75), (0.35, 1.0)),),
+        ),
+        "8": (
+            (
+                (
+                    (0.75, 0.1),
+                    (0.3, 0.05),
+                    (0.25, 0.3),
+                    (0.75, 0.65),
+                    (0.6, 1.0),
+                    (0.2, 0.9),
+                    (0.3, 0.6),
+                    (0.75, 0.3),
+                    (0.72, 0.08),
+                ),
+            ),
+        ),
+    }
+)
+"""How each sign is written: its strokes through these points, of a box one high and one wide.
+
+A point given twice is a corner.
+"""
+
+_USUAL_WIDTH: Mapping[str, tuple[float, float]] = MappingProxyType({"1": (0.05, 0.45), "X": (0.55, 1.2)})
+"""From and to, of the height."""
+
+
+def smooth(points: Stroke, steps: int = 10) -> Stroke:
+    """A curve through points (Catmull-Rom); what is given twice stays a corner."""
+    if len(points) < 3:
+        return np.linspace(points[0], points[-1], steps)
+    ends = np.vstack([points[0], points, points[-1]])
+    at = np.linspace(0, 1, steps, endpoint=False)[:, None]
+    parts = []
+    for before, start, end, after in zip(ends, ends[1:], ends[2:], ends[3:], strict=False):
+        if np.allclose(start, end):
+            continue
+        first = (end - before) / 2 if not np.allclose(before, start) else (end - start)
+        last = (after - start) / 2 if not np.allclose(after, end) else (end - start)
+        parts.append(
+            (2 * at**3 - 3 * at**2 + 1) * start
+            + (at**3 - 2 * at**2 + at) * first
+            + (3 * at**2 - 2 * at**3) * end
+            + (at**3 - at**2) * last
+        )
+    return np.vstack([*parts, points[-1:]])
+
+
+class Hand:
+    """One writer: the forms they use for each sign, their slant, and how unsteady they are."""
+
+    def __init__(self, rng: np.random.Generator, wildness: float = 1.0) -> None:
+        self._rng = rng
+        self._wild = wildness * rng.uniform(0.5, 1.4)
+        self._slant = rng.normal(-0.12, 0.22) * wildness
+        self._form = {sign: int(rng.integers(len(forms))) for sign, forms in FORMS.items()}
+        self._height = rng.uniform(0.36, 0.8)
+        self._width = rng.uniform(0.85, 1.2)
+
+    def sign(self, name: str, faithful: float = 0.6) -> list[Stroke]:
+        """A sign about the middle of a cell at (0, 0); with that probability in the writer's usual form."""
+        rng = self._rng
+        forms = FORMS[name]
+        form = forms[self._form[name]] if rng.random() < faithful else forms[int(rng.integers(len(forms)))]
+        height = np.clip(self._height * rng.normal(1, 0.1), 0.3, 0.95)
+        narrow, wide = _USUAL_WIDTH.get(name, (0.45, 0.95))
+        width = height * min(rng.uniform(narrow, wide) * self._width, 1.2)
+        slant = self._slant + rng.normal(0, 0.1)
+        turn = rng.normal(0, 0.1) * self._wild
+        spread = 0.045 * self._wild
+        bend = rng.normal(0, 0.06 * self._wild, (2, 2, 2))
+        middle = np.array([rng.normal(0, 0.07), rng.normal(0, 0.06)])
+        strokes = []
+        for points in form:
+            given = np.array(points, dtype=np.float64)
+            moved = given.copy()
+            for index in range(len(given)):
+                same = index > 0 and np.allclose(given[index], given[index - 1])
+                moved[index] = moved[index - 1] if same else given[index] + rng.normal(0, spread, 2)
+            curve = smooth(moved)
+            curve = curve[round(len(curve) * rng.uniform(0, 0.06)) : round(len(curve) * rng.uniform(0.93, 1.0))]
+            # a smooth warp of the whole sign
+            wave = np.sin(math.pi * curve)
+            curve = curve + wave @ bend[0] + (wave * wave[:, ::-1]) @ bend[1]
+            x = (curve[:, 0] - 0.5) * width
+            y = (curve[:, 1] - 0.5) * height
+            x = x - slant * y
+            cosine, sine = math.cos(turn), math.sin(turn)
+            strokes.append(np.column_stack([cosine * x - sine * y, sine * x + cosine * y]) + middle)
+        limit = 0.62
+        return [np.clip(stroke, -limit, limit) for stroke in strokes]
+
+    def blot(self) -> list[Stroke]:
+        """Something that is no sign: a scribble, a sign that was written over, or one that nobody uses."""
+        rng = self._rng
+        kind = rng.random()
+        if kind < 0.45:
+            count = int(rng.integers(7, 22))
+            across = rng.uniform(0.15, 0.42)
+            up = rng.uniform(0.15, 0.4)
+            x = rng.uniform(-across, across, count)
+            if rng.random() < 0.5:
+                x = np.where(np.arange(count) % 2 == 0, -across, across) + rng.normal(0, 0.06, count)
+                y = np.linspace(-up, up, count) + rng.normal(0, 0.03, count)
+            else:
+                y = rng.uniform(-up, up, count)
+            turn = rng.uniform(0, math.pi)
+            points = np.column_stack([x, y]) @ np.array(
+                [[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]]
+            )
+            return [smooth(points, 6)]
+        if kind < 0.75:
+            names = rng.choice(list("1234567X"), 2, replace=False)
+            strokes = self.sign(str(names[0])) + self.sign(str(names[1]))
+            if rng.random() < 0.5:
+                strokes += self.sign("X")
+            return strokes
+        return self.sign(str(rng.choice(["0", "8"])))
+
+
+def loop_around(mask: npt.NDArray[np.bool_], rng: np.random.Generator) -> list[Stroke]:
+    """A loop around the cells of a mask (rows, columns), in cells from the mask's upper left corner.
+
+    It runs inside the cells' outer borders, on them or a little beyond, with rounder or sharper corners.
+    """
+    scale, pad = 16, 16
+    inset = rng.uniform(-0.06, 0.2) if rng.random() < 0.8 else rng.uniform(0.05, 0.12)
+    big: npt.NDArray[np.uint8] = np.pad(np.kron(mask.astype(np.uint8), np.ones((scale, scale), dtype=np.uint8)), pad)
+    across = 2 * round(abs(inset) * scale) + 1
+    kernel = np.ones((across, across), dtype=np.uint8)
+    big = np.asarray(cv2.erode(big, kernel) if inset > 0 else cv2.dilate(big, kernel), dtype=np.uint8)
+    outlines, _ = cv2.findContours(big, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    if not outlines:
+        return []
+    outline = max(outlines, key=len)[:, 0].astype(np.float64)
+    if len(outline) < 12:
+        return []
+    outline = np.roll(outline, int(rng.integers(len(outline))), axis=0)
+    rounding = rng.uniform(0.8, 5.0)
+    closed = np.vstack([outline] * 3)
+    reach = int(3 * rounding) + 1
+    weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / rounding) ** 2)
+    weights /= weights.sum()
+    curve = np.column_stack([np.convolve(closed[:, axis], weights, "same") for axis in (0, 1)])
+    curve = curve[len(outline) : 2 * len(outline)]
+    wobble = rng.uniform(0, 0.035) * scale
+    phase = np.linspace(0, 2 * math.pi, len(curve), endpoint=False)
+    for axis in (0, 1):
+        for wave in (2, 3, 5, 8, 13):
+            curve[:, axis] += wobble * rng.normal(0, 0.5) * np.sin(wave * phase + rng.uniform(0, 6.3))
+    ends = int(rng.integers(-2, 6))
+    curve = np.vstack([curve, curve[: ends + 1]]) if ends >= 0 else curve[:ends]
+    return [(curve - pad + 0.5) / scale]

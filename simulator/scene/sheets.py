@@ -1,0 +1,115 @@
+"""Where sheets lie on the virtual table.
+
+The first sheet's frame is the table's. Each further one lies beside it, pushed about a little.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from vision.frame import FloatArray
+from vision.layout.markers import MarkerLayout
+from vision.layout.pieces import Ink
+from vision.layout.surfaces import GridSurface
+from vision.layout.table import TableLayout
+
+_TURNS_DEG = (0.0, 7.0, -5.0, 4.0, -8.0, 6.0)
+_BORDER = 1 / 3
+"""How much paper there is around a marker, as a share of its side."""
+_GAP_MM = 28.0
+_ACROSS = 2
+"""How many sheets lie beside each other before the next row begins."""
+
+
+@dataclass(frozen=True)
+class LyingSheet:
+    """A sheet, its markers, and where it lies: its grid's middle and how far it is turned anticlockwise."""
+
+    surface: GridSurface
+    markers: MarkerLayout
+    x_mm: float = 0.0
+    y_mm: float = 0.0
+    turned_deg: float = 0.0
+
+    @property
+    def half_mm(self) -> FloatArray:
+        """Half of the paper's width and height."""
+        return _half_mm(self.markers)
+
+    def on_table(self, points_mm: FloatArray) -> FloatArray:
+        """Points of the sheet, shape (..., 2), on the table."""
+        return np.asarray(points_mm @ self._turn.T + np.array([self.x_mm, self.y_mm]), dtype=np.float64)
+
+    def on_sheet(self, points_mm: FloatArray) -> FloatArray:
+        """Points of the table, shape (..., 2), on the sheet."""
+        return np.asarray((points_mm - np.array([self.x_mm, self.y_mm])) @ self._turn, dtype=np.float64)
+
+    @property
+    def _turn(self) -> FloatArray:
+        cosine, sine = (function(math.radians(self.turned_deg)) for function in (math.cos, math.sin))
+        return np.array([[cosine, -sine], [sine, cosine]])
+
+
+def _half_mm(markers: MarkerLayout) -> FloatArray:
+    """Half of a sheet's width and height: its markers, and paper around them."""
+    centres = np.abs(np.array(list(markers.centres_mm.values()), dtype=np.float64))
+    return np.asarray(centres.max(axis=0) + markers.side_mm * (0.5 + _BORDER))
+
+
+def lying_sheets(layout: TableLayout) -> tuple[LyingSheet, ...]:
+    """The sheets of a table, none where it has a board."""
+    sheets = [one for one in layout.surfaces if isinstance(one, GridSurface) and isinstance(one.pieces, Ink)]
+    width, height = 2 * _half_mm(layout.markers) + _GAP_MM if sheets else (0.0, 0.0)
+    return tuple(
+        LyingSheet(
+            sheet,
+            sheet.markers or layout.markers,
+            -float(width) * (number % _ACROSS),
+            -float(height) * (number // _ACROSS),
+            _TURNS_DEG[number % len(_TURNS_DEG)],
+        )
+        for number, sheet in enumerate(sheets)
+    )
+
+
+def sheet_of(layout: TableLayout, place: str) -> LyingSheet | None:
+    """The sheet with a place; ``None`` on a table with a board."""
+    return next((one for one in lying_sheets(layout) if place.startswith(one.surface.prefix)), None)
+
+
+def place_mm(layout: TableLayout, place: str) -> tuple[float, float]:
+    """Where a place's middle is on the table; raises LayoutError for a place that there isn't."""
+    sheet = sheet_of(layout, place)
+    if sheet is None:
+        return layout.centre_mm(place)
+    x, y = sheet.on_table(np.array(sheet.surface.centre_mm(place)))
+    return float(x), float(y)
+
+
+def place_under(layout: TableLayout, x_mm: float, y_mm: float) -> str | None:
+    """The place that a point of the table lies on, ``None`` beside all of them."""
+    sheets = lying_sheets(layout)
+    if not sheets:
+        return layout.board.place_at(x_mm, y_mm)
+    for sheet in sheets:
+        x, y = sheet.on_sheet(np.array([x_mm, y_mm]))
+        place = sheet.surface.place_at(float(x), float(y))
+        if place is not None:
+            return place
+    return None
+
+
+def markers_mm(layout: TableLayout) -> FloatArray:
+    """The corners of all the markers on the table, shape (n, 3)."""
+    sheets = lying_sheets(layout)
+    if not sheets:
+        return np.vstack([layout.markers.corners_mm(marker_id) for marker_id in layout.markers.centres_mm])
+    corners = []
+    for sheet in sheets:
+        for marker_id in sheet.markers.centres_mm:
+            own = sheet.markers.corners_mm(marker_id)
+            corners.append(np.column_stack([sheet.on_table(own[:, :2]), own[:, 2]]))
+    return np.vstack(corners)

@@ -1,0 +1,108 @@
+"""Sheets on the virtual table: what is written, rubbed out and put right, by several hands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.registry import load
+from simulator.faults.players import FaultyPlayers, FaultySheetPlayers
+from simulator.play.actions import ActionKind, Arrangement
+from simulator.play.players import Habits
+from simulator.scene.pieces import DiePose, InkPose
+from vision.layout.table import default_layout
+
+WRITTEN = ("number-drop", "blokus-dice")
+
+
+def players_of(name: str, seed: int = 1, players: int = 3) -> FaultyPlayers:
+    layout = default_layout(name).with_sheets(players)
+    return FaultySheetPlayers(load(name), layout, Habits(), np.random.default_rng(seed), {"players": players})
+
+
+def play(people: FaultyPlayers, turns: int) -> list[Any]:
+    """Play so many turns; what is written is what the rules say each time."""
+    actions = []
+    while len(actions) < turns and not people.is_over:
+        while people.awaits_roll:
+            people.perform(people.roll())
+        actions.append(people.turn())
+        people.perform(actions[-1])
+        assert people.looks == dict(people._game.table.appearance(people.state))
+    return actions
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_is_written_is_what_the_rules_say(name: str) -> None:
+    actions = play(players_of(name), 25)
+    assert {action.kind for action in actions} <= {ActionKind.TURN, ActionKind.DONE}
+    assert {action.player for action in actions} == {"p1", "p2", "p3"}
+    assert all(action.carries for action in actions if action.kind is ActionKind.TURN)
+
+
+def test_who_does_without_a_loop_ends_everybodys_turn_and_writes_nothing() -> None:
+    people = players_of("number-drop", 3)
+    done = next(action for action in play(people, 80) if action.kind is ActionKind.DONE)
+    assert not done.carries
+    assert done.ends_turn
+
+
+def test_a_loop_is_drawn_once_round_all_its_digits() -> None:
+    people = players_of("number-drop", 3)
+    play(people, 60)
+    loops = [piece for name, piece in people.standing.items() if name.startswith("loop ")]
+    circled = [piece for piece in people.standing.values() if piece.look.endswith("circled")]
+    assert loops
+    assert len(circled) >= 3 * len(loops)
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_violations_are_put_right(name: str) -> None:
+    people = players_of(name, 2)
+    play(people, 12)
+    while people.awaits_roll:
+        people.perform(people.roll())
+    before, looks = people.standing, people.looks
+    for kind in people.kinds_of_violation:
+        action = people.violation_of(kind)
+        assert action is not None, kind
+        people.perform(action)
+        assert people.looks != looks
+        people.perform(people.put_right(before, action.player))
+        assert people.looks == looks
+    action = people.straighten()
+    people.perform(action)
+    assert people.looks == looks
+    people.perform(people.try_out())
+    assert people.looks == looks
+
+
+def dice_in_the_tray(standing: Arrangement) -> list[int]:
+    return sorted(piece.value for piece in standing.values() if isinstance(piece, DiePose) and piece.x_mm > 100)
+
+
+def test_a_die_is_taken_out_of_the_tray_with_each_shape() -> None:
+    people = players_of("blokus-dice", 4)
+    for _ in range(3):
+        while people.awaits_roll:
+            people.perform(people.roll())
+        lying = people._game.dice.roll_of(people.state)
+        assert dice_in_the_tray(people.standing) == sorted(map(int, lying.faces))
+        before = people.standing
+        action = people.turn()
+        people.perform(action)
+        assert len(dice_in_the_tray(people.standing)) == len(lying.faces) - 1
+        back = people.standing.after_all(people.put_right(before, action.player).carries)
+        assert dice_in_the_tray(back) == dice_in_the_tray(before)
+
+
+def test_hands_differ_and_each_writes_alike_from_the_same_seed() -> None:
+    def strokes(seed: int) -> list[Any]:
+        people = players_of("number-drop", seed)
+        play(people, 3)
+        return [piece.strokes for piece in people.standing.values() if isinstance(piece, InkPose)]
+
+    assert strokes(5) == strokes(5)
+    assert strokes(5) != strokes(6)
