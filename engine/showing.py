@@ -27,6 +27,14 @@ class FindsTurns(Protocol):
         """Yield what `turns_showing` promises."""
 
 
+@runtime_checkable
+class WritesInSteps(Protocol):
+    """A table on which a player may write in two steps, of which only the end is seen."""
+
+    def looks_before(self, look: LookName) -> tuple[LookName, ...]:
+        """The looks that a place may have had between the steps: of a digit in a loop, the digit."""
+
+
 def turns_showing(game: Game[StateT, TurnT], state: StateT, could_be: CouldBe) -> Iterator[TurnT]:
     """Yield every legal turn after which each place has one of the looks it could show; near ones first.
 

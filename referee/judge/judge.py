@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from engine.api import OptionValue, StateT, TurnT
+from engine.showing import WritesInSteps
 from referee.judge import faults, sensor_evidence, sentences
 from referee.judge.acceptance import (
     Leaning,
@@ -28,6 +29,7 @@ from referee.judge.pooled_reading import PooledReading, pool
 from referee.judge.rules.look import Answer, Look, first_answer
 from referee.judge.rules.rolling import by_dice, noticed, rolled
 from referee.judge.rules.set_up import take_set_up
+from referee.judge.rules.sheets import in_two_steps
 from referee.judge.rules.turns import accept, forbidden, name_fault, take, weighed
 from referee.judge.rules.unchanged import unchanged
 from referee.judge.settings import Trigger
@@ -196,7 +198,8 @@ def _by_kind(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
 def _sheet_by_sheet(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Several players wrote at once, each on a sheet of their own: each sheet is judged as if the others had not."""
     rules, belief, ruling = look.game.rules, look.belief, Ruling(())
-    if not look.trigger.accepts or len(rules.players_to_move(look.states[0])) < 2:
+    least = 1 if isinstance(look.game.table, WritesInSteps) else 2
+    if not look.trigger.accepts or len(rules.players_to_move(look.states[0])) < least:
         return None
     changed = {place for place, _ in look.decision.shown}
     for player in rules.players_to_move(look.states[0]):
@@ -208,8 +211,11 @@ def _sheet_by_sheet(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
         alone = Look.at(look.bench, belief, sheet, look.trigger)
         if alone.decision.conclusion is Conclusion.ALLOWED and alone.decision.best.kind is ExplanationKind.TURN:
             after, said = _turn(alone)
-            if said.steps:
-                belief, ruling = after, ruling.then(said)
+        else:
+            turns = in_two_steps(alone, player)
+            after, said = accept(alone, turns) if turns else (belief, Ruling(()))
+        if said.steps:
+            belief, ruling = after, ruling.then(said)
     if not ruling.steps:
         return None
     belief, more = _follow(look, belief, look.trigger)

@@ -88,11 +88,13 @@ def _read_dice(text: str) -> str:
 PLAYERS: tuple[str, ...] = tuple(f"p{number}" for number in range(1, MOST_PLAYERS + 1))
 PLACES: tuple[Place, ...] = tuple(f"{player}.{square}" for player in PLAYERS for square in GRID.names)
 CROSS_LOOK: LookName = "cross"
+CIRCLED = " circled"
+"""How the look of a digit in a loop ends."""
 LOOKS: tuple[LookName, ...] = (
     EMPTY,
     *(f"digit {digit}" for digit in DIGITS),
     CROSS_LOOK,
-    *(f"digit {digit} circled" for digit in DIGITS),
+    *(f"digit {digit}{CIRCLED}" for digit in DIGITS),
 )
 SLIDES_TO_GO = 4
 """Notches below the start; a tile in the last one shows GO!."""
@@ -243,7 +245,7 @@ def look_of(mark: str, circled: bool) -> LookName:
         return EMPTY
     if mark == CROSS:
         return CROSS_LOOK
-    return f"digit {mark} circled" if circled else f"digit {mark}"
+    return f"digit {mark}{CIRCLED}" if circled else f"digit {mark}"
 
 
 def read_look(place: Place, look: LookName) -> tuple[str, bool]:
@@ -254,7 +256,7 @@ def read_look(place: Place, look: LookName) -> tuple[str, bool]:
         return CROSS, False
     if look not in LOOKS:
         raise UnreadableError(f"{place} shows {look!r}; expected one of {', '.join(LOOKS)}")
-    return look[len("digit ")], look.endswith("circled")
+    return look[len("digit ")], look.endswith(CIRCLED)
 
 
 def read_place(options: NumberDropOptions, place: Place) -> tuple[int, int]:

@@ -26,6 +26,7 @@ from engine.games.number_drop.sheet import (
     unused_digits,
 )
 from engine.games.number_drop.state import (
+    CIRCLED,
     PLAYERS,
     Combination,
     NumberDropState,
@@ -41,6 +42,12 @@ from engine.games.number_drop.violations import breaches_of
 from engine.support.grid import members
 
 appearance = appearance_of
+
+
+def looks_before(look: LookName) -> tuple[LookName, ...]:
+    """A digit in a loop was one without before the loop was drawn: the shape and the loop may be seen together."""
+    digit = look.removesuffix(CIRCLED)
+    return () if digit == look else (digit,)
 
 
 def set_up(

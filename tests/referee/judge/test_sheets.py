@@ -67,6 +67,27 @@ def test_a_loop_is_accepted_and_the_other_goes_without() -> None:
     assert NUMBER_DROP.scores(judged.belief[0])["p2"] == 3
 
 
+@pytest.mark.parametrize("dropped", [0, 1])
+def test_a_shape_and_the_loop_after_it_may_be_seen_together(dropped: int) -> None:
+    state = may_loop(dropped)
+    looks = {f"p2.{column}1": "digit 1 circled" for column in "abc"} | {"p2.d1": "digit 1"}
+    judged = JudgedGame(NUMBER_DROP, belief=(state,))
+    ruling = judged.consider(drawn(NUMBER_DROP, state, looks), Trigger.DECLARED)
+    assert [(step.player, step.places) for step in ruling.steps] == [
+        ("p2", ("p2.a1", "p2.b1", "p2.c1", "p2.d1")),
+        ("p2", ("p2.a1", "p2.b1", "p2.c1")),
+    ]
+    assert NUMBER_DROP.scores(judged.belief[0])["p2"] == 3
+
+
+def test_a_loop_that_no_rule_allows_after_a_shape_is_a_fault() -> None:
+    state = may_loop(1)
+    looks = {f"p2.{column}1": "digit 1 circled" for column in "ac"} | {"p2.b1": "digit 1", "p2.d1": "digit 1"}
+    judged = JudgedGame(NUMBER_DROP, belief=(state,))
+    ruling = judged.consider(drawn(NUMBER_DROP, state, looks), Trigger.DECLARED)
+    assert (ruling.verdict.kind, ruling.steps) == (VerdictKind.ILLEGAL, ())
+
+
 def drafted(dice: str, *, left: str | None) -> Any:
     """Who may take either of two dice draws the one-square shape; these dice still lie there then."""
     state = BLOKUS.dice.rolled(BLOKUS.rules.new({"players": 2}), Roll(tuple(dice.split())))
