@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Protocol, runtime_checkable
 
-from engine.api import Appearance, Game, LookName, Place, Player, StateT, TurnT
+from engine.api import Appearance, Game, LookName, Place, StateT, TurnT
 
 CouldBe = Mapping[Place, Collection[LookName]]
 """For each place the looks that it could show. Places that are left out could show anything."""
@@ -59,15 +59,17 @@ def turns_by_trying(game: Game[StateT, TurnT], state: StateT, could_be: CouldBe)
     yield from seen.nearest_first(ends)
 
 
-def silent_turns(game: Game[StateT, TurnT], state: StateT) -> dict[Player, TurnT]:
-    """Give for each player who may play the one turn that leaves everything as it looks, such as doing without a loop.
+def silent_turns(game: Game[StateT, TurnT], state: StateT) -> tuple[TurnT, ...]:
+    """Give for each player who may play the one turn that leaves a sheet as it looks, such as doing without a loop.
 
-    Who has no such turn, or several, is left out.
+    None where somebody has no such turn or several, and in games that are not written.
     """
-    found: dict[Player, list[TurnT]] = {}
-    for turn in turns_showing(game, state, {place: (look,) for place, look in game.table.appearance(state).items()}):
-        found.setdefault(turn.player, []).append(turn)
-    return {player: turns[0] for player, turns in found.items() if len(turns) == 1}
+    if game.printed_sheet is None:
+        return ()
+    could_be = {place: (look,) for place, look in game.table.appearance(state).items()}
+    turns = tuple(turns_showing(game, state, could_be))
+    players = tuple(turn.player for turn in turns)
+    return turns if sorted(players) == sorted(game.rules.players_to_move(state)) else ()
 
 
 class Seen:

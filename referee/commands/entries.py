@@ -9,9 +9,10 @@ from typing import Any
 from common.phrases import capitalized, listed
 from engine.api import EMPTY, Announcement, Game, OptionValue, Outcome, Place, Roll, StateT
 from engine.errors import EngineError, IllegalTurnError
+from engine.showing import silent_turns
 from engine.support.chance import format_roll
 from engine.support.players import DRAW, EVERYONE, format_announcement, parse_announcement
-from referee.commands.values import EXAMPLE_LOOK, Announce, Correct, EnterTurn, Entry
+from referee.commands.values import EXAMPLE_LOOK, Announce, Correct, EnterRoll, EnterTurn, Entry
 from referee.errors import CorrectionError
 from referee.journal.events import Event, JsonValue
 from referee.journal.fold import after_step, read_step
@@ -27,6 +28,20 @@ class Entered:
     places: tuple[Place, ...]
     sentence: str
     outcome: Outcome | None
+
+
+def done_without(game: Game[Any, Any], belief: Sequence[Any], entry: Entry) -> tuple[EnterTurn, ...]:
+    """Give the turns that a roll takes for granted: it ends what could still be written, and everybody does without."""
+    if not isinstance(entry, EnterRoll) or len(belief) != 1 or game.awaits_roll(belief[0]):
+        return ()
+    state, turns = belief[0], silent_turns(game, belief[0])
+    try:
+        for turn in turns:
+            state = game.rules.apply(state, turn)
+        _read(game, state, entry)
+    except EngineError:
+        return ()
+    return tuple(EnterTurn(game.notation.format_turn(turn), entry.by, turn.player) for turn in turns)
 
 
 def entered(game: Game[Any, Any], belief: Sequence[Any], entry: Entry, time_s: float | None = None) -> Entered:

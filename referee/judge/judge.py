@@ -27,7 +27,7 @@ from referee.judge.explanations import Explanation, ExplanationKind
 from referee.judge.explorer import Bench, usual_appearance
 from referee.judge.pooled_reading import PooledReading, pool
 from referee.judge.rules.look import Answer, Look, first_answer
-from referee.judge.rules.rolling import by_dice, noticed, rolled
+from referee.judge.rules.rolling import by_dice, noticed, rolled, rolled_without_the_rest
 from referee.judge.rules.set_up import take_set_up
 from referee.judge.rules.sheets import in_two_steps
 from referee.judge.rules.turns import accept, forbidden, name_fault, take, weighed
@@ -129,7 +129,7 @@ def _rolled(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """A roll that is awaited came to lie on the table, or may have; what else the table shows was done after it."""
     answer = rolled(look)
     if answer is None or not answer[1].rolls:
-        return answer if look.decision.shows_nothing else None
+        return (answer or rolled_without_the_rest(look)) if look.decision.shows_nothing else None
     belief, more = _follow(look, answer[0], look.trigger)
     return belief, answer[1].then(more)
 

@@ -10,7 +10,7 @@ from engine import registry
 from engine.api import Clock, Game
 from engine.errors import EngineError
 from hardware.pin_map import ButtonRole
-from referee.commands.entries import Corrected, corrected, entered, refusal, usual_states
+from referee.commands.entries import Corrected, corrected, done_without, entered, refusal, usual_states
 from referee.commands.values import (
     Announce,
     AskHint,
@@ -218,6 +218,8 @@ class IdleSession:
 
     def enter(self, command: Entry) -> str:
         """Record a turn, roll or announcement."""
+        for turn in done_without(self._game, self._states(fold(self._game, self._events)), command):
+            self.enter(turn)
         folded = fold(self._game, self._events)
         states = self._states(folded)
         before = event_records.before_seen_roll(self._game, self._events) if isinstance(command, EnterRoll) else ()

@@ -13,7 +13,7 @@ from typing import Generic
 from engine.api import Game, OptionValue, Outcome, StateT, TurnT
 from engine.errors import EngineError, IllegalTurnError
 from hardware.lights.signals import Signal
-from referee.commands.entries import Corrected, corrected, entered, refusal
+from referee.commands.entries import Corrected, corrected, done_without, entered, refusal
 from referee.commands.values import (
     Announce,
     AskHint,
@@ -231,6 +231,8 @@ class Service(Generic[StateT, TurnT]):
         return EnterTurn(text, command.by, ruling.steps[0].player)
 
     def _enter(self, command: Entry) -> str:
+        for turn in done_without(self._game, self.belief, command):
+            self._enter(turn)
         before = self._log.before_seen_roll() if isinstance(command, EnterRoll) else ()
         done = entered(self._game, before or self.belief, command, self._announcer.time_s)
         if before:

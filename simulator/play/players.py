@@ -162,11 +162,9 @@ class Players:
     def turn(self) -> Action:
         """A random legal turn, or doing without; ``state`` goes on at once, ``standing`` only by ``perform``."""
         chosen = self._choose(self._game.rules.legal_turns(self.state))
-        if self._game.printed_sheet is not None:
-            silent = silent_turns(self._game, self.state)
-            is_optional = all(player in silent for player in self._game.rules.players_to_move(self.state))
-            if is_optional and (not self._handler.shows(self.standing, chosen) or self.happens(_DONE_WITHOUT_SHARE)):
-                return self._done_without(tuple(silent.values()))
+        silent = silent_turns(self._game, self.state)
+        if silent and (not self._handler.shows(self.standing, chosen) or self.happens(_DONE_WITHOUT_SHARE)):
+            return self._done_without(silent)
         text = self._game.notation.format_turn(chosen)
         carries = self._handler.carries_of(self.standing, chosen)
         player, before = chosen.player, self._game.notation.format_state(self.state)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Generic
 
 from engine.api import Dice, NamesDice, StateT, TurnT
+from engine.showing import silent_turns
 from engine.support.chance import format_roll
 from referee.judge import sentences
 from referee.judge.acceptance import Resolved
@@ -13,6 +14,7 @@ from referee.judge.belief import Belief
 from referee.judge.dice import SeenDice, WeighedRoll, best_score, weighed_rolls
 from referee.judge.explorer import Bench
 from referee.judge.rules.look import Answer, Look, first_answer
+from referee.judge.rules.turns import accept
 from referee.judge.verdict import AcceptedRoll, Ruling, Verdict, VerdictKind
 
 
@@ -68,6 +70,19 @@ def rolled(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
         return _quiet(look, sentences.dice_lay_there()) if look.declared else None
     weighed = weighed_rolls(rules, look.states[0], dice, look.bench.settings.probability_floor)
     return first_answer((_no_roll_yet, _same_as_before, _taken, _unclear), _Roll(look, rules, dice, known, weighed))
+
+
+def rolled_without_the_rest(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    """Take a new roll while something may still be written, which everybody then does without."""
+    seen, known = look.seen.dice, look.belief.dice
+    if seen is None or known is None or len(look.states) > 1 or not (seen.rests and seen.left_place(known)):
+        return None
+    turns = silent_turns(look.game, look.states[0])
+    if not turns:
+        return None
+    belief, ruling = accept(look, turns)
+    answer = rolled(Look.at(look.bench, belief, look.seen, look.trigger))
+    return (answer[0], ruling.then(answer[1])) if answer is not None and answer[1].rolls else None
 
 
 def _of_the_player(bench: Bench[StateT, TurnT], belief: Belief[StateT, TurnT], dice: SeenDice) -> SeenDice:

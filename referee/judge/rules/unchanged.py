@@ -157,13 +157,8 @@ def _out_of_sight(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 
 def _done_without(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Who declares the end of a turn, and has written nothing more, does without what may still be written."""
-    rules = look.game.rules
-    if not look.declared or look.game.printed_sheet is None or len(look.states) > 1:
-        return None
-    silent, players = silent_turns(look.game, look.states[0]), rules.players_to_move(look.states[0])
-    if not silent or any(player not in silent for player in players):
-        return None
-    return accept(look, tuple(silent.values()))
+    turns = silent_turns(look.game, look.states[0]) if look.declared and len(look.states) == 1 else ()
+    return accept(look, turns) if turns else None
 
 
 def _nothing_changed(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:

@@ -443,3 +443,20 @@ def test_a_correction_of_sheets_knows_the_sheets_in_play_only() -> None:
     said = corrected(game, [believed], Correct("Ann", {"p2.c1": "digit 2"}), {"players": 2})
     assert said.places == ("p2.c1",)
     assert "p2.c1 is digit 2" in said.sentence
+
+
+def test_a_roll_that_is_typed_ends_what_could_still_be_written() -> None:
+    kept = Kept(load("number-drop"), players=2)
+    kept.enter("rolled", "I4,L4,O4,T4,S4")
+    for player in ("p1", "p2"):
+        kept.enter("turn", f"g1={player[1]}", player)
+    kept.enter("rolled", "1,1,1,*,I")
+    kept.enter("turn", "a1=1,b1=1,c1=1,d1=1", "p1")
+    with pytest.raises(IllegalTurnError, match="p1 is still to play"):
+        kept.enter("rolled", "1,1,1,*,I")
+    kept.enter("turn", "a1=1,b1=1,c1=1,d1=1", "p2")
+    with pytest.raises(IllegalTurnError, match="still to play"):
+        kept.enter("rolled", "1,1,1,I,I")
+    kept.enter("rolled", "1,1,1,*,O")
+    assert kept.kinds()[-3:] == ["turn", "turn", "rolled"]
+    assert kept.state.to_move == "p2"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from referee.judge import Trigger
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn
 from tests.referee.judge.judged_game import JudgedGame
+from vision.reading import DieReading, RollReading
 
 NUMBER_DROP: Any = load("number-drop")
 BLOKUS: Any = load("blokus-dice")
@@ -33,12 +35,32 @@ def may_loop(dropped: int = 2) -> Any:
 
 def test_a_press_without_anything_new_means_that_nobody_draws_a_loop() -> None:
     state = may_loop()
-    assert set(silent_turns(NUMBER_DROP, state)) == {"p1", "p2"}
+    assert [turn.player for turn in silent_turns(NUMBER_DROP, state)] == ["p1", "p2"]
     judged = JudgedGame(NUMBER_DROP, belief=(state,))
     ruling = judged.consider(drawn(NUMBER_DROP, state), Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
     assert [step.player for step in ruling.steps] == ["p1", "p2"]
     assert NUMBER_DROP.awaits_roll(judged.belief[0])
+
+
+def test_a_new_roll_means_that_nobody_draws_a_loop() -> None:
+    state = may_loop()
+    judged = JudgedGame(NUMBER_DROP, belief=(state,))
+    names = {"1": "1", "2": "1", "3": "1", "4": "3", "5": "I"}
+    lying = roll_of(names, 0.0)
+    assert judged.consider(with_dice(state, lying), Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
+    ruling = judged.consider(with_dice(state, roll_of({**names, "2": "4", "3": "5"}, 300.0)), Trigger.RESTED)
+    assert [step.player for step in ruling.steps] == ["p1", "p2"]
+    assert [roll.roll for roll in ruling.rolls] == ["1,3,4,5,I"]
+
+
+def roll_of(faces: dict[str, str], at_mm: float) -> RollReading:
+    dice = (DieReading(at_mm + 30.0 * number, 0.0, {face: 0.99}) for number, face in enumerate(faces.values()))
+    return RollReading("tray", tuple(dice))
+
+
+def with_dice(state: Any, rolled: RollReading) -> list[Any]:
+    return [replace(reading, rolls=(rolled,)) for reading in drawn(NUMBER_DROP, state)]
 
 
 @pytest.mark.parametrize("trigger", [Trigger.RESTED, Trigger.GLANCE])
