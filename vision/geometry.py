@@ -231,7 +231,8 @@ class CubeSolid:
         return float(out @ to_camera / (np.linalg.norm(out) * np.linalg.norm(to_camera)))
 
 
-_ROUND = 24
+_TURNS = np.linspace(0.0, 2 * np.pi, 24, endpoint=False)
+_CIRCLE = np.column_stack([np.cos(_TURNS), np.sin(_TURNS)])
 """Corners that stand for a circle."""
 
 
@@ -250,13 +251,13 @@ class FrustumSolid:
 
     def corners_mm(self) -> FloatArray:
         """Points on the circle below, then on the one above, shape (48, 3)."""
-        angles = np.linspace(0.0, 2 * np.pi, _ROUND, endpoint=False)
-        circle = np.column_stack([np.cos(angles), np.sin(angles)])
-        rings = [
-            np.column_stack([radius * circle + (self.x_mm, self.y_mm), np.full(_ROUND, self.base_mm + height)])
-            for radius, height in ((self.foot_radius_mm, 0.0), (self.top_radius_mm, self.height_mm))
-        ]
-        return np.vstack(rings)
+        corners = np.empty((2, len(_CIRCLE), 3))
+        for ring, radius, height in zip(
+            corners, (self.foot_radius_mm, self.top_radius_mm), (0.0, self.height_mm), strict=True
+        ):
+            ring[:, :2] = radius * _CIRCLE + (self.x_mm, self.y_mm)
+            ring[:, 2] = self.base_mm + height
+        return corners.reshape(-1, 3)
 
     def grown(self, by_mm: float) -> FrustumSolid:
         """A body wider and higher by that much; its base stays."""

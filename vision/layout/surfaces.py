@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, NoReturn, Protocol
 
 import numpy as np
@@ -100,23 +101,29 @@ class GridSurface:
         half_width, half_depth = self.columns * self.cell_mm / 2, self.rows * self.cell_mm / 2
         return Rectangle(-half_width, half_width, -half_depth, half_depth)
 
-    @property
+    @cached_property
     def places(self) -> tuple[str, ...]:
         """Every square, a1 first, column by column within a row: a1 b1 ... g1 a2 ..."""
         return tuple(self._name(column, row) for row in range(self.rows) for column in range(self.columns))
 
+    @cached_property
+    def centres_mm(self) -> FloatArray:
+        """The (x, y) of every square's centre, in the order of ``places``, shape (n, 2)."""
+        column, row = np.meshgrid(np.arange(self.columns), np.arange(self.rows))
+        steps = np.column_stack([column.ravel() - (self.columns - 1) / 2, row.ravel() - (self.rows - 1) / 2])
+        return np.asarray(steps * self.cell_mm)
+
+    @cached_property
+    def _centre_of(self) -> dict[str, tuple[float, float]]:
+        return {place: (float(x), float(y)) for place, (x, y) in zip(self.places, self.centres_mm, strict=True)}
+
     def centre_mm(self, place: str) -> tuple[float, float]:
         """The (x, y) of a square's centre; raises LayoutError for a place that is not on the board."""
-        name = place.removeprefix(self.prefix)
-        column = ord(name[:1] or " ") - ord("a")
-        row = int(name[1:]) - 1 if name[1:].isdecimal() else -1
-        if not (place.startswith(self.prefix) and 0 <= column < self.columns and 0 <= row < self.rows):
-            last = self._name(self.columns - 1, self.rows - 1)
-            raise LayoutError(f"no square {place!r} on this {self.name}; squares run from {self._name(0, 0)} to {last}")
-        return (
-            (column - (self.columns - 1) / 2) * self.cell_mm,
-            (row - (self.rows - 1) / 2) * self.cell_mm,
-        )
+        centre = self._centre_of.get(place)
+        if centre is None:
+            first, last = self.places[0], self.places[-1]
+            raise LayoutError(f"no square {place!r} on this {self.name}; squares run from {first} to {last}")
+        return centre
 
     def divided(self, columns: int, rows: int) -> GridSurface:
         """The same surface with so many squares, as large as fit into its rectangle."""

@@ -22,8 +22,6 @@ from vision.layout.table import TableLayout
 class ChangeSettings:
     """When something changed. Set by hand on virtual games; ``benchmarks/frame.py`` shows what a change does."""
 
-    shrink: int = 4
-    """How many times smaller the picture is that is watched. More: faster, less noise, small changes are missed."""
     changed_levels: int = 9
     """Grey levels, of 255, by which a pixel must differ. Higher: noise is let pass, and faint changes."""
     changed_pixels: int = 2
@@ -33,6 +31,7 @@ class ChangeSettings:
 
 
 _SETTINGS = ChangeSettings()
+SHRINK = 4
 
 
 def marker_region(marker_id: int) -> str:
@@ -60,13 +59,13 @@ class ChangeDetector:
     """
 
     def __init__(self, layout: TableLayout, camera: CameraModel, pose: Pose) -> None:
-        self._size = (max(1, camera.size[0] // _SETTINGS.shrink), max(1, camera.size[1] // _SETTINGS.shrink))
+        self._size = (max(1, camera.size[0] // SHRINK), max(1, camera.size[1] // SHRINK))
         self._reference: Image | None = None
         shapes = _shapes_mm(layout)
         lengths = [sum(len(part) for part in parts) for parts in shapes.values()]
         starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
         corners = np.concatenate([corner for parts in shapes.values() for corner in parts])
-        pixels = np.clip(project(camera, pose, corners) / _SETTINGS.shrink, -1e4, 1e4)
+        pixels = np.clip(project(camera, pose, corners) / SHRINK, -1e4, 1e4)
         self._outlines: dict[str, list[FloatArray]] = {}
         for (name, parts), start in zip(shapes.items(), starts, strict=True):
             ends = start + np.cumsum([len(part) for part in parts])
@@ -79,7 +78,9 @@ class ChangeDetector:
 
     def changed(self, image: Image) -> set[str]:
         """Give the names of what changed, and take the picture as their reference from now on."""
-        small = np.asarray(cv2.resize(image, self._size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+        # in two steps of one half each, which OpenCV does several times faster than one quarter
+        half = cv2.resize(image, (2 * self._size[0], 2 * self._size[1]), interpolation=cv2.INTER_AREA)
+        small = np.asarray(cv2.resize(half, self._size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
         if self._reference is None:
             self._reference = small
             return set(self._outlines)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from common.places import EMPTY
 from vision.readers.protocols import Sighting
 from vision.reading import PlaceReading
@@ -20,8 +18,8 @@ def place_with_piece(piece: Sighting, bare_log_odds: float, centre_mm: tuple[flo
 
     A piece that hardly looks like one leaves the place no barer than its surface looks.
     """
-    there_log_odds = np.clip(max(piece.log_odds, -bare_log_odds), -MOST_LOG_ODDS, MOST_LOG_ODDS)
-    there = float(1 / (1 + np.exp(-there_log_odds)))
+    there_log_odds = min(MOST_LOG_ODDS, max(-MOST_LOG_ODDS, piece.log_odds, -bare_log_odds))
+    there = 1 / (1 + math.exp(-there_log_odds))
     shares = {look: there * share for look, share in piece.look_probabilities().items()}
     solid = piece.solid
     return PlaceReading(
@@ -51,7 +49,7 @@ def tempered(scores: Mapping[str, float], temperature: float, odd_one_out: float
     makes them more alike.
     """
     best = max(scores.values())
-    weights = {name: float(np.exp((score - best) / temperature)) for name, score in scores.items()}
+    weights = {name: math.exp((score - best) / temperature) for name, score in scores.items()}
     total = sum(weights.values())
     return {name: (1 - odd_one_out) * weight / total + odd_one_out / len(weights) for name, weight in weights.items()}
 

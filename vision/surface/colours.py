@@ -62,15 +62,14 @@ _SETTINGS = ColourSettings()
 class SurfaceColours:
     """A board view's colours at ``1 / COARSER`` of its scale, which is still finer than what is smoothed away.
 
-    ``light`` is linear light (rows, columns, 3), ``bright`` that of the middle one of its channels (pale skin in bright
-    light fills one channel, a light too bright for the camera two at least); ``known`` what is not bare board; ``logs``
-    blue against green, red against green and brightness, logarithmic and smoothed, (rows, columns, 3); ``off_hue`` how
-    far the hue is from the board's, ``brighter`` by how much the log brightness is above it, ``strange`` where either
-    is more than the bare board has, ``odd`` where it is less than that, but not as usual, all (rows, columns).
-    ``hue_limit`` is how far off a bare board's hue may be.
+    ``bright`` is linear light of the middle one of the channels (pale skin in bright light fills one channel, a light
+    too bright for the camera two at least); ``known`` what is not bare board; ``logs`` blue against green, red against
+    green and brightness, logarithmic and smoothed, (rows, columns, 3); ``off_hue`` how far the hue is from the board's,
+    ``brighter`` by how much the log brightness is above it, ``strange`` where either is more than the bare board has,
+    ``odd`` where it is less than that, but not as usual, all (rows, columns). ``hue_limit`` is how far off a bare
+    board's hue may be.
     """
 
-    light: FloatImage
     bright: FloatImage
     known: BoolImage
     logs: FloatImage
@@ -100,28 +99,24 @@ class SurfaceColours:
         chosen = dull if dull.sum() > 0.3 * chosen.sum() else chosen
         # as if exposed alike: in a dim picture the floors below would wash out every hue
         gain = np.float32(_SETTINGS.usual_light / max(float(np.median(light[chosen])), 1e-4))
-        logs = _hue_and_brightness(light * gain)
+        logs = _hue_and_brightness(blue * gain, green * gain, red * gain)
         share = bare.astype(np.float32)
         sigma = _SETTINGS.smoothing_mm * PX_PER_MM / COARSER
         # Gaussian mean over bare pixels only (normalised convolution, Knutsson and Westin 1993)
-        weight = np.asarray(cv2.GaussianBlur(share, (0, 0), sigma), dtype=np.float32)
-        total = cv2.GaussianBlur(logs * share[..., None], (0, 0), sigma)
-        inside = np.asarray(total / np.maximum(weight, np.float32(1e-3))[..., None], dtype=np.float32)
-        terms = _terms(size)
-        off = [
-            np.asarray(inside[..., index] - _surface(inside[..., index], terms[..., :order], chosen))
-            for index, order in enumerate((3, 3, 6))
-        ]
+        weight = np.maximum(cv2.GaussianBlur(share, (0, 0), sigma), np.float32(1e-3))
+        off = []
+        for values, order in zip(logs, (3, 3, 6), strict=True):
+            inside = np.asarray(cv2.GaussianBlur(values * share, (0, 0), sigma) / weight, dtype=np.float32)
+            off.append(inside - _surface(inside, chosen, order))
         off_hue = np.asarray(cv2.magnitude(off[0], off[1]), dtype=np.float32)
         limit = max(_SETTINGS.hue_floor, _SETTINGS.over_usual_hue * float(np.median(off_hue[chosen])))
         darker, brighter = _SETTINGS.brightness_limits
         strange = ((off_hue > limit) | (off[2] > brighter) | (off[2] < darker)) & bare
         odd_limit = max(_SETTINGS.odd_hue_floor, _SETTINGS.odd_over_usual * float(np.median(off_hue[chosen])))
         odd = ((off_hue > odd_limit) | (np.abs(off[2]) > _SETTINGS.odd_brightness)) & bare
-        smooth = np.asarray(cv2.GaussianBlur(logs, (0, 0), sigma), dtype=np.float32)
+        smooth = np.asarray(cv2.merge([cv2.GaussianBlur(values, (0, 0), sigma) for values in logs]), dtype=np.float32)
         brightness = np.asarray(off[2] * share, dtype=np.float32)
         return cls(
-            light,
             np.asarray(bright),
             ~bare,
             smooth,
@@ -157,23 +152,15 @@ def sharp_share(colours: SurfaceColours, pixels: BoolImage, without: BoolImage) 
     return float((nearby > _SETTINGS.sharp_per_mm * off).mean())
 
 
-def _hue_and_brightness(light: FloatImage) -> FloatImage:
-    """Blue and red against green, and brightness, logarithmic; (rows, columns, 3), float32."""
-    brightest = np.maximum(np.maximum(light[..., 0], light[..., 1]), light[..., 2])
+def _hue_and_brightness(blue: FloatImage, green: FloatImage, red: FloatImage) -> list[FloatImage]:
+    """Blue and red against green, and brightness, logarithmic; three of (rows, columns), float32."""
+    brightest = cv2.max(cv2.max(blue, green), red)
     floor = np.float32(0.004) + np.float32(0.02) * brightest
-    logs = np.asarray(cv2.log(light + floor[..., None]), dtype=np.float32)
-    mean = (light[..., 0] + light[..., 1] + light[..., 2]) * np.float32(1 / 3)
+    log_green = cv2.log(green + floor)
+    mean = (blue + green + red) * np.float32(1 / 3)
     brightness = cv2.log(mean + np.float32(0.004))
-    return np.asarray(cv2.merge([logs[..., 0] - logs[..., 1], logs[..., 2] - logs[..., 1], brightness]))
-
-
-def _terms(size: tuple[int, int]) -> FloatImage:
-    """The terms of a surface of second order, (rows, columns, 6): 1, x, y, xx, yy, xy over -0.5 to 0.5."""
-    x, y = np.meshgrid(
-        np.arange(size[0], dtype=np.float32) / size[0] - np.float32(0.5),
-        np.arange(size[1], dtype=np.float32) / size[1] - np.float32(0.5),
-    )
-    return np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=-1)
+    hues = [cv2.log(channel + floor) - log_green for channel in (blue, red)]
+    return [np.asarray(values, dtype=np.float32) for values in (*hues, brightness)]
 
 
 def _smallest(values: npt.NDArray[np.float64], share: float) -> float:
@@ -182,16 +169,29 @@ def _smallest(values: npt.NDArray[np.float64], share: float) -> float:
     return float(np.partition(values, rank)[rank])
 
 
-def _surface(values: FloatImage, terms: FloatImage, chosen: BoolImage) -> FloatImage:
-    """Fit a low-order surface to the chosen pixels, leaving out what does not fit (least trimmed squares)."""
-    inputs, targets = terms[chosen].astype(np.float64), values[chosen].astype(np.float64)
+def _surface(values: FloatImage, chosen: BoolImage, terms: int) -> FloatImage:
+    """Fit a low-order surface to the chosen pixels, leaving out what does not fit (least trimmed squares).
+
+    It has 3 or all 6 of the terms of second order: 1, x, y, xx, yy, xy over -0.5 to 0.5.
+    """
+    height, width = values.shape
+    x = np.arange(width, dtype=np.float32) / width - np.float32(0.5)
+    y = (np.arange(height, dtype=np.float32) / height - np.float32(0.5))[:, None]
+    row, column = np.nonzero(chosen)
+    across, down = x[column].astype(np.float64), y[row, 0].astype(np.float64)
+    inputs = np.stack([np.ones_like(across), across, down, across**2, down**2, across * down][:terms])
+    targets = values[row, column].astype(np.float64)
     apart = np.abs(targets - np.median(targets))
     keep = apart <= _smallest(apart, 0.6)
-    solution: npt.NDArray[np.floating] = np.zeros(terms.shape[-1])
+    solution: npt.NDArray[np.floating] = np.zeros(terms)
     for _ in range(_SETTINGS.fit_rounds):
-        kept = inputs[keep]
+        kept = inputs * keep
         # a touch of ridge keeps the normal equations solvable when only a strip of the board is bare
-        solution = np.linalg.solve(kept.T @ kept + 1e-6 * np.eye(kept.shape[1]), kept.T @ targets[keep])
-        errors = np.abs(targets - inputs @ solution)
+        solution = np.linalg.solve(kept @ inputs.T + 1e-6 * np.eye(terms), kept @ targets)
+        errors = np.abs(targets - solution @ inputs)
         keep = errors <= _smallest(errors, 0.7)
-    return np.asarray(terms @ solution.astype(np.float32), dtype=np.float32)
+    one, of_x, of_y, *squared = solution.astype(np.float32)
+    if not squared:
+        return np.asarray((one + of_y * y) + of_x * x, dtype=np.float32)
+    of_xx, of_yy, of_xy = squared
+    return np.asarray((one + of_y * y + of_yy * y * y) + (of_x * x + of_xx * x * x) + of_xy * y * x, dtype=np.float32)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import FloatArray
 from vision.layout.surfaces import GridSurface
 from vision.sampling import linear_light_table
 from vision.surface.occlusion import PlaceEvidence, SurfaceEvidence
@@ -111,15 +111,16 @@ def emptiness(
     grey = np.asarray(cv2.cvtColor(colours, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
     shade = np.asarray(cv2.LUT(grey, _log_light(settings.dark_floor)), dtype=np.float32)
     shade = np.asarray(cv2.GaussianBlur(shade, (0, 0), settings.smoothing_mm * PX_PER_MM), dtype=np.float32)
-    slope = cv2.magnitude(cv2.Sobel(shade, cv2.CV_32F, 1, 0), cv2.Sobel(shade, cv2.CV_32F, 0, 1))
+    slope = np.asarray(cv2.magnitude(cv2.Sobel(shade, cv2.CV_32F, 1, 0), cv2.Sobel(shade, cv2.CV_32F, 0, 1)))
+    middles = _middles(surface, grey.shape, settings.middle_side_mm)
+    is_open = ~(view.hidden_by_pieces[board] | view.outside[board])[middles]
     blue, green, red = cv2.split(colours)
-    bleached = np.asarray(cv2.max(cv2.max(blue, green), red) >= settings.bleached_level)
-    is_open = ~(view.hidden_by_pieces[board] | view.outside[board])
-    counts = _window_sums(is_open.astype(np.uint8), surface, settings.middle_side_mm)
-    steep = _window_sums(np.where(is_open, slope, np.float32(0.0)), surface, settings.middle_side_mm)
-    bright = _window_sums((bleached & is_open).astype(np.uint8), surface, settings.middle_side_mm)
-    levels = _window_sums(np.where(is_open, grey, np.uint8(0)), surface, settings.middle_side_mm)
-    full = (2 * round(settings.middle_side_mm / 2 * PX_PER_MM)) ** 2
+    bleached = np.asarray(cv2.max(cv2.max(blue, green), red))[middles] >= settings.bleached_level
+    counts = is_open.sum(axis=(1, 2))
+    steep = (slope[middles] * is_open).sum(axis=(1, 2), dtype=np.float64)
+    bright = (bleached & is_open).sum(axis=(1, 2))
+    levels = (grey[middles] * is_open).sum(axis=(1, 2), dtype=np.int64)
+    full = is_open[0].size
     shares = counts / full
     unevenness = np.maximum(steep / np.maximum(counts, 1.0), 1e-6)
     seen = counts > 0
@@ -133,20 +134,20 @@ def emptiness(
         if shares[index] < settings.least_open_share:
             odds[place] = settings.behind_pieces_log_odds if undisturbed else settings.unseen_log_odds
             continue
-        rougher = float(np.log(unevenness[index] / usual))
+        rougher = math.log(float(unevenness[index]) / usual)
         easily = settings.printed_uneven if place in surface.printed else settings.easily_uneven
         if around is not None:
             # what veils the lines would veil a piece's edges as much
-            rougher -= float(np.log(np.clip(around.clearness / settings.faint_clearness, 0.1, 1.0)))
+            rougher -= math.log(min(1.0, max(0.1, around.clearness / settings.faint_clearness)))
         doubt = settings.uneven_cost * max(0.0, rougher - easily)
         # in the dark the few grey levels that are left hold no edges
         dim = settings.dim_level - float(levels[index] / counts[index])
-        doubt += float(np.clip(settings.dim_cost * dim, 0.0, settings.dim_most))
+        doubt += min(settings.dim_most, max(0.0, settings.dim_cost * dim))
         doubt += settings.bleached_cost * max(0.0, float(bright[index] / counts[index]) - settings.bleached_easily)
         most, coloured = settings.empty_log_odds, 0.0
         if around is not None:
             # brighter with fainter lines is gloss, brighter with lines as clear as ever is a lamp's light
-            veiled = float(np.clip((settings.clear_clearness - around.clearness) / settings.clear_spread, 0.0, 1.0))
+            veiled = min(1.0, max(0.0, (settings.clear_clearness - around.clearness) / settings.clear_spread))
             doubt += settings.brighter_cost * veiled * max(0.0, around.brighter - settings.brighter_easily)
             most = _most_odds(around, settings)
             coloured = settings.strange_cost * max(0.0, around.strange_share - settings.strange_easily)
@@ -185,16 +186,14 @@ def _board(view: RectifiedView, surface: GridSurface) -> tuple[slice, slice]:
     return slice(round(top + 0.5), round(bottom + 0.5)), slice(round(left + 0.5), round(right + 0.5))
 
 
-def _window_sums(
-    values: npt.NDArray[np.uint8] | npt.NDArray[np.float32], surface: GridSurface, side_mm: float
-) -> FloatArray:
-    """The sum of values over the board, (rows, columns), in each place's middle, in the surface's order."""
-    total = cv2.integral(values, sdepth=cv2.CV_64F)
-    centres = np.array([surface.centre_mm(place) for place in surface.places]) * PX_PER_MM
-    rows, columns = values.shape
-    column, row = centres[:, 0] + columns / 2 - 0.5, rows / 2 - centres[:, 1] - 0.5
+def _middles(
+    surface: GridSurface, shape: tuple[int, int], side_mm: float
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Rows (places, n, 1) and columns (places, 1, n) of the middle of each place in a view of the board alone."""
+    centres = surface.centres_mm * PX_PER_MM
+    rows, columns = shape
     half = round(side_mm / 2 * PX_PER_MM)
-    top, bottom = (np.clip(np.round(row).astype(int) + way, 0, rows) for way in (-half, half))
-    left, right = (np.clip(np.round(column).astype(int) + way, 0, columns) for way in (-half, half))
-    sums = total[bottom, right] - total[top, right] - total[bottom, left] + total[top, left]
-    return np.asarray(sums, dtype=np.float64)
+    steps = np.arange(-half, half)
+    column = np.round(centres[:, 0] + columns / 2 - 0.5).astype(np.intp)[:, None] + steps
+    row = np.round(rows / 2 - centres[:, 1] - 0.5).astype(np.intp)[:, None] + steps
+    return np.clip(row, 0, rows - 1)[:, :, None], np.clip(column, 0, columns - 1)[:, None, :]

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 import numpy.typing as npt
 
+from vision.frame import BoolImage
 from vision.geometry import Solid
 from vision.layout.surfaces import GridSurface
 from vision.reading import HindranceKind
 from vision.surface.occlusion import Occlusion
 from vision.surface.view import SurfaceSampler
-
-Pixels = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,29 @@ class HiddenSettings:
     """The same for a place whose piece is seen well."""
 
 
+@dataclass(frozen=True, eq=False)
+class _Needed:
+    """Part of a view that a place needs: a window of it, and which of the window's pixels count."""
+
+    window: tuple[slice, slice]
+    inside: BoolImage
+    count: int
+
+    @classmethod
+    def of(cls, outline: npt.NDArray[np.int32], shape: tuple[int, int]) -> _Needed:
+        """What lies inside a convex outline, (n, 2) as (column, row), of a view of that shape."""
+        left, top = np.clip(outline.min(axis=0), 0, (shape[1], shape[0]))
+        right, bottom = np.clip(outline.max(axis=0) + 1, 0, (shape[1], shape[0]))
+        inside = np.zeros((max(0, bottom - top), max(0, right - left)), dtype=np.uint8)
+        if inside.size:
+            cv2.fillConvexPoly(inside, outline - np.array([left, top], dtype=np.int32), 1)
+        return cls((slice(top, bottom), slice(left, right)), np.asarray(inside > 0), int(inside.sum()))
+
+    def share(self, pixels: BoolImage) -> float:
+        """The share of it that is marked in a mask of the view, from 0 to 1."""
+        return float((pixels[self.window] & self.inside).sum()) / max(1, self.count)
+
+
 class HiddenPlaces:
     """Knows which pixels of a view each place needs, bare and with a piece on it."""
 
@@ -42,15 +65,14 @@ class HiddenPlaces:
         self._settings = settings
         self._surface = surface
         self._sampler = sampler
-        self._needed: dict[str, tuple[Pixels, Pixels]] = {}
+        self._needed: dict[str, tuple[_Needed, _Needed]] = {}
 
     def share(self, solid: Solid, occlusions: Sequence[Occlusion]) -> float:
         """How much of what a piece would hide of the board is covered, from 0 to 1."""
         if not occlusions:
             return 0.0
-        mask = self._sampler.hidden_by(solid)
-        covered = sum(float((occlusion.pixels & mask).sum()) for occlusion in occlusions)
-        return covered / max(1.0, float(mask.sum()))
+        needed = _Needed.of(self._sampler.hidden_outline(solid), self._sampler.window.shape)
+        return sum(needed.share(occlusion.pixels) for occlusion in occlusions)
 
     def hidden(self, occlusions: Sequence[Occlusion], clear: Mapping[str, bool]) -> dict[str, HindranceKind]:
         """Hidden places and the kind of occlusion that hides each; ``clear`` marks places whose piece is seen well."""
@@ -59,25 +81,21 @@ class HiddenPlaces:
             piece, square = self._pixels(place)
             seen = clear.get(place, False)
             for occlusion in occlusions:
-                flat = occlusion.pixels.reshape(-1)
-                over_piece = float(flat[piece].mean()) if len(piece) else 0.0
-                over_square = float(flat[square].mean()) if len(square) else 0.0
-                if over_piece > (self._settings.seen_through_share if seen else self._settings.hidden_share) or (
-                    not seen and over_square > self._settings.hidden_square_share
+                most = self._settings.seen_through_share if seen else self._settings.hidden_share
+                if piece.share(occlusion.pixels) > most or (
+                    not seen and square.share(occlusion.pixels) > self._settings.hidden_square_share
                 ):
                     hidden[place] = occlusion.kind
                     break
         return hidden
 
-    def _pixels(self, place: str) -> tuple[Pixels, Pixels]:
-        """Indices, into the flat view, of what a piece on the place hides and of the bare place."""
+    def _pixels(self, place: str) -> tuple[_Needed, _Needed]:
+        """What a piece on the place hides of the view, and the bare place."""
         if place not in self._needed:
             window, solid = self._sampler.window, self._surface.solid_at(place)
             outline = self._surface.outline_mm(place)
-            column, row = window.to_pixels(outline[:, 0], outline[:, 1])
-            left, right, top, bottom = column.min(), column.max(), row.min(), row.max()
-            square = np.zeros(window.shape, dtype=np.bool_)
-            square[max(0, round(top)) : round(bottom) + 1, max(0, round(left)) : round(right) + 1] = True
-            hidden = square if solid is None else self._sampler.hidden_by(solid)
-            self._needed[place] = (np.flatnonzero(hidden), np.flatnonzero(square))
+            corners = np.round(np.column_stack(window.to_pixels(outline[:, 0], outline[:, 1]))).astype(np.int32)
+            square = _Needed.of(corners, window.shape)
+            piece = square if solid is None else _Needed.of(self._sampler.hidden_outline(solid), window.shape)
+            self._needed[place] = (piece, square)
         return self._needed[place]

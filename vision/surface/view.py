@@ -65,21 +65,21 @@ class SurfaceSampler:
 
     def hidden_outline(self, solid: Solid) -> npt.NDArray[np.int32]:
         """The convex outline, shape (n, 2), in whole pixels of the view, of what a piece hides of the surface."""
-        column, row = self.seen_at(solid.corners_mm())
-        pixels = np.round(np.column_stack([column, row])).astype(np.int32)
-        return np.asarray(cv2.convexHull(pixels), dtype=np.int32).reshape(-1, 2)
-
-    def hidden_by(self, solid: Solid) -> BoolImage:
-        """The pixels of the view that a piece standing there hides."""
-        mask = np.zeros(self.window.shape, dtype=np.uint8)
-        cv2.fillConvexPoly(mask, self.hidden_outline(solid), 1)
-        return np.asarray(mask > 0)
+        return self._outlines([solid])[0]
 
     def _hidden_by_pieces(self, solids: Sequence[Solid]) -> BoolImage:
         covered = np.zeros(self.window.shape, dtype=np.uint8)
-        for solid in solids:
-            cv2.fillConvexPoly(covered, self.hidden_outline(solid.grown(PIECE_MARGIN_MM)), 1)
+        for outline in self._outlines([solid.grown(PIECE_MARGIN_MM) for solid in solids]):
+            cv2.fillConvexPoly(covered, outline, 1)
         return np.asarray(covered > 0)
+
+    def _outlines(self, solids: Sequence[Solid]) -> list[npt.NDArray[np.int32]]:
+        if not solids:
+            return []
+        corners = [solid.corners_mm() for solid in solids]
+        pixels = np.round(np.column_stack(self.seen_at(np.concatenate(corners)))).astype(np.int32)
+        parts = np.split(pixels, np.cumsum([len(part) for part in corners])[:-1])
+        return [np.asarray(cv2.convexHull(part), dtype=np.int32).reshape(-1, 2) for part in parts]
 
     def seen_at(self, points_mm: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Columns and rows of the view, (n,) each, that points above the surface, (n, 3), hide."""
