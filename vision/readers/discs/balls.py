@@ -6,13 +6,14 @@ from the side.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from vision.frame import BoolImage, FloatArray
 from vision.readers.discs.finder import DiscFit, TopPlane
-from vision.readers.discs.shape import DiscShape, beyond_mm
+from vision.readers.discs.shape import Circles, DiscShape, beyond_mm
 
 HALF_SIDE_MM = 22
 INSIDE_TOP_MM = 2.6
@@ -52,51 +53,85 @@ class BallEvidence:
         return max(self.shaded * self.edge, 1e-3)
 
 
-def ball_evidence(plane: TopPlane, shape: DiscShape, fit: DiscFit, nearer: BoolImage | None) -> BallEvidence:
-    """Look at a disc for what a ball on it would change; ``nearer`` marks what of the plane nearer pieces hide."""
-    centre = fit.centre_mm
-    points = _GRID[(_GRID**2).sum(axis=-1) < (shape.radius_mm - INSIDE_TOP_MM) ** 2] + centre
-    if nearer is not None:
-        points = points[~plane.marked(nearer, points)]
-    beyond = beyond_mm(points, shape.ball_circles(centre))
-    on_top, bare = beyond < -CLEAR_MM / 2, beyond > CLEAR_MM
-    if on_top.sum() < FEWEST_POINTS or bare.sum() < FEWEST_POINTS:
-        return BallEvidence(0.0, 0.0, fit.colour, np.empty((0, 3)))
+def ball_evidence(
+    plane: TopPlane, shape: DiscShape, fits: Sequence[DiscFit], nearer: BoolImage | None
+) -> list[BallEvidence]:
+    """Look at discs for what a ball on them would change; ``nearer`` marks what of the plane nearer pieces hide."""
+    if not fits:
+        return []
+    centres = np.array([fit.centre_mm for fit in fits])
+    within = _GRID[(_GRID**2).sum(axis=-1) < (shape.radius_mm - INSIDE_TOP_MM) ** 2]
+    points = centres[:, None] + within
+    seen = np.ones(points.shape[:2], dtype=np.bool_) if nearer is None else ~plane.marked(nearer, points)
+    beyond = beyond_mm(points, _spread(shape.ball_circles(centres)))
+    on_top, bare = seen & (beyond < -CLEAR_MM / 2), seen & (beyond > CLEAR_MM)
+    tops, bares = on_top.sum(axis=1), bare.sum(axis=1)
+    is_seen = (tops >= FEWEST_POINTS) & (bares >= FEWEST_POINTS)
     colours = plane.at(points).astype(np.float64)
-    places = (points - centre) / shape.radius_mm
-    brightness = colours[:, 2:]
-    whole = _residual(brightness, places, 3)[0]
-    apart = _residual(colours[bare], places[bare], 3)
-    of_ball = _residual(brightness[on_top], places[on_top], 6)[0]
-    count = int(bare.sum()), int(on_top.sum())
-    smooth = (apart[2] * count[0] + of_ball * count[1]) / sum(count)
+    terms = _terms(within / shape.radius_mm)
+    whole = _residuals(colours[..., 2:], seen, terms[:, :3])[:, 0]
+    apart = _residuals(colours, bare, terms[:, :3])
+    of_ball = _residuals(colours[..., 2:], on_top, terms)[:, 0]
+    smooth = (apart[:, 2] * bares + of_ball * tops) / np.maximum(tops + bares, 1)
     noise = np.sqrt(apart)
-    return BallEvidence(
-        float(np.sqrt(max(0.0, whole - smooth)) / (NOISE_FLOOR + noise[2])),
-        _edge(plane, shape, centre, noise, nearer),
-        np.median(colours[on_top], axis=0),
-        colours,
-    )
+    shaded = np.sqrt(np.maximum(0.0, whole - smooth)) / (NOISE_FLOOR + noise[:, 2])
+    edges = _edges(plane, shape, centres, noise, nearer)
+    return [
+        BallEvidence(
+            float(shaded[index]),
+            float(edges[index]),
+            np.median(colours[index, on_top[index]], axis=0),
+            colours[index, seen[index]],
+        )
+        if is_seen[index]
+        else BallEvidence(0.0, 0.0, fit.colour, np.empty((0, 3)))
+        for index, fit in enumerate(fits)
+    ]
 
 
-def _residual(values: FloatArray, places: FloatArray, terms: int) -> FloatArray:
-    """The mean square, for each column, of what a polynomial of 3 (a plane) or 6 terms leaves of values."""
+def _spread(circles: Circles) -> Circles:
+    """Circles of each disc, to go together with several points of each."""
+    middles, radii = circles
+    return middles[:, None], radii
+
+
+def _terms(places: FloatArray) -> FloatArray:
+    """The terms of second order, those of a plane first, (n, 6), at places (n, 2)."""
     x, y = places.T
-    inputs = np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y][:terms])
+    return np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y])
+
+
+def _residuals(values: FloatArray, chosen: BoolImage, terms: FloatArray) -> FloatArray:
+    """The mean square that a polynomial leaves of the chosen values of each disc, (discs, columns).
+
+    ``values`` (discs, n, columns), of which ``chosen`` (discs, n) count; ``terms`` (n, k) of the polynomial.
+    """
+    weights = chosen[:, None].astype(np.float64)
+    # without their mean little is lost to rounding below
+    values = values - values.mean(axis=1, keepdims=True)
+    count = terms.shape[1]
     # a touch of ridge keeps the normal equations solvable where few points are left
-    solution = np.linalg.solve(inputs.T @ inputs + 1e-6 * np.eye(terms), inputs.T @ values)
-    return np.asarray(((values - inputs @ solution) ** 2).mean(axis=0), dtype=np.float64)
+    normal = (weights * terms.T) @ terms
+    right = (weights * terms.T) @ values
+    solution = np.linalg.solve(normal + 1e-6 * np.eye(count), right)
+    squares = (weights @ (values * values))[:, 0]
+    left = squares + (solution * (normal @ solution - 2 * right)).sum(axis=1)
+    return np.asarray(np.maximum(left, 0.0) / np.maximum(chosen.sum(axis=1), 1)[:, None])
 
 
-def _edge(plane: TopPlane, shape: DiscShape, centre: FloatArray, noise: FloatArray, nearer: BoolImage | None) -> float:
-    """The median contrast across a ball's outline, where it is clear of the disc's own."""
-    outline = shape.ball_outline(centre, _WAYS)
+def _edges(
+    plane: TopPlane, shape: DiscShape, centres: FloatArray, noise: FloatArray, nearer: BoolImage | None
+) -> FloatArray:
+    """The median contrast across each ball's outline, where it is clear of the disc's own, (discs,)."""
+    outline = shape.ball_outline(centres, _WAYS)
     inner, outer = outline - EDGE_MM * _WAYS, outline + EDGE_MM * _WAYS
-    over_top = ((outer - centre) ** 2).sum(axis=-1) < (shape.radius_mm - OFF_OUTLINE_MM) ** 2
-    kept = over_top | (beyond_mm(inner, shape.disc_circles(centre)) > OFF_OUTLINE_MM)
+    over_top = ((outer - centres[:, None]) ** 2).sum(axis=-1) < (shape.radius_mm - OFF_OUTLINE_MM) ** 2
+    kept = over_top | (beyond_mm(inner, _spread(shape.disc_circles(centres))) > OFF_OUTLINE_MM)
     if nearer is not None:
         kept &= ~plane.marked(nearer, outer)
-    if kept.sum() < FEWEST_DIRECTIONS:
-        return 0.0
-    apart = (plane.at(inner[kept]) - plane.at(outer[kept])) / (EDGE_FLOORS + noise)
-    return float(np.median(np.sqrt((apart**2).sum(axis=-1))))
+    apart = (plane.at(inner) - plane.at(outer)) / (EDGE_FLOORS + noise)[:, None]
+    contrast = np.where(kept, np.sqrt((apart**2).sum(axis=-1)), np.nan)
+    edges = np.zeros(len(centres))
+    enough = kept.sum(axis=1) >= FEWEST_DIRECTIONS
+    edges[enough] = np.nanmedian(contrast[enough], axis=1)
+    return edges

@@ -41,7 +41,7 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> DiscAppeara
             fit = fits[place]
             discs.setdefault(player, []).append(fit.colour)
             if has_ball:
-                balls.setdefault(player, []).append(ball_evidence(plane, finder.shape, fit, None).colour)
+                balls.setdefault(player, []).append(ball_evidence(plane, finder.shape, [fit], None)[0].colour)
     players = {}
     for player, seen in discs.items():
         disc = np.median(np.stack(seen), axis=0)

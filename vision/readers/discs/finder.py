@@ -31,7 +31,6 @@ OUTSIDE_MM = (1.4, 3.0)
 CLEAR_OF_BALL_MM = 0.8
 REACH_MM = 8
 COARSE_MM = 2
-EVERY = 2
 LEAST_CONTRAST = 1.2
 FLOORS = (0.02, 0.02, 0.02)
 OUTLINE_SHARE = 0.15
@@ -206,36 +205,34 @@ class DiscFinder:
         offsets: Numbers,
         nearer: BoolImage | None,
         *,
-        every: int = 1,
         whole: bool = False,
         last: bool = False,
     ) -> tuple[Numbers, Floats, Floats, Floats]:
         """Of offsets in pixels, (places, n, 2), the one of most contrast for each place: it, and what it gives.
 
-        What a ball would cover is left out, unless ``whole``. Only ``every`` n-th direction is looked in. ``last`` asks
-        for the middle of the circle rather than for its most contrast.
+        What a ball would cover is left out, unless ``whole``. ``last`` asks for the middle of the circle rather than
+        for its most contrast.
         """
-        inside, inside_kept = self._taken(plane, self._inside, chosen, offsets, nearer, every, whole)
-        outside, outside_kept = self._taken(plane, self._outside, chosen, offsets, nearer, every, whole)
+        inside, inside_kept = self._taken(plane, self._inside, chosen, offsets, nearer, whole)
+        outside, outside_kept = self._taken(plane, self._outside, chosen, offsets, nearer, whole)
         count = np.maximum(inside_kept.sum(axis=-1), np.float32(1))
-        weights = (inside_kept / count[..., None])[..., None]
-        colour = (inside[..., None, :] @ weights)[..., 0, 0]
-        squares = ((inside * inside)[..., None, :] @ weights)[..., 0, 0]
+        weights = inside_kept / count[..., None]
+        colour = np.einsum("cpos,pos->cpo", inside, weights)
+        squares = np.einsum("cpos,pos->cpo", inside * inside, weights)
         spread = np.sqrt(np.maximum(squares - colour * colour, np.float32(0)))
         scale = np.float32(1) / (np.asarray(FLOORS, dtype=np.float32)[:, None, None] + spread)
         outside -= colour[..., None]
         outside *= scale[..., None]
         apart = np.sqrt(np.einsum("cpos,cpos->pos", outside, outside))
         # at each direction the farther of what is close to the outline, in its shadow, and what is beyond
-        directions = DIRECTIONS // every
-        shape = (*apart.shape[:-1], len(OUTSIDE_MM), directions)
+        shape = (*apart.shape[:-1], len(OUTSIDE_MM), DIRECTIONS)
         kept = np.broadcast_to(outside_kept, apart.shape).reshape(shape)
         around = np.where(kept > 0, apart.reshape(shape), np.float32(-1)).max(axis=-2)
         seen = (around >= 0).sum(axis=-1)
         ordered = np.sort(around, axis=-1)
-        at = directions - seen + (OUTLINE_SHARE * seen).astype(np.intp)
-        contrast = np.take_along_axis(ordered, np.minimum(at, directions - 1)[..., None], axis=-1)[..., 0]
-        contrast = np.where((seen >= FEWEST_SHARE * directions) & (count >= FEWEST_INSIDE), contrast, np.float32(0))
+        at = DIRECTIONS - seen + (OUTLINE_SHARE * seen).astype(np.intp)
+        contrast = np.take_along_axis(ordered, np.minimum(at, DIRECTIONS - 1)[..., None], axis=-1)[..., 0]
+        contrast = np.where((seen >= FEWEST_SHARE * DIRECTIONS) & (count >= FEWEST_INSIDE), contrast, np.float32(0))
         # the middle is told by all of the outline, of which no part counts for very much
         fitting = np.minimum(around, np.float32(FITTING_MOST)).sum(axis=-1)
         near_best = contrast >= SAME_SHARE * contrast.max(axis=1, keepdims=True)
@@ -250,12 +247,11 @@ class DiscFinder:
         chosen: Numbers,
         offsets: Numbers,
         nearer: BoolImage | None,
-        every: int,
         whole: bool,
     ) -> tuple[FloatImage, FloatImage]:
         """Colours of samples moved by offsets, (3, places, offsets, samples), and weights, without the 3."""
         rows, columns = plane.colours.shape[:2]
-        pixels, kept = samples[0][chosen, ::every], samples[1][chosen, ::every]
+        pixels, kept = samples[0][chosen], samples[1][chosen]
         moved = pixels[:, None] + (offsets[..., 0] - columns * offsets[..., 1])[..., None]
         np.clip(moved, 0, rows * columns - 1, out=moved)
         weights = (np.ones_like(kept) if whole else kept)[:, None]

@@ -200,12 +200,12 @@ class DiscReader:
         kept = {place: sighting for place, sighting in previous.items() if place not in places}
         fits = self._candidates(finder.find(plane, order))
         light = self._light(plane, fits, kept)
-        found = kept | self._judged(finder, plane, fits, light, kept, {})
+        found = kept | self._judged(finder, plane, fits, light, kept, None)
         nearer = self._hiding(finder, order, found)
         for place, hidden in nearer.items():
             found.pop(place, None)
             fits = self._candidates(finder.find(plane, [place], hidden))
-            found |= self._judged(finder, plane, fits, light, found, nearer)
+            found |= self._judged(finder, plane, fits, light, found, hidden)
         return found
 
     def _candidates(self, fits: Mapping[str, DiscFit]) -> dict[str, DiscFit]:
@@ -225,25 +225,33 @@ class DiscReader:
         fits: Mapping[str, DiscFit],
         light: float,
         known: Mapping[str, DiscSighting],
-        nearer: Mapping[str, BoolImage],
+        nearer: BoolImage | None,
     ) -> dict[str, DiscSighting]:
-        """What is seen of each circle; ``known`` are the discs that were judged before."""
+        """What is seen of each circle; ``known`` are the discs that were judged before, ``nearer`` what hides them."""
         found = {}
         distances = dict(
             zip(fits, self._judge.distances([fit.colour for fit in fits.values()], plane.paper, light), strict=True)
         )
-        kept = {
-            place: fit
+        likely = {
+            place: log_odds
             for place, fit in fits.items()
-            if self._log_odds(place, fit, fit.contrast, distances[place]) >= self._settings.least_log_odds
+            if (log_odds := self._log_odds(place, fit, fit.contrast, distances[place])) >= self._settings.least_log_odds
         }
-        balls = {place: ball_evidence(plane, finder.shape, fit, nearer.get(place)) for place, fit in kept.items()}
-        uneven = [(one.place, one.player, one.ball.unevenness) for one in known.values()]
-        uneven += [(place, _nearest(distances[place]), ball.unevenness) for place, ball in balls.items()]
-        for place, fit in kept.items():
-            ball, distance = balls[place], distances[place]
+        evidence = ball_evidence(plane, finder.shape, [fits[place] for place in likely], nearer)
+        balls = dict(zip(likely, evidence, strict=True))
+        uneven = [(one.place, one.player, one.log_odds > 0, one.ball.unevenness) for one in known.values()]
+        uneven += [
+            (place, _nearest(distances[place]), likely[place] > 0, ball.unevenness) for place, ball in balls.items()
+        ]
+        for place, ball in balls.items():
+            fit, distance = fits[place], distances[place]
             owner = _nearest(distance)
-            others = [value for other, player, value in uneven if player == owner and other != place]
+            # bare board is uneven, so that it tells nothing of how even discs are
+            others = [
+                value
+                for other, player, is_disc, value in uneven
+                if player == owner and other != place and (is_disc or likely[place] <= 0)
+            ]
             ball_log_odds = self._ball_log_odds(ball, others, distance, light)
             foreign = self._by_what_lies_on_it(ball, owner, light)
             ball_log_odds *= max(0.0, 1 - foreign / self._settings.foreign_most)

@@ -66,10 +66,11 @@ class DiscShape:
         return middles, scales * np.sqrt(half**2 - up**2)
 
     def ball_outline(self, centre_mm: FloatArray, directions: FloatArray) -> FloatArray:
-        """Points of a ball's outline in the plane, (n, 2), the farthest in each of the given directions, (n, 2)."""
+        """Points of a ball's outline in the plane, (..., n, 2): the farthest in each of the directions (n, 2)."""
         middles, radii = self.ball_circles(centre_mm)
-        chosen = (directions @ middles.T + radii).argmax(axis=1)
-        return np.asarray(middles[chosen] + radii[chosen][:, None] * directions)
+        chosen = (directions @ middles.swapaxes(-1, -2) + radii).argmax(axis=-1)
+        farthest = np.take_along_axis(middles, chosen[..., None], axis=-2)
+        return np.asarray(farthest + radii[chosen][..., None] * directions)
 
 
 def beyond_mm(points_mm: FloatArray, circles: Circles) -> FloatArray:
