@@ -146,11 +146,15 @@ def _sentence(game: Game[Any, Any], step: Any) -> str:
 
 @dataclass(frozen=True)
 class Corrected:
-    """The states that hold, the places the correction is about, and it all in a sentence."""
+    """The states that hold, the places the correction is about, and it all in a sentence.
+
+    ``besides`` are the places that a whole position leaves as they were believed to be.
+    """
 
     states: tuple[Any, ...]
     places: tuple[Place, ...]
     sentence: str
+    besides: tuple[Place, ...] = ()
 
 
 def corrected(
@@ -171,7 +175,8 @@ def corrected(
     if not parts:
         parts = ["the position stands" if correction.position else f"{states[0].to_move} plays next"]
     why = f" ({correction.why})" if correction.why else ""
-    return Corrected(states, places, f"{correction.by} says: {', '.join(parts)}{why}.")
+    besides = tuple(place for place in game.places if place not in places) if correction.position else ()
+    return Corrected(states, places, f"{correction.by} says: {', '.join(parts)}{why}.", besides)
 
 
 def _states(

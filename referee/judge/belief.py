@@ -13,7 +13,7 @@ from referee.judge.acceptance import PendingTurn
 from referee.judge.dice import SeenDice
 from referee.judge.explanations import Changes
 from referee.judge.explorer import Bench, changes_between
-from referee.judge.pooled_reading import Misread, PooledPlace, PooledReading
+from referee.judge.pooled_reading import Misread, PooledPlace, PooledReading, beside, misread_places
 from referee.judge.verdict import Verdict
 
 
@@ -86,10 +86,10 @@ def _says_the_same(seen: PooledPlace, look: str, believed: str) -> bool:
 class Senses:
     """What the latest looks left behind.
 
-    ``looked`` is what each place that could be seen showed at the latest look, at ``looked_s``; ``sensed`` what sensors
-    said then; ``doubted`` what some of them say that is known to be wrong. What sensors noticed until ``since_s``
-    belongs to what was accepted. ``dice`` are those that lay there at the latest look. ``misread`` is what
-    places showed that were taken to look otherwise: the same is no news.
+    ``looked`` is what each place that could be seen showed at the latest look, at ``looked_s``, news or not;
+    ``sensed`` what sensors said then; ``doubted`` what some of them say that is known to be wrong. What sensors noticed
+    until ``since_s`` belongs to what was accepted. ``dice`` are those that lay there at the latest look. ``misread`` is
+    what places showed that were taken to look otherwise: the same is no news.
     """
 
     looked: Mapping[Place, PooledPlace] = field(default_factory=dict)
@@ -165,6 +165,7 @@ def believe_person(
     states: Sequence[StateT],
     places: Sequence[Place] = (),
     *,
+    besides: Sequence[Place] = (),
     undone: Sequence[StateT] = (),
     fault: Verdict | None = None,
 ) -> Belief[StateT, TurnT]:
@@ -172,8 +173,9 @@ def believe_person(
 
     What was believed until now, and the states ``undone``, are not accepted again as a turn until the table has
     shown something else, or a player declares it. Where one of ``places`` looks otherwise at the next look, the
-    camera counts for nothing there until it shows a third thing or is played on. ``fault`` is one named since.
-    Raises ValueError for no states.
+    camera counts for nothing there until it shows a third thing or is played on. ``besides`` are the places that the
+    person said to be as they were: what one of them showed otherwise at the last look is no news from here. ``fault``
+    is one named since. Raises ValueError for no states.
     """
     if not states:
         raise ValueError("a correction needs at least one state")
@@ -181,13 +183,17 @@ def believe_person(
     looks = game.table.appearance(states[0])
     before = game.table.appearance(belief.states[0]) if belief.states else looks
     refused = {changes_between(looks, game.table.appearance(state)) for state in (*belief.states[:1], *undone)}
+    looked = beside(senses.looked, senses.misread, looks)
     # Where the camera saw the same, a person's word settles nothing between them.
-    agreed = {place for place in places if place in senses.looked and senses.looked[place].agrees(looks[place])}
+    agreed = {place for place in places if place in looked and looked[place].agrees(looks[place])}
     unseen = {place for place in places if senses.looked and place not in senses.looked}
     # What sensors said against what was believed and what holds now is no news of what comes next.
     said = {place: says for place, says in senses.sensed.items() if says != (before[place] != EMPTY)}
+    believed = belief.believing(states).doubting(said, looks)
+    misread = {**senses.misread, **misread_places(senses.looked, besides, looks)}
     return replace(
-        belief.believing(states).doubting(said, looks),
+        believed,
+        senses=replace(believed.senses, misread=misread),
         conversation=Conversation(refused=frozenset(refused - {frozenset()})),
         override=Override(frozenset(places) - agreed, unseen=frozenset(unseen)),
         fault=faults.standing(fault),

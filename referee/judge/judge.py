@@ -79,12 +79,12 @@ def judge(
     game = bench.game
     believed = game.table.appearance(belief.states[0])
     seen = pool(readings, tuple(believed), game.looks, bench.settings.probability_floor, belief.senses.doubted)
-    seen = seen.beside(belief.senses.misread, believed)
     tell = VerdictFactory(game, belief.states)
     belief = replace(belief, senses=belief.senses.after_sensing(seen))
     if not seen.places:
         return belief, tell.ruling(VerdictKind.CANNOT_SEE, sentences.nothing_to_see(), seen)
     belief = replace(belief, senses=belief.senses.after_looking(seen))
+    seen = seen.beside(belief.senses.misread, believed)
     outcomes = [game.rules.outcome(state) for state in belief.states]
     if outcomes[0] is not None and all(outcomes):
         return belief, tell.ruling(VerdictKind.UNCHANGED, sentences.game_over(outcomes[0].reason), seen)

@@ -79,6 +79,25 @@ Misread = Mapping[str, tuple[str, PooledPlace]]
 """Places with the look that stood there and what the camera made of it."""
 
 
+def beside(seen: Mapping[str, PooledPlace], misread: Misread, believed: Appearance) -> Mapping[str, PooledPlace]:
+    """What places say besides what was misread before, where the same is believed to stand as then."""
+    known = {
+        place: seen[place].beside(before, look)
+        for place, (look, before) in misread.items()
+        if place in seen and not seen[place].sensed_only and believed.get(place) == look
+    }
+    return {**seen, **known} if known else seen
+
+
+def misread_places(seen: Mapping[str, PooledPlace], places: Iterable[str], believed: Appearance) -> Misread:
+    """What a camera sees on these places that is something else than is known to stand there."""
+    return {
+        place: (believed[place], seen[place])
+        for place in places
+        if place in seen and not seen[place].sensed_only and not seen[place].agrees(believed[place])
+    }
+
+
 @dataclass(frozen=True)
 class Dispute:
     """A place of which camera and sensor say contradictory things, each of them surely."""
@@ -123,20 +142,11 @@ class PooledReading:
 
     def beside(self, misread: Misread, believed: Appearance) -> PooledReading:
         """The same with what was misread before taken into account, where the same is believed to stand as then."""
-        known = {
-            place: self.places[place].beside(before, look)
-            for place, (look, before) in misread.items()
-            if place in self.places and not self.places[place].sensed_only and believed.get(place) == look
-        }
-        return replace(self, places={**self.places, **known}) if known else self
+        return replace(self, places=beside(self.places, misread, believed))
 
     def misread(self, places: Iterable[str], believed: Appearance) -> Misread:
         """What of these places shows something else than is known to stand there."""
-        return {
-            place: (believed[place], self.places[place])
-            for place in places
-            if place in self.places and not self.places[place].agrees(believed[place])
-        }
+        return misread_places(self.places, places, believed)
 
     def only_sensed(self, place: str) -> bool:
         """Whether a sensor alone knows this place."""

@@ -189,7 +189,7 @@ class Service(Generic[StateT, TurnT]):
         done = corrected(self._game, self.belief, command, self._options)
         event = events.corrected_event(self._game, done, command, self._announcer.time_s)
         self._log.hold(event, done.states[0], self._announcer.time_s)
-        self._belief = believe_person(self._bench, self._belief, done.states, done.places)
+        self._belief = believe_person(self._bench, self._belief, done.states, done.places, besides=done.besides)
         self._announcer.say(done.sentence)
         self._show_word(corrected_signal(self._game, done.states[0], done.places, done.sentence))
         return done

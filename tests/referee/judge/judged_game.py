@@ -56,10 +56,13 @@ class JudgedGame:
         states: Sequence[Any],
         places: Sequence[Place] = (),
         *,
+        besides: Sequence[Place] = (),
         undone: Sequence[Any] = (),
         fault: Verdict | None = None,
     ) -> None:
-        self.all_believed = believe_person(self.bench, self.all_believed, states, places, undone=undone, fault=fault)
+        self.all_believed = believe_person(
+            self.bench, self.all_believed, states, places, besides=besides, undone=undone, fault=fault
+        )
 
     def overrule(self, places: Sequence[Place]) -> None:
         self.all_believed = self.all_believed.overruled(places)

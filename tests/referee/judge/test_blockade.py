@@ -51,6 +51,20 @@ def test_what_was_misread_in_the_set_up_is_no_news_until_it_looks_another_way() 
     assert lifted.verdict.places == ("d4",)
 
 
+def test_what_looks_otherwise_than_a_whole_position_that_a_person_gave_is_no_news_until_it_looks_another_way() -> None:
+    judged, _ = begun({})
+    darker = {"d4": "blue medium", "a2": "red large"}
+    assert judged.consider(drawn(BLOCKADE, START, darker), Trigger.RESTED).verdict.kind is VerdictKind.ILLEGAL
+    judged.correct((START,), besides=BLOCKADE.places)
+    for _ in range(2):
+        again = judged.consider(drawn(BLOCKADE, START, darker), Trigger.RESTED)
+        assert again.verdict.kind is VerdictKind.UNCHANGED
+        judged.correct((START,), besides=BLOCKADE.places)
+    lifted = judged.consider(drawn(BLOCKADE, START, {**darker, "d4": "blue large"}), Trigger.RESTED)
+    assert lifted.verdict.kind is VerdictKind.ILLEGAL
+    assert lifted.verdict.places == ("d4",)
+
+
 def test_a_place_that_surely_shows_something_else_is_a_fault() -> None:
     _, ruling = begun({**DOUBTFUL, "e3": "yellow large 99.9%"})
     assert ruling.verdict.kind is VerdictKind.ILLEGAL
