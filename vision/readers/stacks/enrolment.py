@@ -10,7 +10,7 @@ import numpy as np
 
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray
-from vision.layout.surfaces import Surface, top_mm
+from vision.layout.surfaces import Surface
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 from vision.readers.stacks.appearance import NEUTRALS, PyramidAppearance, Stack, hues_of
 from vision.readers.stacks.picture import StackCamera
@@ -32,7 +32,7 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> PyramidAppe
     set_up: dict[str, Stack] = {}
     search = TopSearch(surface)
     for picture in pictures:
-        view = StackCamera(picture.camera, picture.pose, surface.bounds_mm, surface.height_mm, top_mm(surface))
+        view = StackCamera(picture.camera, picture.pose, surface)
         seen = view.picture(picture.image)
         places = list(picture.position)
         feet = search.feet(view, seen, places)

@@ -6,11 +6,15 @@ import cv2
 import numpy as np
 
 from vision.frame import FloatArray, FloatImage, Image
-from vision.geometry import CameraModel, Pose, Rectangle
+from vision.geometry import CameraModel, Pose
+from vision.layout.pieces import PyramidPieces
+from vision.layout.surfaces import Surface, top_mm
 from vision.sampling import PixelMap
 
 PX_PER_MM = 2.0
 MARGIN_MM = 8.0
+HIGHER_PIECES = 3
+"""By how many pieces a stack may be higher than the layout says."""
 USUAL_LEVEL = 110.0
 """Mean grey level that a picture is brought to, so that contrasts mean the same in dim light."""
 SMOOTHING_PX = 0.6
@@ -18,11 +22,12 @@ _ROW = 1024
 
 
 class StackCamera:
-    """Takes the board's space out of pictures from one pose: a pinhole camera, ``PX_PER_MM`` at the board's middle."""
+    """Takes a surface's space out of pictures from one pose: a pinhole camera, ``PX_PER_MM`` at the space's middle."""
 
-    def __init__(self, camera: CameraModel, pose: Pose, bounds: Rectangle, low_mm: float, high_mm: float) -> None:
-        around = bounds.grown(MARGIN_MM)
-        corners = np.vstack([around.corners_mm(low_mm), around.corners_mm(high_mm)])
+    def __init__(self, camera: CameraModel, pose: Pose, surface: Surface) -> None:
+        around = surface.bounds_mm.grown(MARGIN_MM)
+        high_mm = top_mm(surface) + HIGHER_PIECES * PyramidPieces.on(surface).rise_mm
+        corners = np.vstack([around.corners_mm(surface.height_mm), around.corners_mm(high_mm)])
         self.position_mm = pose.camera_position_mm
         away = float(np.linalg.norm(self.position_mm - corners.mean(axis=0)))
         scale = PX_PER_MM * away / camera.matrix[0, 0]

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 
 import numpy as np
 
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, PyramidSolid
 from vision.layout.pieces import PyramidPieces
-from vision.layout.surfaces import Surface, top_mm
+from vision.layout.surfaces import Surface
 from vision.readers.protocols import SurfaceView
 from vision.readers.stacks.appearance import BLACK, CLEAR, PyramidAppearance, Stack, hues_of, look_name
 from vision.readers.stacks.crops import StackCrops
@@ -21,13 +20,10 @@ from vision.readers.stacks.faces import laid_flat
 from vision.readers.stacks.network import NO_TIP, kind_of, shipped
 from vision.readers.stacks.picture import StackCamera
 from vision.readers.stacks.probe import TIP_SHARE
-from vision.readers.stacks.search import Top, TopSearch
+from vision.readers.stacks.search import Top, TopSearch, possible_tops
 
 CAPPED_FROM = 3
 """Pieces on the large one from which black may be on top: it caps a tower of large, medium and small."""
-_ON_CLEAR = MappingProxyType({"L": (0,), "M": tuple(range(1, 7)), "S": tuple(range(1, 9))})
-_ON_COLOUR = MappingProxyType({"L": (0, 3, 4), "M": tuple(range(1, 5)), "S": tuple(range(1, 7))})
-_ON_ANY = MappingProxyType({"L": (0, 3, 4), "M": tuple(range(1, 7)), "S": tuple(range(1, 9))})
 
 
 @dataclass(frozen=True)
@@ -50,7 +46,7 @@ class StackSettings:
     """Log-likelihood of a large black one on a high stack ..."""
     black_other: float = -5.0
     """... and of a smaller one: the large ones are used up first."""
-    as_set_up: float = 1.5
+    as_set_up: float = 1.0
     """Log-likelihood gained by the top that the set-up has there."""
     odd_one_out: float = 0.002
     """Share of tops that are not what they seem, whatever the fit."""
@@ -124,7 +120,7 @@ class StackReader:
         picture = camera.picture(view.image)
         feet = self._search.feet(camera, picture, order)
         set_up = [self._appearance.set_up.get(place, ()) for place in order]
-        found = self._search.tops(camera, picture, feet, [_possible(stack) for stack in set_up])
+        found = self._search.tops(camera, picture, feet, [possible_tops(stack) for stack in set_up])
         found = self._weighed_by_sides(view.image, order, found)
         seen = {
             place: self._sighting(place, foot, stack, tops)
@@ -135,8 +131,7 @@ class StackReader:
 
     def _camera_for(self, camera: CameraModel, pose: Pose) -> StackCamera:
         if self._camera is None or self._camera[0] is not camera or self._camera[1] is not pose:
-            low, high = self._surface.height_mm, top_mm(self._surface) + 3 * self._pieces.rise_mm
-            self._camera = (camera, pose, StackCamera(camera, pose, self._surface.bounds_mm, low, high))
+            self._camera = (camera, pose, StackCamera(camera, pose, self._surface))
             self._crops = StackCrops(camera, pose, self._surface)
         return self._camera[2]
 
@@ -222,10 +217,3 @@ class StackReader:
         if set_up and (top.size, top.pieces) == (set_up[-1][0], len(set_up) - 1):
             found = {colour: score + settings.as_set_up for colour, score in found.items()}
         return found
-
-
-def _possible(set_up: Stack) -> Mapping[str, Sequence[int]]:
-    """How many pieces may be on the large one, by the size of the top."""
-    if not set_up:
-        return _ON_ANY
-    return _ON_CLEAR if set_up[0][1] == CLEAR else _ON_COLOUR

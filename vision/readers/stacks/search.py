@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
 from vision.frame import FloatArray, FloatImage
 from vision.layout.pieces import PyramidPieces
 from vision.layout.surfaces import Surface
+from vision.readers.stacks.appearance import CLEAR, Stack
 from vision.readers.stacks.picture import StackCamera
 from vision.readers.stacks.probe import TIP_SHARE, Probe, Supposed, tip_widths_mm
+
+_ON_CLEAR = MappingProxyType({"L": (0,), "M": tuple(range(1, 7)), "S": tuple(range(1, 9))})
+_ON_COLOUR = MappingProxyType({"L": (0, 3, 4), "M": tuple(range(1, 5)), "S": tuple(range(1, 7))})
+_ON_ANY = MappingProxyType({"L": (0, 3, 4), "M": tuple(range(1, 7)), "S": tuple(range(1, 9))})
+
+
+def possible_tops(set_up: Stack) -> Mapping[str, Sequence[int]]:
+    """How many pieces may be on the large one, by the size of the top; any where the set-up isn't known."""
+    if not set_up:
+        return _ON_ANY
+    return _ON_CLEAR if set_up[0][1] == CLEAR else _ON_COLOUR
 
 
 @dataclass(frozen=True)
@@ -159,7 +172,8 @@ class TopSearch:
     ) -> list[list[Top]]:
         """For each stack whose foot is given (n, 3), how well each possible top is borne out, best first.
 
-        ``possible`` says, for each, how many pieces may be on the large one for a top of each size.
+        ``possible`` says, for each, how many pieces may be on the large one for a top of each size. A large one on the
+        board is given twice: where its tip looks best, and straight above its foot.
         """
         found: list[list[Top]] = [[] for _ in feet]
         for size, probe in self._probes.items():
@@ -167,6 +181,9 @@ class TopSearch:
             if stacks:
                 for (stack, _), top in zip(stacks, self._best(camera, picture, probe, size, feet, stacks), strict=True):
                     found[stack].append(top)
+                    if (top.size, top.pieces) == ("L", 0):
+                        x_mm, y_mm, turned = feet[stack].tolist()
+                        found[stack].append(replace(top, x_mm=x_mm, y_mm=y_mm, turned=turned))
         return [sorted(tops, key=lambda top: -top.log_likelihood) for tops in found]
 
     def _best(
