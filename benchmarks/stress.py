@@ -1,6 +1,6 @@
 """How well the reader sees under hardships nobody tuned it to, one at a time and all together.
 
-Run: python benchmarks/stress.py --images 600 --seed 1 --out DIR [--of diaballik] [--hardship NAME]...
+Run: python benchmarks/stress.py --images 600 --seed 1 --out DIR [--of diaballik|blockade] [--hardship NAME]...
      [--photoreal SET_DIR --calibration DIR --harder N]
 
 Every picture comes from the virtual table, with looks far from its usual ones. The reader knows the camera's lens and
@@ -33,14 +33,14 @@ from benchmarks.parts.command_line import PROGRESS, processes
 from benchmarks.parts.stress.hardships import disc_look, draft_layout, hardships, piece_look
 from benchmarks.parts.stress.photoreal import PhotorealSet, PhotorealTask
 from benchmarks.parts.stress.report import save_squares, tables, write_report
-from benchmarks.parts.stress.scenes import StressCase, case_of
+from benchmarks.parts.stress.scenes import PUT, StressCase, case_of
 from benchmarks.parts.stress.score import PictureScore, lines_not_met, score
 from common.places import EMPTY
 from engine.api import Game
 from engine.registry import load
 from simulator.enrolment import EnrolmentImage, SetUpImage, enrolment_images, set_up_image
 from simulator.play.actions import Slack
-from simulator.play.diaballik import DiscHandler
+from simulator.play.players import HANDLERS
 from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import Setting
 from simulator.table import standard_setting
@@ -95,15 +95,14 @@ def tasks(
 
 def learn(pieces: int, seed: int, game: str = "deblockle") -> Appearance | str:
     """Learn a piece set as its owner would, from pictures under an ordinary light; a sentence when that fails."""
-    ordinary = standard_setting(game=game)
-    shown: Sequence[EnrolmentImage | SetUpImage]
-    if game == "diaballik":
-        setting = replace(ordinary, discs=disc_look(pieces))
-        shown = [_set_up(setting, seed)]
-    else:
-        setting = replace(ordinary, blocks=piece_look(pieces))
-        shown = enrolment_images(setting, seed)
+    setting = standard_setting(game=game)
+    if game == "deblockle":
+        setting = replace(setting, blocks=piece_look(pieces))
+    elif game == "diaballik":
+        setting = replace(setting, discs=disc_look(pieces))
     layout = setting.layout
+    shown: Sequence[EnrolmentImage | SetUpImage]
+    shown = enrolment_images(setting, seed) if game == "deblockle" else [_set_up(setting, seed)]
     pictures = [
         EnrolmentPicture(
             one.image,
@@ -123,11 +122,13 @@ def learn(pieces: int, seed: int, game: str = "deblockle") -> Appearance | str:
 
 
 def _set_up(setting: Setting, seed: int) -> SetUpImage:
-    """A picture of Diaballik's set-up."""
-    game: Game[Any, Any] = load("diaballik")
-    looks = {place: look for place, look in game.table.appearance(game.rules.new()).items() if look != EMPTY}
-    handler = DiscHandler(setting.layout, Slack(), np.random.default_rng([seed, 22]))
-    return set_up_image(setting, handler.set_up(looks), seed)
+    """A picture of a game's set-up."""
+    game: Game[Any, Any] = load(setting.layout.game)
+    start = game.rules.new()
+    handler = HANDLERS[game.name](setting.layout, Slack(), np.random.default_rng([seed, 22]))
+    looks = {place: look for place, look in game.table.appearance(start).items() if look != EMPTY}
+    standing = handler.set_up(looks, game.notation.format_state(start))
+    return set_up_image(setting, standing, seed)
 
 
 def picture_of(case: StressCase) -> Image:
@@ -216,7 +217,7 @@ def _pieces_of(task: Task) -> int:
 @click.option(
     "--of",
     "game",
-    type=click.Choice(["deblockle", "diaballik"]),
+    type=click.Choice(list(PUT)),
     default="deblockle",
     show_default=True,
     help="Whose pieces lie there.",

@@ -49,7 +49,7 @@ class StackHandler(DiceThrower):
     def set_up(self, looks: Mapping[str, str], text: str = "") -> Arrangement:
         """Stack what the start's text says on each square, and lay the black supply out on the left."""
         pieces: dict[str, PiecePose] = {}
-        for place, pile in _piles(text):
+        for place, pile in piles(text):
             if place in looks:
                 x, y = self.layout.centre_mm(place)
                 right, away = self._offset_mm(self._slack.most_mm)
@@ -169,7 +169,7 @@ class StackHandler(DiceThrower):
         return "" if top.size == "L" else _OWNERS.get(top.colour, "")
 
 
-def _piles(text: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+def piles(text: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Place by place what a position's text stacks there, as size and colour from below: ``a1:CL+YMMMMM``."""
     for word in text.split():
         place, colon, pile = word.partition(":")

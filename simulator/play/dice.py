@@ -15,6 +15,8 @@ _TOUCHED_MM = 1.5
 """How far a die that is touched is pushed, standard deviation."""
 _APART = 1.6
 """How far from each other the middles of dice stay, in edges, so that none leans on another."""
+_MOST_TRIES = 1000
+"""Throws after which a tray is taken to have no room: where half of it is free, one in two finds some."""
 
 
 class DiceThrower(Handler):
@@ -39,11 +41,16 @@ class DiceThrower(Handler):
             raise ValueError("this table has no tray to throw dice in")
         room = tray.bounds_mm.grown(-_FROM_THE_RIM * side)
         others = tuple(lying)
-        while True:
+        for _ in range(_MOST_TRIES if min(room.width_mm, room.depth_mm) >= 0 else 0):
             x = float(self._rng.uniform(room.left_mm, room.right_mm))
             y = float(self._rng.uniform(room.near_mm, room.far_mm))
             if all(math.hypot(x - one.x_mm, y - one.y_mm) > _APART * side for one in others):
                 return DiePose(x, y, colour, value, float(self._rng.uniform(-45.0, 45.0)), tray.height_mm)
+        whole = tray.bounds_mm
+        raise ValueError(
+            f"the tray of this table is {whole.width_mm:g} by {whole.depth_mm:g} mm, too small to throw a die of "
+            f"{side:g} mm beside {len(others)} others; give the layout a larger tray"
+        )
 
     def throw_dice(self, standing: Arrangement, faces: Mapping[str, str]) -> Carries:
         """Carry one die after the other to where it is thrown, with these faces up."""

@@ -108,7 +108,7 @@ def setting_of(draft: Draft) -> Setting:
         pose,
         draft_layout(draft.game),
         draft.table,
-        BlockLook() if draft.game == "diaballik" else piece_look(draft.pieces),
+        piece_look(draft.pieces) if draft.game == "deblockle" else BlockLook(),
         draft.lighting,
         draft.sensor,
         discs=disc_look(draft.pieces) if draft.game == "diaballik" else DiscLook(),
@@ -356,12 +356,18 @@ def hardships(piece_seed: int, piece_sets: int, game: str = "deblockle") -> dict
             | {"beside": _hand_beside},
         ),
     ]
-    known = {one.name: one for one in listed if game == "deblockle" or one.name != "turned"}
+    known = {one.name: one for one in listed if one.name not in _NOT_OF.get(game, ())}
     everything = Hardship(
         "everything",
         {"some of all": partial(_everything, known, 0.3), "most of all": partial(_everything, known, 0.65)},
     )
     return known | {one.name: one for one in (everything, _hard_to_locate())}
+
+
+_NOT_OF: Mapping[str, tuple[str, ...]] = {"diaballik": ("turned",), "blockade": ("piece colours", "things", "hands")}
+"""Hardships that a game's pieces don't have: discs are round; stacks have colours of their own and stand everywhere, so
+that nothing else fits on the board.
+"""
 
 
 def _hard_to_locate() -> Hardship:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
 from benchmarks.parts.stress.hardships import Draft, Hardship, draft_layout, ordinary_draft, setting_of
 from common.places import occupied
+from engine.registry import load
 from simulator.play.actions import Arrangement
+from simulator.play.blockade import piles
 from simulator.rendering.hands import HandOcclusion, cover_mask
 from simulator.scene.cube import direction, net_side
-from simulator.scene.pieces import SYMBOLS, Ball, BlockPose, DiscPose, block_on
+from simulator.scene.pieces import SYMBOLS, Ball, BlockPose, DiscPose, PiecePose, Pyramid, StackPose, block_on
 from simulator.scene.scene import Scene
 from vision.geometry import back_project
 from vision.layout.pieces import BlockPieces
@@ -52,8 +55,7 @@ def case_of(hardship: Hardship, level: str, number: int, seed: int, game: str = 
     draft = hardship.levels[level](ordinary_draft(rng, game), rng)
     layout = draft_layout(game)
     unprinted = [place for place in layout.places if place not in layout.board.printed]
-    put = discs_on if game == "diaballik" else blocks_on
-    scene = Scene(setting_of(draft), put(draft, layout, unprinted, rng), draft.hands, draft.things)
+    scene = Scene(setting_of(draft), PUT[game](draft, layout, unprinted, rng), draft.hands, draft.things)
     looks = Arrangement.on_board(layout, scene.pieces).appearance(layout.places)
     covered = HandOcclusion(scene.setting).covered(scene.hands, occupied(looks))
     return StressCase(hardship.name, level, number, draft.pieces, scene, looks, covered, _hand_state(scene, covered))
@@ -121,6 +123,61 @@ def discs_on(
         if not _on_thing(draft, piece.x_mm, piece.y_mm):
             standing.append(piece)
     return tuple(standing)
+
+
+NEST_MM, NEST_DEG, LEAN_DEG = 0.5, 1.5, 0.6
+"""How far off, turned and leaning a pyramid sits on the one below; standard deviations."""
+
+
+def stacks_on(
+    draft: Draft, layout: TableLayout, places: Sequence[str], rng: np.random.Generator
+) -> tuple[StackPose, ...]:
+    """A stack on each of ``places``, such as a game may have: on clear larges of one colour, on others of their own."""
+    blockade = load("blockade")
+    start = blockade.notation.format_state(blockade.rules.new())
+    most_mm, most_deg = draft.careless
+    standing: list[StackPose] = []
+    for place, (base, *_) in piles(start):
+        if place in places:
+            away, angle = most_mm * float(np.sqrt(rng.random())), float(rng.uniform(-np.pi, np.pi))
+            x, y = layout.centre_mm(place)
+            pyramids = tuple(
+                _nested(rng, size, colour, number) for number, (size, colour) in enumerate(_pile(rng, base[1]))
+            )
+            standing.append(
+                StackPose(
+                    x + away * float(np.cos(angle)),
+                    y + away * float(np.sin(angle)),
+                    pyramids,
+                    float(rng.uniform(-most_deg, most_deg)),
+                )
+            )
+    return tuple(standing)
+
+
+def _nested(rng: np.random.Generator, size: str, colour: str, number: int) -> Pyramid:
+    if not number:
+        return Pyramid(size, colour)
+    off, lean = rng.normal(0, NEST_MM, 2), rng.normal(0, LEAN_DEG, 2)
+    turned = float(rng.normal(0, NEST_DEG))
+    return Pyramid(size, colour, (float(off[0]), float(off[1])), turned, (float(lean[0]), float(lean[1])))
+
+
+def _pile(rng: np.random.Generator, base: str) -> list[tuple[str, str]]:
+    """Sizes and colours from below."""
+    if base == "clear":
+        colour = ("red", "yellow", "green", "blue")[int(rng.integers(4))]
+        sizes = ["M"] * int(rng.integers(0, 6)) + ["S"] * int(rng.integers(0, 3))
+        return [("L", "clear"), *((size, colour) for size in sizes)]
+    sizes = ["M"] * int(rng.choice(3, p=[0.6, 0.3, 0.1])) + ["S"] * int(rng.choice(3, p=[0.3, 0.5, 0.2]))
+    pile = [("L", base), *((size, base) for size in sizes)]
+    return [*pile, ("L", "black")] if sizes == ["M", "S"] and rng.random() < 0.7 else pile
+
+
+PUT: Mapping[str, Callable[[Draft, TableLayout, Sequence[str], np.random.Generator], tuple[PiecePose, ...]]] = (
+    MappingProxyType({"deblockle": blocks_on, "diaballik": discs_on, "blockade": stacks_on})
+)
+"""What puts each game's pieces on a board."""
 
 
 def _on_thing(draft: Draft, x_mm: float, y_mm: float) -> bool:

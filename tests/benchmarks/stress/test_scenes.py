@@ -127,3 +127,14 @@ def test_a_shade_takes_the_lamp_away_on_one_side_only() -> None:
     assert np.allclose(shaded[0], bare[0])
     assert np.allclose(shaded[1], Lighting().ambient)
     assert shaded[1, 0] < shaded[2, 0] < bare[2, 0]
+
+
+def test_a_stack_stands_on_every_square_of_blockade() -> None:
+    known = hardships(0, 1, "blockade")
+    assert not known.keys() & {"hands", "things", "piece colours"}
+    case = case_of(known["off centre"], "8 mm", 0, seed=5, game="blockade")
+    assert "empty" not in case.looks.values()
+    for pile in case.scene.pieces:
+        top = pile.pyramids[-1]
+        size = {"S": "small", "M": "medium", "L": "large"}[top.size]
+        assert case.looks[case.scene.setting.layout.board.place_at(pile.x_mm, pile.y_mm)] == f"{top.colour} {size}"

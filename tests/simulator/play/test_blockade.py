@@ -128,3 +128,16 @@ def test_a_tower_gets_the_largest_black() -> None:
     after = standing.after_all(handler.carries_of(standing, Turn()))
     assert piles(after)["a3"] == [("L", "red"), ("M", "red"), ("S", "red"), ("L", "black")]
     assert "beside 2" not in after
+
+
+@pytest.mark.parametrize("side_mm", [8.0, 40.0])
+def test_a_tray_without_room_for_the_dice_is_said_to_be_too_small(blockade: Any, side_mm: float) -> None:
+    layout = default_layout("blockade")
+    tray = dice_tray(layout)
+    assert tray is not None
+    bounds = tray.bounds_mm
+    small = replace(tray, bounds_mm=replace(bounds, right_mm=bounds.left_mm + side_mm, far_mm=bounds.near_mm + side_mm))
+    handler = StackHandler(replace(layout, surfaces=(layout.board, small)), Slack(), np.random.default_rng(0))
+    start = blockade.rules.new()
+    with pytest.raises(ValueError, match=f"is {side_mm:g} by {side_mm:g} mm, too small to throw a die"):
+        handler.set_up(blockade.table.appearance(start), blockade.notation.format_state(start))
