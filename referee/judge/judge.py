@@ -56,8 +56,10 @@ def begin(
     """
     places = tuple(usual_appearance(bench.game, options))
     seen = pool(readings, places, bench.game.looks, bench.settings.probability_floor)
-    taken = take_set_up(bench, seen, options, anywhere=anywhere, trigger=trigger)
-    belief = replace(belief, senses=belief.senses.after_looking(seen))
+    # Asked once, a player who declares the set-up done again says that the camera is right.
+    confirmed = belief.conversation.asked_disputes if trigger is Trigger.DECLARED else frozenset()
+    taken = take_set_up(bench, seen, options, anywhere=anywhere, trigger=trigger, confirmed=confirmed)
+    belief = _asked_disputes(replace(belief, senses=belief.senses.after_looking(seen)), taken.ruling, seen)
     if taken.states:
         belief = belief.believing(taken.states, taken.states_ignoring_sides)
         believed = bench.game.table.appearance(taken.states[0])
@@ -97,11 +99,16 @@ def judge(
         if answer is not None and answer[1].rolls:
             belief, ruling = answer[0], ruling.then(answer[1])
     ruling = replace(ruling, notes=ruling.notes + notes)
+    return _asked_disputes(belief, ruling, seen), ruling
+
+
+def _asked_disputes(belief: Belief[StateT, TurnT], ruling: Ruling, seen: PooledReading) -> Belief[StateT, TurnT]:
+    """Remember which disputes between camera and sensors a question is about."""
     asked = {place for one in ruling.verdicts if one.kind is VerdictKind.AMBIGUOUS for place in one.places}
-    if asked:
-        disputes = frozenset(asked & seen.disputed.keys())
-        belief = replace(belief, conversation=replace(belief.conversation, asked_disputes=disputes))
-    return belief, ruling
+    if not asked:
+        return belief
+    disputes = frozenset(asked & seen.disputed.keys())
+    return replace(belief, conversation=replace(belief.conversation, asked_disputes=disputes))
 
 
 def _look(

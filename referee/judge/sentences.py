@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from common.phrases import listed
 from engine.api import Breach, Place
@@ -214,6 +214,15 @@ def disputed(places: Sequence[Place]) -> str:
         f"The camera and the sensors disagree about {listed(places)}. Please have a look. "
         "If the camera is right, press the button again."
     )
+
+
+def unsure(places: Sequence[Place], shown: Mapping[Place, str], disputes: Collection[Place]) -> str:
+    """Some places can't be read for certain, or camera and sensors disagree about them."""
+    disagreed = [place for place in places if place in disputes]
+    others = [place for place in places if place not in disputes]
+    said = [disputed(disagreed)] if disagreed else []
+    said += [doubtful(others, shown)] if others else []
+    return " ".join(said)
 
 
 def against_sides(described: str) -> str:

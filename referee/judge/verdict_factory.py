@@ -264,15 +264,11 @@ class VerdictFactory(Generic[StateT, TurnT]):
     ) -> Verdict:
         """Ask about places that can't be read for certain."""
         looks = {place: look for place, look in shown if place in places}
-        disputed = [place for place in places if place in seen.disputed]
-        unsure = [place for place in places if place not in disputed]
-        said = [sentences.disputed(disputed)] if disputed else []
-        said += [sentences.doubtful(unsure, looks)] if unsure else []
         return verdict_about(
             self.game,
             self.belief,
             VerdictKind.AMBIGUOUS,
-            " ".join(said),
+            sentences.unsure(places, looks, seen.disputed),
             seen,
             places=tuple(places),
             shown=looks,

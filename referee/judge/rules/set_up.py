@@ -112,9 +112,13 @@ def take_set_up(
     *,
     anywhere: bool,
     trigger: Trigger,
+    confirmed: frozenset[Place] = frozenset(),
 ) -> TakenSetUp[StateT]:
-    """Give the ruling on a set-up, and what may be believed after it. Raises OptionError for a bad option."""
-    start = _start(bench, seen, options, anywhere=anywhere, trigger=trigger)
+    """Give the ruling on a set-up, and what may be believed after it. Raises OptionError for a bad option.
+
+    ``confirmed`` are the places where a person has said that the camera is right, whatever sensors say.
+    """
+    start = _start(bench, seen, options, anywhere=anywhere, trigger=trigger, confirmed=confirmed)
     rules: tuple[Callable[[_Start[StateT, TurnT]], Verdict | None], ...] = (
         _hidden,
         _one_sensor_says_otherwise,
@@ -137,6 +141,7 @@ def _start(
     *,
     anywhere: bool,
     trigger: Trigger,
+    confirmed: frozenset[Place],
 ) -> _Start[StateT, TurnT]:
     game, settings = bench.game, bench.settings
     shown = {place: seen.places[place].best for place in game.places if place in seen.places}
@@ -146,7 +151,8 @@ def _start(
         shown = {place: usual[place] if place in unsensed else shown[place] for place in usual}
     elif seen.hidden:
         return _Start(bench, seen, anywhere, trigger, shown, usual_appearance(game, options))
-    sure = {place: settings.margin if place in seen.disputed else settings.set_up for place in seen.places}
+    disputed = seen.disputed.keys() - confirmed
+    sure = {place: settings.margin if place in disputed else settings.set_up for place in seen.places}
     unclear = bench.in_order({place for place, least in sure.items() if seen.places[place].certainty < least})
     supposed = {} if usual or anywhere else _supposed(bench, seen, options, shown, unclear)
     unclear = tuple(place for place in unclear if place not in supposed)
@@ -317,7 +323,7 @@ def _unclear(start: _Start[StateT, TurnT]) -> Verdict | None:
 
 def _doubtful(start: _Start[StateT, TurnT], places: tuple[Place, ...]) -> Verdict:
     shown = {place: start.appearance[place] for place in places}
-    return start.verdict(start.question, sentences.doubtful(places, shown), places, shown)
+    return start.verdict(start.question, sentences.unsure(places, shown, start.seen.disputed), places, shown)
 
 
 def _may_go_on(start: _Start[StateT, TurnT]) -> Verdict | None:

@@ -109,6 +109,23 @@ def test_a_whole_turn_that_sensors_feel_and_the_camera_does_not_see_is_asked_abo
     assert ruling.verdict.kind is VerdictKind.UNCHANGED
 
 
+def test_a_disputed_set_up_is_confirmed_by_pressing_again(deblockle: Any, make_reading: Any) -> None:
+    looks = deblockle.table.appearance(deblockle.rules.new())
+    fairly = {"c3": {looks["c3"]: 0.92, "empty": 0.06}}
+    judge = JudgedGame(deblockle)
+
+    def look(trigger: Trigger) -> Any:
+        readings = both(make_reading, looks, looks, wrong=["c3"], overrides=fairly)
+        return judge.begin(readings, anywhere=True, trigger=trigger).verdict
+
+    assert look(Trigger.GLANCE).kind is VerdictKind.NOT_FINISHED
+    asked = look(Trigger.DECLARED)
+    assert asked.kind is VerdictKind.AMBIGUOUS
+    assert asked.sentence.startswith("The camera and the sensors disagree about c3.")
+    assert look(Trigger.RESTED).kind is VerdictKind.AMBIGUOUS, "nobody has pressed"
+    assert look(Trigger.DECLARED).kind is VerdictKind.SET_UP
+
+
 def test_a_set_up_the_camera_sees_well_counts_although_a_sensor_says_no(deblockle: Any, make_reading: Any) -> None:
     looks = deblockle.table.appearance(deblockle.rules.new())
     judge = JudgedGame(deblockle)
