@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from simulator.rendering.dice import FACE_VALUES, DrawnDie, lowest_mm, turn_of
+from simulator.rendering.dice import DrawnDie, lowest_mm, turn_of
+from simulator.rendering.dice_faces import FACE_VALUES
 from simulator.rendering.optics import streak
 from simulator.scene.dice_variety import COCKED, TrayPicture, random_look, tray_picture
 from simulator.scene.scene import Lamp, Lighting

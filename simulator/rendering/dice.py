@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
+from simulator.rendering.dice_faces import FACE_PX, FACE_VALUES, Layer, pip_faces, printed_face
 from simulator.rendering.optics import decode, develop, hull, normalised_rays, sensor_gain, shadow_points, vignette_at
 from simulator.rendering.painting import MARGIN_PX, SAMPLES, Shadows, Sprite, moving
 from simulator.scene.pieces import Colour, DiePose
@@ -24,53 +26,10 @@ from vision.layout.pieces import DicePieces
 from vision.layout.surfaces import Tray
 from vision.layout.table import TableLayout
 
-Layer = npt.NDArray[np.float32]
-
-FACE_PX = 64
 _STEPS = 14
 _TOUCHING = 0.01
 _BEYOND = 3.1
 _SQUARE = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=np.float64)
-
-_PIPS = {
-    1: ((0, 0),),
-    2: ((-1, -1), (1, 1)),
-    3: ((-1, -1), (0, 0), (1, 1)),
-    4: ((-1, -1), (-1, 1), (1, -1), (1, 1)),
-    5: ((-1, -1), (-1, 1), (1, -1), (1, 1), (0, 0)),
-    6: ((-1, -1), (-1, 0), (-1, 1), (1, -1), (1, 0), (1, 1)),
-}
-
-
-def pip_face(value: int, radius: float = 0.1, spread: float = 0.26, first_radius: float | None = None) -> Layer:
-    """A face with pips, shape (FACE_PX, FACE_PX), 1 where there is a pip.
-
-    Lengths are shares of the side: ``spread`` is from the middle to a pip's row. ``first_radius`` is the one's alone.
-    """
-    big = np.zeros((FACE_PX * 4, FACE_PX * 4), dtype=np.uint8)
-    share = first_radius if value == 1 and first_radius is not None else radius
-    for column, row in _PIPS[value]:
-        middle = [round(FACE_PX * 4 * (0.5 + spread * along)) for along in (column, row)]
-        cv2.circle(big, (middle[0], middle[1]), round(FACE_PX * 4 * share), 255, cv2.FILLED)
-    small = cv2.resize(big, (FACE_PX, FACE_PX), interpolation=cv2.INTER_AREA)
-    return np.asarray(small / 255, dtype=np.float32)
-
-
-def text_face(text: str, size: float = 0.6) -> Layer:
-    """A face with a character or two, as high as that share of the side; shape (FACE_PX, FACE_PX)."""
-    big = np.zeros((FACE_PX * 4, FACE_PX * 4), dtype=np.uint8)
-    font, thickness = cv2.FONT_HERSHEY_SIMPLEX, 22
-    (width, height), _ = cv2.getTextSize(text, font, 5.0, thickness)
-    scale = 5.0 * min(size * FACE_PX * 4 / height, 0.8 * FACE_PX * 4 / width)
-    (width, height), _ = cv2.getTextSize(text, font, scale, thickness)
-    cv2.putText(big, text, (FACE_PX * 2 - width // 2, FACE_PX * 2 + height // 2), font, scale, 255, thickness)
-    small = cv2.resize(big, (FACE_PX, FACE_PX), interpolation=cv2.INTER_AREA)
-    return np.asarray(small / 255, dtype=np.float32)
-
-
-def pip_faces(radius: float = 0.1, spread: float = 0.26, first_radius: float | None = None) -> tuple[Layer, ...]:
-    """The six faces of a die with pips, in the order of ``DieLook.faces``; opposite faces add up to seven."""
-    return tuple(pip_face(value, radius, spread, first_radius) for value in (1, 6, 2, 5, 3, 4))
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,10 +116,6 @@ def die_side_mm(layout: TableLayout) -> float:
     return (pieces.smallest_mm + pieces.largest_mm) / 2
 
 
-FACE_VALUES = (1, 6, 2, 5, 3, 4)
-"""The values of ``pip_faces``, in order."""
-
-
 class DicePainter:
     """Draws the dice of one setting."""
 
@@ -168,7 +123,7 @@ class DicePainter:
         self._setting = setting
         self._shadows = shadows
         self._side_mm = die_side_mm(setting.layout)
-        self._faces = pip_faces()
+        self._faces_of = cache(_faces)
 
     def sprite(self, piece: DiePose) -> Sprite:
         """Draw one die as the camera sees it."""
@@ -199,8 +154,13 @@ class DicePainter:
             middle,
             self._side_mm,
             turn,
-            DieLook(body, ink, self._faces, rounding=look.rounding, ball=look.ball, gloss=look.gloss),
+            DieLook(body, ink, self._faces_of(piece.printed), rounding=look.rounding, ball=look.ball, gloss=look.gloss),
         )
+
+
+def _faces(printed: str) -> tuple[Layer, ...]:
+    """The drawings of a die's faces: pips, or what is printed on its faces one to six."""
+    return tuple(printed_face(printed[value - 1]) for value in FACE_VALUES) if printed else pip_faces()
 
 
 def _corners_mm(die: DrawnDie) -> FloatArray:
@@ -329,7 +289,7 @@ def _ink_at(points: FloatArray, look: DieLook) -> FloatArray:
     rows = np.arange(len(points))
     positive = points[rows, axis] > 0
     face = 4 - 2 * axis + np.where(positive, 0, 1)
-    across = np.where(axis == 0, points[:, 1], points[:, 0]) * np.where(positive | (axis == 0), 1, -1)
+    across = np.where(axis == 0, points[:, 1], points[:, 0]) * np.where(positive ^ (axis == 1), 1, -1)
     down = np.where(axis == 2, points[:, 1], points[:, 2])
     columns = np.clip((across + 1) / 2 * FACE_PX, 0, FACE_PX - 1).astype(np.intp)
     lines = np.clip((1 - down) / 2 * FACE_PX, 0, FACE_PX - 1).astype(np.intp)

@@ -308,9 +308,10 @@ _LIGHT_BODY = 0.6
 
 @dataclass(frozen=True)
 class DiePose:
-    """A die with pips: the colour that names it and the number that is up.
+    """A die: the colour that names it and the number that is up.
 
-    ``leaning_deg`` is how far it is tipped towards +x of its own, where something keeps it from lying flat.
+    ``printed`` holds the six faces of a die without pips, of which the number says which is up. ``leaning_deg`` is how
+    far it is tipped towards +x of its own, where something keeps it from lying flat.
     """
 
     x_mm: float
@@ -321,13 +322,14 @@ class DiePose:
     base_mm: float | None = 0.0
     streak_mm: tuple[float, float] = (0.0, 0.0)
     leaning_deg: float = 0.0
+    printed: str = ""
 
     grip_mm: ClassVar[float] = 10.0
 
     @property
     def look(self) -> str:
-        """Its colour, and the number that is up."""
-        return f"{self.colour} die, {self.value} up"
+        """Its colour, and the face that is up."""
+        return f"{self.colour} die, {self.printed[self.value - 1] if self.printed else self.value} up"
 
 
 @dataclass(frozen=True)

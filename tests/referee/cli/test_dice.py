@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from referee.cli.dice import at_rest
-from simulator.rendering.dice import DieLook, DrawnDie, lowest_mm, pip_faces, turn_of
+from simulator.rendering.dice import DieLook, DrawnDie, lowest_mm, turn_of
 from simulator.rendering.dice import draw_dice as render_dice
+from simulator.rendering.dice_faces import pip_faces
 from simulator.rendering.optics import develop
 from simulator.scene.dice_variety import tray_of_six, tray_picture
 from simulator.scene.scene import Lighting

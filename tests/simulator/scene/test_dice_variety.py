@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
-from simulator.rendering.dice import FACE_PX, lowest_mm, pip_face, pip_faces, text_face, turn_of
+from simulator.rendering.dice import DieLook, DrawnDie, draw_dice, lowest_mm, turn_of
+from simulator.rendering.dice_faces import FACE_PX, SHAPE_SQUARES, pip_face, pip_faces, printed_face, text_face
 from simulator.scene.dice_variety import COCKED, dice_picture
+from simulator.scene.scene import Lighting
+from simulator.scene.viewpoint import lens, looking_at
 
 
 def test_a_seed_gives_one_picture() -> None:
@@ -54,6 +57,35 @@ def test_opposite_faces_add_up_to_seven() -> None:
 
 def test_letters_are_drawn() -> None:
     assert 0.03 < text_face("8").mean() < 0.5
+
+
+@pytest.mark.parametrize("letter", SHAPE_SQUARES)
+def test_a_shape_has_four_squares(letter: str) -> None:
+    assert printed_face(letter).mean() == pytest.approx(4 * (0.15 * 0.9) ** 2, rel=0.1)
+
+
+def test_a_star_has_one_point_above_and_two_below() -> None:
+    star = printed_face("*") > 0.5
+    rows = np.flatnonzero(star.any(axis=1))
+    highest, lowest = (np.ptp(np.flatnonzero(star[row])) for row in (rows[0], rows[-1]))
+    assert highest < 4
+    assert lowest > 15
+
+
+@pytest.mark.parametrize("face", range(6))
+def test_what_is_printed_on_a_face_is_not_mirrored(face: int) -> None:
+    faces = [np.zeros((FACE_PX, FACE_PX), dtype=np.float32) for _ in range(6)]
+    faces[face][: FACE_PX // 2, : FACE_PX // 2] = 1  # the upper left quarter
+    faces[face][: FACE_PX // 2, FACE_PX // 2 :] = 0.5  # the upper right one
+    look = DieLook((0.1, 0.1, 0.1), (1.0, 1.0, 1.0), tuple(faces))
+    camera = lens((60, 60), 8.0, (0, 0, 0, 0, 0), (0, 0))
+    picture = np.zeros((60, 60, 3), dtype=np.float32)
+    die = DrawnDie(np.array([0.0, 0.0, 8.0]), 16.0, turn_of(face, 0.0), look)
+    draw_dice(picture, camera, looking_at(200.0, 0.0, target_mm=(0.0, 0.0, 16.0)), Lighting(), [die])
+    quarters = np.array([[22, 22], [22, 37], [37, 37], [37, 22]])  # round the face as a clock goes
+    light = picture[quarters[:, 0], quarters[:, 1], 0]
+    first = int(light.argmax())
+    assert light[(first + 1) % 4] > 2 * max(light[(first + 2) % 4], light[(first + 3) % 4])
 
 
 @pytest.mark.parametrize("face", range(6))

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simulator.rendering.dice import DieLook, DrawnDie, draw_dice, text_face, turn_of
+from simulator.rendering.dice import DieLook, DrawnDie, draw_dice, turn_of
+from simulator.rendering.dice_faces import text_face
 from simulator.rendering.optics import develop
 from simulator.scene.scene import Lighting
 from simulator.scene.viewpoint import lens, looking_at

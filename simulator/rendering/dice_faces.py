@@ -1,0 +1,108 @@
+"""The faces of dice, drawn: pips, characters, stars and shapes of four squares."""
+
+from __future__ import annotations
+
+import math
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+Layer = npt.NDArray[np.float32]
+
+FACE_PX = 64
+"""The side of a drawing of a face, in pixels."""
+
+FACE_VALUES = (1, 6, 2, 5, 3, 4)
+"""The values of ``pip_faces``, in order."""
+
+_PIPS = {
+    1: ((0, 0),),
+    2: ((-1, -1), (1, 1)),
+    3: ((-1, -1), (0, 0), (1, 1)),
+    4: ((-1, -1), (-1, 1), (1, -1), (1, 1)),
+    5: ((-1, -1), (-1, 1), (1, -1), (1, 1), (0, 0)),
+    6: ((-1, -1), (-1, 0), (-1, 1), (1, -1), (1, 0), (1, 1)),
+}
+
+
+def pip_face(value: int, radius: float = 0.1, spread: float = 0.26, first_radius: float | None = None) -> Layer:
+    """A face with pips, shape (FACE_PX, FACE_PX), 1 where there is a pip.
+
+    Lengths are shares of the side: ``spread`` is from the middle to a pip's row. ``first_radius`` is the one's alone.
+    """
+    big = np.zeros((FACE_PX * 4, FACE_PX * 4), dtype=np.uint8)
+    share = first_radius if value == 1 and first_radius is not None else radius
+    for column, row in _PIPS[value]:
+        middle = [round(FACE_PX * 4 * (0.5 + spread * along)) for along in (column, row)]
+        cv2.circle(big, (middle[0], middle[1]), round(FACE_PX * 4 * share), 255, cv2.FILLED)
+    return smaller_face(big)
+
+
+def text_face(
+    text: str, size: float = 0.6, font: int = cv2.FONT_HERSHEY_SIMPLEX, stroke: float = 22 / (4 * FACE_PX)
+) -> Layer:
+    """A face with a character or two, as high as that share of the side; shape (FACE_PX, FACE_PX).
+
+    ``font`` is one of OpenCV's, ``stroke`` the width of its lines as a share of the side.
+    """
+    big = np.zeros((FACE_PX * 4, FACE_PX * 4), dtype=np.uint8)
+    thickness = max(1, round(stroke * FACE_PX * 4))
+    (width, height), _ = cv2.getTextSize(text, font, 5.0, thickness)
+    scale = 5.0 * min(size * FACE_PX * 4 / height, 0.8 * FACE_PX * 4 / width)
+    (width, height), _ = cv2.getTextSize(text, font, scale, thickness)
+    cv2.putText(big, text, (FACE_PX * 2 - width // 2, FACE_PX * 2 + height // 2), font, scale, 255, thickness)
+    return smaller_face(big)
+
+
+def star_face(size: float = 0.6, points: int = 5, waist: float = 0.42) -> Layer:
+    """A face with a star as wide as that share of the side; ``waist`` is its inner radius beside the outer one."""
+    angles = np.arange(2 * points) * math.pi / points
+    radii = np.where(np.arange(2 * points) % 2 == 0, 1.0, waist) * size / 2
+    outline = np.column_stack([np.sin(angles), -np.cos(angles)]) * radii[:, None]
+    big = np.zeros((FACE_PX * 4, FACE_PX * 4), dtype=np.uint8)
+    cv2.fillPoly(big, [np.rint((outline + 0.5) * FACE_PX * 4).astype(np.int32)], 255)
+    return smaller_face(big)
+
+
+SHAPE_SQUARES = {
+    "I": ((0, 0), (1, 0), (2, 0), (3, 0)),
+    "O": ((0, 0), (1, 0), (0, 1), (1, 1)),
+    "T": ((0, 0), (1, 0), (2, 0), (1, 1)),
+    "L": ((0, 0), (0, 1), (0, 2), (1, 2)),
+    "S": ((1, 0), (2, 0), (0, 1), (1, 1)),
+}
+"""The shapes of four squares by their letters: each square's column and row."""
+
+
+def shape_face(letter: str, square: float = 0.15, gap: float = 0.1, mirrored: bool = False) -> Layer:
+    """A face with a shape of four squares.
+
+    ``square`` is the distance from one to the next as a share of the side, ``gap`` the share of it that is bare.
+    """
+    big = np.zeros((FACE_PX * 4, FACE_PX * 4), dtype=np.uint8)
+    squares = np.array(SHAPE_SQUARES[letter], dtype=np.float64) * ((-1, 1) if mirrored else (1, 1))
+    squares -= (squares.min(axis=0) + squares.max(axis=0)) / 2
+    half = square * (1 - gap) / 2
+    for middle in squares * square + 0.5:
+        first, last = (np.rint((middle + end) * FACE_PX * 4).astype(int).tolist() for end in (-half, half))
+        cv2.rectangle(big, (first[0], first[1]), (last[0], last[1]), 255, cv2.FILLED)
+    return smaller_face(big)
+
+
+def printed_face(name: str) -> Layer:
+    """A face of a die without pips: a star for ``*``, a shape of four squares for its letter, else the text itself."""
+    if name == "*":
+        return star_face()
+    return shape_face(name) if name in SHAPE_SQUARES else text_face(name)
+
+
+def smaller_face(big: npt.NDArray[np.uint8]) -> Layer:
+    """A drawing of a face of 0 to 255, as a layer of shape (FACE_PX, FACE_PX) from 0 to 1."""
+    small = cv2.resize(big, (FACE_PX, FACE_PX), interpolation=cv2.INTER_AREA)
+    return np.asarray(small / 255, dtype=np.float32)
+
+
+def pip_faces(radius: float = 0.1, spread: float = 0.26, first_radius: float | None = None) -> tuple[Layer, ...]:
+    """The six faces of a die with pips, in the order of ``DieLook.faces``; opposite faces add up to seven."""
+    return tuple(pip_face(value, radius, spread, first_radius) for value in FACE_VALUES)
