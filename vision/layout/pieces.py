@@ -201,12 +201,15 @@ class DicePieces:
     """Dice, with edges between two lengths; ``colours`` of their bodies name them where a game tells them apart.
 
     ``faces`` is the file of what was learned of faces without pips; a layout file names it as seen from its own folder.
+    ``printed`` holds the faces of each die, a character each, where they are digits, stars (``*``) and shapes of four
+    squares (I, O, T, L, S).
     """
 
     smallest_mm: float = 12.0
     largest_mm: float = 20.0
     colours: tuple[str, ...] = ()
     faces: Path | None = None
+    printed: tuple[str, ...] = ()
 
     kind: ClassVar[str] = "dice"
     word: ClassVar[str] = "die"
@@ -220,15 +223,19 @@ class DicePieces:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> DicePieces:
-        """Read ``dice`` of a layout file: ``side``, one length or the smallest and largest, ``colours``, ``faces``;
-        all may be left out. Raises LayoutError.
+        """Read ``dice`` of a layout file: ``side``, one length or the smallest and largest, ``colours``, and ``faces``,
+        a file or a list with each die's printed faces; all may be left out. Raises LayoutError.
         """
         dice = data.get("dice", {})
         given = dice.get("side", [cls.smallest_mm, cls.largest_mm])
         smallest, largest = given if isinstance(given, list) else (given, given)
         colours = tuple(str(colour) for colour in dice.get("colours", ()))
-        faces = Path(dice["faces"]) if "faces" in dice else None
-        return cls(positive_mm(smallest, "dice.side"), positive_mm(largest, "dice.side"), colours, faces)
+        faces = dice.get("faces")
+        printed = tuple(str(each) for each in faces) if isinstance(faces, list) else ()
+        if "" in printed:
+            raise LayoutError("a die in dice.faces has no face; expected a text with all its faces, such as 1*3457")
+        learned = Path(faces) if isinstance(faces, str) else None
+        return cls(positive_mm(smallest, "dice.side"), positive_mm(largest, "dice.side"), colours, learned, printed)
 
     def beside(self, folder: Path) -> DicePieces:
         """The same, its file of faces as seen from where we are, given the folder of the layout file."""

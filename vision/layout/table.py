@@ -8,15 +8,15 @@ their ``rise``) or ``sheet`` (size, and a grid of cols, rows or lines, and cell)
 is coloured. There are as many alike as ``sheets`` says: the places of the second begin with ``p2.``, and its markers'
 ids are ``SHEET_MARKERS`` higher. ``surfaces`` lists further ones, each with a ``name``, a ``board`` or a ``tray`` (x
 and y from and to, top_z), its own ``pieces`` and, where it may be pushed about by itself, its own ``markers``;
-``dice_tray`` (x, y, die_side, colours) is a tray beside the board; ``prefix`` begins the names of its places. Unknown
-keys are left alone.
+``dice_tray`` (x, y, die_side, colours, faces) is a tray beside the board, ``dice`` of a sheet what lies to its right;
+``prefix`` begins the names of its places. Unknown keys are left alone.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -122,6 +122,9 @@ def layout_from_json(data: Mapping[str, Any]) -> TableLayout:
             dice = {"side": beside["die_side"]} if "die_side" in beside else {}
             dice |= {key: beside[key] for key in ("colours", "faces") if key in beside}
             surfaces.append(surface_from_json({"tray": beside, "dice": dice}, "dice tray", None))
+        elif "sheet" in data and "dice" in data:
+            tray = _right_of_sheet(data["sheet"]["size"])
+            surfaces.append(surface_from_json({"tray": tray, "dice": data["dice"]}, "dice tray", None))
         for further in data.get("surfaces", ()):
             own = markers_from_json(further["markers"]) if "markers" in further else None
             surfaces.append(surface_from_json(further, str(further["name"]), own, str(further.get("prefix", ""))))
@@ -143,6 +146,16 @@ def layout_from_json(data: Mapping[str, Any]) -> TableLayout:
 
 SHEET_MARKERS = 4
 """How many markers a sheet has: ids 0 to 3 are the first one's, 4 to 7 the second's."""
+
+
+DICE_BESIDE_MM = (6.0, 76.0)
+"""How far to the right of a sheet dice lie, where the layout gives them no tray."""
+
+
+def _right_of_sheet(size_mm: Sequence[float]) -> dict[str, list[float]]:
+    """A tray as deep as a sheet of (width, depth), to its right."""
+    width, depth = size_mm
+    return {"x": [width / 2 + away for away in DICE_BESIDE_MM], "y": [-depth / 2, depth / 2]}
 
 
 def _sheet_name(number: int) -> str:

@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vision.errors import LayoutError
-from vision.layout.pieces import BlockPieces, DiscPieces, Ink, PyramidPieces
+from vision.geometry import Rectangle
+from vision.layout.pieces import BlockPieces, DicePieces, DiscPieces, Ink, PyramidPieces
+from vision.layout.surfaces import Tray
 from vision.layout.table import default_layout, layout_from_json, load_layout
 
 GOOD = {
@@ -200,3 +202,12 @@ def test_what_makes_no_sense_of_a_sheet_is_named(wrong, says):
     assert layout_from_json(SHEET).board.height_mm == 0.4
     with pytest.raises(LayoutError, match=says):
         layout_from_json(SHEET | wrong)
+
+
+def test_dice_lie_to_the_right_of_the_first_sheet():
+    dice = {"side": 16, "faces": ["1*3457", "IOTLS*"]}
+    layout = layout_from_json({**SHEET, "dice": dice}).with_sheets(2)
+    tray = next(one for one in layout.parts()[0].surfaces if isinstance(one, Tray))
+    assert tray.bounds_mm == Rectangle(36.0, 106.0, -30.0, 30.0)
+    assert DicePieces.on(tray).printed == ("1*3457", "IOTLS*")
+    assert DicePieces.on(tray).faces is None
