@@ -12,6 +12,7 @@ from firmware_bridge.protocol.link import WINDOW, HostLink
 from firmware_bridge.protocol.messages import Configure, Leave, LightFrame, Message, Snapshot, Sound, Welcome
 from firmware_bridge.protocol.packets import Kind, Packet, PacketReader, is_sequenced, packet_frame
 from firmware_bridge.protocol.status import LinkState
+from tests.effort import cases
 from tests.firmware_bridge.protocol import strategies
 
 sendable = st.one_of(
@@ -138,7 +139,7 @@ class HostLinkMachine(RuleBasedStateMachine):
         assert due_s is None or due_s >= self.now_s
 
 
-HostLinkMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+HostLinkMachine.TestCase.settings = settings(max_examples=cases(60), stateful_step_count=40, deadline=None)
 TestHostLink = HostLinkMachine.TestCase
 
 

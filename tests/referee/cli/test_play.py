@@ -20,6 +20,7 @@ from engine.support.chance import format_roll
 from referee.cli.play.game import GameSoFar
 from referee.cli.play.session import PlaySession, PlaySettings
 from referee.cli.root import root
+from tests.effort import cases
 from tests.engine import toy_harvest
 from tests.engine.whole_games import COSTLY, CountingClock, any_roll, any_turn, is_light, roll_of
 
@@ -351,7 +352,7 @@ WORDS = (
 
 
 @pytest.mark.parametrize("name", registry.games())
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=cases(15, 5), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32))
 def test_whatever_is_typed_the_game_goes_on(name, seed, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

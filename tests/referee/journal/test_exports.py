@@ -15,6 +15,7 @@ from referee.errors import FoldError
 from referee.journal import EvidenceLimits, Journal
 from referee.journal.events import Event, Evidence
 from referee.journal.exports import event_lines, record_of, write_evidence
+from tests.effort import cases
 
 GAME = load("deblockle")
 OPTIONS = {"blocks_gold": 2, "blocks_teal": 2}
@@ -32,7 +33,7 @@ def played(state: Any, chance: random.Random) -> tuple[Event, Any]:
     return Event("turn", {"turn": GAME.notation.format_turn(turn), "state": GAME.notation.format_state(after)}), after
 
 
-@settings(max_examples=25)
+@settings(max_examples=cases(25, 5))
 @given(seed=st.integers(0, 2**32), turns=st.integers(0, 12), corrected=st.booleans(), both=st.booleans())
 def test_a_record_of_the_journal_replays(seed: int, turns: int, corrected: bool, both: bool) -> None:
     chance = random.Random(seed)

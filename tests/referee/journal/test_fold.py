@@ -12,6 +12,7 @@ from engine.registry import load
 from referee.errors import FoldError
 from referee.journal import Journal, fold
 from referee.journal.events import Event, EventKind
+from tests.effort import cases
 
 GAME = load("deblockle")
 START = datetime(2026, 5, 1, tzinfo=UTC)
@@ -162,7 +163,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=cases(40, 8))
 @given(steps=STEPS, seed=st.integers(0, 2**32), both=st.booleans())
 def test_the_fold_is_what_was_played_wherever_it_is_cut(steps: Sequence[str], seed: int, both: bool) -> None:
     chance = random.Random(seed)

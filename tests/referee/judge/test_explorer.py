@@ -15,6 +15,7 @@ from referee.judge.belief import Belief
 from referee.judge.explorer import Bench, Expansion, Explorer, changes_between, could_show
 from referee.judge.judge import judge
 from referee.judge.settings import JudgeSettings, Trigger
+from tests.effort import cases
 from vision.reading import HindranceKind, PlaceReading, Reading, even_reading
 
 
@@ -87,7 +88,7 @@ def test_a_verdict_is_the_same_when_every_turn_is_looked_at(name: str, plies: in
     while game.awaits_roll(state):
         state = game.dice.rolled(state, rng.choice(game.dice.possible_rolls(state)).roll)
     everything = Bench(game, EverythingExplorer(game), JudgeSettings())
-    for table in [table for _ in range(2) for table in tables(game, state, rng)]:
+    for table in [table for _ in range(cases(2)) for table in tables(game, state, rng)]:
         reading = seen_as(game, table, rng)
         told = [judge(bench, Belief.of([state]), [reading], trigger)[1] for bench in (Bench.of(game), everything)]
         ours, plain = ([(one.kind, one.sentence, one.places, one.turns) for one in each.verdicts] for each in told)

@@ -12,13 +12,14 @@ from engine.api import EMPTY
 from engine.registry import games, load
 from referee.judge import Belief, Bench, Trigger, judge
 from referee.judge.verdict import Verdict, VerdictKind
+from tests.effort import cases
 from tests.engine.checks import changed_places, playable
 from tests.referee.judge.drawn import drawn
 from tests.referee.judge.judged_game import JudgedGame
 
 GAMES = [load(name) for name in games()]
-POSITIONS = 3
-HIDDEN_SETS = 6
+POSITIONS = cases(3, 2)
+HIDDEN_SETS = cases(6, 3)
 
 
 @pytest.fixture(scope="module", params=GAMES, ids=lambda game: game.name)

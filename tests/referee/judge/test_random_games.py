@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from referee.judge import Trigger
 from referee.judge.verdict import VerdictKind
+from tests.effort import cases
 from tests.referee.judge.judged_game import JudgedGame
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -62,7 +63,7 @@ def changed(game: Any, before: Any, after: Any) -> set[str]:
 
 
 @given(SEEDS)
-@settings(max_examples=15)
+@settings(max_examples=cases(15, 5))
 def test_legal_games_are_accepted_turn_by_turn(deblockle: Any, make_reading: Any, seed: int) -> None:
     game, rng = deblockle, random.Random(seed)
     world = random_start(game, rng)
@@ -89,7 +90,7 @@ def test_legal_games_are_accepted_turn_by_turn(deblockle: Any, make_reading: Any
 
 
 @given(SEEDS)
-@settings(max_examples=40)
+@settings(max_examples=cases(40, 10))
 def test_teleports_are_never_accepted(deblockle: Any, make_reading: Any, seed: int) -> None:
     game, rng = deblockle, random.Random(seed)
     world = random_start(game, rng)
@@ -123,7 +124,7 @@ def test_teleports_are_never_accepted(deblockle: Any, make_reading: Any, seed: i
 
 
 @given(SEEDS)
-@settings(max_examples=15)
+@settings(max_examples=cases(15, 5))
 def test_two_quick_turns_are_both_found(deblockle: Any, make_reading: Any, seed: int) -> None:
     game, rng = deblockle, random.Random(seed)
     world = random_start(game, rng)
@@ -142,7 +143,7 @@ def test_two_quick_turns_are_both_found(deblockle: Any, make_reading: Any, seed:
 
 
 @given(SEEDS)
-@settings(max_examples=25)
+@settings(max_examples=cases(25, 5))
 def test_three_turns_nobody_watched_are_never_taken_for_others(deblockle: Any, make_reading: Any, seed: int) -> None:
     game, rng = deblockle, random.Random(seed)
     believed = world = random_start(game, rng)

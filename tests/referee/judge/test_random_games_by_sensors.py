@@ -12,20 +12,21 @@ from hypothesis import strategies as st
 from benchmarks.sensing import ErrorRates, main, play, scaled
 from engine.registry import load
 from referee.wiring.plan import Inputs
+from tests.effort import cases
 
 SEEDS = st.integers(0, 2**32 - 1)
 
 
 @pytest.mark.parametrize("inputs", list(Inputs))
 @given(seed=SEEDS, times=st.floats(0, 4))
-@settings(max_examples=6)
+@settings(max_examples=cases(6, 2))
 def test_no_turn_is_accepted_that_was_not_played(deblockle: Any, inputs: Inputs, seed: int, times: float) -> None:
     played = play("deblockle", deblockle, inputs, seed, scaled(ErrorRates(), times), 6)
     assert not played.wrong
 
 
 @given(seed=SEEDS)
-@settings(max_examples=3)
+@settings(max_examples=cases(3, 1))
 def test_nothing_is_asked_by_camera_and_sensors_that_never_err(deblockle: Any, seed: int) -> None:
     played = play("deblockle", deblockle, Inputs.BOTH, seed, scaled(ErrorRates(), 0), 8)
     assert played.counts["asked"] == 0

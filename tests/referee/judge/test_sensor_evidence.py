@@ -82,6 +82,8 @@ def test_how_many_other_turns_leave_the_same_is_said_quietly_before_the_turn_is_
         looks = deblockle.table.appearance(deblockle.rules.apply(state, turn))
         verdict = judge.consider(felt(deblockle, looks), Trigger.GLANCE).verdict
         told.add((len(verdict.candidates), verdict.sentence.partition(", or ")[2]))
+        if {min(count, 3) for count, _ in told} >= {2, 3}:
+            break
     assert (2, "another turn, if the turn ends here.") in told
     more = {(count, said) for count, said in told if count > 2}
     assert more

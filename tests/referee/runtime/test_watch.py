@@ -31,7 +31,8 @@ from referee.wiring.plan import WiringPlan
 from simulator.play.game import GameOptions
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
-from simulator.table import VirtualTable
+from simulator.scene.viewpoint import lens
+from simulator.table import VirtualTable, standard_setting
 from tests.guard import GUARD_S
 from tests.referee.virtual_board import Heard
 from vision.cameras import ImageFiles
@@ -45,7 +46,9 @@ def table_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Pictures of a game's set-up, a hand and the table after one turn; the camera's calibration."""
     folder = tmp_path_factory.mktemp("table")
     truth = TruthLog()
-    table = VirtualTable(5, GameOptions(turns=1, habits=HONEST), fps=6.0, truth=truth)
+    table = VirtualTable(
+        5, GameOptions(turns=1, habits=HONEST), setting=standard_setting(lens((960, 540))), fps=6.0, truth=truth
+    )
     frames = list(table.frames())
     first_hand = next(seen.sequence for seen in truth.frames if len(seen.covered) > 3)
     for number, sequence in enumerate([0, first_hand, len(frames) - 1]):

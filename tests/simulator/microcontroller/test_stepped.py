@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from firmware_bridge.protocol.messages import Configure, Leave, Sound, Tone
 from simulator.microcontroller.faults import FRAME_FAULTS, WireFaults
 from simulator.microcontroller.stepped import IDLE_LOOP_S, SteppedMicrocontroller
+from tests.effort import cases
 from tests.simulator.microcontroller.virtual_host import VirtualHost
 
 PRESSED, HELD, RELEASED = 1, 2, 3
@@ -34,7 +35,7 @@ def linked(pin_map: bytes, faults: WireFaults | None = None, seed: int = 1, **kn
 
 
 @pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", range(1, 1 + cases(2)))
 def test_lights_and_presses_arrive_over_a_bad_wire(pin_map: bytes, wire: str, seed: int) -> None:
     host = linked(pin_map, WIRES[wire], seed)
     newest = b""
@@ -236,7 +237,7 @@ def test_what_there_is_not_cannot_be_moved(pin_map: bytes) -> None:
 ACTIONS = st.sampled_from(["show", "show", "press", "reset", "unplug", "silence", "switch"])
 
 
-@settings(max_examples=10)
+@settings(max_examples=cases(10, 2))
 @given(st.lists(st.tuples(ACTIONS, st.floats(0.0, 1.5)), min_size=1, max_size=12), st.integers(0, 1000))
 def test_whatever_happens_the_newest_lights_are_shown_in_the_end(actions: list[tuple[str, float]], seed: int) -> None:
     form = b'{"format": 1, "board": "pico", "name": "v", "link": "usb", "lights": {"pin": 28, "count": 12, '

@@ -25,6 +25,7 @@ from simulator.scene.scene import (
 )
 from simulator.scene.variety import varied_setting
 from simulator.scene.viewpoint import lens, looking_at
+from tests.effort import cases
 from vision.geometry import back_project, project
 from vision.layout.pieces import BlockPieces
 
@@ -181,7 +182,7 @@ def test_rendering_twice_leaves_no_trace(small_setting: Setting) -> None:
     assert np.array_equal(renderer.render(still, 1), before_copy)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=cases(12, 3), deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([0.0, 0.5, 1.0]))
 def test_every_drawn_setting_has_its_markers_in_the_picture(seed: int, hardness: float) -> None:
     setting = varied_setting(seed, hardness)

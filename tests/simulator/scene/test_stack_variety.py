@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from simulator.scene.stack_variety import StacksPicture, stacks_picture
+from tests.effort import cases
 from vision.geometry import project
 from vision.layout.pieces import PyramidPieces
 from vision.layout.table import default_layout
@@ -15,7 +16,7 @@ LAYOUT = default_layout("blockade")
 
 @pytest.fixture(scope="module")
 def made() -> list[StacksPicture]:
-    return [stacks_picture(np.random.default_rng([2, number]), LAYOUT) for number in range(8)]
+    return [stacks_picture(np.random.default_rng([2, number]), LAYOUT) for number in range(cases(8, 3))]
 
 
 def test_a_seed_gives_one_picture(made: list[StacksPicture]) -> None:

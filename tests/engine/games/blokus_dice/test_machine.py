@@ -173,7 +173,8 @@ def test_a_single_turn_at_random_is_drawn_evenly():
     state = GAME.dice.rolled(GAME.rules.new({"players": 2, "sheet": "5x5/1/-/1,2/I3/V3/I4/L4/O4"}), Roll(("1", "2")))
     turns = list(GAME.rules.legal_turns(state))
     finder, rng, counts = PlacementFinder(state.options.sheet), random.Random(5), {}
-    for _ in range(200 * len(turns)):
+    times = cases(200, 50)
+    for _ in range(times * len(turns)):
         _, after = play_random_game(state, finder, rng, 1)
         key = (after.sheets[0].colours, after.sheets[0].strikes)
         counts[key] = counts.get(key, 0) + 1
@@ -181,7 +182,7 @@ def test_a_single_turn_at_random_is_drawn_evenly():
     for turn in turns:
         after = GAME.rules.apply(state, turn)
         key = (after.sheets[0].colours, after.sheets[0].strikes)
-        expected[key] = expected.get(key, 0) + 200
+        expected[key] = expected.get(key, 0) + times
     assert set(counts) == set(expected)
     surprise = sum((counts[key] - count) ** 2 / count for key, count in expected.items())
     # Chi squared has a mean of its degrees of freedom and a spread of the root of twice that.

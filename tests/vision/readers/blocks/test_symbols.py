@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.effort import cases
 from vision.readers.blocks.symbols import TemplateBank, drawn_masks, likeness, peak_between, unit_rows, windows_of
 
 BANK = TemplateBank.of(drawn_masks(("star", "cross", "hoops"), 60), 30.0, 0.75, (0.6, 1.2))
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.001, 1.0), st.floats(0.0, 1.0))
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=cases(40))
 def test_every_correlation_is_the_correlation_coefficient(seed: int, contrast: float, level: float) -> None:
     rng = np.random.default_rng(seed)
     side = BANK.side_px + 4
