@@ -216,6 +216,8 @@ def _sheet_by_sheet(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
             continue
         sheet = look.seen.taking_as(believed, others, look.game.looks)
         alone = Look.at(look.bench, belief, sheet, look.trigger)
+        if not alone.declared and _lies_there(alone):
+            continue
         if alone.decision.conclusion is Conclusion.ALLOWED and alone.decision.best.kind is ExplanationKind.TURN:
             after, said = _turn(alone)
         else:

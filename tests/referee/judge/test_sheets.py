@@ -141,3 +141,14 @@ def test_dice_that_were_taken_may_be_thrown_to_where_they_lay() -> None:
     assert BLOKUS.awaits_roll(judged.belief[0])
     ruling = judged.consider(drawn(BLOKUS, judged.belief[0], dice="2 6"), Trigger.RESTED)
     assert [roll.roll for roll in ruling.rolls] == ["2,6"]
+
+
+def test_what_was_taken_back_does_not_count_again_while_it_is_still_there() -> None:
+    state = may_loop(1)
+    judged = JudgedGame(NUMBER_DROP, belief=(state,))
+    looks = {f"p2.{column}1": "digit 1" for column in "abcd"}
+    assert judged.consider(drawn(NUMBER_DROP, state, looks), Trigger.RESTED).steps
+    judged.correct((state,), undone=judged.belief)
+    ruling = judged.consider(drawn(NUMBER_DROP, state, looks, time_s=20.0), Trigger.RESTED)
+    assert (ruling.verdict.kind, ruling.steps) == (VerdictKind.NOT_FINISHED, ())
+    assert judged.consider(drawn(NUMBER_DROP, state, looks, time_s=22.0), Trigger.DECLARED).steps
