@@ -21,7 +21,7 @@ from simulator.play.ground_truth import FrameTruth, TruthLog
 from simulator.rendering.hands import HandOcclusion
 from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import ForeignObject, Scene, Sensor, Setting
-from simulator.scene.sheets import lying_sheets, markers_mm
+from simulator.scene.sheets import extent_mm, lying_sheets
 from simulator.scene.viewpoint import farther_and_farther, first_fitting, lens, looking_at
 from vision.errors import EndOfFramesError
 from vision.frame import Frame, Image
@@ -30,7 +30,7 @@ from vision.layout.pieces import BlockPieces
 from vision.layout.table import TableLayout, default_layout
 
 _ROOM_PX = 24.0
-"""How much of the picture there is around the outermost markers at least: enough for paper and a pen."""
+"""How much of the picture there is around what has to be seen at least: enough for paper and a pen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +56,11 @@ def _usual_pose(camera: CameraModel, layout: TableLayout) -> Pose:
     """Over the board; over sheets as near as shows them all."""
     if not lying_sheets(layout):
         return looking_at()
-    markers = markers_mm(layout)
-    x, y, z = (float(middle) for middle in (markers.min(axis=0) + markers.max(axis=0)) / 2)
+    extent = extent_mm(layout)
+    x, y, z = (float(middle) for middle in (extent.min(axis=0) + extent.max(axis=0)) / 2)
     distances = farther_and_farther(300.0, 1.03, 100)
     poses = (looking_at(one, tilt_deg=8.0, target_mm=(x, y, z)) for one in distances)
-    return first_fitting(camera, markers, _ROOM_PX, poses)
+    return first_fitting(camera, extent, _ROOM_PX, poses)
 
 
 class PlayedTable:

@@ -57,6 +57,7 @@ from simulator.play.players import HANDLERS, Habits
 from simulator.scene.scene import Setting
 from simulator.table import VirtualTable, standard_setting
 from vision.frame import Frame
+from vision.layout.pieces import Ink
 from vision.layout.table import default_layout
 from vision.locating.location import locate
 from vision.readers.protocols import Appearance, EnrolmentPicture
@@ -266,7 +267,8 @@ def _staged(options: DemoOptions, on: _Table, console: Console, remarks: _Remark
 def _reader(options: DemoOptions, on: _Table, board: DemoController | None, console: Console) -> Reader:
     if options.inputs == Inputs.SENSORS:
         return compose_reader(on.game, None, board)
-    console.print("Learning the pieces from pictures …")
+    if on.game.printed_sheet is None:
+        console.print("Learning the pieces from pictures …")
     return compose_reader(on.game, enrolled_reader(on.table), board if options.inputs == Inputs.BOTH else None)
 
 
@@ -303,8 +305,11 @@ def enrolled_reader(table: VirtualTable) -> TableReader:
 
 
 def enrolled_appearance(table: VirtualTable) -> Appearance:
-    """Learn what the pieces look like from pictures of known positions."""
+    """Learn what the pieces look like from pictures of known positions; of ink there is nothing to learn."""
     camera, layout = table.calibration(), table.setting.layout
+    if isinstance(layout.board.pieces, Ink):
+        plain: Appearance = reader_kind(layout).plain(layout.board)
+        return plain
     pictures = [
         EnrolmentPicture(
             picture.image,

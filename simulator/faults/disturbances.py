@@ -11,7 +11,7 @@ import numpy as np
 
 from simulator.scene.pieces import BlockPose, Colour, DiscPose, PiecePose
 from simulator.scene.scene import ForeignObject, Lamp, Lighting, Setting
-from simulator.scene.sheets import lying_sheets, markers_mm, place_mm
+from simulator.scene.sheets import extent_mm, lying_sheets, place_mm
 from simulator.scene.viewpoint import farther_and_farther, first_fitting, looking_at
 from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import BlockPieces, DiscPieces
@@ -238,9 +238,9 @@ def drawn_pose(camera: CameraModel, layout: TableLayout, rng: np.random.Generato
     tilt, azimuth = float(rng.uniform(4.0, 26.0)), -90.0 + float(rng.uniform(-12.0, 12.0))
     roll = float(rng.uniform(-3.0, 3.0))
     shift = rng.uniform(-8.0, 8.0, 2)
-    markers = markers_mm(layout)
-    middle = (markers.min(axis=0) + markers.max(axis=0)) / 2 if lying_sheets(layout) else np.zeros(3)
-    corners = middle + (markers - middle) * 1.04
+    extent = extent_mm(layout)
+    middle = (extent.min(axis=0) + extent.max(axis=0)) / 2 if lying_sheets(layout) else np.zeros(3)
+    corners = middle + (extent - middle) * 1.04
     target = (float(middle[0] + shift[0]), float(middle[1] + shift[1]), 0.0)
     distances = farther_and_farther(590.0, 1.03, _MOST_STEPS_BACK)
     return first_fitting(camera, corners, 6, (looking_at(one, tilt, azimuth, roll, target) for one in distances))

@@ -247,7 +247,8 @@ class NumberSheetHandler(SheetHandler):
 
 _SPACINGS = (0.1, 0.14, 0.22)
 """How far apart the lines are with which a cell is filled or hatched, in cells."""
-_ASIDE_MM = 30.0
+_ASIDE_MM = 13.0
+"""How far beyond the upper edge of their sheet a player puts a die that they took."""
 
 
 class ColourSheetHandler(SheetHandler):
@@ -272,7 +273,7 @@ class ColourSheetHandler(SheetHandler):
         if taken is None:
             return carries
         sheet = self._sheets[turn.player]
-        x, y = _at(sheet, (sheet.surface.bounds_mm.left_mm - _ASIDE_MM, 0.0))
+        x, y = _at(sheet, (0.0, float(sheet.half_mm[1]) + _ASIDE_MM))
         aside = changed(standing[taken], x_mm=x, y_mm=y, base_mm=0.0)
         return (Carry(taken, taken, aside), *carries)
 

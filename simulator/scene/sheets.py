@@ -13,7 +13,7 @@ import numpy as np
 from vision.frame import FloatArray
 from vision.layout.markers import MarkerLayout
 from vision.layout.pieces import Ink
-from vision.layout.surfaces import GridSurface
+from vision.layout.surfaces import GridSurface, Tray
 from vision.layout.table import TableLayout
 
 _TURNS_DEG = (0.0, 7.0, -5.0, 4.0, -8.0, 6.0)
@@ -102,12 +102,13 @@ def place_under(layout: TableLayout, x_mm: float, y_mm: float) -> str | None:
     return None
 
 
-def markers_mm(layout: TableLayout) -> FloatArray:
-    """The corners of all the markers on the table, shape (n, 3)."""
+def extent_mm(layout: TableLayout) -> FloatArray:
+    """Points that a camera has to see, shape (n, 3): the corners of all markers, and of a tray beside sheets."""
     sheets = lying_sheets(layout)
     if not sheets:
         return np.vstack([layout.markers.corners_mm(marker_id) for marker_id in layout.markers.centres_mm])
-    corners = []
+    trays = [one for one in layout.surfaces if isinstance(one, Tray)]
+    corners = [tray.bounds_mm.corners_mm(tray.height_mm) for tray in trays]
     for sheet in sheets:
         for marker_id in sheet.markers.centres_mm:
             own = sheet.markers.corners_mm(marker_id)

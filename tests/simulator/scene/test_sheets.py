@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from simulator.scene.sheets import lying_sheets, markers_mm, place_mm, place_under
+from simulator.scene.sheets import extent_mm, lying_sheets, place_mm, place_under
 from vision.layout.table import default_layout
 
 LAYOUT = default_layout("number-drop").with_sheets(4)
@@ -20,7 +20,7 @@ def test_sheets_lie_beside_each_other() -> None:
         for other in sheets[:number]:
             inside = np.abs(other.on_sheet(corners)) < other.half_mm
             assert not inside.all(axis=1).any()
-    assert len(markers_mm(LAYOUT)) == 4 * 4 * 4
+    assert len(extent_mm(LAYOUT)) == 4 * 4 * 4
 
 
 def test_the_first_sheets_frame_is_the_table_s() -> None:
@@ -31,4 +31,4 @@ def test_a_board_lies_as_its_layout_says() -> None:
     board = default_layout("deblockle")
     assert lying_sheets(board) == ()
     assert place_under(board, *place_mm(board, "c3")) == "c3"
-    assert len(markers_mm(board)) == 16
+    assert len(extent_mm(board)) == 16
