@@ -8,7 +8,7 @@ from typing import Any
 
 from common.phrases import counted
 from engine.api import Game
-from referee.journal.events import Event
+from referee.journal.events import Event, EventKind
 from referee.judge.verdict import Verdict, VerdictKind
 from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthLog
@@ -103,6 +103,8 @@ def silent_turns_of(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -
             if event.kind == "turn" and board == before:
                 silent.add(number)
             before = board
+        elif event.kind == EventKind.TAKE_BACK:
+            before = {}
     return frozenset(silent)
 
 

@@ -117,6 +117,9 @@ class FaultyGame(AnsweringGame):
 
     def _episode(self) -> Generator[Stretch, None, Action | None]:
         """What happens around one turn; gives the turn played last."""
+        if self._people.is_over:
+            # Nobody can use what was rolled.
+            return None
         every = self._only or (NO_FAULT, NO_FAULT, *PLAYER_FAULTS, "illegal turn", "illegal turn", *DISTURBANCE_KINDS)
         if not self._only and self._game.dice is not None:
             every += (DICE_TOUCHED,)
