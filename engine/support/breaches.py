@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from common.phrases import listed
 from engine.api import Breach, Place, Player, Rule, TurnT
 from engine.errors import AmbiguousError, IllegalTurnError
 
@@ -51,11 +52,13 @@ class PieceBreaches:
     piece: str
 
     def too_many(self, player: Player, found: int, most: int, surplus: tuple[Place, ...]) -> Breach:
-        """More pieces at the start than there should be."""
+        """More pieces at the start than there should be; ``surplus`` are those to take off, or may be taken off."""
         return Breach(
             f"too-many-{self.piece}s",
             f"There are {found} {player} {self.piece}s, and {player} starts with {most}.",
-            f"Take {found - most} {player} off the board.",
+            f"Take the {player} {self.piece}{'s' if len(surplus) > 1 else ''} off {listed(surplus)}."
+            if len(surplus) == found - most
+            else f"Take {found - most} of the {player} {self.piece}s off the board.",
             surplus,
         )
 
@@ -66,6 +69,15 @@ class PieceBreaches:
             f"There are {found} {player} {self.piece}s, and {player} starts with {least}.",
             f"Put {least - found} more {player} on the board{where}.",
             missing,
+        )
+
+    def not_at_start(self, player: Player, place: Place, home: Place) -> Breach:
+        """A piece that starts elsewhere: on ``home``."""
+        return Breach(
+            "start-square",
+            f"The {player} {self.piece} on {place} is not where {player} starts.",
+            f"Move it from {place} to {home}.",
+            (place, home),
         )
 
     def added(self, player: Player, place: Place) -> Breach:

@@ -38,7 +38,7 @@ _HOP_RULES = {
 _MOST_NAMED = 6
 
 
-class _Explanation(NamedTuple):
+class Explanation(NamedTuple):
     """One way a move may have been done: how far from a legal turn it is, and what it breaks."""
 
     distance: int
@@ -90,6 +90,11 @@ def breaches_of_move(before: DeblockleState, move: Moved, facing: Mapping[str, s
             found.append(wording.landed_on_star())
         return found
     return list(_nearest_explanation(before, block, wording, facing).breaches)
+
+
+def breaches_of_roll(before: DeblockleState, block: Block, move: Moved, side: int) -> Explanation:
+    """What a move breaks that no legal turn explains and that began with a roll to that side (an index of SIDES)."""
+    return _explanation(before, block, _MoveWording(before, block, move), side)
 
 
 def reason_to_stay(before: DeblockleState, square: int) -> Breach | None:
@@ -145,7 +150,7 @@ def _landed_on_block(before: DeblockleState, wording: _MoveWording) -> list[Brea
 
 def _nearest_explanation(
     before: DeblockleState, block: Block, wording: _MoveWording, facing: Mapping[str, str]
-) -> _Explanation:
+) -> Explanation:
     cube = before.options.cube
     move = wording.move
     sides = []
@@ -155,38 +160,33 @@ def _nearest_explanation(
     candidates = agreeing or [side for side, _ in sides]
     explanations = [_explanation(before, block, wording, side) for side in candidates]
     apart = columns_and_rows_apart(move.start, move.end)
-    if apart == (1, 1) and any(
-        RAYS[move.start][side]
-        and 1 in columns_and_rows_apart(RAYS[move.start][side][0], move.end)
-        and sum(columns_and_rows_apart(RAYS[move.start][side][0], move.end)) == 1
-        for side in candidates
-    ):
-        corner = wording.breach(
-            "rolled-diagonally", f"The {move.owner} block went from {wording.start} over a corner to {wording.end}."
+    if apart == (1, 1):
+        diagonal = wording.breach(
+            "rolled-diagonally", f"The {move.owner} block went diagonally from {wording.start} to {wording.end}."
         )
-        explanations.append(_Explanation(2, (corner, *((wording.landed_on_star(),) if STARS >> move.end & 1 else ()))))
+        explanations.append(Explanation(5, (diagonal, *((wording.landed_on_star(),) if STARS >> move.end & 1 else ()))))
     if not candidates and apart in {(0, 2), (2, 0)}:
         far = wording.breach(
             "rolled-too-far", f"The {move.owner} block rolled two squares, from {wording.start} to {wording.end}."
         )
-        explanations.append(_Explanation(2, (far,)))
+        explanations.append(Explanation(2, (far,)))
     impossible = wording.breach(
         "symbol-not-possible",
         f"After one roll from {wording.start} the {move.owner} block can't show {move.top_after}.",
     )
-    explanations.append(_Explanation(9, (impossible,)))
+    explanations.append(Explanation(9, (impossible,)))
     return min(explanations, key=lambda one: one.distance)
 
 
-def _explanation(before: DeblockleState, block: Block, wording: _MoveWording, side: int) -> _Explanation:
+def _explanation(before: DeblockleState, block: Block, wording: _MoveWording, side: int) -> Explanation:
     """What was wrong if the block was first rolled towards that side."""
     move = wording.move
     ground = ground_for(before, block)
     ray = RAYS[move.start][side]
     what = f"The {move.owner} block"
     if not ray:
-        return _Explanation(
-            6,
+        return Explanation(
+            7,
             (
                 wording.breach(
                     "roll-blocked",
@@ -198,16 +198,12 @@ def _explanation(before: DeblockleState, block: Block, wording: _MoveWording, si
     target = ray[0]
     place = PLACES[target]
     if ground.taken >> target & 1:
-        return _Explanation(
-            5,
-            (
-                wording.breach(
-                    "roll-blocked",
-                    f"{what} shows {move.top_after} only after a roll onto {place}, where a block stands.",
-                    also=(place,),
-                ),
-            ),
+        told = (
+            f"{what} can't roll from {wording.start} to {place}, where a block stands."
+            if move.end == target
+            else f"{what} shows {move.top_after} only after a roll onto {place}, where a block stands."
         )
+        return Explanation(6, (wording.breach("roll-blocked", told, also=(place,)),))
     if STARS >> target & 1 and not (move.top_after == "star" and move.end != target):
         return _onto_star(wording, target)
     if move.top_after == "star":
@@ -215,15 +211,15 @@ def _explanation(before: DeblockleState, block: Block, wording: _MoveWording, si
             "star-rolled-up",
             f"{what} from {wording.start} has the star up, but not on its goal {PLACES[GOAL[move.owner]]}.",
         )
-        return _Explanation(1 if move.end == target else 3, (rolled_up,))
+        return Explanation(1 if move.end == target else 3, (rolled_up,))
     return _bad_hop(before, wording, target, ground)
 
 
-def _onto_star(wording: _MoveWording, target: int) -> _Explanation:
+def _onto_star(wording: _MoveWording, target: int) -> Explanation:
     move = wording.move
     place = PLACES[target]
     if move.end == target and move.top_after == "star" and target == GOAL[move.owner]:
-        return _Explanation(
+        return Explanation(
             0,
             (
                 wording.breach(
@@ -235,10 +231,10 @@ def _onto_star(wording: _MoveWording, target: int) -> _Explanation:
         )
     if move.end == target and move.top_after == "star":
         goal = PLACES[GOAL[move.owner]]
-        return _Explanation(
+        return Explanation(
             1, (wording.breach("wrong-goal", f"{place} is {move.owner}'s own star; its blocks leave on {goal}."),)
         )
-    return _Explanation(
+    return Explanation(
         1 if move.end == target else 4,
         (
             wording.breach(
@@ -251,7 +247,7 @@ def _onto_star(wording: _MoveWording, target: int) -> _Explanation:
     )
 
 
-def _bad_hop(before: DeblockleState, wording: _MoveWording, target: int, ground: Ground) -> _Explanation:
+def _bad_hop(before: DeblockleState, wording: _MoveWording, target: int, ground: Ground) -> Explanation:
     """What was wrong after a good roll to ``target``."""
     move, options = wording.move, before.options
     place, symbol, end = PLACES[target], move.top_after, move.end
@@ -259,11 +255,11 @@ def _bad_hop(before: DeblockleState, wording: _MoveWording, target: int, ground:
     may = ends_of(symbol, target, ground, options)
     remedy = "" if not options.side_by_side and beside(ground.own) & ground.foes else _finish(wording, target, may)
     if base >> end & 1:
-        return _Explanation(0, (_variant_breach(before, wording, target, ground),))
+        return Explanation(0, (_variant_breach(before, wording, target, ground),))
     if STARS >> end & 1:
-        return _Explanation(1, (wording.landed_on_star(),))
+        return Explanation(1, (wording.landed_on_star(),))
     if symbol == "stop":
-        return _Explanation(
+        return Explanation(
             3,
             (
                 wording.breach(
@@ -277,7 +273,7 @@ def _bad_hop(before: DeblockleState, wording: _MoveWording, target: int, ground:
         )
     rule, how = _HOP_RULES[symbol]
     if end == target and may:
-        return _Explanation(
+        return Explanation(
             1,
             (
                 wording.breach(
@@ -294,14 +290,14 @@ def _bad_hop(before: DeblockleState, wording: _MoveWording, target: int, ground:
             "so it may not roll there.",
             also=(place,),
         )
-        return _Explanation(1 if end == target else 4, (stuck,))
+        return Explanation(1 if end == target else 4, (stuck,))
     wrong = wording.breach(
         rule,
         f"With the {symbol} up a block {how}; from {place} the {move.owner} block can't get to {wording.end}.",
         remedy=remedy,
         also=(place,),
     )
-    return _Explanation(3, (wrong,))
+    return Explanation(3, (wrong,))
 
 
 def _finish(wording: _MoveWording, target: int, may: int) -> str:

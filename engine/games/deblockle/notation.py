@@ -3,23 +3,24 @@
 A turn is ``start-rolled=symbol-end``: ``c7-c6=hoops-a7``, ``c3-c4=stop`` without a hop, ``d5-d6=star-off`` off the
 board, and ``e7-d7|f7=hoops-e7`` where it isn't known which of two rolls it was. Read leniently, case and spaces don't
 matter, ``->``, ``to`` and ``x`` stand for the dash, symbols may be shortened, and whatever fits one turn only will do:
-``c7 a7``.
+``c7 a7``. Two squares side by side are always the roll.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from common.phrases import listed
 from engine.api import Breach, Certainty, OptionValue
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.games.deblockle import state_text
-from engine.games.deblockle.board import PLACES, PLAYERS, PRINTED_NET, SIZE, SQUARE_OF, STARS
-from engine.games.deblockle.explain import explain_change
-from engine.games.deblockle.state import Block, DeblockleOptions, DeblockleState, DeblockleTurn, change_by, options_from
+from engine.games.deblockle.board import PLACES, PLAYERS, PRINTED_NET, SIZE, SQUARE_OF, STARS, beside
+from engine.games.deblockle.state import Block, DeblockleOptions, DeblockleState, DeblockleTurn, options_from
 from engine.games.deblockle.state_text import read_symbol
 from engine.games.deblockle.turns import certainty_of, legal_turns
+from engine.games.deblockle.written_turn import WrittenTurn, breaches_of_written
 from engine.support.notation import tokens, unreadable
 from engine.support.players import check_player
 
@@ -71,9 +72,9 @@ def parse_turn(state: DeblockleState, text: str, player: str | None = None) -> D
     """
     check_player(PLAYERS, player)
     written = _read(text)
-    block = state.by_square().get(SQUARE_OF[written.groups[0][0]])
+    start = written.groups[0][0]
+    block = state.by_square().get(SQUARE_OF[start])
     if player is not None and block is not None and block.owner != player:
-        start = written.groups[0][0]
         sentence = f"The block on {start} is {block.owner}'s, and {player} is said to move it."
         raise IllegalTurnError(
             f"{text!r} is not legal here: {sentence}",
@@ -86,14 +87,24 @@ def parse_turn(state: DeblockleState, text: str, player: str | None = None) -> D
     if len(found) == 1:
         return found[0]
     if found:
-        listed = ", ".join(format_turn(turn) for turn in found)
-        raise AmbiguousError(f"{text!r} fits {len(found)} turns: {listed}; write one of them in full")
-    start = written.groups[0][0]
-    if SQUARE_OF[start] not in state.by_square():
+        raise AmbiguousError(f"{text!r} {_missing(found)}")
+    if block is None:
         raise IllegalTurnError(f"{text!r} starts on {start}, but no block stands there")
-    breaches = explain_change(state, change_by(exact)) if exact is not None else ()
-    reason = breaches[0].sentence if breaches else "no legal turn is like that."
-    raise IllegalTurnError(f"{text!r} is not legal here: {reason}", breaches)
+    breaches = breaches_of_written(state, _as_written(written))
+    raise IllegalTurnError(f"{text!r} is not legal here: {breaches[0].sentence}", breaches)
+
+
+def _missing(found: Sequence[DeblockleTurn]) -> str:
+    """What a text leaves open that fits several turns, and how to write it."""
+    example = f"such as {format_turn(found[0])}"
+    tops = list(dict.fromkeys(turn.top for turn in found))
+    if len(tops) > 1:
+        return f"could bring up the {listed(tops, 'or')}: say which, {example}"
+    rolls = list(dict.fromkeys(" or ".join(turn.rolled_to) for turn in found))
+    if len(rolls) > 1:
+        return f"could be a roll to {listed(rolls, 'or')}: say which, {example}"
+    ends = [turn.end or "off the board" for turn in found]
+    return f"brings up the {tops[0]}: say where the block goes from {rolls[0]}, {listed(ends, 'or')}, {example}"
 
 
 def _read(text: str) -> _Written:
@@ -101,9 +112,13 @@ def _read(text: str) -> _Written:
     for match in tokens(_TOKEN, text, _EXPECTED):
         reading.take(match.group(), match.start() + 1, is_square=bool(match["square"]), is_mark=bool(match["mark"]))
     groups, off = tuple(reading.groups), reading.off
-    if not groups or len(groups[0]) > 1 or len(groups) > 3 or (len(groups) == 1 and not off):
-        surplus = reading.columns[3] if len(groups) > 3 else None
-        raise UnreadableError(f"{text!r} names {len(groups)} squares in a row; expected {_EXPECTED}", surplus)
+    if not groups or (len(groups) == 1 and not off):
+        where = f"says no more than {groups[0][0]}; expected" if groups else "names no square; expected"
+        raise UnreadableError(f"{text!r} {where} {_EXPECTED}")
+    if len(groups) > 3:
+        raise UnreadableError(f"{text!r} names more than three squares; expected {_EXPECTED}", reading.columns[3])
+    if any(len(group) > 1 for group in (groups[0], *groups[2:])):
+        raise UnreadableError(f"{text!r} names several squares to start or end on; expected {_EXPECTED}")
     return _Written(groups, reading.before_symbol, reading.symbol, off)
 
 
@@ -155,8 +170,6 @@ def _exact(state: DeblockleState, written: _Written) -> DeblockleTurn | None:
     if written.off:
         end = None
     elif len(written.groups) == 3:
-        if len(written.groups[2]) > 1:
-            return None
         end = written.groups[2][0]
     elif len(rolled) > 1:
         return None
@@ -185,8 +198,26 @@ def _fitting(state: DeblockleState, written: _Written) -> list[DeblockleTurn]:
         return turns
     if written.symbol is not None and written.before_symbol == 1:
         return [turn for turn in turns if (turn.end,) == rest[0]]
-    stays = [turn for turn in turns if turn.rolled_to == rest[0] == (turn.end,)]
-    return stays or [turn for turn in turns if rest[0] in (turn.rolled_to, (turn.end,))]
+    if beside(1 << SQUARE_OF[start]) >> SQUARE_OF[rest[0][0]] & 1:
+        return [turn for turn in turns if turn.rolled_to == rest[0]]
+    return [turn for turn in turns if (turn.end,) == rest[0]]
+
+
+def _as_written(written: _Written) -> WrittenTurn:
+    """What a text says of a turn, its squares told apart as ``_fitting`` does."""
+    (start,), *rest = written.groups
+    end: str | None
+    if len(rest) == 2:
+        rolled, end = rest[0], rest[1][0]
+    elif not rest:
+        rolled, end = (), None
+    elif written.symbol is not None and written.before_symbol == 1:
+        rolled, end = (), rest[0][0]
+    elif written.symbol is not None or beside(1 << SQUARE_OF[start]) >> SQUARE_OF[rest[0][0]] & 1:
+        rolled, end = rest[0], None
+    else:
+        rolled, end = (), rest[0][0]
+    return WrittenTurn(start, rolled, written.symbol, end, written.off)
 
 
 _SIGNS = {"star": "*", "stop": "o", "cross": "+", "x": "x", "slider": "<>", "hoops": "ooo"}

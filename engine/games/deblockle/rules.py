@@ -12,11 +12,11 @@ from engine.api import Certainty, OptionValue, Rule
 from engine.errors import AmbiguousError, IllegalTurnError
 from engine.games.deblockle import turns as playing
 from engine.games.deblockle.board import SQUARE_OF
-from engine.games.deblockle.explain import explain_change
 from engine.games.deblockle.fast_rules import fast_rules_of, known_position
 from engine.games.deblockle.notation import format_turn
 from engine.games.deblockle.state import DeblockleState, DeblockleTurn, appearance_of, change_by, options_from
 from engine.games.deblockle.table import new_state
+from engine.games.deblockle.written_turn import breaches_of_written, written
 from engine.showing import CouldBe, Seen
 from engine.support.breaches import rules_by_id
 from engine.support.players import one_to_move
@@ -85,7 +85,7 @@ def apply(state: DeblockleState, turn: DeblockleTurn) -> DeblockleState:
     A turn of the player who was not to move says that the other was blocked, and narrows their blocks to that.
     """
     if certainty(state, turn) is Certainty.IMPOSSIBLE:
-        raise IllegalTurnError(f"{format_turn(turn)} is not legal here", explain_change(state, change_by(turn)))
+        raise IllegalTurnError(f"{format_turn(turn)} is not legal here", breaches_of_written(state, written(turn)))
     return playing.played(state, turn)
 
 

@@ -75,7 +75,11 @@ def parse_state(text: str) -> DeblockleState:
     to_move = options.starts if said.to_move is None or said.is_over else said.to_move.text
     state = DeblockleState(options, tuple(sorted(blocks.values())), to_move, said.counts())
     state = replace(state, options=_count_blocks(state, said))
-    state = settled(replace(state, announced=_read_announced(state, said)), counted=False)
+    is_first = repetition.SEEN not in said.named and not said.is_over
+    state = settled(state, counted=is_first)
+    announced = _read_announced(state, said)
+    if announced is not None:
+        state = replace(state, to_move=None, announced=announced)
     if said.to_move is not None and said.is_over and state.to_move is not None:
         raise UnreadableError(
             f"the state {text!r} says 'over', but {state.to_move} can still play; write who is to move",

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from common.phrases import listed
 from engine.api import EMPTY, Appearance, Breach, Facing, LookName, OptionValue, Player, Unfinished
 from engine.errors import UnreadableError
-from engine.games.deblockle.board import PLACES, PLAYERS, SQUARE_OF, STARS, beside, other
+from engine.games.deblockle.board import PLACES, PLAYERS, SQUARE_OF, STARS, beside, columns_and_rows_apart, other
 from engine.games.deblockle.explain import explain_change
 from engine.games.deblockle.state import (
     LOOK_TABLE,
@@ -24,7 +24,7 @@ from engine.games.deblockle.state import (
     options_from,
 )
 from engine.games.deblockle.turns import legal_turns, possibly_blocked, roll_options, settled
-from engine.support.breaches import PieceBreaches, no_start
+from engine.support.breaches import PieceBreaches, no_start, pairs
 from engine.support.grid import members
 from engine.support.players import check_player, mover_after_correction
 
@@ -80,32 +80,41 @@ def _breaches(seen: Mapping[str, tuple[str, str]], options: DeblockleOptions, *,
         player: sorted(SQUARE_OF[place] for place, (owner, _) in seen.items() if owner == player) for player in PLAYERS
     }
     for player in PLAYERS:
-        suggested = START_PLACES[player][options.blocks(player)]
-        places = tuple(PLACES[square] for square in squares[player])
-        found += _wrong_number(player, places, suggested, anywhere=anywhere)
-        for place in places:
-            if STARS >> SQUARE_OF[place] & 1:
+        home = set() if anywhere else {SQUARE_OF[place] for place in START_PLACES[player][options.blocks(player)]}
+        standing = squares[player]
+        stray = [] if anywhere else [square for square in standing if square not in home]
+        way = dict(pairs(stray, home.difference(standing), columns_and_rows_apart))
+        missing = tuple(PLACES[square] for square in sorted(home.difference(standing, way.values())))
+        surplus = tuple(PLACES[square] for square in (standing if anywhere else stray) if square not in way)
+        found += _wrong_number(player, len(standing), missing, surplus, options, anywhere=anywhere)
+        for square in standing:
+            place = PLACES[square]
+            if STARS >> square & 1:
                 told = f"The {player} block on {place} stands on a star square."
-                found.append(
-                    Breach("start-on-star", told, f"Move it from {place} to a square without a star.", (place,))
-                )
-            elif not anywhere and place not in suggested:
-                free = tuple(square for square in suggested if square not in seen)
-                told = f"The {player} block on {place} is not on a starting square: {', '.join(suggested)}."
-                remedy = f"Move it from {place} to {listed(free, 'or')}." if free else f"Take it off {place}."
-                found.append(Breach("start-square", told, remedy, (place, *free)))
+                to = PLACES[way[square]] if square in way else "a square without a star"
+                found.append(Breach("start-on-star", told, f"Move it from {place} to {to}.", (place,)))
+            elif square in way:
+                found.append(_BLOCK.not_at_start(player, place, PLACES[way[square]]))
     return found if options.side_by_side else [*found, *_side_by_side(squares)]
 
 
-def _wrong_number(player: str, places: tuple[str, ...], suggested: tuple[str, ...], *, anywhere: bool) -> list[Breach]:
-    most, least = (MOST_BLOCKS, 1) if anywhere else (len(suggested), len(suggested))
-    if len(places) > most:
-        surplus = tuple(place for place in places if anywhere or place not in suggested) or places
-        return [_BLOCK.too_many(player, len(places), most, surplus)]
-    if len(places) < least:
-        missing = () if anywhere else tuple(place for place in suggested if place not in places)
-        where = f" on {listed(missing, 'or')}" if missing else ""
-        return [_BLOCK.too_few(player, len(places), least, missing, where)]
+def _wrong_number(
+    player: str,
+    number: int,
+    missing: tuple[str, ...],
+    surplus: tuple[str, ...],
+    options: DeblockleOptions,
+    *,
+    anywhere: bool,
+) -> list[Breach]:
+    most, least = (MOST_BLOCKS, 1) if anywhere else (options.blocks(player), options.blocks(player))
+    if number > most:
+        return [_BLOCK.too_many(player, number, most, surplus)]
+    if number < least and anywhere:
+        told = f"There is no {player} block on the board; each player starts with one to {MOST_BLOCKS}."
+        return [Breach("too-few-blocks", told, f"Put the {player} blocks on the board.")]
+    if number < least:
+        return [_BLOCK.too_few(player, number, least, missing, f" on {listed(missing)}")]
     return []
 
 

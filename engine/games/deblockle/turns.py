@@ -306,13 +306,13 @@ def reason_against(state: DeblockleState, announcement: Announcement) -> str | N
     if announcement.kind != REPETITION or announcement.player is None:
         known = ", ".join(format_announcement(each) for each in common_announcements(PLAYERS))
         return (
-            f"{format_announcement(announcement)} means nothing in this game; expected {known} or PLAYER:{REPETITION}"
+            f"{format_announcement(announcement)!r} is not something to say in this game; "
+            f"expected {known} or PLAYER:{REPETITION}"
         )
     if not state.options.repetition_draw:
         return "no draw by repetition was agreed (option repetition_draw)"
     times = times_occurred(state, announcement.player)
     if times < CLAIMED_FROM:
-        return (
-            f"this position came up {times} times with {announcement.player} to move, and a claim needs {CLAIMED_FROM}"
-        )
+        often = "once" if times == 1 else f"{times} times"
+        return f"this position came up {often} with {announcement.player} to move, and a claim needs {CLAIMED_FROM}"
     return None

@@ -103,7 +103,7 @@ def _whole(said: StateText, state: DiaballikState) -> DiaballikState:
             raise said.bad(said.whole(ANNOUNCED), "the state to say 'over' when something ended the game")
         _check_announced(said, announced, state)
         return replace(state, to_move=None, announced=announced)
-    state = settled(state, counted=False)
+    state = settled(state, counted=repetition.SEEN not in said.named)
     if said.is_over and (state.to_move is not None or state.announced is not None):
         raise UnreadableError(
             f"the state {said.text!r} says 'over', but no ball is on the far row; write who is to move, or what was "

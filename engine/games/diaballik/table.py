@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+from common.phrases import listed
 from engine.api import EMPTY, Appearance, Breach, LookName, OptionValue, Player, Unfinished
 from engine.errors import UnreadableError
 from engine.games.diaballik.explain import explain_change
 from engine.games.diaballik.state import (
     GOAL,
+    GRID,
     HOME,
     LOOK_TABLE,
     PIECES_A_SIDE,
@@ -26,7 +28,7 @@ from engine.games.diaballik.state import (
     other,
 )
 from engine.games.diaballik.turns import TurnInProgress, actions, begun, settled
-from engine.support.breaches import PieceBreaches, no_start
+from engine.support.breaches import PieceBreaches, no_start, pairs
 from engine.support.grid import members, set_of
 from engine.support.players import check_player, mover_after_correction
 
@@ -83,36 +85,38 @@ def _breaches(
 ) -> list[Breach]:
     start = STARTS[options.start][player]
     squares = sorted(square for square, (owner, _) in seen.items() if owner == player)
-    stray = [] if anywhere else [square for square in squares if not start.pieces >> square & 1]
-    missing = tuple(PLACES[square] for square in members(start.pieces) if square not in seen)
+    home = 0 if anywhere else start.pieces
+    stray = [] if anywhere else [square for square in squares if not home >> square & 1]
+    empty = set(members(home)).difference(squares)
+    way = dict(pairs(stray, empty, GRID.apart))
+    missing = tuple(PLACES[square] for square in sorted(empty.difference(way.values())))
+    surplus = tuple(PLACES[square] for square in (squares if anywhere else stray) if square not in way)
     balls = tuple(square for square in squares if seen[square][1])
     return [
-        *_wrong_number(player, squares, stray, missing, anywhere=anywhere),
-        *(_not_at_start(player, PLACES[square], missing) for square in stray),
-        *_wrong_ball(player, balls, None if anywhere else start.ball),
+        *_wrong_number(player, len(squares), missing, surplus),
+        *(_PIECE.not_at_start(player, PLACES[start], PLACES[end]) for start, end in sorted(way.items())),
+        *_wrong_ball(player, balls, None if anywhere else start.ball, way),
     ]
 
 
-def _wrong_number(
-    player: str, squares: list[int], stray: list[int], missing: tuple[str, ...], *, anywhere: bool
-) -> list[Breach]:
-    found = len(squares)
+def _wrong_number(player: str, found: int, missing: tuple[str, ...], surplus: tuple[str, ...]) -> list[Breach]:
     if found > PIECES_A_SIDE:
-        return [_PIECE.too_many(player, found, PIECES_A_SIDE, tuple(PLACES[square] for square in stray or squares))]
+        return [_PIECE.too_many(player, found, PIECES_A_SIDE, surplus)]
     if found < PIECES_A_SIDE:
-        where = "" if anywhere or not missing else f" on {' and '.join(missing)}"
+        where = f" on {listed(missing)}" if missing else ""
         return [_PIECE.too_few(player, found, PIECES_A_SIDE, missing, where)]
     return []
 
 
-def _not_at_start(player: str, place: str, missing: tuple[str, ...]) -> Breach:
-    told = f"The {player} piece on {place} is not where {player} starts."
-    remedy = f"Move it from {place} to {' or '.join(missing)}." if missing else f"Take it off {place}."
-    return Breach("start-square", told, remedy, (place, *missing))
+def _wrong_ball(
+    player: str, balls: tuple[int, ...], start: int | None, way: Mapping[int, int] = MappingProxyType({})
+) -> list[Breach]:
+    """The breach of a ball that is missing, doubled, not at ``start`` where one is given, or already at the goal.
 
-
-def _wrong_ball(player: str, balls: tuple[int, ...], start: int | None) -> list[Breach]:
-    """The breach of a ball that is missing, doubled, not at ``start`` where one is given, or already at the goal."""
+    ``way`` tells where pieces are to be moved to, with the balls that they carry.
+    """
+    if [way.get(ball, ball) for ball in balls] == [start]:
+        return []
     places = tuple(PLACES[ball] for ball in balls)
     if len(balls) != 1 or (start is not None and balls != (start,)):
         where = "one piece" if start is None else f"the piece on {PLACES[start]}"

@@ -100,7 +100,7 @@ def test_pieces_are_called_what_they_are():
     assert disc.recoloured("a1", "red", "blue", "Put it back.").sentence == (
         "On a1 stood a red disc, and now a blue one stands there."
     )
-    assert disc.too_many("red", 9, 8, ("a1",)).remedy == "Take 1 red off the board."
+    assert disc.too_many("red", 9, 8, ("a1",)).remedy == "Take the red disc off a1."
     assert disc.too_few("red", 6, 8, (), " on a1").remedy == "Put 2 more red on the board on a1."
 
 

@@ -42,7 +42,7 @@ def test_a_wrong_setting(run: Run, game: Game, tmp_path: Path, command: str) -> 
     ("turn", "rule"),
     [
         ("c1-c2=x-d3", "With the x up a block hops one square diagonally"),
-        ("e7-e6", "no legal turn is like that"),
+        ("e7-e6", "The block on e7 is teal's, and it is gold's turn."),
         ("c1-c1", "c1-c1"),
         ("what?", "what?"),
     ],

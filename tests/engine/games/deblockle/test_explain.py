@@ -43,7 +43,10 @@ CASES = {
         (DUEL.replace("c3", "a1") + f" c3:G.{X}", "c3- c4:G.stop", None),
     ],
     "no-roll": [(DUEL, "c3- c4:G.x"), (DUEL, "c3- c4:G.stop", None)],
-    "rolled-diagonally": [(DUEL, "c3- d4:G.stop"), (DUEL, "c3- d5:G.stop", "stop-must-not-hop")],
+    "rolled-diagonally": [
+        (DUEL + f" c4:G.{X} removed=0,0", "c3- d4:G.stop"),
+        (DUEL, "c3- d4:G.stop", "stop-must-not-hop"),
+    ],
     "rolled-too-far": [(DUEL, "c3- c5:G.cross"), (DUEL, "c3- c5:G.stop", "stop-must-not-hop")],
     "roll-blocked": [
         (DUEL + f" c4:G.{X} removed=0,0", "c3- b5:G.stop"),
@@ -112,7 +115,9 @@ MORE = [
     ("two-blocks-moved", f"gold c6:G.{X_STAR_WEST} c3:G.{X} g7:T.{X} removed=0,0", "c6- c3- c4:G.stop"),
     ("moved-opponent-block", DUEL, "c3- c4:G.stop e7- e5:T.star"),
     ("top-changed-in-place", DUEL, "e7:T.cross"),
-    ("rolled-diagonally", DUEL, "c3- b2:G.star"),
+    ("star-rolled-up", DUEL, "c3- b2:G.star"),
+    ("x-one-diagonal", STARRY, "c3- b4:G.x"),
+    ("stop-must-not-hop", f"gold d4:G.hoops/north=star a7:T.{X} removed=0,0", "d4- e5:G.stop"),
     ("no-hop-possible", VARIANT.replace("c3", "b1").replace(X, STAR, 1).replace("c5", "b3"), "b1- a1:G.x"),
     ("side-by-side", VARIANT.replace("c5", "c4") + f" a1:G.{X}", "a1- a2:G.stop"),
     ("side-by-side", VARIANT + " hop_forfeited_when_stuck=true", "c3- c4:G.stop"),
@@ -178,6 +183,26 @@ def test_set_up_rule_and_its_near_miss(rule):
         GAME.table.set_up({**START, **wrong})
     assert rule in [breach.rule for breach in raised.value.breaches]
     assert GAME.table.set_up({**START, **fine}).to_move == "gold"
+
+
+def test_what_the_remedies_say_makes_the_start():
+    swapped = {
+        place: {"gold": "teal", "teal": "gold"}.get(look[:4], look[:4]) + look[4:] for place, look in START.items()
+    }
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.table.set_up(swapped)
+    moved = dict.fromkeys(START, EMPTY)
+    for breach in raised.value.breaches:
+        start, end = breach.places
+        assert breach.remedy == f"Move it from {start} to {end}."
+        moved[end] = swapped[start]
+    assert moved == START
+
+
+def test_a_side_without_blocks_is_told_as_such():
+    bare = {place: EMPTY if look.startswith("gold") else look for place, look in START.items()}
+    with pytest.raises(IllegalTurnError, match="There is no gold block on the board"):
+        GAME.table.set_up(bare, anywhere=True)
 
 
 def test_every_rule_has_a_case():

@@ -141,7 +141,7 @@ def test_counting_starts_anew_when_a_block_leaves():
     state = GAME.notation.parse_state("gold c6:G.x/north=slider a1:G.x? e7:T.x? removed=0,0 repetition_draw=true")
     state = GAME.rules.apply(state, GAME.notation.parse_turn(state, "a1-a2=stop"))
     state = GAME.rules.apply(state, next(turn for turn in GAME.rules.legal_turns(state) if turn.rolled_to == ("f7",)))
-    assert GAME.notation.format_state(state).count("1*") == 2
+    assert GAME.notation.format_state(state).count("1*") == 3
     state = GAME.rules.apply(state, GAME.notation.parse_turn(state, "c6 off"))
     assert GAME.notation.format_state(state).count("1*") == 1
 

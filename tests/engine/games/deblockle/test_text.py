@@ -85,11 +85,11 @@ def test_states_are_read_leniently(text):
         ("gold c3:G.x? c5:T.x? blocks_gold=--3", "takes a whole number"),
         ("gold c3:G.x? c5:T.x? announced=gold", "cannot read 'gold' as an announcement"),
         ("gold c3:G.x? c5:T.x? announced=red:resign", "expected one of gold, teal, all"),
-        ("gold c3:G.x? c5:T.x? announced=all:resign", "means nothing in this game"),
-        ("gold c3:G.x? c5:T.x? announced=gold:sneeze", "means nothing in this game"),
+        ("gold c3:G.x? c5:T.x? announced=all:resign", "not something to say in this game"),
+        ("gold c3:G.x? c5:T.x? announced=gold:sneeze", "not something to say in this game"),
         ("over c5:T.x? removed=1,0 announced=gold:resign", "removed every block"),
         ("gold c3:G.x? c5:T.x? announced=gold:repetition", "no draw by repetition was agreed"),
-        ("gold c3:G.x? c5:T.x? repetition_draw=on announced=gold:repetition", "came up 0 times"),
+        ("gold c3:G.x? c5:T.x? repetition_draw=on announced=gold:repetition", "came up once"),
     ],
 )
 def test_bad_states_name_the_part_and_what_was_expected(text, message):
@@ -167,27 +167,84 @@ def test_turns_are_read_leniently(text, strict):
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ("", UnreadableError, "names 0 squares"),
-        ("c3", UnreadableError, "names 1 squares"),
-        ("c3-c4-c5-c6", UnreadableError, "names 4 squares"),
+        ("", UnreadableError, "names no square"),
+        ("c3", UnreadableError, "says no more than c3"),
+        ("c3-c4-c5-c6", UnreadableError, "more than three squares"),
         ("c3-c9", UnreadableError, "at column 5"),
         ("c3-c4=moon", UnreadableError, "'moon' at column 7"),
         ("c3-c4=stop!", UnreadableError, "'!' at column 11"),
-        ("c3-b3=slider", AmbiguousError, "fits 4 turns: c3-b3=slider-b1"),
-        ("c3-b3", AmbiguousError, "fits 4 turns"),
+        (
+            "c3-b3=slider",
+            AmbiguousError,
+            "slider: say where the block goes from b3, b1, a3, g3 or b7, such as c3-b3=slider-b1",
+        ),
+        ("c3-b3", AmbiguousError, "brings up the slider"),
         ("a1-a2=stop", IllegalTurnError, "no block stands there"),
         ("c3-c4=stop-c5", IllegalTurnError, "must stay there"),
-        ("c3-a1", IllegalTurnError, "no legal turn is like that"),
+        ("c3-a1", IllegalTurnError, "must stay there; it went on to a1"),
         ("e7-d7=slider-d1", IllegalTurnError, "gold's turn"),
-        ("c3 off", IllegalTurnError, "no legal turn"),
+        ("c3 off", IllegalTurnError, "can't roll star up onto d6"),
         ("c3-c4|d3=stop-c4", IllegalTurnError, "not legal"),
-        ("c3-b3=slider-b1|b7", IllegalTurnError, "no legal turn"),
-        ("c3-c4|d3=stop", IllegalTurnError, "no legal turn"),
+        ("c3-b3=slider-b1|b7", UnreadableError, "several squares to start or end on"),
+        ("c3-c4|d3=stop", IllegalTurnError, "After a roll from c3 to d3 the gold block shows hoops, not stop"),
     ],
 )
 def test_bad_turns_say_why(text, error, message):
     with pytest.raises(error, match=message):
         GAME.notation.parse_turn(DUEL, text)
+
+
+@pytest.mark.parametrize(
+    ("state", "text", "rule"),
+    [
+        ("gold b4:G.slider/north=stop g7:T.stop/north=x removed=0,0", "b4-b5", "star-rolled-up"),
+        ("gold d5:G.slider/north=x a7:T.stop/north=x removed=0,0", "d5-d6", "rolled-onto-star"),
+        ("gold c2:G.x/north=slider g7:T.x? removed=0,0", "c2-d2", "wrong-goal"),
+        ("gold c2:G.x/north=slider g7:T.x? removed=0,0", "c2-d2=star-off", "wrong-goal"),
+        ("gold c3:G.x/north=star c4:T.x? removed=0,0", "c3-c4", "roll-blocked"),
+        ("gold c3:G.x/north=star c4:T.x? removed=0,0", "c4-c5", "moved-opponent-block"),
+        ("gold b1:G.star/north=slider b2:T.x? removed=0,0", "b1-a1", "no-hop-possible"),
+        ("gold c3:G.x/north=star c5:T.x? removed=0,0 side_by_side=false", "c3-c4", "side-by-side"),
+        ("gold c3:G.star/north=slider g7:T.x? removed=0,0", "c3-b3=cross-b4", "symbol-not-possible"),
+        ("gold c3:G.star/north=slider g7:T.x? removed=0,0", "c3-d4=stop", "rolled-diagonally"),
+        ("gold c3:G.star/north=slider g7:T.x? removed=0,0", "c3-c5=cross", "rolled-too-far"),
+        ("gold c3:G.star/north=slider g7:T.x? removed=0,0", "c3-c3=stop", "no-roll"),
+        ("gold c6:G.x/north=slider g7:T.x? removed=0,0", "c6-d6=star-d6", "not-removed"),
+        ("over c5:T.x? removed=1,0", "c5-c4", "game-over"),
+    ],
+)
+def test_every_illegal_turn_that_is_written_names_its_rule(state, text, rule):
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.notation.parse_turn(GAME.notation.parse_state(state), text)
+    assert raised.value.breaches[0].rule == rule
+
+
+@given(positions(), st.data())
+def test_two_squares_side_by_side_are_the_roll_and_nothing_else(position, data):
+    state = GAME.notation.parse_state(oracle.text(position))
+    start = data.draw(st.sampled_from(list(position["blocks"])))
+    column, row = "abcdefg".index(start[0]), int(start[1])
+    beside = [(column - 1, row), (column + 1, row), (column, row - 1), (column, row + 1)]
+    rolled = data.draw(st.sampled_from([f"{'abcdefg'[c]}{r}" for c, r in beside if 0 <= c < 7 and 1 <= r <= 7]))
+    may = [turn for turn in oracle.legal(position) if turn[:2] == (start, rolled)]
+    if len(may) == 1:
+        turn = GAME.notation.parse_turn(state, f"{start}-{rolled}")
+        assert (turn.start, turn.rolled_to, turn.top, turn.end) == (start, (rolled,), *may[0][2:])
+    else:
+        with pytest.raises(AmbiguousError if may else IllegalTurnError) as raised:
+            GAME.notation.parse_turn(state, f"{start}-{rolled}")
+        assert may or raised.value.breaches
+
+
+def test_hidden_faces_are_asked_for():
+    state = GAME.notation.parse_state("gold c3:G.x? e7:T.x? removed=0,0")
+    with pytest.raises(AmbiguousError, match=r"could bring up the .*hoops.*: say which, such as c3-c4="):
+        GAME.notation.parse_turn(state, "c3-c4")
+
+
+def test_a_state_that_is_typed_stands_for_the_first_time():
+    state = GAME.notation.parse_state("gold c3:G.x? c5:T.x? repetition_draw=on")
+    assert GAME.notation.format_state(state).count("seen=1*") == 1
 
 
 def test_illegal_turns_carry_their_breaches():
