@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from common.phrases import listed
 from engine.api import Appearance, Breach
 from engine.games.diaballik.state import (
     EVERY,
@@ -72,22 +73,49 @@ class _RelaxedTurn(NamedTuple):
 
 def breaches_of_result(turn: TurnInProgress, result: Side) -> tuple[Breach, ...]:
     """What is wrong with a turn that left the mover's pieces and ball so, no legal turn having that result."""
+    if (turn.pieces & ~result.pieces, result.pieces & ~turn.pieces) == (1 << turn.ball, 1 << result.ball):
+        return (_carried(turn.ball, result.ball),)
+    changed = set_of(turn.ball, result.ball) | (turn.pieces ^ result.pieces)
     for length in range(1, MOST_ACTIONS + 2):
         for laxity in _RELAXATIONS:
             found = _search(_RelaxedTurn(turn, laxity.moves, laxity.passes), result, length, laxity)
-            if found is not None:
-                return _judged(turn, found)
+            if found is not None and laxity.moves > MOST_MOVES:
+                return (_too_many_moves(turn, result),)
+            breach = None if found is None else _judged(turn, found)
+            if breach is not None and set(breach.places) <= {*GRID.names_of(changed), *_barring(turn, result)}:
+                return (breach,)
     return _unexplained(turn, result)
 
 
-def _judged(turn: TurnInProgress, done: tuple[Action, ...]) -> tuple[Breach, ...]:
+def _barring(turn: TurnInProgress, result: Side) -> tuple[str, ...]:
+    """The squares of pieces that stand in somebody's way, which a breach may name though nothing changed there."""
+    return GRID.names_of((turn.foes | turn.pieces) & (turn.foes | result.pieces))
+
+
+def _judged(turn: TurnInProgress, done: tuple[Action, ...]) -> Breach:
+    """The breach of the first forbidden action; where the piece with the ball went is said of where it stands now."""
     now = turn
-    for action in done:
+    for number, action in enumerate(done):
         breach = breach_of(now, action)
         if breach is not None:
-            return (breach,)
+            end = action.end
+            for later in done[number + 1 :]:
+                end = later.end if not later.passes and later.start == end else end
+            return _carried(action.start, end) if breach.rule == "carrier-moved" else breach
         now = now.after(action)
     raise AssertionError(f"{done} breaks no rule, so its result is legal")
+
+
+def _too_many_moves(turn: TurnInProgress, result: Side) -> Breach:
+    places = GRID.names_of(turn.pieces ^ result.pieces)
+    return Breach("too-many-moves", f"Two moves don't do that: {listed(places)} changed.", TAKE_BACK, places)
+
+
+def _carried(start: int, end: int) -> Breach:
+    """The breach of moving the piece that has the ball."""
+    sentence = f"The piece with the ball went from {PLACES[start]} to {PLACES[end]}."
+    remedy = f"Put it back on {PLACES[start]}; it may move once the ball is passed."
+    return Breach("carrier-moved", sentence, remedy, (PLACES[start], PLACES[end]))
 
 
 def _search(now: _RelaxedTurn, result: Side, length: int, laxity: _Relaxation) -> tuple[Action, ...] | None:
@@ -149,24 +177,13 @@ def _unexplained(turn: TurnInProgress, result: Side) -> tuple[Breach, ...]:
     places = GRID.names_of(gone | came)
     carried = gone >> turn.ball & 1 and came >> result.ball & 1
     if carried:
-        sentence = f"The piece with the ball went from {PLACES[turn.ball]} to {PLACES[result.ball]}."
-        remedy = f"Put it back on {PLACES[turn.ball]}; it may move once the ball is passed."
-        found.append(Breach("carrier-moved", sentence, remedy, (PLACES[turn.ball], PLACES[result.ball])))
+        found.append(_carried(turn.ball, result.ball))
     if GOAL[turn.player] >> result.ball & 1 or not carried:
         line = None if turn.ball == result.ball else pass_line_breach(turn, turn.ball, result.ball)
         if line is not None:
             found.append(line)
     if places and not (carried and len(places) == 2):
-        moved = gone.bit_count()
-        found.append(
-            Breach(
-                "too-many-moves",
-                f"{moved} {'piece' if moved == 1 else 'pieces'} went further than two moves allow: "
-                f"{', '.join(places)}.",
-                TAKE_BACK,
-                places,
-            )
-        )
+        found.append(_too_many_moves(turn, result))
     return tuple(found)
 
 
@@ -249,9 +266,12 @@ def _own(before: DiaballikState, shown: Shown) -> list[Breach]:
     mover = str(before.to_move)
     side = _as_side(shown)
     was = before.side(mover)
-    if side is None or side == was or canonical(begun(before, mover), side) is not None:
+    if side is None or side == was:
         return []
-    return list(breaches_of_result(begun(before, mover), side))
+    # Where a piece stands on one of the opponent's that is told by itself; the way there may be as good as any.
+    turn = begun(before, mover)
+    turn = turn._replace(foes=turn.foes & ~side.pieces)
+    return [] if canonical(turn, side) is not None else list(breaches_of_result(turn, side))
 
 
 def _moved(old: int, new: int) -> Moved:
@@ -307,11 +327,14 @@ def _balls(before: DiaballikState, player: str, shown: Shown) -> list[Breach]:
         return [Breach("ball-missing", sentence, remedy, (was,))]
     if shown.balls.bit_count() > 1:
         places = GRID.names_of(shown.balls)
+        surplus = [place for place in places if place != was]
         return [
             Breach(
                 "ball-added",
                 f"{player.capitalize()} has a ball on {' and on '.join(places)}.",
-                f"Leave one ball on {player}'s pieces.",
+                f"Take the ball off the {'piece' if len(surplus) == 1 else 'pieces'} on {listed(surplus)}."
+                if len(surplus) < len(places)
+                else "Leave the ball on one of them only.",
                 places,
             )
         ]

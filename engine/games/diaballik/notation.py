@@ -2,7 +2,8 @@
 
 A turn is its actions in order, parted by spaces: ``a1-a2`` a move, ``d1*e1`` a pass; ``anti-play`` at the end announces
 it. Read leniently, case and spaces don't matter, ``to``, ``x`` or a space do for any mark, squares may be strung
-together (``a1-a2-a3``), and any order of actions that leads to the same result gives the same turn.
+together (``a1-a2-a3``, ``a1a2a3``), a piece may go two squares straight on (``a1-a3``), and any order of actions that
+leads to the same result gives the same turn.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ from typing import NamedTuple
 
 from common.phrases import listed
 from engine.api import OptionValue
+from engine.errors import IllegalTurnError
 from engine.games.diaballik import state_text
 from engine.games.diaballik.announcements import ANTI_PLAY
 from engine.games.diaballik.state import (
+    GRID,
+    NEAR,
     PLACES,
     PLAYERS,
     SIZE,
@@ -25,6 +29,7 @@ from engine.games.diaballik.state import (
     DiaballikState,
     DiaballikTurn,
     Side,
+    between_squares,
     options_from,
 )
 from engine.games.diaballik.turns import TurnInProgress, begun, canonical, outcome_of
@@ -65,9 +70,21 @@ def parse_turn(state: DiaballikState, text: str, player: str | None = None) -> D
     actions = _as_actions(turn, pairs)
     written = DiaballikTurn(turn.player, actions, claims)
     breaches = breaches_of_actions(state, written)
-    if breaches:
-        raise not_legal(repr(text), breaches)
-    return canonical_turn(state, written)
+    if not breaches:
+        return canonical_turn(state, written)
+    empty = _first_empty(turn, actions)
+    if empty is not None and breaches[0].places[:1] == (PLACES[empty],):
+        raise IllegalTurnError(f"{text!r} is not legal here: no piece stands on {PLACES[empty]}")
+    raise not_legal(repr(text), breaches)
+
+
+def _first_empty(turn: TurnInProgress, actions: tuple[Action, ...]) -> int | None:
+    """The first square that an action starts from though nothing stands there then."""
+    for action in actions:
+        if not (turn.pieces | turn.foes) >> action.start & 1:
+            return action.start
+        turn = turn.after(action)
+    return None
 
 
 def canonical_turn(state: DiaballikState, turn: DiaballikTurn) -> DiaballikTurn:
@@ -126,8 +143,7 @@ def _read(text: str) -> tuple[list[tuple[int, int, bool | None]], bool]:
                 said = _SAYS.get(token.text, {"passes": True, "moves": False}.get(token.kind, said))
             end = square()
             pairs.append((start, end, said))
-            # A mark right after a pair goes on from there: a1-a2-a3.
-            if waiting[-1].kind != "mark":
+            if waiting[-1].kind != "mark" and not _goes_on(end, waiting):
                 break
             start, said = end, None
     if not pairs:
@@ -135,16 +151,41 @@ def _read(text: str) -> tuple[list[tuple[int, int, bool | None]], bool]:
     return pairs, claims
 
 
+def _goes_on(end: int, waiting: list[_Token]) -> bool:
+    """Whether the next square is a further step from ``end``, as in a1a2a3, and does not begin another pair."""
+    rest = [token.kind for token in reversed(waiting)]
+    squares = next(number for number, kind in enumerate(rest) if kind != "square")
+    begins_another = rest[squares] == "mark"
+    return (squares - begins_another) % 2 == 1 and bool(NEAR[end] >> SQUARE_OF[waiting[-1].text] & 1)
+
+
 def _as_actions(turn: TurnInProgress, pairs: list[tuple[int, int, bool | None]]) -> tuple[Action, ...]:
-    """The pairs as actions: what isn't said to be a move or a pass is a pass where the ball is."""
-    actions = []
-    ball = turn.ball
+    """The pairs as actions: what isn't said to be a move or a pass is a pass where the ball is.
+
+    A move of two squares straight on over an empty one is two moves.
+    """
+    actions: list[Action] = []
+    now = turn
     for start, end, said in pairs:
-        passes = start == ball if said is None else said
-        actions.append(Action(start, end, passes))
-        if passes and start == ball:
-            ball = end
+        passes = start == now.ball if said is None else said
+        middle = _middle(now, start, end)
+        if passes or start == now.ball or middle is None:
+            steps = [Action(start, end, passes)]
+        else:
+            steps = [Action(start, middle, passes=False), Action(middle, end, passes=False)]
+        for action in steps:
+            if action.passes == (action.start == now.ball):
+                now = now.after(action)
+        actions += steps
     return tuple(actions)
+
+
+def _middle(now: TurnInProgress, start: int, end: int) -> int | None:
+    """The empty square between two that are two steps straight apart."""
+    taken = now.pieces | now.foes
+    between = between_squares(start, end) & ~taken
+    two_steps = sorted(GRID.apart(start, end)) == [0, 2]
+    return between.bit_length() - 1 if two_steps and between and now.pieces >> start & 1 else None
 
 
 def diagram(state: DiaballikState) -> str:

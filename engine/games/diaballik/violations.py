@@ -29,10 +29,11 @@ def whose_turn(state: DiaballikState, player: str, places: tuple[str, ...]) -> B
         return game_over(places)
     if player == state.to_move:
         return None
+    remedy = f"Put everything back as it was; {state.to_move} plays."
     if not can_act(begun(state, player)):
         sentence = f"{player.capitalize()} can neither move nor pass, so {state.to_move} plays."
-        return Breach("no-action-left", sentence, TAKE_BACK, places)
-    return Breach("not-your-turn", f"It is {state.to_move}'s turn, not {player}'s.", TAKE_BACK, places)
+        return Breach("no-action-left", sentence, remedy, places)
+    return Breach("not-your-turn", f"It is {state.to_move}'s turn, not {player}'s.", remedy, places)
 
 
 def breaches_of_actions(state: DiaballikState, turn: DiaballikTurn) -> tuple[Breach, ...]:
@@ -88,7 +89,9 @@ def breach_of(now: TurnInProgress, action: Action) -> Breach | None:
     if GOAL[now.player] >> now.ball & 1:
         return _after_the_goal(now, places)
     if now.ended:
-        return Breach("game-over", "Anti-play has ended the game in mid-turn.", TAKE_BACK, places)
+        sentence = f"{now.player.capitalize()} has already won by anti-play, before {start} to {end}."
+        left = f"the ball on {start}" if action.passes else f"the piece on {start} where it is"
+        return Breach("game-over", sentence, f"Leave {left}: the game is over.", places)
     if now.foes >> action.start & 1:
         if action.passes:
             sentence = f"The piece on {start} is {other(now.player)}'s, and so is its ball."
@@ -117,7 +120,7 @@ def _move_breach(now: TurnInProgress, action: Action, places: tuple[str, ...]) -
             return Breach("square-taken", sentence, TAKE_BACK, (start, over, end))
         if (rows, columns) == (1, 1):
             return Breach("moved-diagonally", f"{start} to {end} is a diagonal step.", TAKE_BACK, places)
-        sentence = f"{start} to {end} is {rows + columns} steps; write every step as a move of its own."
+        sentence = f"{start} to {end} is {rows + columns} steps; a turn has {MOST_MOVES} moves of one square."
         return Breach("too-many-moves", sentence, TAKE_BACK, places)
     if not now.moves_left:
         sentence = f"Moving {start} to {end} is one move too many; a turn has {MOST_MOVES}."

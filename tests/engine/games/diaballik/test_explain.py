@@ -238,3 +238,62 @@ def test_apply_refuses_with_breaches():
     with pytest.raises(EngineError) as raised:
         GAME.rules.apply(GAME.notation.parse_state(f"white {START}"), turn)
     assert [breach.rule for breach in raised.value.breaches] == ["not-your-turn"]
+
+
+@pytest.mark.parametrize(
+    ("text", "change", "rule", "places"),
+    [
+        (
+            "black black:a6,b1,c1,d1*,e1,f1,g1 white:a7,b7,c7,d7*,e7,f7,g7",
+            "a6- a7:b",
+            "square-taken",
+            ("a6", "a7"),
+        ),
+        (
+            "black black:c2,d3,f3,b4,b5,c6*,d6 white:b2,e2,d4*,f5,b6,e6,d7",
+            "c6- b7:B",
+            "carrier-moved",
+            ("c6", "b7"),
+        ),
+        (
+            "black black:d1,d3,e3,c5*,b6,b7,d7 white:b1,c1,b3,d6,e6,f6,c7*",
+            "c5- b4:B",
+            "carrier-moved",
+            ("c5", "b4"),
+        ),
+    ],
+)
+def test_only_what_was_done_is_told(text, change, rule, places):
+    state = GAME.notation.parse_state(text)
+    (breach,) = GAME.table.explain(state, changed(state, change))
+    assert (breach.rule, breach.places) == (rule, places)
+
+
+def test_the_ball_that_is_too_many_is_named():
+    state = GAME.rules.new()
+    (breach,) = GAME.table.explain(state, changed(state, "e1:B"))
+    assert breach.remedy == "Take the ball off the piece on e1."
+
+
+def test_who_is_not_to_move_is_told_who_plays():
+    state = GAME.rules.new()
+    (breach,) = GAME.table.explain(state, changed(state, "a7- a6:w"))
+    assert breach.remedy == "Put everything back as it was; black plays."
+
+
+def test_every_piece_of_a_wrong_start_is_told_where_it_goes():
+    start = GAME.table.appearance(GAME.rules.new())
+    with pytest.raises(EngineError) as raised:
+        GAME.table.set_up(GAME.table.appearance(GAME.rules.new({"start": "variant"})))
+    assert sorted(breach.remedy for breach in raised.value.breaches) == [
+        "Move it from b1 to b7.",
+        "Move it from b7 to b1.",
+        "Move it from f1 to f7.",
+        "Move it from f7 to f1.",
+    ]
+    with pytest.raises(EngineError) as raised:
+        GAME.table.set_up({**start, "a1": EMPTY, "a2": start["a1"], "b1": EMPTY})
+    assert [breach.remedy for breach in raised.value.breaches] == [
+        "Put 1 more black on the board on b1.",
+        "Move it from a2 to a1.",
+    ]

@@ -133,7 +133,7 @@ def test_automatic_anti_play_ends_the_game_at_once():
     after = play(state, "a2-a3")
     assert (after.to_move, GAME.rules.outcome(after).winner) == (None, "black")
     assert GAME.notation.parse_state(GAME.notation.format_state(after)) == after
-    with pytest.raises(IllegalTurnError, match="ended the game in mid-turn"):
+    with pytest.raises(IllegalTurnError, match="already won by anti-play"):
         GAME.notation.parse_turn(state, "a2-a3 c1*b1")
 
 

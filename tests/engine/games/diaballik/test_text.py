@@ -275,3 +275,41 @@ def test_the_texts_shown_are_read():
     assert len(blocks) == 2
     assert GAME.notation.format_state(GAME.notation.parse_state(blocks[0])) == blocks[0]
     assert GAME.notation.parse_state(blocks[1]) == GAME.rules.new()
+
+
+@pytest.mark.parametrize("text", ["a1-a3", "a1 a2 a3", "a1a2a3", "a1-a2 a3", "a1->a2->a3", "A1 A3"])
+def test_two_steps_of_one_piece_may_be_strung_together(text):
+    assert GAME.notation.format_turn(GAME.notation.parse_turn(START, text)) == "a1-a2 a2-a3"
+
+
+@pytest.mark.parametrize(
+    ("text", "strict"),
+    [
+        ("a1 a2 a3 d1 e1", "a1-a2 a2-a3 d1*e1"),
+        ("a1a2b1b2d1e1", "a1-a2 b1-b2 d1*e1"),
+        ("a1-a3 d1 e1", "a1-a2 a2-a3 d1*e1"),
+    ],
+)
+def test_squares_without_marks_are_pairs_or_go_on(text, strict):
+    assert GAME.notation.format_turn(GAME.notation.parse_turn(START, text)) == strict
+
+
+def test_an_empty_square_breaks_no_rule_about_the_opponent():
+    with pytest.raises(IllegalTurnError, match="no piece stands on a2") as raised:
+        GAME.notation.parse_turn(START, "a2-a3")
+    assert raised.value.breaches == ()
+
+
+def test_after_anti_play_has_won_nothing_is_to_be_put_back():
+    state = GAME.notation.parse_state(
+        "black black:a3,b3,c1,d1*,e2,f1,g1 white:a4,b4,c4,d4*,e4,f4,g4 antiplay=automatic"
+    )
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.notation.parse_turn(state, "e2-e3 f1-f2")
+    (breach,) = raised.value.breaches
+    assert (breach.rule, breach.remedy) == ("game-over", "Leave the piece on f1 where it is: the game is over.")
+
+
+def test_a_state_that_is_typed_stands_for_the_first_time():
+    text = GAME.notation.format_state(GAME.notation.parse_state(f"{STRICT} repetition_draw=true"))
+    assert text.count("seen=1*") == 1
