@@ -39,6 +39,12 @@ TOWERS_TO_WIN = 5
 UNREACHABLE = 99
 """The distance to a square that can't be reached."""
 
+SHARED_AT_MOST = 3
+"""Dice that both show this or less may be added up for one colour."""
+
+Path = tuple[int, ...]
+"""The squares of one move: where the piece stood, any squares named on its way, where it stops."""
+
 Stack = tuple[int, ...]
 Stacks = tuple[Stack, ...]
 

@@ -11,7 +11,9 @@ from engine.games.blockade.board import (
     COLOURS,
     LARGE,
     LETTERS,
+    OWNED,
     PLACES,
+    Path,
     colour_of,
     distances,
     is_blockade,
@@ -23,9 +25,10 @@ from engine.games.blockade.board import (
     size_of,
     walls_against,
 )
-from engine.games.blockade.moves import Path, Played, allocations, play
+from engine.games.blockade.moves import Played, allocations, play
 from engine.games.blockade.showing import is_whole_turn
 from engine.games.blockade.state import BlockadeState, appearance_of, breach_of_timing, check_looks
+from engine.games.blockade.violations import black_moved
 
 _PIECE_OF: Mapping[LookName, int] = {
     name_of(piece_of(colour, size)): piece_of(colour, size) for colour in range(len(LETTERS)) for size in (1, 2, 3)
@@ -60,11 +63,12 @@ class _Change:
         assert before.to_move is not None
         assert before.roll is not None
         self.player = before.to_move
-        self.most = max(max(points) for points in allocations(before.roll))
+        self.most = tuple(max(points) for points in zip(*allocations(before.roll), strict=True))
         self.way = distances(walls_against(before.stacks, self.player))
         self.gone: list[tuple[int, int]] = []
         self.come: list[tuple[int, int]] = []
         self.capped: list[tuple[int, int]] = []
+        self.black_moves: list[Path] = []
         # Squares where black may have been taken off are judged last: a piece may have come onto it instead.
         for square in sorted(changed, key=lambda square: is_blockade(self.stacks[square])):
             self._look_at(square)
@@ -78,6 +82,8 @@ class _Change:
         piece = _PIECE_OF[look]
         for depth in range(1, len(stack)):
             uncovers_black = any(colour_of(lifted) == BLACK for lifted in stack[-depth:])
+            if stack[-1 - depth] == piece and colour_of(stack[-1]) == BLACK and self._has_moved(stack[-1], square):
+                return
             if stack[-1 - depth] == piece and not (uncovers_black and self._may_have_come(piece, square)):
                 self.gone += [(square, lifted) for lifted in reversed(stack[-depth:])]
                 return
@@ -90,14 +96,35 @@ class _Change:
             return
         self.come.append((square, piece))
 
+    def _has_moved(self, black: int, start: int) -> bool:
+        """Whether a cap lies where no tower can be, so that it was moved there from ``start``; notes that it was."""
+        for square, piece in self.capped:
+            stack = self.stacks[square]
+            small = piece_of(colour_of(stack[0]), 1)
+            if piece == black and not makes_tower((*stack, small), self.before.options.tower):
+                self.capped.remove((square, piece))
+                self.black_moves.append((start, square))
+                return True
+        return False
+
     def _may_have_come(self, piece: int, square: int) -> bool:
-        return any(lifted == piece for _, lifted in self.gone) or self._same_below(piece, square) is not None
+        """Whether such a piece may have come to a square with the points there are."""
+        starts = [start for start, lifted in self.gone if lifted == piece]
+        hidden = self._same_below(piece, square)
+        if hidden is not None:
+            starts.append(hidden)
+        return any(self.way[start][square] <= self._points_of(piece) for start in starts)
+
+    def _points_of(self, piece: int) -> int:
+        """The most steps that pieces of its colour may take."""
+        colours = OWNED[self.player]
+        return self.most[colours.index(colour_of(piece))] if colour_of(piece) in colours else 0
 
     def breaches(self) -> tuple[Breach, ...]:
         """All breaches, those of the moves first."""
         moves, lost, found = self._matched()
         played = self._played(moves)
-        breaches = [*self._capping(played), *played.breaches]
+        breaches = [*map(black_moved, self.black_moves), *self._capping(played), *played.breaches]
         breaches += [_gone(square, piece) for square, piece in lost]
         breaches += [_added(square, piece) for square, piece in found]
         if not breaches:
@@ -145,7 +172,7 @@ class _Change:
             if square != start
             and stack[-1] == piece
             and resting_fault(piece, stack) is None
-            and self.way[start][square] <= self.most
+            and self.way[start][square] <= self._points_of(piece)
         ]
         return min(squares, key=lambda square: self.way[start][square], default=None)
 
@@ -163,10 +190,12 @@ class _Change:
             if new_tower and colour_of(stack[-1]) == BLACK and seen != name_of(stack[-1]):
                 colour, black = COLOURS[colour_of(stack[0])], name_of(stack[-1])
                 if seen.startswith(COLOURS[BLACK]):
+                    is_smaller = size_of(_PIECE_OF[seen]) < size_of(stack[-1])
+                    why = "and a larger one is left" if is_smaller else f"but every {seen} is on another tower"
                     yield Breach(
                         "largest-black-first",
-                        f"The new {colour} tower on {place} has a {seen} piece, and a larger one is left.",
-                        f"Take a {black} for {place} instead.",
+                        f"The new {colour} tower on {place} has a {seen}, {why}.",
+                        f"Put a {black} on {place} instead.",
                         (place,),
                     )
                 elif seen == name_of(stack[-2]):

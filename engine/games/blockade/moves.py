@@ -13,9 +13,11 @@ from engine.games.blockade.board import (
     CLEAR,
     LARGE,
     OWNED,
+    SHARED_AT_MOST,
     TOWERS_TO_WIN,
     UNREACHABLE,
     BlockadeOptions,
+    Path,
     Stack,
     Stacks,
     cap,
@@ -31,12 +33,6 @@ from engine.games.blockade.board import (
     walls_against,
 )
 from engine.games.blockade.state import BlockadeState, Dice
-
-Path = tuple[int, ...]
-"""The squares of one move: where the piece stood, any squares named on its way, where it stops."""
-
-SHARED_AT_MOST = 3
-"""Dice that both show this or less may be added up for one colour."""
 
 
 def allocations(dice: Dice) -> tuple[Dice, ...]:
@@ -83,6 +79,7 @@ class _TurnPlayer:
         self.stacks: list[Stack] = list(state.stacks)
         self.way = distances(walls_against(state.stacks, player))
         self.used = [0, 0]
+        self.made: list[Path] = []
         self.breaches: list[Breach] = []
         self.won = False
 
@@ -95,7 +92,7 @@ class _TurnPlayer:
         self._rest(range(len(self.stacks)))
         used = (self.used[0], self.used[1])
         if dice is not None and not any(used[0] <= a and used[1] <= b for a, b in allocations(dice)):
-            self.breaches.append(violations.points(self.player, dice, used))
+            self.breaches.append(violations.points(self.player, dice, allocations(dice), used, self.made))
         return Played(tuple(self.stacks), used, tuple(dict.fromkeys(self.breaches)))
 
     def _move(self, path: Path) -> None:
@@ -111,6 +108,7 @@ class _TurnPlayer:
             self.breaches.append(violations.over_blockade(piece, path, walls))
             return
         self.used[OWNED[self.player].index(colour_of(piece))] += sum(steps)
+        self.made.append(path)
         self.stacks[start] = self.stacks[start][:-1]
         self.stacks[end] = (*self.stacks[end], piece)
         if start != end:

@@ -1,8 +1,8 @@
 """Turns as text: strict to write, lenient to read, and as a sentence for a person.
 
 A turn is its moves in order, each from a square to a square: ``a2-b3 e5-c3``, and ``stay`` when nothing moves. Read
-leniently, case doesn't matter, ``->``, ``to`` and ``x`` stand for the dash, commas and semicolons for the space, and
-squares on the way may be named: ``a2-a3-b4``.
+leniently, case doesn't matter, ``->``, ``to`` and ``x`` stand for the dash, commas and semicolons for the space, a
+space will do for the dash (``a2 b3``), and squares on the way may be named: ``a2-a3-b4``.
 """
 
 from __future__ import annotations
@@ -13,8 +13,19 @@ from collections.abc import Mapping
 from engine.api import OptionValue, Player
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.blockade import state_text
-from engine.games.blockade.board import BY_ROLL, COLOURS, EXACT, GRID, OWNED, PLACES, PLAYERS, name_of, options_from
-from engine.games.blockade.moves import Path, play
+from engine.games.blockade.board import (
+    BY_ROLL,
+    COLOURS,
+    EXACT,
+    GRID,
+    OWNED,
+    PLACES,
+    PLAYERS,
+    Path,
+    name_of,
+    options_from,
+)
+from engine.games.blockade.moves import play
 from engine.games.blockade.state import BlockadeState, BlockadeTurn, Move, breach_of_timing, outcome_of
 from engine.games.blockade.state_text import format_dice, format_stack
 from engine.games.blockade.turns import turn_of, turns_of
@@ -23,7 +34,7 @@ from engine.support.notation import unreadable
 format_state, parse_state = state_text.format_state, state_text.parse_state
 
 STAY = "stay"
-_STAYING = (STAY, "pass", "-", "")
+_STAYING = (STAY, "pass", "none", "nothing", "-", "")
 _TOKEN = re.compile(
     r"(?P<square>[a-e][1-5])|(?P<link>\s*(?:->|→|–|-|\bto\b|(?<=[1-5])to(?=[a-e])|x|:)\s*)|(?P<gap>[\s,;.+]+|\bthen\b|\band\b)"
 )
@@ -86,7 +97,7 @@ def written_turn(state: BlockadeState, text: str, player: Player | None = None) 
 
 
 def _read(text: str) -> tuple[Path, ...]:
-    if text.strip().lower() in _STAYING:
+    if text.strip(" \t.!").lower() in _STAYING:
         return ()
     paths: list[list[int]] = []
     joined = False
@@ -98,10 +109,9 @@ def _read(text: str) -> tuple[Path, ...]:
         position = match.end()
         if match["square"]:
             square = PLACES.index(match["square"])
-            if joined:
+            if joined or (paths and len(paths[-1]) == 1):
                 paths[-1].append(square)
             else:
-                _check_whole(text, paths, column)
                 paths.append([square])
                 column = match.start() + 1
             joined = False

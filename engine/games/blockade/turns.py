@@ -20,7 +20,7 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 
 from engine.api import Player
-from engine.games.blockade.board import BLACK, OWNED, PLACES, SIZE_LETTERS, Stack, Stacks, colour_of, size_of
+from engine.games.blockade.board import BLACK, OWNED, PLACES, SIZE_LETTERS, Path, Stack, Stacks, colour_of, size_of
 from engine.games.blockade.enumeration.alternating import WaysToEnds, alternating_ends
 from engine.games.blockade.enumeration.ends import (
     ColourEnds,
@@ -32,7 +32,7 @@ from engine.games.blockade.enumeration.ends import (
 from engine.games.blockade.enumeration.purse import Purse
 from engine.games.blockade.enumeration.reach import LayoutMove, Reached
 from engine.games.blockade.enumeration.terrain import Layout, merged_stack, movable_from, without_movable
-from engine.games.blockade.moves import Path, allocations
+from engine.games.blockade.moves import allocations
 from engine.games.blockade.state import BlockadeState, BlockadeTurn, Dice, Move
 from engine.support.lazy import LazySequence
 

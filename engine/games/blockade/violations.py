@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
+from common.phrases import counted, listed
 from engine.api import Breach, Place, Player
 from engine.games.blockade.board import (
     BASES,
@@ -18,10 +20,12 @@ from engine.games.blockade.board import (
     OWNED,
     PIECES_OF_A_SIZE,
     PLACES,
+    SHARED_AT_MOST,
     SIZES,
     SMALL,
     TOWERS_TO_WIN,
     BlockadeOptions,
+    Path,
     Stack,
     Stacks,
     colour_of,
@@ -88,23 +92,35 @@ def rested(rule: str, stack: Stack, height: int, square: int) -> Breach:
     )
 
 
-def points(player: Player, dice: tuple[int, int], used: tuple[int, int]) -> Breach:
-    """More steps were taken than the dice give."""
+def points(
+    player: Player,
+    dice: tuple[int, int],
+    allowed: Sequence[tuple[int, int]],
+    used: tuple[int, int],
+    paths: Sequence[Path],
+) -> Breach:
+    """More steps were taken than the dice give; ``allowed``: the ways to share them out, ``paths``: what was moved."""
     colours = [COLOURS[colour] for colour in OWNED[player]]
-    over = next((index for index in (0, 1) if used[index] > dice[index]), 0)
-    taken = " and ".join(f"{steps} with {colour}" for steps, colour in zip(used, colours, strict=True) if steps)
+    taken = listed(
+        [f"{counted(steps, 'step')} with {colour}" for steps, colour in zip(used, colours, strict=True) if steps]
+    )
     given = f"{dice[0]} for {colours[0]} and {dice[1]} for {colours[1]}"
-    if max(dice) <= 3 and sum(used) <= sum(dice):
+    places = tuple(dict.fromkeys(PLACES[square] for path in paths for square in (path[0], path[-1])))
+    if max(dice) <= SHARED_AT_MOST and sum(used) <= sum(dice):
+        over = 0 if used[0] > dice[0] else 1
         return Breach(
             "sum-for-one-colour",
-            f"The dice give {given}; added up they are for one colour only, but it took {taken} steps.",
-            f"Take {used[over] - dice[over]} back with {colours[over]}, or don't move {colours[1 - over]}.",
+            f"The dice give {given}; added up they are for one colour only, but this takes {taken}.",
+            f"Take {counted(used[over] - dice[over], 'step')} back with {colours[over]}, "
+            f"or don't move {colours[1 - over]}.",
+            places,
         )
-    return Breach(
-        "too-many-points",
-        f"The dice give {given}, but this takes at least {taken} steps.",
-        f"Take steps back with {colours[over]}.",
+    surplus = min(([max(0, used[at] - may[at]) for at in (0, 1)] for may in allowed), key=sum)
+    back = listed(
+        [f"{counted(steps, 'step')} with {colour}" for steps, colour in zip(surplus, colours, strict=True) if steps]
     )
+    sentence = f"The dice give {given}, but this takes at least {taken}."
+    return Breach("too-many-points", sentence, f"Take back {back}.", places)
 
 
 def impossibility(stacks: Stacks, options: BlockadeOptions) -> tuple[Place, str] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from common.phrases import listed
 from engine.api import Appearance, Breach, LookName, OptionValue, Place, Player, Unfinished
 from engine.errors import UnreadableError
 from engine.games.blokus_dice.invariants import check_position, crossed_off, name_on
@@ -22,11 +23,12 @@ from engine.games.blokus_dice.state import (
 )
 from engine.games.blokus_dice.turns import choices, settled, shapes_within_reach
 from engine.games.blokus_dice.violations import (
+    as_it_was,
     breach_of_playing,
     breaches_of_drawing,
+    drawn_over,
     no_strike_left,
     places_on,
-    square_taken,
     wrong_colour,
 )
 from engine.support.breaches import no_start
@@ -121,26 +123,22 @@ def _on_sheet(before: BlokusState, seat: int, changed: dict[int | None, int]) ->
     if wiped := changed.get(None):
         found.append(_wiped(before, seat, wiped))
     filled = before.sheets[seat].filled
+    if over := filled & every & ~changed.get(None, 0):
+        found.append(drawn_over(before, seat, over))
     for colour in sorted(set(drawn) - {hand}):
-        if taken := drawn[colour] & filled:
-            found.append(square_taken(places_on(before, seat, taken)))
         if rest := drawn[colour] & ~filled:
             found.append(wrong_colour(PLAYERS[seat], COLOURS[colour], COLOURS[hand], places_on(before, seat, rest)))
-    if hand in drawn:
-        breaches = breaches_of_drawing(before, seat, drawn[hand])
-        found += breaches or _out_of_reach(before, seat, drawn[hand])
+    # What of a shape is drawn over others is told already; the squares beside them are only a part of it.
+    if hand in drawn and not drawn[hand] & filled:
+        found += breaches_of_drawing(before, seat, drawn[hand]) or _out_of_reach(before, seat, drawn[hand])
     return found
 
 
 def _wiped(before: BlokusState, seat: int, wiped: int) -> Breach:
     places = places_on(before, seat, wiped)
-    looks = [
-        f"{place} {COLOURS[_colour_on(before, seat, square) or 0]}"
-        for place, square in zip(places, members(wiped), strict=True)
-    ]
-    return Breach(
-        "wiped", f"{', '.join(places)} no longer shows what was drawn.", f"Draw {', '.join(looks)} again.", places
-    )
+    shows = "shows" if len(places) == 1 else "show"
+    told = f"{listed(places)} no longer {shows} what was drawn."
+    return Breach("wiped", told, as_it_was(before, seat, wiped), places)
 
 
 def _out_of_reach(before: BlokusState, seat: int, squares: int) -> list[Breach]:

@@ -65,8 +65,27 @@ def wrong_colour(player: str, drawn: str, hand: str, places: tuple[Place, ...]) 
 
 
 def square_taken(places: tuple[Place, ...]) -> Breach:
-    """The breach of a player who draws over what is drawn already."""
-    return Breach("square-taken", f"{_named(places)} is filled already.", "Draw on empty squares only.", places)
+    """The breach of a player who would draw over what is drawn already."""
+    told = f"{_named(places)} {_is(places)} filled already."
+    return Breach("square-taken", told, "Draw on empty squares only.", places)
+
+
+def drawn_over(state: BlokusState, seat: int, squares: int) -> Breach:
+    """The breach of a player who has drawn over squares that were filled."""
+    places = places_on(state, seat, squares)
+    told = f"{_named(places)} {'was' if len(places) == 1 else 'were'} filled already, and {_is(places)} drawn over."
+    remedy = f"{as_it_was(state, seat, squares)} Draw on empty squares only."
+    return Breach("square-taken", told, remedy, places)
+
+
+def as_it_was(state: BlokusState, seat: int, squares: int) -> str:
+    """How to draw again what was filled there: ``Draw p1's a1 and a2 red again.``"""
+    parts = [
+        f"{_named(places_on(state, seat, drawn & squares))} {COLOURS[number]}"
+        for number, drawn in enumerate(state.sheets[seat].colours)
+        if drawn & squares
+    ]
+    return f"Draw {listed(parts)} again."
 
 
 def breaches_of_drawing(state: BlokusState, seat: int, squares: int) -> list[Breach]:
@@ -82,7 +101,10 @@ def _breaches_of_squares(state: BlokusState, seat: int, squares: int) -> Iterato
     if closed := squares & sheet.closed:
         places = places_on(state, seat, closed)
         yield Breach(
-            "closed-square", f"{_named(places)} is closed on this sheet.", "Draw the shape on open squares.", places
+            "closed-square",
+            f"{_named(places)} {_is(places)} closed on this sheet.",
+            "Draw the shape on open squares.",
+            places,
         )
     if taken := squares & filled.filled:
         yield square_taken(places_on(state, seat, taken))
@@ -102,7 +124,9 @@ def _breaches_of_squares(state: BlokusState, seat: int, squares: int) -> Iterato
             places,
         )
     elif filled.used >> sheet.number_of[name] & 1:
-        yield Breach("shape-used", f"{player} has drawn {name} before.", "Draw a shape not crossed off yet.", places)
+        yield Breach(
+            "shape-used", f"{player} has drawn the shape {name} before.", "Draw a shape not crossed off yet.", places
+        )
 
 
 def _breaches_of_touching(state: BlokusState, seat: int, squares: int) -> Iterator[Breach]:
@@ -116,7 +140,7 @@ def _breaches_of_touching(state: BlokusState, seat: int, squares: int) -> Iterat
             yield Breach(
                 "first-in-a-corner",
                 f"The first {colour} shape of {player} covers no corner square.",
-                f"Draw it so that it covers {_named(corners) or 'a corner'}.",
+                f"Draw it so that it covers {_named(corners, 'or') or 'a corner'}.",
                 (*places, *corners),
             )
         return
@@ -145,20 +169,22 @@ def _breaches_of_taking(state: BlokusState, seat: int, turn: BlokusTurn, squares
         return
     dice = ", ".join(map(str, state.dice))
     if turn.die not in state.dice:
-        why = f" for {name}, which stands in row {row}" if turn.die == row else ""
+        why = f" for the shape {name}, which stands in row {row}" if turn.die == row else ""
         yield Breach(
             "no-such-die",
             f"No die shows {turn.die}{why}: there are {dice}.",
             f"Take one of {dice}" + (", and cross out a strike for another row." if strikes_left(state, seat) else "."),
         )
     elif turn.strike and turn.die == row:
-        yield Breach("strike-not-needed", f"{name} stands in row {row}, which the die gives.", "Leave the strike.")
+        yield Breach(
+            "strike-not-needed", f"The shape {name} stands in row {row}, which the die gives.", "Leave the strike."
+        )
     elif turn.strike and not strikes_left(state, seat):
         yield no_strike_left(turn.player, name, row, filled.strikes, turn.places)
     elif not turn.strike and turn.die != row:
         yield Breach(
             "not-in-the-row",
-            f"The {turn.die} gives a shape of row {turn.die}, but {name} stands in row {row}.",
+            f"The {turn.die} gives a shape of row {turn.die}, but the shape {name} stands in row {row}.",
             f"Draw a shape of row {turn.die}, or cross out a strike."
             if strikes_left(state, seat)
             else f"Draw a shape of row {turn.die}.",
@@ -173,7 +199,9 @@ def strikes_left(state: BlokusState, seat: int) -> int:
 
 def no_strike_left(player: str, name: str, row: int, crossed_out: int, places: tuple[Place, ...]) -> Breach:
     """The breach of a player who draws a shape of another row with no strike left."""
-    sentence = f"{name} stands in row {row}, and {player} has no strike left for it: {crossed_out} are crossed out."
+    sentence = (
+        f"The shape {name} stands in row {row}, and {player} has no strike left for it: {crossed_out} are crossed out."
+    )
     return Breach("no-strike-left", sentence, "Draw a shape of a row that a die gives.", places)
 
 
@@ -183,14 +211,18 @@ def places_on(state: BlokusState, seat: int, squares: int) -> tuple[Place, ...]:
     return tuple(place_of(seat, names[square]) for square in members(squares))
 
 
-def _named(places: tuple[Place, ...]) -> str:
+def _named(places: tuple[Place, ...], joint: str = "and") -> str:
     """Places in words, on one sheet: ``p1's a1, a2 and b1``; empty where there are none."""
-    return f"{places[0].partition('.')[0]}'s {_bare(places)}" if places else ""
+    return f"{places[0].partition('.')[0]}'s {_bare(places, joint)}" if places else ""
 
 
-def _bare(places: tuple[Place, ...]) -> str:
+def _is(places: tuple[Place, ...]) -> str:
+    return "is" if len(places) == 1 else "are"
+
+
+def _bare(places: tuple[Place, ...], joint: str = "and") -> str:
     """The squares of places in words: ``a1, a2 and b1``."""
     squares = [place.partition(".")[2] for place in places]
     if len(squares) > _MOST_NAMED:
         return f"{', '.join(squares[:_MOST_NAMED])} and {len(squares) - _MOST_NAMED} more"
-    return listed(squares)
+    return listed(squares, joint)

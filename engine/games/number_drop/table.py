@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from common.phrases import listed
 from engine.api import Appearance, Breach, LookName, OptionValue, Place, Player, Unfinished
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.number_drop import flow
@@ -232,11 +233,15 @@ def _spoilt(before: NumberDropState, player: int, seen: dict[int, tuple[str, boo
                 tuple(f"{who}.{GRID.names[square]}" for square in changed),
             )
         )
-    if opened:
-        names = ", ".join(GRID.names[square] for square in opened)
-        sentence = f"The loop round {names} on {who}'s sheet is gone."
-        remedy = f"Draw it again round {names}."
-        found.append(Breach("loop-stays", sentence, remedy, tuple(f"{who}.{GRID.names[square]}" for square in opened)))
+    for loop in sheet.loops:
+        bare = [square for square in opened if loop >> square & 1]
+        if bare:
+            whole, names = listed(GRID.names_of(loop)), tuple(GRID.names[square] for square in bare)
+            told = f"{who}'s loop round {whole} no longer goes round {listed(names)}."
+            if len(bare) == loop.bit_count():
+                told = f"{who}'s loop round {whole} is gone."
+            remedy = f"Draw it round {whole} again."
+            found.append(Breach("loop-stays", told, remedy, tuple(f"{who}.{name}" for name in names)))
     return tuple(found)
 
 

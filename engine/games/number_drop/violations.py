@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from common.phrases import counted
+from common.phrases import counted, listed
 from engine.api import Breach
 from engine.games.number_drop import flow
 from engine.games.number_drop.components import STAR
@@ -38,11 +38,13 @@ from engine.games.number_drop.turns import digits_at, penalty_shapes, squares_of
 from engine.support.polyomino import Shape, fixed
 
 _ASKED = {
+    Phase.TILES: "the tiles are drawn",
+    Phase.ROLL: "{first} rolls",
     Phase.SETUP: "the first digits are written",
     Phase.PENALTY: "the penalty of tile {tile} is dropped",
     Phase.SLIDE: "a tile is slid",
     Phase.STAR_SLIDE: "the star's tile is slid",
-    Phase.DROP: "the shape {roll} is dropped",
+    Phase.DROP: "the shape {shape} is dropped",
 }
 
 
@@ -71,18 +73,20 @@ def _breach(rule: str, told: str, remedy: str, turn: NumberDropTurn | None = Non
 def _untimely(state: NumberDropState, player: int, turn: NumberDropTurn) -> Breach | None:
     """The breach of playing at the wrong time, or ``None``."""
     who = turn.player
-    take_back = "Take it back." if isinstance(turn, Slide) else f"Rub it out on {who}'s sheet."
+    take_back = "Take it back." if isinstance(turn, Slide) else f"Erase it from {who}'s sheet."
     if state.phase is Phase.OVER:
         return _breach("game-over", f"The game is over, but {who} plays on.", take_back, turn)
     if state.gone >> player & 1:
         return _breach("resigned", f"{who} has resigned, and the sheet is set aside.", take_back, turn)
+    if isinstance(turn, Combination) and not turn.squares and not state.combining >> player & 1:
+        told = f"There is no loop to do without: {who} has not just dropped a shape."
+        return _breach("drop-first", told, f"First, {_asked(state)}.", turn)
     if state.phase in (Phase.TILES, Phase.ROLL):
         if isinstance(turn, Combination):
             return _breach("drop-first", f"{who} draws a loop, but nothing was dropped in this turn.", take_back, turn)
         waits = "the tiles to be drawn" if state.phase is Phase.TILES else f"{state.to_move} to roll"
-        return _breach(
-            "roll-first", f"{who} plays, but the table waits for {waits}.", f"{take_back} Then do that.", turn
-        )
+        told = f"{who} plays, but the table waits for {waits}."
+        return _breach("roll-first", told, f"{take_back} Then {_asked(state)}.", turn)
     if state.combining >> player & 1 and not isinstance(turn, Combination):
         told = f"{who} has dropped already and may only draw a combination now."
         return _breach("not-your-turn", told, f"{take_back} Draw a loop, or say that you do without.", turn)
@@ -99,7 +103,13 @@ def _untimely(state: NumberDropState, player: int, turn: NumberDropTurn) -> Brea
 def _not_playing(state: NumberDropState, player: int, take_back: str, turn: NumberDropTurn) -> Breach:
     who = turn.player
     slot = state.slot
-    if state.phase is Phase.PENALTY and slot is not None and state.sheets[player].letters >> slot & 1:
+    protected = state.phase is Phase.PENALTY and slot is not None and bool(state.sheets[player].letters >> slot & 1)
+    if protected and isinstance(turn, Drop):
+        told = f"{who} drops the roll, but in a turn with a penalty nobody does."
+        return _breach(
+            "not-now", told, f"{take_back} Now {_asked(state)} by those who haven't circled its letter.", turn
+        )
+    if protected and slot is not None:
         told = f"{who} has circled the letter {LETTERS[slot]}, so its penalty isn't for {who}."
         return _breach("penalty-protected", told, take_back, turn)
     waiting = " and ".join(PLAYERS[each] for each in state.busy())
@@ -119,18 +129,23 @@ def _wrong_kind(state: NumberDropState, take_back: str, turn: NumberDropTurn) ->
     }
     if isinstance(turn, kinds.get(state.phase, (Slide,))):
         return None
-    tile = "" if state.slot is None else state.tiles[state.slot]
-    asked = _ASKED[state.phase].format(tile=tile, roll=",".join(state.roll))
+    asked = _asked(state)
     return _breach(
         "not-now", f"{turn.player} plays something else, but now {asked}.", f"{take_back} First, {asked}.", turn
     )
+
+
+def _asked(state: NumberDropState) -> str:
+    """What the table waits for."""
+    tile = "" if state.slot is None else state.tiles[state.slot]
+    return _ASKED[state.phase].format(tile=tile, shape=state.roll[-1] if state.roll else "", first=state.to_move)
 
 
 def _of_slide(state: NumberDropState, turn: Slide) -> tuple[Breach, ...]:
     loose = flow.slidable(state)
     if turn.letter in LETTERS and LETTERS.index(turn.letter) in loose:
         return ()
-    choices = f"Slide one of {', '.join(LETTERS[slot] for slot in loose)}."
+    choices = f"Slide {listed([LETTERS[slot] for slot in loose], 'or')}."
     if turn.letter not in LETTERS:
         return (_breach("slide-at-bottom", f"There is no tile {turn.letter}.", choices),)
     if state.notches[LETTERS.index(turn.letter)] == SLIDES_TO_GO:
@@ -142,15 +157,13 @@ def _of_slide(state: NumberDropState, turn: Slide) -> tuple[Breach, ...]:
 
 def _of_first_digit(player: int, turn: SetUpDigit | Drop | PenaltyDrop) -> tuple[Breach, ...]:
     own = str(player + 1)
-    remedy = f"Write one {own} on the lowest line of {turn.player}'s sheet."
     squares, marks = _written(turn)
-    if len(squares) != 1 or not isinstance(turn, SetUpDigit):
-        return (
-            _breach(
-                "set-up-one-digit", f"{turn.player} wrote {counted(len(squares), 'cell')} in the set-up.", remedy, turn
-            ),
-        )
+    if len(squares) != 1:
+        told = f"{turn.player} wrote {counted(len(squares), 'cell')} in the set-up."
+        remedy = f"Leave one {own} on the lowest line of {turn.player}'s sheet, and nothing else."
+        return (_breach("set-up-one-digit", told, remedy, turn),)
     found = []
+    remedy = f"Erase it, and write a {own} on the lowest line of {turn.player}'s sheet."
     if marks != own:
         told = f"{turn.player} wrote {marks}, but begins with a {own}."
         found.append(_breach("set-up-own-number", told, remedy, turn))
@@ -250,13 +263,14 @@ def _of_combination(state: NumberDropState, player: int, turn: Combination) -> t
         return (_breach("combination-of-digits", told, "Name squares of the sheet, line by line from below.", turn),)
     digits = digits_at(sheet.cells, squares)
     used = squares & sheet.circled
-    again = "Draw a loop round fitting digits, or do without."
+    again = "Erase this loop. Draw one round fitting digits, or do without."
     if not digits.isdecimal():
         told = f"{turn.player} drew a loop round an X or an open cell."
         return (_breach("combination-of-digits", told, again, turn),)
     found = []
     if used:
-        told = f"{', '.join(GRID.names_of(used))} belongs to another loop already."
+        names = GRID.names_of(used)
+        told = f"{listed(names)} {'belongs' if len(names) == 1 else 'belong'} to another loop already."
         found.append(_breach("digit-used", told, again, turn))
     if not SMALLEST <= len(digits) <= BONUS_SIZE:
         told = f"The loop of {turn.player} goes round {counted(len(digits), 'digit')}."

@@ -20,6 +20,7 @@ from engine.games.blockade.board import (
     OWNED,
     PIECES_OF_A_SIZE,
     PLACES,
+    SHARED_AT_MOST,
     SQUARES,
     UNREACHABLE,
     Stacks,
@@ -28,7 +29,6 @@ from engine.games.blockade.board import (
     is_blockade,
     piece_of,
 )
-from engine.games.blockade.moves import SHARED_AT_MOST
 from engine.games.blockade.state import Dice
 from engine.support.grid import members
 

@@ -24,6 +24,7 @@ from engine.games.blockade.board import (
     MEDIUM,
     OWNED,
     PLAYERS,
+    SHARED_AT_MOST,
     SMALL,
     TOWERS_TO_WIN,
     colour_of,
@@ -36,7 +37,6 @@ from engine.games.blockade.board import (
     supply,
     towers_of,
 )
-from engine.games.blockade.moves import SHARED_AT_MOST
 from engine.games.blockade.state import BlockadeState, Dice, outcome_of, rolled_state
 from engine.support.chance import Ending, tally
 

@@ -169,3 +169,83 @@ def test_what_is_no_place_or_look_is_unreadable(looks):
         GAME.table.set_up(looks)
     with pytest.raises(UnreadableError):
         GAME.table.amend(ROLLED, looks)
+
+
+TOWERS = {"a2": "RLMS+KL", "a3": "RL", "a4": "RLSS", "e5": "CL+RMMMM"}
+ALL_LARGES_USED = {
+    **dict.fromkeys(("a2", "a3", "a4", "b4"), "RLMS+KL"),
+    "c2": "YLMS+KL",
+    "d2": "YLM",
+    "e2": "YLSS",
+    "a1": "CL+YMMM",
+    "e5": "CL+RM",
+    "c4": "RLS",
+}
+
+
+def with_stacks(roll, stacks):
+    """The start of warm's game with some of its stacks replaced, and a roll."""
+    words = GAME.notation.format_state(GAME.rules.new({"starts": "warm"})).split()
+    standing = dict(word.split(":") for word in words if word[2:3] == ":")
+    written = " ".join(f"{place}:{stack}" for place, stack in {**standing, **stacks}.items())
+    return GAME.notation.parse_state(f"warm roll={roll} {written}")
+
+
+@pytest.mark.parametrize(
+    ("roll", "stacks", "change", "rule", "sentence", "remedy", "places"),
+    [
+        (
+            "1,2",
+            ALL_LARGES_USED,
+            {"d2": "black large"},
+            "largest-black-first",
+            "The new yellow tower on d2 has a black large, but every black large is on another tower.",
+            "Put a black medium on d2 instead.",
+            ("d2",),
+        ),
+        (
+            "1,6",
+            TOWERS,
+            {"a2": "red small"},
+            "black-moved",
+            "The black piece on a2 was taken off.",
+            "Put it back on a2.",
+            ("a2",),
+        ),
+        (
+            "4,1",
+            TOWERS,
+            {"a2": "red small", "a3": "black large"},
+            "black-moved",
+            "The black piece on a2 was moved.",
+            "Put it back on its tower on a2.",
+            ("a2", "a3"),
+        ),
+    ],
+)
+def test_what_became_of_a_cap(roll, stacks, change, rule, sentence, remedy, places):
+    (breach,) = GAME.table.explain(with_stacks(roll, stacks), change)
+    assert (breach.rule, breach.sentence, breach.remedy, breach.places) == (rule, sentence, remedy, places)
+
+
+def test_a_look_that_a_hidden_piece_may_have_made_is_legal():
+    assert GAME.table.explain(with_stacks("4,1", TOWERS), {"a2": "red small"}) == ()
+
+
+def test_too_many_steps_say_how_many_to_take_back_and_where():
+    state = with_stacks("1,4", {})
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.notation.parse_turn(state, "a2-a4")
+    breach = next(each for each in raised.value.breaches if each.rule == "too-many-points")
+    assert breach.sentence == "The dice give 1 for red and 4 for yellow, but this takes at least 2 steps with red."
+    assert (breach.remedy, breach.places) == ("Take back 1 step with red.", ("a2", "a4"))
+
+
+@pytest.mark.parametrize("text", ["none", "nothing", "Stay.", "stay", "pass", "Nothing!"])
+def test_moving_nothing_may_be_said_in_many_ways(text):
+    assert GAME.notation.format_turn(GAME.notation.parse_turn(with_stacks("4,1", {}), text)) == "stay"
+
+
+def test_a_space_does_for_the_dash():
+    state = with_stacks("4,1", TOWERS)
+    assert GAME.notation.parse_turn(state, "a4 a3") == GAME.notation.parse_turn(state, "a4-a3")

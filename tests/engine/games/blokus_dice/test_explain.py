@@ -109,7 +109,7 @@ def test_the_nearest_misdeed_comes_first_and_all_are_named():
     assert rules_of(both) == ["not-your-turn"]
     wrong = GAME.table.explain(state, changed("p1.d1=red p1.e1=blue p1.a1=empty"))
     assert rules_of(wrong) == ["wiped", "colour-not-in-hand", "touches-side", "touches-no-corner"]
-    assert wrong[0].remedy == "Draw p1.a1 red again."
+    assert wrong[0].remedy == "Draw p1's a1 red again."
     over_blue = GAME.table.explain(GAME.notation.parse_state(BLUE_THERE), changed("p1.a1=green"))
     assert rules_of(over_blue) == ["square-taken"]
 
@@ -216,3 +216,31 @@ def test_putting_a_position_right():
 def test_what_cannot_be_put_right(text, looks, to_move, message):
     with pytest.raises(UnreadableError, match=message):
         GAME.table.amend(GAME.notation.parse_state(text), looks, to_move)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence", "remedy"),
+    [
+        ("p1.a1=blue", "p1's a1 was filled already, and is drawn over.", "Draw p1's a1 red again."),
+        (
+            "p1.a1=blue p1.b1=green",
+            "p1's a1 and b1 were filled already, and are drawn over.",
+            "Draw p1's a1 and b1 red again.",
+        ),
+    ],
+)
+def test_what_was_drawn_over_is_drawn_again(change, sentence, remedy):
+    state = GAME.notation.parse_state(SECOND)
+    (breach,) = GAME.table.explain(state, changed(change))
+    assert (breach.rule, breach.sentence) == ("square-taken", sentence)
+    assert breach.remedy == f"{remedy} Draw on empty squares only."
+
+
+def test_a_shape_over_another_colour_is_that_and_nothing_else():
+    state = GAME.notation.parse_state(BLUE_THERE)
+    assert rules_of(GAME.table.explain(state, changed("p1.c1=red"))) == ["square-taken"]
+
+
+def test_a_corner_is_enough():
+    (breach,) = GAME.table.explain(GAME.notation.parse_state(NEW), changed("p1.b1=red"))
+    assert breach.remedy == "Draw it so that it covers p1's a1, f1, a5 or f5."

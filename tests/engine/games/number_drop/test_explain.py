@@ -258,3 +258,50 @@ def test_announcing_after_the_end_is_told():
     with pytest.raises(IllegalTurnError) as raised:
         GAME.rules.announce(GAME.notation.parse_state(OVER), Announcement("resign", "p1"))
     assert [breach.rule for breach in raised.value.breaches] == ["game-over"]
+
+
+def test_dropping_the_roll_in_a_penalty_turn_is_the_wrong_time_and_no_penalty():
+    rolled = GAME.notation.parse_state(
+        "p1 roll p1=123..../333....|loop:a1+b1+c1|loop:a2+b2+c2|letters:A p2=2...... slots=I4,I3,O4,X5,T5"
+    )
+    state = GAME.dice.rolled(rolled, GAME.dice.parse_roll(rolled, "1,*,2,5,T"))
+    change = {"p1.e1": "digit 1", "p1.f1": "digit 2", "p1.g1": "digit 5", "p1.f2": "digit 1"}
+    (breach,) = GAME.table.explain(state, change)
+    assert breach.rule == "not-now"
+    assert breach.sentence == "p1 drops the roll, but in a turn with a penalty nobody does."
+
+
+@pytest.mark.parametrize(
+    ("text", "turn", "sentence", "remedy"),
+    [
+        (DROP, "p1: none", "p1 has not just dropped a shape.", "First, the shape T is dropped."),
+        (SETUP, "p1: none", "p1 has not just dropped a shape.", "First, the first digits are written."),
+        (ROLL, "p1: none", "p1 has not just dropped a shape.", "First, p1 rolls."),
+        (SETUP, "p1: d1=X", "p1 wrote X, but begins with a 1.", "Erase it, and write a 1 on the lowest line"),
+        (COMBINE, "loop:a1+b1+c1", "a1, b1 and c1 belong to another loop already.", "Erase this loop."),
+        (
+            SLIDE.replace("0,0,0,4,0", "4,4,0,4,4").replace("off=D", "off=ABDE"),
+            "slide:A",
+            "The tile A is at the bottom already.",
+            "Slide C.",
+        ),
+    ],
+)
+def test_words_of_turns_at_the_wrong_time(text, turn, sentence, remedy):
+    state = GAME.notation.parse_state(text)
+    breaches = breaches_of(state, attempt(state, turn))
+    assert sentence in breaches[0].sentence
+    assert breaches[0].remedy.startswith(remedy)
+
+
+def test_a_loop_that_is_partly_rubbed_out_is_named_as_a_whole():
+    state = GAME.notation.parse_state(COMBINE)
+    first = GAME.table.explain(state, {"p1.a1": "digit 1"})
+    assert [(each.rule, each.sentence, each.remedy, each.places) for each in first] == [
+        (
+            "loop-stays",
+            "p1's loop round a1, b1 and c1 no longer goes round a1.",
+            "Draw it round a1, b1 and c1 again.",
+            ("p1.a1",),
+        )
+    ]
