@@ -10,6 +10,7 @@ from common.phrases import capitalized, listed
 from engine.api import EMPTY, Announcement, Game, OptionValue, Outcome, Place, Roll, StateT
 from engine.errors import EngineError, IllegalTurnError
 from engine.showing import silent_turns
+from engine.support.breaches import told
 from engine.support.chance import format_roll
 from engine.support.players import DRAW, EVERYONE, format_announcement, parse_announcement
 from referee.commands.values import EXAMPLE_LOOK, Announce, Correct, EnterRoll, EnterTurn, Entry
@@ -193,7 +194,13 @@ def _states(
     if not correction.looks:
         raise CorrectionError("the board is not set up yet; say what stands where, or give a whole position")
     starts = {STARTS_OPTION: to_move} if to_move else {}
-    return (game.table.set_up(correction.looks, {**options, **starts}, anywhere=True),)
+    try:
+        return (game.table.set_up(correction.looks, {**options, **starts}, anywhere=True),)
+    except IllegalTurnError as error:
+        raise CorrectionError(
+            "the board is not set up yet, so a correction has to name every piece on it, "
+            f"or give a whole position: {told(error.breaches)}"
+        ) from error
 
 
 def read_looks(game: Game[Any, Any], words: Sequence[str]) -> dict[Place, str]:

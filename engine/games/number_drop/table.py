@@ -236,12 +236,12 @@ def _spoilt(before: NumberDropState, player: int, seen: dict[int, tuple[str, boo
     for loop in sheet.loops:
         bare = [square for square in opened if loop >> square & 1]
         if bare:
-            whole, names = listed(GRID.names_of(loop)), tuple(GRID.names[square] for square in bare)
-            told = f"{who}'s loop round {whole} no longer goes round {listed(names)}."
+            whole, opened_names = listed(GRID.names_of(loop)), tuple(GRID.names[square] for square in bare)
+            told = f"{who}'s loop round {whole} no longer goes round {listed(opened_names)}."
             if len(bare) == loop.bit_count():
                 told = f"{who}'s loop round {whole} is gone."
             remedy = f"Draw it round {whole} again."
-            found.append(Breach("loop-stays", told, remedy, tuple(f"{who}.{name}" for name in names)))
+            found.append(Breach("loop-stays", told, remedy, tuple(f"{who}.{name}" for name in opened_names)))
     return tuple(found)
 
 

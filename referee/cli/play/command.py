@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 @click.option("--position", metavar="TEXT", help="Begin with this position (docs/games/).")
 @click.option("--load", type=READABLE_FILE, help="Go on with the game of this record.")
 @click.option("--record", "record_file", type=WRITABLE_FILE, help="Where to keep the game.  [default: GAME-TIME.txt]")
+@click.option("--force", is_flag=True, help="Write over a file of --record that is there.")
 @click.option("--no-record", is_flag=True, help="Do not keep the game.")
+@click.option("--new", "is_new", is_flag=True, help="Begin a new game without asking about an unfinished one.")
 @click.option("--list", "most_listed", type=click.IntRange(0, 200), default=12, show_default=True,
               help="List the legal turns, numbered, if there are at most so many.")  # fmt: skip
 @click.option("--turns", "most_turns", type=click.IntRange(1), default=10_000, show_default=True,
@@ -59,14 +61,17 @@ def play_command(
     position: str | None,
     load: Path | None,
     record_file: Path | None,
+    force: bool,
     no_record: bool,
+    is_new: bool,
     most_listed: int,
     most_turns: int,
 ) -> None:
     """Play a game at the terminal.
 
     People type their turns, hints and programs play theirs; `help` lists what else can be typed. The game is kept as
-    a record at the end, also when somebody stops. Turns can come from a file or a pipe, one a line.
+    a record after every turn, and the next `play` offers to go on with one that was left. Turns can come from a file
+    or a pipe, one a line.
 
     Examples:
       referee play deblockle
@@ -78,6 +83,7 @@ def play_command(
 
     from engine import registry
     from engine.api import Strength
+    from referee.cli.play.keeping import GameFile
     from referee.cli.play.players import read_players
     from referee.cli.play.session import PlaySession, PlaySettings
 
@@ -87,13 +93,21 @@ def play_command(
         raise click.UsageError("--record says where to keep the game, --no-record not to; give one of them.")
     if record_file is not None and not record_file.absolute().parent.is_dir():
         raise click.BadParameter(f"there is no folder {record_file.absolute().parent} to keep the game in")
+    if record_file is not None and record_file.is_file() and not force and record_file != load:
+        _ask_to_overwrite(record_file)
     game = registry.load(game_name)
     tags = _tags(game, names)
     hints = context.configuration().settings.hints
     best = Strength(strength or (Strength.STRONG.value if hints.strength == "none" else hints.strength))
     seconds = seconds or hints.seconds
     programs = read_players(game, _texts(players), seconds, best, time.monotonic)
+    file = GameFile(record_file, utc_now, click.echo)
+    has_own_start = bool(options or position or load or record_file or no_record or is_new)
+    is_played_by_people = len(programs) < len(game.players)
+    if not has_own_start and is_played_by_people and (found := _gone_on_with(game)) is not None:
+        load = file.path = found
     so_far = _begun(game, options, position, load, tags)
+    file.begin(so_far)
     if seed is None:
         seed = random.SystemRandom().randrange(1_000_000)
     playing = _playing(so_far)
@@ -112,12 +126,47 @@ def play_command(
         most_turns=most_turns,
     )
     click.echo(f"{game.title}, seed {seed}. `help` lists what can be typed.")
-    session = PlaySession(so_far, settings, _line_reader(), click.echo, time.monotonic, progress_output().status)
+    session = PlaySession(
+        so_far,
+        settings,
+        _line_reader(),
+        click.echo,
+        time.monotonic,
+        progress_output().status,
+        keep=_not_kept if no_record else file.keep,
+    )
     try:
         session.run()
     finally:
-        if session.so_far.steps != so_far.steps and not no_record:
-            _keep(session.so_far, record_file)
+        if not no_record:
+            file.close(session.so_far)
+    if file.is_written:
+        click.echo(f"Kept as {file.path}; `referee replay {file.path}` checks it.")
+
+
+def _is_asked() -> bool:
+    """Whether there is a person at a terminal who can be asked, and no file or pipe of turns."""
+    return sys.stdin.isatty()
+
+
+def _ask_to_overwrite(file: Path) -> None:
+    """Let a person say whether a file may be written over; raises click's UsageError where nobody can be asked."""
+    if not _is_asked():
+        raise click.UsageError(f"{file} is there already; give another name, or --force to write over it.")
+    click.confirm(f"{file} is there already. Write over it?", abort=True)
+
+
+def _gone_on_with(game: Game[Any, Any]) -> Path | None:
+    """The file of an unfinished game that a person wants to go on with; where nobody can be asked it is told."""
+    from referee.cli.play.keeping import unfinished_game
+
+    found = unfinished_game(game, Path())
+    if found is None:
+        return None
+    if not _is_asked():
+        click.echo(f"Not finished: {found.told}. `--load {found.path}` goes on with it.")
+        return None
+    return found.path if click.confirm(f"A game is not finished ({found.told}). Go on with it?", default=True) else None
 
 
 def _begun(
@@ -127,14 +176,11 @@ def _begun(
     load: Path | None,
     tags: tuple[tuple[str, str], ...],
 ) -> GameSoFar:
-    from engine.errors import UnreadableError
     from referee.cli.play.game import GameSoFar, game_of_record
+    from referee.cli.play.keeping import read_text
 
     if load is not None:
-        try:
-            return game_of_record(game, load.read_text(encoding="utf-8"), tags)
-        except UnicodeDecodeError as error:
-            raise UnreadableError(f"{load} is no game record (it is not UTF-8 text)") from error
+        return game_of_record(game, read_text(load), tags)
     given = checked_options(game, options)
     return GameSoFar(
         game, game.rules.new(given) if position is None else game.notation.parse_state(position), tags=tags
@@ -171,6 +217,8 @@ def _line_reader() -> Callable[[str], str | None]:
         # A byte that is no text is a slip of the hand like others, not the end of the game.
         sys.stdin.reconfigure(errors="replace")
     is_terminal = sys.stdin.isatty()
+    if is_terminal:
+        return _edited_line
 
     def ask(prompt: str) -> str | None:
         click.echo(prompt, nl=False)
@@ -178,31 +226,22 @@ def _line_reader() -> Callable[[str], str | None]:
         if not line:
             click.echo("")
             return None
-        if not is_terminal:
-            click.echo(line.rstrip("\n"))
+        click.echo(line.rstrip("\n"))
         return line
 
     return ask
 
 
-def _keep(so_far: GameSoFar, file: Path | None) -> None:
-    from engine.records.record import write
+def _edited_line(prompt: str) -> str | None:
+    """Ask at a terminal, where the line can be edited and the up arrow brings earlier ones back."""
+    import readline  # noqa: F401 - that it is there is what makes input() edit
 
-    path = file or _free_name(f"{so_far.game.name}-{utc_now():%Y-%m-%d-%H%M%S}")
-    text = write(so_far.record())
     try:
-        path.write_text(text, encoding="utf-8")
-    except OSError:
-        # Whoever played for an hour shall have the game all the same.
-        click.echo(text)
-        raise
-    click.echo(f"Kept as {path}; `referee replay {path}` checks it, `--load {path}` goes on with it.")
+        return input(prompt)
+    except EOFError:
+        click.echo("")
+        return None
 
 
-def _free_name(stem: str) -> Path:
-    path = Path(f"{stem}.txt")
-    number = 2
-    while path.exists():
-        path = Path(f"{stem}-{number}.txt")
-        number += 1
-    return path
+def _not_kept(so_far: GameSoFar) -> None:
+    """Keep nothing."""

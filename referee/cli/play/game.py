@@ -104,11 +104,11 @@ HELP = """\
 Type a turn as the game's page in docs/games writes it, or the number of a listed one. Also:
   turns [PART]     list the legal turns        hint             what to play, and why
   roll             draw the dice               undo             take back what you typed last
-  board            show the board again        resign [PLAYER]  give up
-  rules            the rules in short          draw             all agree on a draw
+  board            show the board again        resign [PLAYER]  give up; you are asked once
+  rules            the rules in short          draw             offer a draw
   why              more about the last refusal claim [KIND]     what the rules let you claim
   save FILE        keep the game as a record   load FILE        go on with a kept game
-  quit             stop; the game is kept
+  quit             stop; `referee play` offers to go on
 Where several may play at the same time, name the player first: `p2 TURN`."""
 
 
@@ -138,7 +138,7 @@ def said(announcement: Announcement) -> str:
     if announcement.kind == RESIGN:
         return f"{str(announcement.player).capitalize()} resigns."
     if announcement.kind == DRAW:
-        return "A draw is agreed."
+        return "Draw agreed."
     return f"{(announcement.player or EVERYONE).capitalize()} announces: {announcement.kind}."
 
 

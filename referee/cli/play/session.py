@@ -5,25 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from common.durable import write_durably
 from engine.api import Announcement, Clock, Hint, Player, Strength
-from engine.errors import EngineError
+from engine.errors import EngineError, UnreadableError
 from engine.options import written_options
 from engine.records.record import write
 from engine.support.chance import format_roll
 from engine.support.players import DRAW, REPETITION, RESIGN, parse_announcement
 from referee.cli.games import told
 from referee.cli.play.game import HELP, GameSoFar, ended, game_of_record, player_meant, reasons, refusal, said
-from referee.cli.play.players import Program, draw_roll, program_rng, turns_of
+from referee.cli.play.keeping import read_text
+from referee.cli.play.players import Program, draw_roll, program_rng
+from referee.cli.play.turn_lists import examples, lines_of_turns, numbered_turns
 from referee.errors import PlayError
 from referee.hints.advice import RULED_OUT, Stage, advice_of
 from referee.hints.advice import hint_text as told_hint
 
-_MOST_LISTED_ON_DEMAND = 60
-_MOST_SEARCHED = 100_000
+_KEPT_EVERY_S = 1.0
+"""While programs play by themselves the game is put on the disk this often; each time takes milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -55,25 +57,32 @@ class PlaySession:
         say: Callable[[str], None],
         clock: Clock,
         waiting: Callable[[str], AbstractContextManager[object]] = lambda _: nullcontext(),
+        keep: Callable[[GameSoFar], None] = lambda _: None,
     ) -> None:
-        """Begin with a game so far, the start or a kept one; ``waiting`` shows that something takes its time."""
+        """Begin with a game so far, the start or a kept one.
+
+        ``waiting`` shows that something takes its time. ``keep`` puts the game on the disk: before a person is asked,
+        so that nothing they saw can be lost, and every second while programs play.
+        """
         self.so_far = so_far
         self._settings = settings
         self._ask = ask
         self._say = say
         self._clock = clock
         self._waiting = waiting
+        self._keep = keep
+        self._kept_s = clock()
+        self._saved: set[Path] = set()
         self._game = so_far.game
         self._refused: EngineError | PlayError | None = None
         self._hint: tuple[int, Hint[Any]] | None = None
         self._shown = -1
         self._going_on = True
         self._commands: Mapping[str, Callable[[str], None]] = {
-            "help": lambda _: self._say(HELP),
-            "?": lambda _: self._say(HELP),
+            **dict.fromkeys(("help", "?"), lambda _: self._help()),
             "turns": self._list_turns,
             "hint": lambda _: self._give_hint(),
-            "roll": lambda _: self._roll(),
+            "roll": lambda _: self._roll(by_person=True),
             "undo": lambda _: self._undo(),
             "board": lambda _: self._show_board(),
             "rules": lambda _: self._tell_rules(),
@@ -83,7 +92,7 @@ class PlaySession:
             "claim": self._claim,
             "save": self._save,
             "load": self._load,
-            "quit": lambda _: self._quit(),
+            **dict.fromkeys(("quit", "q", "exit"), lambda _: self._quit()),
         }
 
     @property
@@ -91,23 +100,53 @@ class PlaySession:
         return self.so_far.state
 
     def run(self) -> None:
-        """Play to the end of the game or of the input, or until somebody stops."""
-        while self._going_on and self._game.rules.players_to_move(self._state):
+        """Play to the end of the game or of the input, or until somebody stops; the end itself can be undone."""
+        while self._going_on:
+            self._play_on()
+            if not self._is_over:
+                return
+            self._keep(self.so_far)
+            self._say(self._game.notation.diagram(self._state))
+            self._say(ended(self._game, self._state))
+            while self._going_on and self._is_over:
+                self._ask_after_the_end()
+
+    @property
+    def _is_over(self) -> bool:
+        return not self._game.rules.players_to_move(self._state)
+
+    def _play_on(self) -> None:
+        """Play until the game is over, or somebody stops."""
+        while self._going_on and not self._is_over:
             if self.so_far.turns >= self._settings.most_turns:
                 self._say(self._game.notation.diagram(self._state))
                 self._say(f"Stopped after {self.so_far.turns} turns.")
                 return
             player = self._game.rules.players_to_move(self._state)[0]
             program = self._settings.programs.get(player)
+            if self._clock() - self._kept_s >= _KEPT_EVERY_S:
+                self._kept_s = self._clock()
+                self._keep(self.so_far)
             if self._game.awaits_roll(self._state) and self._settings.draws_dice:
-                self._roll()
+                self._roll(by_person=False)
             elif program is None or self._game.awaits_roll(self._state):
                 self._prompt(player)
             else:
                 self._let_play(player, program)
-        if not self._game.rules.players_to_move(self._state):
-            self._say(self._game.notation.diagram(self._state))
-            self._say(ended(self._game, self._state))
+
+    def _ask_after_the_end(self) -> None:
+        """Let a person take the end back, or keep the game; programs alone are done."""
+        if all(player in self._settings.programs for player in self._game.players):
+            self._quit()
+            return
+        line = self._ask("`undo` takes it back, Enter leaves> ")
+        word, _, rest = (line or "quit").strip().partition(" ")
+        if word.lower() in {"undo", "save", "load", "board", "rules", "quit", "q", "exit"}:
+            self._carry_out(lambda: self._commands[word.lower()](rest.strip()), line or "")
+        elif word:
+            self._say("The game is over. `undo`, `save FILE` and `board` still work; Enter leaves.")
+        else:
+            self._quit()
 
     def _let_play(self, player: Player, program: Program) -> None:
         rng = program_rng(self._settings.seed, player, len(self.so_far.steps))
@@ -122,6 +161,7 @@ class PlaySession:
         if self._shown != len(self.so_far.steps):
             self._show_board()
         awaits_roll = self._game.awaits_roll(self._state)
+        self._keep(self.so_far)
         line = self._ask(f"{player} rolls> " if awaits_roll else f"{player}> ")
         if line is None:
             self._going_on = False
@@ -129,12 +169,19 @@ class PlaySession:
         line = line.strip()
         if not line:
             return
+        self._carry_out(lambda: self._obey(line, awaits_roll=awaits_roll), line)
+
+    def _carry_out(self, action: Callable[[], None], typed: str) -> None:
         try:
-            self._obey(line, awaits_roll=awaits_roll)
+            action()
         except (EngineError, PlayError) as error:
             self._refused = error
-            for refused in refusal(error, line):
+            for refused in refusal(error, typed):
                 self._say(refused)
+
+    def _agrees(self, question: str) -> bool:
+        """Whether a person says yes."""
+        return (self._ask(f"{question} [y/N] ") or "").strip().lower() in {"y", "yes"}
 
     def _obey(self, line: str, *, awaits_roll: bool) -> None:
         word, _, rest = line.partition(" ")
@@ -172,8 +219,24 @@ class PlaySession:
             raise PlayError(f"{announcement.player} is played by a program; nobody else can speak for it")
         if announcement.player is None and self._settings.programs:
             raise PlayError("a program plays, and programs agree to nothing; play on, or resign")
-        self._play(announcement)
+        after = self.so_far.played(announcement, by_person=True)
+        if announcement.kind in (RESIGN, DRAW) and not self._agrees(self._asked_of(announcement, after.state)):
+            self._say("The game goes on.")
+            return
+        self.so_far = after
+        self._refused = None
         self._say(said(announcement))
+
+    def _asked_of(self, announcement: Announcement, after: Any) -> str:
+        """What is asked before a player gives up, or of the others when a draw is offered."""
+        if announcement.kind == DRAW:
+            offering = self._game.rules.players_to_move(self._state)[0]
+            others = [player for player in self._game.players if player != offering]
+            accepts = f"Does {others[0]} accept?" if len(others) == 1 else "Do all others accept?"
+            return f"{offering.capitalize()} offers a draw. {accepts}"
+        winner = None if (outcome := self._game.rules.outcome(after)) is None else outcome.winner
+        wins = "" if winner is None else f" {winner.capitalize()} wins."
+        return f"{said(announcement)}{wins} Are you sure?"
 
     def _show_board(self) -> None:
         self._shown = len(self.so_far.steps)
@@ -185,32 +248,11 @@ class PlaySession:
             self._say(f"{number:4}  {self._game.notation.format_turn(turn)}  {self._game.notation.describe(turn)}")
 
     def _numbered(self, player: Player) -> Sequence[Any]:
-        """The legal turns that are listed unasked with their numbers, none where they are many or cost seconds."""
-        if self._settings.most_listed == 0 or self._game.is_slow_to_list:
-            return ()
-        turns = turns_of(self._game, self._state, player)
-        return turns if len(turns) <= self._settings.most_listed else ()
+        return numbered_turns(self._game, self._state, player, self._settings.most_listed)
 
     def _list_turns(self, part: str) -> None:
-        """List the first legal turns, or the first whose text has ``part`` in it."""
-        dice = self._game.dice
-        if dice is not None and dice.awaits_roll(self._state):
-            rolls = dice.possible_rolls(self._state)
-            such_as = format_roll(rolls[0].roll)
-            self._say(f"The dice come first; {len(rolls)} rolls are possible, such as {such_as}.")
-            return
-        turns = turns_of(self._game, self._state, self._game.rules.players_to_move(self._state)[0])
-        searched = (turns[number] for number in range(min(len(turns), _MOST_SEARCHED)))
-        fitting = (turn for turn in searched if part.lower() in self._game.notation.format_turn(turn).lower())
-        listed = list(islice(fitting, _MOST_LISTED_ON_DEMAND))
-        for turn in listed:
-            self._say(f"  {self._game.notation.format_turn(turn)}  {self._game.notation.describe(turn)}")
-        if len(listed) == len(turns):
-            self._say(f"{len(turns)} legal turns.")
-        elif part:
-            self._say(f"{len(listed)} shown of {len(turns)} legal turns, those with {part!r} in them.")
-        else:
-            self._say(f"{len(listed)} shown of {len(turns)} legal turns; `turns PART` lists those with that in them.")
+        for line in lines_of_turns(self._game, self._state, part):
+            self._say(line)
 
     def _give_hint(self) -> None:
         if not self._settings.gives_hints:
@@ -230,23 +272,28 @@ class PlaySession:
         if stage == "whole":
             self._say(f"  {self._game.notation.format_turn(hint.turn)}")
 
-    def _roll(self) -> None:
+    def _roll(self, *, by_person: bool) -> None:
         if not self._game.awaits_roll(self._state):
-            raise PlayError("no roll is awaited now; play a turn")
+            raise PlayError("It is not time to roll; play a turn.")
         number = self.so_far.rolls
         roll = draw_roll(self._game, self._state, self._settings.seed, number)
         player = self._game.rules.players_to_move(self._state)[0]
-        self.so_far = self.so_far.played(roll, by_person=False)
+        self.so_far = self.so_far.played(roll, by_person=by_person)
         self._say(f"{player} rolls {format_roll(roll)}")
 
     def _undo(self) -> None:
         before = self.so_far.taken_back()
         if before is None:
-            raise PlayError("there is nothing to take back: nobody has typed anything yet")
+            raise PlayError("Nothing to undo.")
         self.so_far = before
         self._hint = None
         self._shown = -1
         self._say("Taken back.")
+
+    def _help(self) -> None:
+        self._say(HELP)
+        if not self._is_over:
+            self._say(f"What you may type now, for example: {'   '.join(examples(self._game, self._state))}")
 
     def _tell_rules(self) -> None:
         options = written_options(self._game.options, self._game.notation.format_state(self._state))
@@ -275,8 +322,12 @@ class PlaySession:
             for each in self._game.rules.announcements(self._state)
             if each.kind not in (RESIGN, DRAW) and kind.lower() in ("", each.kind)
         ]
+        if not claims and kind:
+            # The rules say why not.
+            self._play(Announcement(kind.lower(), self._game.rules.players_to_move(self._state)[0]))
+            return
         if not claims:
-            raise PlayError(f"nothing{f' called {kind!r}' if kind else ''} can be claimed now")
+            raise PlayError("Nothing can be claimed now.")
         if len(claims) > 1:
             listed = ", ".join(f"{each.player}:{each.kind}" for each in claims)
             raise PlayError(f"several things can be claimed; type one of {listed}")
@@ -285,21 +336,29 @@ class PlaySession:
     def _save(self, name: str) -> None:
         if not name:
             raise PlayError("a file is needed, such as `save game.txt`")
-        text = write(self.so_far.record())
+        file = Path(name)
         try:
-            Path(name).write_text(text, encoding="utf-8")
+            if (
+                file.is_file()
+                and file not in self._saved
+                and not self._agrees(f"{name} is there already. Write over it?")
+            ):
+                self._say("Not saved.")
+                return
+            write_durably(file, write(self.so_far.record()))
         except (OSError, ValueError) as error:  # a ValueError is a name that no file can have
             self._say(f"Not saved: {name}: {getattr(error, 'strerror', None) or error}")
         else:
+            self._saved.add(file)
             self._say(f"Saved: {name}")
 
     def _load(self, name: str) -> None:
         if not name:
             raise PlayError("a file is needed, such as `load game.txt`")
         try:
-            text = Path(name).read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            self._say(f"Not loaded: {name} is no game record (it is not UTF-8 text)")
+            text = read_text(Path(name))
+        except UnreadableError as error:
+            self._say(f"Not loaded: {error}")
         except (OSError, ValueError) as error:
             self._say(f"Not loaded: {name}: {getattr(error, 'strerror', None) or error}")
         else:

@@ -17,6 +17,7 @@ from engine import registry
 from engine.api import Strength
 from engine.records.record import PlayedTurn, RolledDice, read, replay, write
 from engine.support.chance import format_roll
+from referee.cli.play import command, keeping
 from referee.cli.play.game import GameSoFar
 from referee.cli.play.session import PlaySession, PlaySettings
 from referee.cli.root import root
@@ -86,9 +87,9 @@ def test_refusals_say_the_rule_and_the_remedy_and_why_says_more(play):
 def test_undo_goes_back_to_what_the_person_typed_last(play, tmp_path):
     result = play(
         "deblockle", *ONE_EACH, "--player", "teal=random", "--seed", "1",
-        typed="undo\nd1-e1=cross-f1\nundo\nd1-e1=cross-f1\nresign\n",
+        typed="undo\nd1-e1=cross-f1\nundo\nd1-e1=cross-f1\nresign\nyes\n",
     )  # fmt: skip
-    assert "there is nothing to take back" in result.output
+    assert "Nothing to undo." in result.output
     replies = re.findall(r"^teal: (\S+)", result.output, re.MULTILINE)
     assert len(replies) == 2
     assert replies[0] == replies[1], "the same seed plays the same after taking back"
@@ -129,7 +130,7 @@ def test_save_and_load(play, tmp_path):
     (tmp_path / "b.txt").write_bytes(b"\xff\xfe")
     (tmp_path / "c.txt").write_text('[Game "harvest"]\n')
     said = play("deblockle", "--load", "a.txt", "--name", "gold=Zoe", typed="load b.txt\nload c.txt\n1\n").output
-    assert "b.txt is no game record (it is not UTF-8 text)" in said
+    assert "b.txt is not a game record (it is not UTF-8 text)" in said
     assert "it is a record of harvest; expected one of deblockle" in said
     record = kept(tmp_path)
     assert len(record.entries) == 2
@@ -142,7 +143,7 @@ def test_a_name_that_no_file_can_have(play):
 
 
 def test_a_draw_is_agreed_by_people_and_not_by_programs(play, tmp_path):
-    assert "A draw is agreed." in play("deblockle", typed="draw\n").output
+    assert "Draw agreed." in play("deblockle", typed="draw\ny\n").output
     assert kept(tmp_path).result == "draw"
     said = play("deblockle", "--player", "teal=random", "--no-record", typed="draw\nteal:resign\nall:draw\n").output
     assert said.count("Not possible: a program plays, and programs agree to nothing") == 2
@@ -151,11 +152,11 @@ def test_a_draw_is_agreed_by_people_and_not_by_programs(play, tmp_path):
 
 def test_what_cannot_be_claimed_or_said_is_refused(play):
     said = play("deblockle", typed="claim\nclaim wall\nresign pink\ngold:repetition\nroll\nturns\n").output
-    assert "nothing can be claimed now" in said
-    assert "nothing called 'wall' can be claimed now" in said
+    assert "Nothing can be claimed now." in said
+    assert "'gold:wall' is not something to say in this game" in said
     assert "there is no player 'pink'; there are gold, teal" in said
     assert said.count("Not possible: ") == 5
-    assert "no roll is awaited now" in said
+    assert "It is not time to roll" in said
     assert "58 legal turns." in said
 
 
@@ -200,7 +201,7 @@ def test_dice_are_typed_or_drawn(play, tmp_path):
     said = play("harvest", "--seed", "5", typed=typed).output
     assert "The dice come first; 6 rolls are possible, such as 1." in said
     assert "cannot read '7'; expected 1 to 6" in said
-    assert "no roll is awaited now" in said
+    assert "It is not time to roll" in said
     drawn = re.search(r"p1 rolls (\d)\n", said)
     record = kept(tmp_path)
     assert drawn is not None
@@ -277,21 +278,94 @@ def test_wrong_usage(play, arguments, code, message):
 
 def test_loading_what_is_no_record(play, tmp_path):
     (tmp_path / "a.txt").write_bytes(b"\xff")
-    assert "is no game record" in play("deblockle", "--load", "a.txt", code=4).stderr
+    assert "is not a game record" in play("deblockle", "--load", "a.txt", code=4).stderr
 
 
 def test_a_game_that_cannot_be_kept_is_shown(play, tmp_path, monkeypatch):
     (tmp_path / "there").mkdir()
-    result = play("deblockle", "--record", "there", typed="resign\n", code=2)
+    result = play("deblockle", "--record", "there", typed="resign\ny\n", code=2)
     assert "is a directory" in result.stderr
 
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device", "x.txt")
 
-    monkeypatch.setattr(Path, "write_text", full)
-    result = play("deblockle", "--record", "x.txt", typed="resign\n", code=8)
+    monkeypatch.setattr(keeping, "write_durably", full)
+    result = play("deblockle", "--record", "x.txt", typed="resign\ny\n", code=8)
+    assert result.stdout.count("The game can't be kept in x.txt: No space left on device.") == 1
     assert '[Result "teal"]' in result.stdout
     assert "No space left on device" in result.stderr
+
+
+def test_every_step_is_on_the_disk_before_the_next_one_is_asked_for(play, tmp_path, monkeypatch):
+    lines = iter(["d1-e1=cross-f1", "undo", "d1-e1=cross-f1", None])
+    seen = []
+
+    def ask(_: str) -> str | None:
+        seen.append([len(read(file.read_text()).entries) for file in tmp_path.glob("*.txt")])
+        return next(lines)
+
+    monkeypatch.setattr(command, "_line_reader", lambda: ask)
+    play("deblockle", *ONE_EACH)
+    assert seen == [[], [1], [0], [1]]
+
+
+def test_a_game_that_was_left_is_told_and_gone_on_with(play, tmp_path, monkeypatch):
+    play("deblockle", *ONE_EACH, typed="d1-e1=cross-f1\nquit\n")
+    (file,) = tmp_path.glob("*.txt")
+    assert f"Not finished: {file.name}, 1 turn. `--load {file.name}` goes on" in play("deblockle", typed="q\n").output
+    assert "Not finished" not in play("deblockle", "--new", typed="exit\n").output
+    monkeypatch.setattr(command, "_is_asked", lambda: True)
+    lines = iter(["undo", "d1-c1=x-b2", None])
+    monkeypatch.setattr(command, "_line_reader", lambda: lambda _: next(lines))
+    said = play("deblockle", typed="\n").output
+    assert f"A game is not finished ({file.name}, 1 turn). Go on with it? [Y/n]" in said
+    assert [entry.turn for entry in kept(tmp_path).entries] == ["d1-c1=x-b2"]
+
+
+def test_no_file_is_written_over_unasked(play, tmp_path, monkeypatch):
+    (tmp_path / "mine.txt").write_text("my notes")
+    assert (
+        "mine.txt is there already; give another name, or --force"
+        in play("deblockle", "--record", "mine.txt", code=2).stderr
+    )
+    said = play("deblockle", "--no-record", typed="save mine.txt\nn\nsave other.txt\nsave other.txt\nquit\n").output
+    assert "mine.txt is there already. Write over it? [y/N]" in said
+    assert said.count("Saved: other.txt") == 2, "a file of this game's own is not asked about"
+    assert (tmp_path / "mine.txt").read_text() == "my notes"
+    play("deblockle", "--no-record", typed="save mine.txt\ny\nquit\n")
+    assert (tmp_path / "mine.txt").read_text().startswith("[Game")
+    play("deblockle", "--record", "mine.txt", "--force", typed="c1-b1=x-a2\n")
+    assert len(read((tmp_path / "mine.txt").read_text()).entries) == 1
+
+
+def test_giving_up_is_asked_once_and_a_draw_is_offered(play, tmp_path):
+    said = play("deblockle", "--no-record", typed="resign\nn\ndraw\nno\ndraw\nyes\n\n").output
+    assert "Gold resigns. Teal wins. Are you sure? [y/N]" in said
+    assert said.count("Gold offers a draw. Does teal accept? [y/N]") == 2
+    assert said.count("The game goes on.") == 2
+    assert "The game is a draw: both agreed on a draw." in said
+
+
+def test_the_end_of_a_game_can_be_undone(play, tmp_path):
+    said = play("deblockle", typed="resign\ny\nc1-c2\nundo\nc1-b1=x-a2\n").output
+    assert "Teal wins: gold resigned." in said
+    assert "The game is over. `undo`, `save FILE` and `board` still work; Enter leaves." in said
+    assert kept(tmp_path).result == "*"
+
+
+def test_a_roll_that_was_asked_for_is_undone_by_itself(play):
+    said = play(
+        "blockade", "--option", "starts=warm", "--dice", "typed", "--no-record", typed="roll\nundo\n4,1\nundo\n"
+    ).output
+    assert said.count("Taken back.") == 2
+    assert said.count("warm rolls> ") == 3
+
+
+@pytest.mark.parametrize("game", registry.games())
+def test_help_gives_three_examples_that_can_be_typed(play, game):
+    said = play(game, "--no-record", "--seed", "1", typed="?\nquit\n").output
+    assert "`referee play` offers to go on" in said
+    assert "What you may type now, for example: " in said
 
 
 @pytest.mark.parametrize("game", registry.games())

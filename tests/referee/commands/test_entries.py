@@ -433,7 +433,7 @@ def test_before_the_set_up_a_correction_is_one(deblockle: Any) -> None:
     done = corrected(deblockle, (), Correct("Ann", looks, to_move="teal"), {"side_by_side": False})
     assert done.states[0].to_move == "teal"
     assert "side_by_side=false" in deblockle.notation.format_state(done.states[0])
-    with pytest.raises(CorrectionError, match="starts with 1"):
+    with pytest.raises(CorrectionError, match="has to name every piece on it.*There is no teal block on the board"):
         corrected(deblockle, (), Correct("Ann", {"c1": "gold block, x up"}), {})
 
 

@@ -41,7 +41,7 @@ def test_a_wrong_setting(run: Run, game: Game, tmp_path: Path, command: str) -> 
 @pytest.mark.parametrize(
     ("turn", "rule"),
     [
-        ("c1-c2=x-d3", "With the x up a block hops one square diagonally"),
+        ("c1-c2=x-d3", "After a roll from c1 to c2 the gold block shows hoops, not x"),
         ("e7-e6", "The block on e7 is teal's, and it is gold's turn."),
         ("c1-c1", "c1-c1"),
         ("what?", "what?"),
