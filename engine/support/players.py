@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from common.phrases import capitalized
 from engine.api import Announcement, Outcome, Player, State
 from engine.errors import UnreadableError
 
@@ -65,6 +66,16 @@ def outcome_of_announcement(announcement: Announcement, players: Sequence[Player
 def format_announcement(announcement: Announcement) -> str:
     """Write an announcement in its strict text form: ``white:resign``, ``all:draw``."""
     return f"{announcement.player or EVERYONE}:{announcement.kind}"
+
+
+def told_announcement(announcement: Announcement) -> str:
+    """Say an announcement: ``Gold resigns.``, ``Draw agreed.``, ``Black announces anti-play.``"""
+    if announcement.kind == RESIGN:
+        return f"{capitalized(str(announcement.player))} resigns."
+    if announcement.kind == DRAW:
+        return "Draw agreed."
+    who = capitalized(announcement.player or EVERYONE)
+    return f"{who} {'announces' if announcement.player else 'announce'} {announcement.kind}."
 
 
 def parse_announcement(text: str, players: Sequence[Player]) -> Announcement:

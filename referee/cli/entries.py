@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from referee.cli.options import by_option, journal_option, read_pairs, rule_opti
 
 if TYPE_CHECKING:
     from referee.hints.advice import HintSettings
+    from referee.journal import Journal
     from referee.settings.sections import Settings
     from vision.readers.table_reader import TableReader
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 @click.argument("game_name", metavar="[GAME]", required=False)
 @rule_option
 @click.option("--player", "players", multiple=True, metavar="SIDE=NAME", help="Who plays, such as gold=Ann.")
+@click.option("--yes", "is_sure", is_flag=True, help="Do not ask about a game that is not finished.")
 @journal_option
 @click.pass_obj
 def new_command(
@@ -30,6 +33,7 @@ def new_command(
     game_name: str | None,
     options: tuple[str, ...],
     players: tuple[str, ...],
+    is_sure: bool,
     journal: Path | None,
 ) -> None:
     """Begin a new game in the journal.
@@ -58,6 +62,7 @@ def new_command(
     if unknown:
         raise click.BadParameter(f"{game.name} has no player {unknown[0]!r}; it has {', '.join(game.players)}")
     with context.open_journal(journal, read_only=False) as opened:
+        _ask_to_leave(opened, is_sure=is_sure)
         begun = NewGame(game.name, chosen, names, without_hints=settings.hints.strength == "none")
         click.echo(IdleSession(opened, time.monotonic).begin(begun))
     if settings.table.layout is None and game.name not in games_with_layouts():
@@ -67,6 +72,18 @@ def new_command(
         layout_for_camera(game.name, settings.table.layout)
     except LayoutError as error:
         click.echo(f"{capitalized(str(error))}. You can {kept_by_text()}.")
+
+
+def _ask_to_leave(journal: Journal, *, is_sure: bool) -> None:
+    """Let a person say whether to leave a game that is not finished; where nobody can be asked, say how to go back."""
+    from referee.cli.kept_games import open_game
+
+    left = open_game(journal)
+    if left is None or is_sure:
+        return
+    if sys.stdin.isatty():
+        click.confirm(f"{left}. Leave it and begin a new one?", abort=True)
+    click.echo(f"{left}. `referee games resume {journal.latest_game()}` goes back to it.")
 
 
 def _side(player: str | None) -> str | None:

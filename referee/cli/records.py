@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from common.phrases import counted
 from engine.support.chance import format_roll
 from referee.cli.context import CommandContext, output
 from referee.cli.group import ExampleCommand
@@ -101,6 +102,7 @@ def _replay_journal(
     context: CommandContext, console: Console, file: Path | None, game_number: int | None, evidence: Path | None
 ) -> None:
     from referee.journal import fold
+    from referee.journal.events import STOPPED
     from referee.journal.exports import event_lines, write_evidence
     from referee.session.execution import events_of_game
 
@@ -112,11 +114,12 @@ def _replay_journal(
         folded = fold(game, events)
         if folded.outcome is not None:
             winner = folded.outcome.winner or " and ".join(folded.outcome.shared_by)
-            state = (f"{winner} won" if winner else "a draw") + f" ({folded.outcome.reason})"
+            how = "not over" if folded.outcome.reason == STOPPED else "a draw"
+            state = (f"{winner} won" if winner else how) + f" ({folded.outcome.reason})"
         else:
-            state = "the game is open"
-        counts = f"{len(folded.turns)} turns, {len(events)} events"
-        console.print(f"{counts}, each follows from those before; {state}.", markup=False)
+            state = "game in progress"
+        counts = f"{counted(len(folded.turns), 'turn')}, {counted(len(events), 'event')}"
+        console.print(f"{counts}, all consistent; {state}.", markup=False)
         if evidence is not None:
             written = write_evidence(journal, events, evidence)
             kept = sum(picture.path is not None for picture in written)

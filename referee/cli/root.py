@@ -14,6 +14,8 @@ COMMANDS = {
     "demo": "referee.cli.watch:demo_command",
     "new": "referee.cli.entries:new_command",
     "watch": "referee.cli.watch:watch_command",
+    "games": "referee.cli.kept_games:games_command",
+    "status": "referee.cli.kept_games:status_command",
     "correct": "referee.cli.entries:correct_command",
     "take-back": "referee.cli.entries:take_back_command",
     "turn": "referee.cli.entries:turn_command",

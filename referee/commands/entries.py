@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from common.phrases import capitalized, listed
+from common.phrases import listed
 from engine.api import EMPTY, Announcement, Game, OptionValue, Outcome, Place, Roll, StateT
 from engine.errors import EngineError, IllegalTurnError
 from engine.showing import silent_turns
@@ -14,6 +14,8 @@ from engine.support.breaches import told
 from engine.support.chance import format_roll
 from engine.support.players import DRAW, EVERYONE, format_announcement, parse_announcement
 from referee.commands.values import EXAMPLE_LOOK, Announce, Correct, EnterRoll, EnterTurn, Entry
+from engine.support.players import DRAW, format_announcement, parse_announcement, told_announcement
+from referee.commands.values import EXAMPLE_LOOK, Announce, Correct, EnterTurn, Entry
 from referee.errors import CorrectionError
 from referee.journal.events import Event, JsonValue
 from referee.journal.fold import after_step, read_step
@@ -140,8 +142,7 @@ def _sentence(game: Game[Any, Any], step: Any) -> str:
     if isinstance(step, Roll):
         return f"{format_roll(step)} is rolled."
     if isinstance(step, Announcement):
-        player = step.player or EVERYONE
-        return f"{capitalized(player)} {'announces' if step.player else 'announce'}: {step.kind}."
+        return told_announcement(step)
     return game.notation.describe(step)
 
 

@@ -30,6 +30,9 @@ class EventKind(StrEnum):
     END = "end"
 
 
+STOPPED = "stopped before its end"
+"""The reason of a game's end that is none: somebody stopped it, and may go on with it."""
+
 PlayedKind = Literal[EventKind.TURN, EventKind.ROLLED, EventKind.ANNOUNCED]
 """What carries a game on by its rules, and what a take-back undoes."""
 

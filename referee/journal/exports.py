@@ -13,7 +13,7 @@ from engine.errors import EngineError
 from engine.records import record
 from referee.errors import FoldError
 from referee.journal import Journal
-from referee.journal.events import Event, EventKind
+from referee.journal.events import STOPPED, Event, EventKind
 from referee.journal.fold import Folded, FoldedStep, after_step, fold, fold_each, recorded_step
 
 _NOT_IN_A_RECORD = str.maketrans({"{": "(", "}": ")", ";": ","})
@@ -36,7 +36,8 @@ def record_of(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> reco
         state = step.states[0]
         steps.append((played, state, _one_line(step.why) if played is None else _MORE_WAS_SEEN))
     made = record.make(game, start, steps, _tags(game, folded, events))
-    if folded.outcome is not None and made.result == record.UNFINISHED:
+    is_played_out = folded.outcome is not None and folded.outcome.reason != STOPPED
+    if folded.outcome is not None and is_played_out and made.result == record.UNFINISHED:
         made = replace(made, result=record.result_of(folded.outcome))
     return made
 

@@ -37,6 +37,7 @@ from referee.journal.events import Event
 from referee.judge.verdict import Verdict
 from referee.session import event_records
 from referee.session.ports import RestoreSensorAt, no_sensors
+from referee.session.signals import ending
 
 
 class Session(Protocol):
@@ -229,9 +230,10 @@ class IdleSession:
         if not folded.states:
             self._journal.append(event_records.agreed_start_event(self._game, states, command.by))
         self._journal.append(done.event)
-        if done.outcome is not None:
-            self._journal.append(event_records.end_event(done.outcome, None))
-        return done.sentence
+        if done.outcome is None:
+            return done.sentence
+        self._journal.append(event_records.end_event(done.outcome, None))
+        return f"{done.sentence} {ending(done.outcome)}"
 
     def hint(self, command: AskHint, respond: Respond) -> None:
         """Give a hint in words, and record that it was given."""

@@ -46,7 +46,7 @@ def signal_for(verdict: Verdict, game: Game[StateT, TurnT], state: StateT | None
         outcome = None if state is None else game.rules.outcome(state)
         if outcome is not None:
             mood, sound = Mood.FINISHED, Sound.FINISHED
-            words = _joined(words, _ending(outcome))
+            words = _joined(words, ending(outcome))
     elif verdict.kind is VerdictKind.NOT_FINISHED:
         lights = _marked(verdict.places, LightRole.UNFINISHED)
     elif verdict.kind is VerdictKind.ILLEGAL:
@@ -92,7 +92,7 @@ def looking_signal(words: str = "Looking at the table.") -> Signal:
 
 def finished_signal(outcome: Outcome, places: Sequence[Place] = ()) -> Signal:
     """Give the end of the game, with the squares of the turn that ended it."""
-    return Signal(Mood.FINISHED, _marked(places, LightRole.TURN), Sound.FINISHED, _ending(outcome))
+    return Signal(Mood.FINISHED, _marked(places, LightRole.TURN), Sound.FINISHED, ending(outcome))
 
 
 def resumed_signal(game: Game[StateT, TurnT], state: StateT, turns_played: int) -> Signal:
@@ -111,7 +111,7 @@ def corrected_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[
     """Say quietly that a person put something right, and where; a game that this ends is shown as ended."""
     outcome = game.rules.outcome(state)
     if outcome is not None:
-        return replace(finished_signal(outcome), words=_joined(words, _ending(outcome)))
+        return replace(finished_signal(outcome), words=_joined(words, ending(outcome)))
     return Signal(Mood.WAITING, _marked(places, LightRole.HINT), Sound.READY, _joined(words, _to_move(state.to_move)))
 
 
@@ -119,7 +119,7 @@ def entered_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[Pl
     """Show a turn, roll or announcement that a person typed as accepted, and whose turn it is."""
     outcome = game.rules.outcome(state)
     if outcome is not None:
-        return replace(finished_signal(outcome, tuple(places)), words=_joined(words, _ending(outcome)))
+        return replace(finished_signal(outcome, tuple(places)), words=_joined(words, ending(outcome)))
     return Signal(
         Mood.ACCEPTED, _marked(places, LightRole.TURN), Sound.ACCEPTED, _joined(words, _to_move(state.to_move))
     )
@@ -172,7 +172,8 @@ def _to_move(player: str | None) -> str:
     return "" if player is None else f"{capitalized(player)} to play."
 
 
-def _ending(outcome: Outcome) -> str:
+def ending(outcome: Outcome) -> str:
+    """Say how a game ended: ``Teal wins: gold resigned.``"""
     if outcome.shared_by:
         return f"{listed(outcome.shared_by)} win together: {outcome.reason.rstrip('.')}."
     if outcome.winner is None:

@@ -258,7 +258,7 @@ def test_a_game_that_no_camera_knows_is_followed_and_asked_about(sitting: Sittin
         sitting.device.press(1)
         sitting.heard.wait_for("Black's pieces don't form a wall")
         sitting.device.press(2)
-        sitting.heard.wait_for("All announce: draw.")
+        sitting.heard.wait_for("Draw agreed.")
 
     watching = replace(options(sitting, "sensors"), game="diaballik")
     assert referee(watching, sitting, person) == 0

@@ -11,7 +11,6 @@ from engine.api import Announcement, Game, Player, Roll
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.records import record
 from engine.support.chance import format_roll
-from engine.support.players import DRAW, EVERYONE, RESIGN
 from referee.errors import PlayError
 
 
@@ -131,15 +130,6 @@ def reasons(game: Game[Any, Any], error: EngineError | PlayError) -> Iterator[st
     for breach in error.breaches if isinstance(error, IllegalTurnError) else ():
         where = f" ({', '.join(breach.places)})" if breach.places else ""
         yield f"  {breach.rule}: {game.rules.catalogue[breach.rule].sentence}{where}"
-
-
-def said(announcement: Announcement) -> str:
-    """Say an announcement."""
-    if announcement.kind == RESIGN:
-        return f"{str(announcement.player).capitalize()} resigns."
-    if announcement.kind == DRAW:
-        return "Draw agreed."
-    return f"{(announcement.player or EVERYONE).capitalize()} announces: {announcement.kind}."
 
 
 def ended(game: Game[Any, Any], state: Any) -> str:

@@ -14,9 +14,9 @@ from engine.errors import EngineError, UnreadableError
 from engine.options import written_options
 from engine.records.record import write
 from engine.support.chance import format_roll
-from engine.support.players import DRAW, REPETITION, RESIGN, parse_announcement
+from engine.support.players import DRAW, REPETITION, RESIGN, parse_announcement, told_announcement
 from referee.cli.games import told
-from referee.cli.play.game import HELP, GameSoFar, ended, game_of_record, player_meant, reasons, refusal, said
+from referee.cli.play.game import HELP, GameSoFar, ended, game_of_record, player_meant, reasons, refusal
 from referee.cli.play.keeping import read_text
 from referee.cli.play.players import Program, draw_roll, program_rng
 from referee.cli.play.turn_lists import examples, lines_of_turns, numbered_turns
@@ -225,7 +225,7 @@ class PlaySession:
             return
         self.so_far = after
         self._refused = None
-        self._say(said(announcement))
+        self._say(told_announcement(announcement))
 
     def _asked_of(self, announcement: Announcement, after: Any) -> str:
         """What is asked before a player gives up, or of the others when a draw is offered."""
@@ -236,7 +236,7 @@ class PlaySession:
             return f"{offering.capitalize()} offers a draw. {accepts}"
         winner = None if (outcome := self._game.rules.outcome(after)) is None else outcome.winner
         wins = "" if winner is None else f" {winner.capitalize()} wins."
-        return f"{said(announcement)}{wins} Are you sure?"
+        return f"{told_announcement(announcement)}{wins} Are you sure?"
 
     def _show_board(self) -> None:
         self._shown = len(self.so_far.steps)

@@ -50,7 +50,7 @@ def test_a_game_kept_by_text_alone(run: Run, harvest: None, tmp_path: Path) -> N
         "Expected: 5 points, worked out to the end.\n"
     )
     assert run("turn", "leave").exit_code == 0
-    assert run("announce", "resign").stdout == f"P2 announces: resign. {NEXT}\n"
+    assert run("announce", "resign").stdout == f"P2 resigns. P3 wins: most points. {NEXT}\n"
     assert run("turn", "keep", "--player", "p2").stderr == "referee: error: p2 may not play now; the game is over.\n"
     assert kinds() == ["new game", "set up", "rolled", "turn", "hint given", "turn", "announced", "end"]
     told = run("replay", tmp_path / "game.sqlite").stdout

@@ -165,7 +165,7 @@ def test_what_the_rules_let_one_claim_is_claimed(play, tmp_path, typed):
     wall = "......./..W..w./.w.ww.w/w...b.b/b....../......./.bB..bb"
     said = play("diaballik", "--position", wall, typed=f"white:anti-play\n{typed}\n").output
     assert said.count("Not possible: ") == 1
-    assert "Black announces: anti-play." in said
+    assert "Black announces anti-play." in said
     assert "Black wins: " in said
     record = kept(tmp_path)
     assert [entry.announcement for entry in record.entries] == ["black:anti-play"]

@@ -86,7 +86,7 @@ def test_a_game_with_dice_and_turns_at_the_same_time(harvest: Kept) -> None:
     assert harvest.enter("rolled", " 5 ") == "5 is rolled."
     assert harvest.enter("turn", "Leave", "p3") == "p3 leaves the die."
     assert harvest.enter("turn", "keep", "p2") == "p2 keeps the die."
-    assert harvest.enter("turn", "leave") == "p1 leaves the die."
+    assert harvest.enter("turn", "leave") == "p1 leaves the die. P2 wins: most points."
     assert harvest.kinds() == ["new game", "set up", "rolled", "turn", "turn", "turn", "end"]
     folded = fold(HARVEST, harvest.events)
     assert [(step.kind, step.text, step.player) for step in folded.steps] == [
@@ -110,7 +110,7 @@ def test_each_kind_of_step_is_taken_back(harvest: Kept) -> None:
     harvest.enter("rolled", "5")
     harvest.enter("turn", "keep", "p2")
     before = harvest.state
-    assert harvest.enter("announced", "resign", "p3") == "P3 announces: resign."
+    assert harvest.enter("announced", "resign", "p3") == "P3 resigns."
     assert harvest.take_back() == "p3:resign is taken back."
     assert harvest.state == before
     assert harvest.take_back() == "keep is taken back."
@@ -433,7 +433,7 @@ def test_before_the_set_up_a_correction_is_one(deblockle: Any) -> None:
     done = corrected(deblockle, (), Correct("Ann", looks, to_move="teal"), {"side_by_side": False})
     assert done.states[0].to_move == "teal"
     assert "side_by_side=false" in deblockle.notation.format_state(done.states[0])
-    with pytest.raises(CorrectionError, match="has to name every piece on it.*There is no teal block on the board"):
+    with pytest.raises(CorrectionError, match=r"has to name every piece on it.*There is no teal block on the board"):
         corrected(deblockle, (), Correct("Ann", {"c1": "gold block, x up"}), {})
 
 

@@ -73,7 +73,7 @@ def show(diaballik: Any, handler: DiscHandler, taught: Any) -> Iterator[Show]:
 
 def test_anti_play_against_a_wall_that_was_seen_ends_the_game(show: Show) -> None:
     service = show(WALL)
-    assert service.enter(Announce("anti-play", "Ann")) == "Black announces: anti-play."
+    assert service.enter(Announce("anti-play", "Ann")) == "Black announces anti-play."
     assert service.finished
     assert service.belief[0].to_move is None
 
@@ -98,5 +98,5 @@ def test_a_draw_is_agreed_by_a_word_and_a_repetition_only_where_it_is_one(show: 
     service = show(WALL)
     with pytest.raises(IllegalTurnError, match="it was not agreed that a repeated position is a draw"):
         service.enter(Announce("repetition", "Ann"))
-    assert service.enter(Announce("draw", "Ann")) == "All announce: draw."
+    assert service.enter(Announce("draw", "Ann")) == "Draw agreed."
     assert service.finished

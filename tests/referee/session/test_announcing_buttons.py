@@ -62,7 +62,7 @@ def shown_after(position: str, turn: str) -> Any:
 
 def test_anti_play_before_the_turn_ends_the_game(at: At) -> None:
     on = at(WALL)
-    assert on.tell(Press(ButtonRole.ANTI_PLAY)) == Reply("Black announces: anti-play.")
+    assert on.tell(Press(ButtonRole.ANTI_PLAY)) == Reply("Black announces anti-play.")
     assert on.service.finished
     assert (on.lamp.moods[-1], on.lamp.signals[-1].sound) == (Mood.FINISHED, Sound.FINISHED)
     kinds = on.kinds()
@@ -124,11 +124,11 @@ def test_an_announcement_that_waits_is_forgotten_when_a_person_says_something_el
 
 def test_a_draw_by_mistake_is_taken_back(at: At) -> None:
     on = at(WALL)
-    assert on.tell(Press(ButtonRole.DRAW)) == Reply("All announce: draw.")
+    assert on.tell(Press(ButtonRole.DRAW)) == Reply("Draw agreed.")
     assert on.service.finished
     on.tell(Press(ButtonRole.TAKE_BACK))
     assert not on.service.finished
-    assert on.tell(Press(ButtonRole.RESIGN)) == Reply("Black announces: resign.")
+    assert on.tell(Press(ButtonRole.RESIGN)) == Reply("Black resigns.")
     assert on.service.finished
 
 
@@ -147,7 +147,7 @@ def test_buttons_announce_in_every_game_what_its_rules_know(table: Any, start: A
     refused = on.tell(Press(ButtonRole.ANTI_PLAY))
     assert refused.refused
     assert "anti-play" in refused.words
-    assert on.tell(Press(ButtonRole.RESIGN)).words == "Gold announces: resign."
+    assert on.tell(Press(ButtonRole.RESIGN)).words == "Gold resigns."
     assert on.service.finished
 
 

@@ -180,10 +180,10 @@ def test_a_resignation_ends_the_game_and_can_be_taken_back(table: Any, start: An
     on = table()
     on.service.start()
     on.show(start, 2)
-    assert on.service.enter(Announce("resign", "Ann")) == "Gold announces: resign."
+    assert on.service.enter(Announce("resign", "Ann")) == "Gold resigns."
     assert on.service.finished
     assert on.lamp.signals[-1].mood is Mood.FINISHED
-    assert on.lamp.signals[-1].words == "Gold announces: resign. Teal wins: gold resigned."
+    assert on.lamp.signals[-1].words == "Gold resigns. Teal wins: gold resigned."
     assert on.kinds()[-2:] == ["announced", "end"]
     assert not on.tell(TakeBack("Ann")).refused
     assert not on.service.finished

@@ -229,8 +229,8 @@ def test_a_person_corrects_a_referee_that_runs_and_one_that_does_not(
     done = run("turn", turn, "--player", "teal", "--journal", journal)
     assert (done.exit_code, done.stderr) == (4, "referee: error: teal may not play now; it is the turn of gold.\n")
     assert run("turn", turn, "--by", "Ann", "--journal", journal).exit_code == 0
-    assert run("announce", "resign", "--journal", journal).stdout.startswith("Teal announces: resign. The running")
-    referee.wait_for("Teal announces: resign.")
+    assert run("announce", "resign", "--journal", journal).stdout.startswith("Teal resigns. The running")
+    referee.wait_for("Teal resigns.")
     for _ in range(2):
         assert run("take-back", "--journal", journal).exit_code == 0
     assert referee.stop() == 0

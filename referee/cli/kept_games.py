@@ -1,0 +1,230 @@
+"""``referee games`` and ``referee status``: the games of a journal, how they stand, and going back to one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from common.phrases import capitalized, counted
+from referee.cli.client import user_name
+from referee.cli.context import CommandContext, output, print_table
+from referee.cli.group import ExampleCommand
+from referee.cli.options import by_option, game_number_option, journal_option
+
+if TYPE_CHECKING:
+    from engine.api import Game
+    from referee.journal import Folded, Journal
+    from referee.journal.events import Event
+
+
+def lines_of_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, Event]]) -> Iterator[str]:
+    """Say how a game of a journal stands: the board, whose turn it is and what is awaited; raises FoldError."""
+    from referee.journal import fold
+
+    folded = fold(game, events)
+    named = events[0][1].data.get("players")
+    names = {side: str(name) for side, name in named.items()} if isinstance(named, dict) else {}
+    playing = ", ".join(f"{side} {names[side]}" for side in game.players if side in names)
+    yield f"Game {number}, {game.title}{f' ({playing})' if playing else ''}: {counted(len(folded.turns), 'turn')}."
+    if folded.states:
+        yield ""
+        yield game.notation.diagram(folded.states[0])
+        yield ""
+    yield _awaited(game, folded)
+    if folded.fault is not None:
+        yield f"To put right: {folded.fault.data.get('sentence', '')} {folded.fault.data.get('remedy', '')}".rstrip()
+
+
+def _awaited(game: Game[Any, Any], folded: Folded[Any]) -> str:
+    """What a game waits for, or how it ended."""
+    from referee.journal.events import STOPPED
+
+    if folded.outcome is not None and folded.outcome.reason == STOPPED:
+        return f"{capitalized(STOPPED)}."
+    if folded.outcome is not None:
+        winner = folded.outcome.winner or " and ".join(folded.outcome.shared_by)
+        won = f"{capitalized(winner)} won: " if winner else ""
+        return f"Over: {won}{folded.outcome.reason}."
+    if not folded.states:
+        return "Waiting for the set-up."
+    if len(folded.states) > 1:
+        return "Waiting for the first turn; whoever plays it begins."
+    (state,) = folded.states
+    players = " and ".join(capitalized(player) for player in game.rules.players_to_move(state))
+    return f"{players} {'rolls' if game.awaits_roll(state) else 'to play'}."
+
+
+def open_game(journal: Journal) -> str | None:
+    """Say which game of a journal would be left when a new one begins; ``None`` where none is under way."""
+    from referee.journal import fold
+    from referee.session.execution import events_of_game
+
+    number = journal.latest_game()
+    if number is None:
+        return None
+    game, events = events_of_game(journal, number)
+    folded = fold(game, events)
+    if folded.outcome is not None or not folded.started:
+        return None
+    return f"Game {number} of {game.title} is not finished ({counted(len(folded.turns), 'turn')})"
+
+
+@click.group(name="games", invoke_without_command=True)
+@click.pass_context
+def games_command(ctx: click.Context) -> None:
+    """List the games of the journal, show one, go on with one, or end one.
+
+    Without more it lists them.
+    """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_games)
+
+
+@games_command.command(name="list", cls=ExampleCommand)
+@journal_option
+@click.pass_obj
+def list_games(context: CommandContext, journal: Path | None = None) -> None:
+    """List the games: number, game, when it began, how many turns, and how it stands.
+
+    Examples:
+      referee games
+      referee games list --journal evening.sqlite
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    from engine.errors import EngineError
+    from referee.errors import FoldError
+    from referee.journal import fold
+    from referee.session.execution import events_of_game
+
+    table = Table(box=None, pad_edge=False)
+    for title in ("", "game", "began", "turns", "how it stands"):
+        table.add_column(title)
+    with context.open_journal(journal) as opened:
+        for summary in opened.games():
+            try:
+                game, events = events_of_game(opened, summary.number)
+                folded = fold(game, events)
+                row = (game.title, str(len(folded.turns)), _awaited(game, folded))
+            except (EngineError, FoldError) as error:
+                row = (summary.name, "?", f"can't be read: {error}")
+            began = _local(summary.wall_time)
+            table.add_row(str(summary.number), *(Text(cell) for cell in (row[0], began, *row[1:])))
+        if not table.row_count:
+            click.echo(f"There is no game in {opened.path} yet; `referee new` begins one.")
+            return
+    print_table(output(), table)
+
+
+def _local(wall_time: str) -> str:
+    """A journal's time in this machine's time zone, to the minute."""
+    try:
+        return f"{datetime.fromisoformat(wall_time).astimezone():%Y-%m-%d %H:%M}"
+    except ValueError:
+        return wall_time
+
+
+@games_command.command(cls=ExampleCommand)
+@click.argument("number", type=click.IntRange(min=1), required=False)
+@journal_option
+@click.pass_obj
+def show(context: CommandContext, number: int | None, journal: Path | None) -> None:
+    """Show how a game stands: the board and what is awaited.  NUMBER: the last one if left out.
+
+    Examples:
+      referee games show 2
+    """
+    _show(context, number, journal)
+
+
+@click.command(cls=ExampleCommand)
+@game_number_option
+@journal_option
+@click.pass_obj
+def status_command(context: CommandContext, game_number: int | None, journal: Path | None) -> None:
+    """Show how the game stands: the board, whose turn it is, what is awaited.
+
+    Examples:
+      referee status
+      referee status --game 2
+    """
+    _show(context, game_number, journal)
+
+
+def _show(context: CommandContext, number: int | None, journal: Path | None) -> None:
+    from referee.session.execution import events_of_game
+
+    with context.open_journal(journal) as opened:
+        game, events = events_of_game(opened, number)
+        shown = number or opened.latest_game() or 0
+    for line in lines_of_status(game, shown, events):
+        click.echo(line)
+
+
+@games_command.command(cls=ExampleCommand)
+@click.argument("number", type=click.IntRange(min=1))
+@journal_option
+@click.pass_obj
+def resume(context: CommandContext, number: int, journal: Path | None) -> None:
+    """Go on with an earlier game: it becomes the journal's last one, under a new number.
+
+    Examples:
+      referee games resume 2
+    """
+    from referee.errors import CorrectionError
+    from referee.journal import fold
+    from referee.journal.events import STOPPED
+    from referee.session.event_records import KEPT_WHEN_RESUMED
+    from referee.session.execution import events_of_game
+
+    with context.open_journal(journal, read_only=False) as opened:
+        game, events = events_of_game(opened, number)
+        outcome = fold(game, events).outcome
+        is_stopped = outcome is not None and outcome.reason == STOPPED
+        if outcome is not None and not is_stopped:
+            raise CorrectionError(f"game {number} is over: {outcome.reason}")
+        if number == opened.latest_game() and not is_stopped:
+            raise CorrectionError(f"game {number} is the last one; `referee watch` or `referee turn` goes on with it")
+        for _, event in events:
+            if event.kind in KEPT_WHEN_RESUMED:
+                # The time of a frame was another machine's start ago, and means nothing any more.
+                opened.append(replace(event, frame_time_s=None))
+        latest = opened.latest_game() or 0
+        game, events = events_of_game(opened, latest)
+    click.echo(f"Game {number} goes on as game {latest}.")
+    for line in lines_of_status(game, latest, events):
+        click.echo(line)
+
+
+@games_command.command(cls=ExampleCommand)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@by_option
+@journal_option
+@click.pass_obj
+def end(context: CommandContext, yes: bool, by: str | None, journal: Path | None) -> None:
+    """Stop the last game before its end, so that the next `referee watch` begins a new one.
+
+    Examples:
+      referee games end
+    """
+    from engine.api import Outcome
+    from referee.errors import CorrectionError
+    from referee.journal.events import STOPPED
+    from referee.session.event_records import end_event, note_event
+
+    with context.open_journal(journal, read_only=False) as opened:
+        left = open_game(opened)
+        if left is None:
+            raise CorrectionError("no game is under way")
+        if not yes:
+            click.confirm(f"{left}. Stop it?", abort=True)
+        opened.append(note_event(f"{by or user_name()} stops the game.", None))
+        opened.append(end_event(Outcome(None, STOPPED), None))
+        number = opened.latest_game()
+    click.echo(f"Stopped. `referee games resume {number}` goes on with it.")

@@ -1,0 +1,68 @@
+"""``referee games``, ``status`` and ``new``: a journal's games are listed, shown, left, gone on with and stopped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.records.record import read
+from tests.commands import Run, runner_in
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    (tmp_path / "referee.toml").write_text('[journal]\npath = "game.sqlite"\n')
+    return runner_in(tmp_path, monkeypatch)
+
+
+def rows(run: Run) -> list[list[str]]:
+    return [line.split() for line in run("games").stdout.splitlines()[1:]]
+
+
+def test_an_earlier_game_is_gone_on_with(run: Run) -> None:
+    run("new", "deblockle", "--player", "gold=Ann")
+    run("turn", "c1-b1=x-a2")
+    begun = run("new", "diaballik").stdout
+    assert begun.startswith(
+        "Game 1 of Deblockle is not finished (1 turn). `referee games resume 1` goes back to it.\nGame 2 of Diaballik"
+    )
+    assert [row[:2] + row[4:] for row in rows(run)] == [
+        ["1", "Deblockle", "1", "Teal", "to", "play."],
+        ["2", "Diaballik", "0", "Waiting", "for", "the", "set-up."],
+    ]
+    shown = run("games", "show", "1").stdout
+    assert shown.startswith("Game 1, Deblockle (gold Ann): 1 turn.")
+    assert shown.endswith("Teal to play.\n")
+    resumed = run("games", "resume", "1").stdout
+    assert resumed.startswith("Game 1 goes on as game 3.\nGame 3, Deblockle (gold Ann): 1 turn.")
+    assert run("status").stdout == run("status", "--game", "3").stdout == resumed.partition("\n")[2]
+    assert run("turn", "c7-b7=x-a6").exit_code == 0
+    assert len(read(run("export").stdout).entries) == 2
+    assert run("take-back").exit_code == 0
+    assert run("take-back").exit_code == 0
+
+
+def test_a_game_is_stopped_and_gone_on_with(run: Run) -> None:
+    run("new", "deblockle")
+    assert run("games", "end", "--yes").stderr == "referee: error: no game is under way\n"
+    run("turn", "c1-b1=x-a2")
+    assert "goes on with it" in run("games", "end", "--yes").stdout
+    assert "Stopped before its end." in run("status").stdout
+    assert read(run("export").stdout).result == "*"
+    assert run("new", "deblockle").stdout.startswith("Game 2 of Deblockle begins")
+    assert "goes on as game 3" in run("games", "resume", "1").stdout
+    assert run("status").stdout.endswith("Teal to play.\n")
+
+
+def test_what_cannot_be_gone_on_with(run: Run) -> None:
+    assert run("games").exit_code == 6
+    run("new", "deblockle")
+    run("turn", "c1-b1=x-a2")
+    assert "game 1 is the last one" in run("games", "resume", "1").stderr
+    assert "there is no game 7" in run("games", "resume", "7").stderr
+    assert run("announce", "resign").stdout.startswith("Teal resigns. Gold wins: teal resigned.")
+    assert run("status").stdout.endswith("Over: Gold won: teal resigned.\n")
+    run("new", "deblockle")
+    assert run("games", "resume", "1").stderr == "referee: error: game 1 is over: teal resigned\n"
+    assert "is not finished" not in run("new", "deblockle").stdout
