@@ -12,10 +12,8 @@ from engine.errors import EngineError, IllegalTurnError
 from engine.showing import silent_turns
 from engine.support.breaches import told
 from engine.support.chance import format_roll
-from engine.support.players import DRAW, EVERYONE, format_announcement, parse_announcement
-from referee.commands.values import EXAMPLE_LOOK, Announce, Correct, EnterRoll, EnterTurn, Entry
 from engine.support.players import DRAW, format_announcement, parse_announcement, told_announcement
-from referee.commands.values import EXAMPLE_LOOK, Announce, Correct, EnterTurn, Entry
+from referee.commands.values import EXAMPLE_LOOK, Announce, Correct, EnterRoll, EnterTurn, Entry
 from referee.errors import CorrectionError
 from referee.journal.events import Event, JsonValue
 from referee.journal.fold import after_step, read_step
