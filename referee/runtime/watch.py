@@ -38,7 +38,7 @@ from referee.session.feed import shown_on
 from referee.session.loop import FrameSource, LoopPorts, run, serve
 from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.signals import waiting_signal
-from referee.settings.table_layout import grid_of, grid_of_table, layout_for_camera
+from referee.settings.table_layout import grid_of, grid_of_table, layout_for_camera, with_rules
 from referee.wiring.devices import OpenedDevices, opened_devices
 from vision.frame import Frame
 from vision.layout.table import TableLayout
@@ -56,8 +56,8 @@ def watch(options: WatchOptions, console: Console) -> int:
     ConfigError for options that don't go together.
     """
     game = load(options.game)
-    layout = None if options.by_sensors_alone else layout_for_camera(game.name, options.layout, options.markers)
     settings = _service_settings(options, game)
+    layout = None if options.by_sensors_alone else _layout(options, game, settings)
     with ExitStack() as stack:
         journal = stack.enter_context(_journal(options, console))
         report = Report(console, stills=options.stills)
@@ -120,6 +120,11 @@ def watch(options: WatchOptions, console: Console) -> int:
             report.remark("Stopped. " + ("The same command goes on with the game." if options.is_live else _STOPPED))
         report.close()
         return 0 if service.belief else 1
+
+
+def _layout(options: WatchOptions, game: Game[Any, Any], settings: ServiceSettings) -> TableLayout:
+    """The measured table, of a game that is written with a sheet for each who plays."""
+    return with_rules(layout_for_camera(game.name, options.layout, options.markers), game, settings.options)
 
 
 def _service_settings(options: WatchOptions, game: Game[Any, Any]) -> ServiceSettings:
