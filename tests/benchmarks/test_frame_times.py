@@ -80,12 +80,13 @@ def test_nothing_is_timed_once_the_stopwatch_was_let_go() -> None:
 
 
 def test_lines_that_are_not_met_are_named(tmp_path) -> None:
-    assert report().not_met(1.0, 4.0, 4.0) == []
-    slow = report(located_s=0.005, medians_s={"first": 0.1, "still": 0.005}, growth_mb=9.0)
-    said = slow.not_met(1.0, 4.0, 4.0)
-    assert [sentence.split(" ")[0] for sentence in said] == ["a", "the", "memory"]
-    assert "1.25 times" in said[0]
-    assert "25.0 times" in said[1]
+    lines = {"first": 4.0, "still": 0.7}
+    assert report().not_met(lines, 4.0) == []
+    slow = report(medians_s={"first": 0.1, "still": 0.005}, growth_mb=9.0)
+    said = slow.not_met(lines, 4.0)
+    assert [sentence.split(" ")[0] for sentence in said] == ["first", "nothing", "memory"]
+    assert "25.00 times" in said[0]
+    assert "1.25 times" in said[1]
     assert "9.0 MB" in said[2]
     draw(report(), tmp_path / "deeper" / "stages.png")
     assert (tmp_path / "deeper" / "stages.png").stat().st_size > 5000
