@@ -7,6 +7,7 @@ A map is float32 of shape (height, width, 2). For each output pixel it holds the
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TypeVar, cast
 
 import cv2
@@ -86,6 +87,7 @@ def linear_light(image: Image) -> FloatImage:
     return np.asarray(cv2.LUT(image, linear_light_table()), dtype=np.float32)
 
 
+@cache
 def linear_light_table() -> FloatImage:
     """The 256 values of the sRGB transfer curve's inverse, float32."""
     value = np.arange(256, dtype=np.float64) / 255

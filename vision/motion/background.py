@@ -244,27 +244,27 @@ class RestMap:
         self._light: npt.NDArray[np.float32] | None = None
         self._since_s = np.zeros(shape, dtype=np.float64)
         self._frames = np.zeros(shape, dtype=np.int32)
-        self._now_s = 0.0
+        self._rested_s = np.full(shape, -1.0)
 
     def update(self, now: FrameFeatures, gain: float, time_s: float) -> None:
         """Take the next look; ``gain`` is the whole picture's own change of log brightness, which is no movement."""
         light = now.light - np.float32(gain)
-        self._now_s = time_s
         if self._light is None:
             self._light = light
             self._since_s[...] = time_s
             return
         limit = np.float32(_SETTINGS.still_log) + np.float32(_SETTINGS.still_levels) / (now.level + 4)
         moved = np.abs(light - self._light) > limit
-        self._light[moved] = light[moved]
-        self._since_s[moved] = time_s
+        np.copyto(self._light, light, where=moved)
+        np.copyto(self._since_s, time_s, where=moved)
         self._frames += 1
-        self._frames[moved] = 0
+        np.copyto(self._frames, 0, where=moved)
+        self._rested_s = np.where(self._frames >= _SETTINGS.rest_frames, time_s - self._since_s, -1.0)
 
     def resting_for(self, rest_s: float) -> BoolImage:
         """Pixels that have rested so long, and for a few frames."""
-        return np.asarray((self._now_s - self._since_s >= rest_s) & (self._frames >= _SETTINGS.rest_frames))
+        return np.asarray(self._rested_s >= rest_s)
 
     def share_at_least(self, where: BoolImage, rest_s: float) -> float:
         """The share of the marked pixels, of which there must be some, that have rested so long."""
-        return float(self.resting_for(rest_s)[where].mean())
+        return float((self._rested_s[where] >= rest_s).mean())

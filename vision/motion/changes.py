@@ -119,10 +119,14 @@ def _shapes_mm(layout: TableLayout) -> dict[str, list[FloatArray]]:
     """Points, (n, 3) each, around what is watched: a place's piece and the space above it, trays and markers."""
     shapes: dict[str, list[FloatArray]] = {}
     for surface in layout.surfaces:
-        for place in surface.places:
-            solid = surface.solid_at(place)
-            shapes[place] = [_space_above(surface, place), *([] if solid is None else [solid.corners_mm()])]
-        if not surface.places:
+        if surface.places:
+            first = surface.places[0]
+            solid, x, y = surface.solid_at(first), *surface.centre_mm(first)
+            parts = [_space_above(surface, first), *([] if solid is None else [solid.corners_mm()])]
+            for place in surface.places:
+                to_x, to_y = surface.centre_mm(place)
+                shapes[place] = [part + np.array([to_x - x, to_y - y, 0.0]) for part in parts]
+        else:
             ends = [surface.bounds_mm.corners_mm(height) for height in (surface.height_mm, top_mm(surface))]
             shapes[surface_region(surface.name)] = [np.concatenate(ends)]
     for marker_id in layout.markers.centres_mm:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
 
 import cv2
 import numpy as np
@@ -344,6 +345,7 @@ class _Parts:
         return np.asarray(touches)
 
 
+@cache
 def _disc(radius_px: int) -> npt.NDArray[np.uint8]:
     side = 2 * radius_px + 1
     return np.asarray(cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side)), dtype=np.uint8)

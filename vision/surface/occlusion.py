@@ -169,14 +169,15 @@ class OcclusionDetector:
 
     def _hidden_by_pieces(self, surface: GridSurface) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """Rows and columns, (places, points), of coarse pixels that points of a piece on each place would hide."""
-        solids = [surface.solid_at(place) for place in surface.places]
-        points = [solid.inner_points_mm(self._settings.piece_points) for solid in solids if solid is not None]
-        if len(points) < len(solids):
-            return np.zeros((len(solids), 0), dtype=np.intp), np.zeros((len(solids), 0), dtype=np.intp)
-        column, row = self.sampler.seen_at(np.concatenate(points))
+        solid, count = surface.solid_at(surface.places[0]), len(surface.places)
+        if solid is None:
+            return np.zeros((count, 0), dtype=np.intp), np.zeros((count, 0), dtype=np.intp)
+        shifts = np.pad(surface.centres_mm - surface.centres_mm[0], ((0, 0), (0, 1)))
+        points = shifts[:, None] + solid.inner_points_mm(self._settings.piece_points)
+        column, row = self.sampler.seen_at(points.reshape(-1, 3))
         limits = np.array(self._coarse_shape) - 1
         rows, columns = (
-            np.clip(np.round(values / COARSER).astype(np.intp), 0, limit).reshape(len(solids), -1)
+            np.clip(np.round(values / COARSER).astype(np.intp), 0, limit).reshape(count, -1)
             for values, limit in zip((row, column), limits, strict=True)
         )
         return rows, columns

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import cv2
 import numpy as np
@@ -65,6 +66,7 @@ class SurfacePlan:
         )
 
 
+@cache
 def disc_mm(width_mm: float) -> npt.NDArray[np.uint8]:
     """A disc that wide, for dilating and eroding masks at the coarse scale, (rows, columns), uint8."""
     side = max(3, 2 * round(width_mm * PX_PER_MM / COARSER / 2) + 1)

@@ -130,8 +130,8 @@ def _edges(
     if nearer is not None:
         kept &= ~plane.marked(nearer, outer)
     apart = (plane.at(inner) - plane.at(outer)) / (EDGE_FLOORS + noise)[:, None]
-    contrast = np.where(kept, np.sqrt((apart**2).sum(axis=-1)), np.nan)
-    edges = np.zeros(len(centres))
-    enough = kept.sum(axis=1) >= FEWEST_DIRECTIONS
-    edges[enough] = np.nanmedian(contrast[enough], axis=1)
-    return edges
+    count = kept.sum(axis=1)
+    ordered = np.sort(np.where(kept, np.sqrt((apart**2).sum(axis=-1)), np.inf), axis=1)
+    rows = np.arange(len(centres))
+    middle = (ordered[rows, np.maximum(count - 1, 0) // 2] + ordered[rows, np.minimum(count // 2, DIRECTIONS - 1)]) / 2
+    return np.where(count >= FEWEST_DIRECTIONS, middle, 0.0)

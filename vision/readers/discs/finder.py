@@ -37,6 +37,7 @@ OUTLINE_SHARE = 0.15
 FEWEST_SHARE = 0.4
 FEWEST_INSIDE = 4
 AROUND_MM = 40.0
+RIM_PX = 4
 
 FITTING_MOST = 8.0
 SAME_SHARE = 0.9
@@ -155,20 +156,36 @@ class DiscFinder:
         """Sample the plane of the tops around some places; elsewhere it is left at zero."""
         paper = self._paper.of(image)
         colours = np.zeros((*self._window.shape, 3), dtype=np.float32)
-        if places:
-            centres = self._centres[[self._numbers[place] for place in places]]
-            column, row = self._window.to_pixels(centres[:, 0], centres[:, 1])
-            around = AROUND_MM * PX_PER_MM
-            part = np.s_[
-                max(0, int(row.min() - around)) : int(row.max() + around) + 1,
-                max(0, int(column.min() - around)) : int(column.max() + around) + 1,
-            ]
-            sampled = sample(image, np.ascontiguousarray(self._map[part]))
+        for part in self._parts([self._numbers[place] for place in places]):
+            # a little more than that is smoothed, since beyond its rim nothing is known
+            wider = tuple(slice(max(0, side.start - RIM_PX), side.stop + RIM_PX) for side in part)
+            sampled = sample(image, np.ascontiguousarray(self._map[wider]))
             if sampled.ndim == 2:
                 sampled = np.asarray(cv2.cvtColor(sampled, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
             light = cv2.GaussianBlur(linear_light(sampled), (0, 0), SMOOTHING_MM * PX_PER_MM)
-            colours[part] = colours_of(np.asarray(light, dtype=np.float32), paper)
+            inner = tuple(
+                slice(own.start - wide.start, own.stop - wide.start) for own, wide in zip(part, wider, strict=True)
+            )
+            colours[part] = colours_of(np.ascontiguousarray(light[inner], dtype=np.float32), paper)
         return TopPlane(colours, self._window, paper)
+
+    def _parts(self, numbers: Sequence[int]) -> list[tuple[slice, slice]]:
+        """Parts of the plane that hold what is around some places: one around all, or one around each, if smaller."""
+        if not numbers:
+            return []
+        column, row = self._window.to_pixels(*self._centres[list(numbers)].T)
+        around = AROUND_MM * PX_PER_MM
+        if (2 * around + np.ptp(row)) * (2 * around + np.ptp(column)) < len(numbers) * (2 * around) ** 2:
+            corners = [(row.min(), row.max(), column.min(), column.max())]
+        else:
+            corners = [(y, y, x, x) for x, y in zip(column, row, strict=True)]
+        return [
+            (
+                slice(max(0, int(top - around)), int(bottom + around) + 1),
+                slice(max(0, int(left - around)), int(right + around) + 1),
+            )
+            for top, bottom, left, right in corners
+        ]
 
     def find(self, plane: TopPlane, places: list[str], nearer: BoolImage | None = None) -> dict[str, DiscFit]:
         """The best circle near each place where one stands out; ``nearer`` marks what nearer pieces hide."""
