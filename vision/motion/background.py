@@ -158,13 +158,12 @@ class BackgroundModel:
         """
         clear = self._look
         self._measure_noise(now)
-        sparse = np.zeros_like(trusted)
-        sparse[::3, ::3] = True
-        chosen = trusted & sparse
+        sparse = np.s_[::3, ::3]
+        chosen = trusted[sparse]
         if not chosen.any():
-            chosen = sparse
+            chosen = np.ones_like(chosen)
         raw = now.light - clear.light
-        gain = float(np.median(raw[chosen]))
+        gain = float(np.median(raw[sparse][chosen]))
         light = np.asarray(cv2.blur(raw - np.float32(gain), (5, 5)), dtype=np.float32)
         # levels the gradients would have if the board were seen in this light, so that noise has a fixed size
         lit = np.maximum(now.level, np.float32(_SETTINGS.darkest_shadow * np.exp(gain)) * np.exp(clear.light))
@@ -181,7 +180,7 @@ class BackgroundModel:
         colour = np.zeros_like(light)
         for ours, theirs in ((now.red, clear.red), (now.blue, clear.blue)):
             change = ours - theirs
-            smooth = cv2.blur(change - np.float32(np.median(change[chosen])), (5, 5))
+            smooth = cv2.blur(change - np.float32(np.median(change[sparse][chosen])), (5, 5))
             colour = np.maximum(colour, np.abs(smooth))
         different = changed | (np.abs(light) > _SETTINGS.different_light) | (colour > _SETTINGS.different_colour)
         return Difference(
