@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import cv2
 import numpy as np
@@ -35,25 +36,34 @@ class HiddenSettings:
 
 @dataclass(frozen=True, eq=False)
 class _Needed:
-    """Part of a view that a place needs: a window of it, and which of the window's pixels count."""
+    """Part of a view that a place needs: what lies inside a convex outline, (n, 2) as (column, row)."""
 
+    outline: npt.NDArray[np.int32]
     window: tuple[slice, slice]
-    inside: BoolImage
-    count: int
 
     @classmethod
     def of(cls, outline: npt.NDArray[np.int32], shape: tuple[int, int]) -> _Needed:
-        """What lies inside a convex outline, (n, 2) as (column, row), of a view of that shape."""
-        left, top = np.clip(outline.min(axis=0), 0, (shape[1], shape[0]))
-        right, bottom = np.clip(outline.max(axis=0) + 1, 0, (shape[1], shape[0]))
-        inside = np.zeros((max(0, bottom - top), max(0, right - left)), dtype=np.uint8)
+        """What lies inside an outline of a view of that shape."""
+        left, top, width, height = cv2.boundingRect(outline)
+        rows, columns = (
+            slice(min(size, max(0, start)), min(size, max(0, start + length)))
+            for start, length, size in ((top, height, shape[0]), (left, width, shape[1]))
+        )
+        return cls(outline, (rows, columns))
+
+    @cached_property
+    def inside(self) -> BoolImage:
+        """Which of the window's pixels count."""
+        rows, columns = self.window
+        inside = np.zeros((rows.stop - rows.start, columns.stop - columns.start), dtype=np.uint8)
         if inside.size:
-            cv2.fillConvexPoly(inside, outline - np.array([left, top], dtype=np.int32), 1)
-        return cls((slice(top, bottom), slice(left, right)), np.asarray(inside > 0), int(inside.sum()))
+            cv2.fillConvexPoly(inside, self.outline - np.array([columns.start, rows.start], dtype=np.int32), 1)
+        return np.asarray(inside > 0)
 
     def share(self, pixels: BoolImage) -> float:
         """The share of it that is marked in a mask of the view, from 0 to 1."""
-        return float((pixels[self.window] & self.inside).sum()) / max(1, self.count)
+        marked = pixels[self.window]
+        return float((marked & self.inside).sum()) / max(1.0, float(self.inside.sum())) if marked.any() else 0.0
 
 
 class HiddenPlaces:
@@ -65,20 +75,18 @@ class HiddenPlaces:
         self._settings = settings
         self._surface = surface
         self._sampler = sampler
-        self._needed: dict[str, tuple[_Needed, _Needed]] = {}
 
     def share(self, solid: Solid, occlusions: Sequence[Occlusion]) -> float:
         """How much of what a piece would hide of the board is covered, from 0 to 1."""
         if not occlusions:
             return 0.0
-        needed = _Needed.of(self._sampler.hidden_outline(solid), self._sampler.window.shape)
+        needed = _Needed.of(self._sampler.hidden_outlines([solid])[0], self._sampler.window.shape)
         return sum(needed.share(occlusion.pixels) for occlusion in occlusions)
 
     def hidden(self, occlusions: Sequence[Occlusion], clear: Mapping[str, bool]) -> dict[str, HindranceKind]:
         """Hidden places and the kind of occlusion that hides each; ``clear`` marks places whose piece is seen well."""
         hidden: dict[str, HindranceKind] = {}
-        for place in self._surface.places if occlusions else ():
-            piece, square = self._pixels(place)
+        for place, (piece, square) in self._needed.items() if occlusions else ():
             seen = clear.get(place, False)
             for occlusion in occlusions:
                 most = self._settings.seen_through_share if seen else self._settings.hidden_share
@@ -89,13 +97,13 @@ class HiddenPlaces:
                     break
         return hidden
 
-    def _pixels(self, place: str) -> tuple[_Needed, _Needed]:
-        """What a piece on the place hides of the view, and the bare place."""
-        if place not in self._needed:
-            window, solid = self._sampler.window, self._surface.solid_at(place)
-            outline = self._surface.outline_mm(place)
-            corners = np.round(np.column_stack(window.to_pixels(outline[:, 0], outline[:, 1]))).astype(np.int32)
-            square = _Needed.of(corners, window.shape)
-            piece = square if solid is None else _Needed.of(self._sampler.hidden_outline(solid), window.shape)
-            self._needed[place] = (piece, square)
-        return self._needed[place]
+    @cached_property
+    def _needed(self) -> dict[str, tuple[_Needed, _Needed]]:
+        """What a piece on each place hides of the view, and the bare place."""
+        window, places = self._sampler.window, self._surface.places
+        outlines = np.array([self._surface.outline_mm(place) for place in places])
+        corners = np.round(np.stack(window.to_pixels(outlines[..., 0], outlines[..., 1]), axis=-1)).astype(np.int32)
+        squares = [_Needed.of(outline, window.shape) for outline in corners]
+        solids = [solid for place in places if (solid := self._surface.solid_at(place)) is not None]
+        pieces = [_Needed.of(outline, window.shape) for outline in self._sampler.hidden_outlines(solids)]
+        return dict(zip(places, zip(pieces or squares, squares, strict=True), strict=True))

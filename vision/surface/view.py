@@ -63,23 +63,20 @@ class SurfaceSampler:
         hidden = self._hidden_by_pieces(solids)
         return RectifiedView(self.window, self._map, sample(image, self._map), hidden, self._outside)
 
-    def hidden_outline(self, solid: Solid) -> npt.NDArray[np.int32]:
-        """The convex outline, shape (n, 2), in whole pixels of the view, of what a piece hides of the surface."""
-        return self._outlines([solid])[0]
-
-    def _hidden_by_pieces(self, solids: Sequence[Solid]) -> BoolImage:
-        covered = np.zeros(self.window.shape, dtype=np.uint8)
-        for outline in self._outlines([solid.grown(PIECE_MARGIN_MM) for solid in solids]):
-            cv2.fillConvexPoly(covered, outline, 1)
-        return np.asarray(covered > 0)
-
-    def _outlines(self, solids: Sequence[Solid]) -> list[npt.NDArray[np.int32]]:
+    def hidden_outlines(self, solids: Sequence[Solid]) -> list[npt.NDArray[np.int32]]:
+        """The convex outline, (n, 2), in whole pixels of the view, of what each piece hides of the surface."""
         if not solids:
             return []
         corners = [solid.corners_mm() for solid in solids]
         pixels = np.round(np.column_stack(self.seen_at(np.concatenate(corners)))).astype(np.int32)
         parts = np.split(pixels, np.cumsum([len(part) for part in corners])[:-1])
         return [np.asarray(cv2.convexHull(part), dtype=np.int32).reshape(-1, 2) for part in parts]
+
+    def _hidden_by_pieces(self, solids: Sequence[Solid]) -> BoolImage:
+        covered = np.zeros(self.window.shape, dtype=np.uint8)
+        for outline in self.hidden_outlines([solid.grown(PIECE_MARGIN_MM) for solid in solids]):
+            cv2.fillConvexPoly(covered, outline, 1)
+        return np.asarray(covered > 0)
 
     def seen_at(self, points_mm: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Columns and rows of the view, (n,) each, that points above the surface, (n, 3), hide."""

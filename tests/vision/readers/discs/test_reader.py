@@ -81,6 +81,18 @@ def test_what_did_not_change_is_not_looked_at_again() -> None:
     assert again["e2"].ball_log_odds > 0
 
 
+def test_bare_board_tells_nothing_of_how_even_discs_are() -> None:
+    view = pictures.view(pictures.PLAYED[0])
+    reader = DiscReader(view.surface, pictures.looks())
+    seen = reader.read(view, view.surface.places, {})
+    bare = {place for place, one in seen.items() if one.log_odds < 0}
+    assert bare
+    alone = reader.read(view, [place for place in view.surface.places if place not in bare], {})
+    assert {place: one.ball_log_odds for place, one in alone.items()} == pytest.approx(
+        {place: one.ball_log_odds for place, one in seen.items() if place not in bare}
+    )
+
+
 def test_a_disc_of_another_colour_is_no_piece() -> None:
     reading = read("012.jpg", painted("012.jpg", "c4", 12.5, TOP_MM, (40, 200, 240)))
     assert reading.places["c4"].hidden_by is HindranceKind.OBJECT
