@@ -244,7 +244,8 @@ class DiscFinder:
         # at each direction the farther of what is close to the outline, in its shadow, and what is beyond
         shape = (*apart.shape[:-1], len(OUTSIDE_MM), DIRECTIONS)
         kept = np.broadcast_to(outside_kept, apart.shape).reshape(shape)
-        around = np.where(kept > 0, apart.reshape(shape), np.float32(-1)).max(axis=-2)
+        near, far = np.moveaxis(np.where(kept > 0, apart.reshape(shape), np.float32(-1)), -2, 0)
+        around = np.maximum(near, far)
         seen = (around >= 0).sum(axis=-1)
         ordered = np.sort(around, axis=-1)
         at = DIRECTIONS - seen + (OUTLINE_SHARE * seen).astype(np.intp)
