@@ -12,6 +12,7 @@ from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import Scene, Setting
 from simulator.scene.viewpoint import lens
 from simulator.table import standard_setting
+from tests.effort import some
 from vision.frame import Image
 from vision.geometry import project
 
@@ -50,7 +51,7 @@ def pictures(empty_table: list[Image], shine: Shine) -> tuple[list[Image], list[
     return empty_table[::2], [shine(image) for image in empty_table[1::2]]
 
 
-@pytest.mark.parametrize("place", ["a1", "d4", "g7", "b6"])
+@pytest.mark.parametrize("place", some(["a1", "d4", "g7", "b6"]))
 @pytest.mark.parametrize("levels", [12.0, 120.0])
 def test_a_light_is_found_in_its_square(setting: Setting, empty_table: list[Image], place: str, levels: float) -> None:
     x_mm, y_mm = setting.layout.centre_mm(place)

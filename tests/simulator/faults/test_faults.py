@@ -27,7 +27,7 @@ from simulator.play.players import Habits
 from simulator.play.violations import VIOLATIONS
 from simulator.scene.pieces import block_on
 from simulator.scene.scene import Setting
-from tests.effort import cases
+from tests.effort import cases, some
 from vision.errors import CameraError, EndOfFramesError, FrameTimeoutError
 from vision.geometry import project
 
@@ -134,7 +134,7 @@ def test_the_table_ends() -> None:
         table.read()
 
 
-@pytest.mark.parametrize("kind", sorted({*VIOLATIONS, *WHOLE_TURN_VIOLATIONS} - set(ONLY_SIDES_TELL)))
+@pytest.mark.parametrize("kind", some(sorted({*VIOLATIONS, *WHOLE_TURN_VIOLATIONS} - set(ONLY_SIDES_TELL)), 10))
 def test_no_onlooker_takes_a_violation_for_a_turn(kind: str, setting: Setting) -> None:
     game = load("deblockle")
     for seed in range(cases(2)):

@@ -25,7 +25,7 @@ from simulator.scene.scene import (
 )
 from simulator.scene.variety import varied_setting
 from simulator.scene.viewpoint import lens, looking_at
-from tests.effort import cases
+from tests.effort import cases, some
 from vision.geometry import back_project, project
 from vision.layout.pieces import BlockPieces
 
@@ -59,7 +59,7 @@ VIEWS = {
 }
 
 
-@pytest.mark.parametrize("name", VIEWS)
+@pytest.mark.parametrize("name", some(VIEWS, 3))
 def test_markers_are_where_they_are_projected(name: str) -> None:
     camera, pose = VIEWS[name]
     setting = Setting(camera, pose, sensor=Sensor(noise=1.0, defocus_px=0.4))
@@ -98,7 +98,7 @@ def hue(image: np.ndarray, pixel: np.ndarray) -> int:
 
 
 @pytest.mark.parametrize("colour", ["gold", "teal"])
-@pytest.mark.parametrize("place", ["a1", "d4", "g7", "b6"])
+@pytest.mark.parametrize("place", some(["a1", "d4", "g7", "b6"]))
 def test_a_blocks_top_is_where_it_is_projected(clean_setting: Setting, colour: str, place: str) -> None:
     layout = clean_setting.layout
     block = block_on(layout, place, colour, "cross", "star", turned_deg=10.0)

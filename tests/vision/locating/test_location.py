@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
+from tests.effort import some
 from vision.drawing import draw
 from vision.errors import CalibrationError, FrameError, NotLocatedError
 from vision.geometry import CameraModel, back_project, project
@@ -42,7 +43,7 @@ def test_the_table_is_located_from_several_markers(seen, within_mm, render_table
     assert board_error_mm(camera, layout, located.pose, pose) < within_mm
 
 
-@pytest.mark.parametrize("marker_id", ALL)
+@pytest.mark.parametrize("marker_id", some(ALL))
 def test_the_table_is_located_from_one_marker(marker_id, render_table, camera, layout, pose):
     located = locate(render_table(pose, hidden=set(ALL) - {marker_id}), camera, layout)
     assert located.ids_used == (marker_id,)
@@ -163,7 +164,7 @@ def test_the_picture_shows_what_was_located(render_table, camera, layout, pose):
     assert draw(grey, located, layout, camera).shape == picture.shape
 
 
-@pytest.mark.parametrize("push_mm", [(30.0, 0.0), (-30.0, 0.0), (0.0, 35.0), (25.0, -25.0)])
+@pytest.mark.parametrize("push_mm", some([(30.0, 0.0), (-30.0, 0.0), (0.0, 35.0), (25.0, -25.0)]))
 def test_of_three_markers_a_pushed_one_never_bends_the_pose(push_mm, render_table, camera, layout, pose):
     picture = render_table(pose, hidden={3}, moved={1: push_mm})
     try:

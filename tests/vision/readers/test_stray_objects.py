@@ -9,6 +9,7 @@ from simulator.faults.table import faulty_setting
 from simulator.rendering.renderer import Renderer
 from simulator.scene.pieces import block_on
 from simulator.scene.scene import ForeignObject, Scene
+from tests.effort import some
 from vision.frame import Frame
 from vision.layout.pieces import BlockPieces
 from vision.readers.registry import table_reader
@@ -18,7 +19,7 @@ PALE = (0.85, 0.85, 0.88)
 COPPER = (0.28, 0.42, 0.66)
 
 
-@pytest.mark.parametrize("seed", [4013, 4009, 4039])
+@pytest.mark.parametrize("seed", some([4013, 4009, 4039], 1))
 def test_a_pale_coin_is_no_stop_on_a_gold_block(seed: int) -> None:
     setting = faulty_setting(seed, SIZE)
     layout = setting.layout
@@ -38,7 +39,7 @@ def test_a_pale_coin_is_no_stop_on_a_gold_block(seed: int) -> None:
     assert reading.places["f6"].best[0] == "teal block, stop up"
 
 
-@pytest.mark.parametrize("seed", [1312, 1324, 1337, 1329])
+@pytest.mark.parametrize("seed", some([1312, 1324, 1337, 1329]))
 def test_a_block_that_stands_star_up_on_a_star_is_seen(seed: int) -> None:
     """The star that is printed on the board looks like the one on the block."""
     setting = faulty_setting(seed, SIZE)
@@ -53,7 +54,7 @@ def test_a_block_that_stands_star_up_on_a_star_is_seen(seed: int) -> None:
     assert reading.places["d2"].probabilities["empty"] > 0.95
 
 
-@pytest.mark.parametrize("seed", [1300, 1302, 1313, 1324])
+@pytest.mark.parametrize("seed", some([1300, 1302, 1313, 1324]))
 def test_a_block_under_a_coin_is_not_surely_gone(seed: int) -> None:
     """A copper coin looks like wood; of the gold block below only a rim shows, behind another block."""
     setting = faulty_setting(seed, SIZE)

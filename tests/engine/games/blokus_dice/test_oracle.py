@@ -66,7 +66,7 @@ def follow(seed):
             assert GAME.notation.format_state(state) == written(table)
 
 
-@settings(max_examples=cases(4, 2))
+@settings(max_examples=cases(4))
 @given(st.integers(0, 2**32))
 def test_whole_games_go_as_the_oracles(seed):
     follow(seed)

@@ -10,7 +10,7 @@ from engine.games.deblockle import fast_rules
 from engine.games.deblockle.advice.playouts import turn_sampler_of
 from engine.registry import load
 from engine.support.chance import play_random_games
-from tests.effort import cases
+from tests.effort import cases, some
 from tests.engine.games.deblockle import oracle
 
 GAME = load("deblockle")
@@ -130,7 +130,7 @@ def test_there_is_no_turn_to_draw_after_the_end():
     assert core.perft((0, position[1], ()), 2) == 0
 
 
-@pytest.mark.parametrize("options", [{}, {"side_by_side": False}, {"hop_forfeited_when_stuck": True}])
+@pytest.mark.parametrize("options", some([{}, {"side_by_side": False}, {"hop_forfeited_when_stuck": True}], 1))
 def test_games_at_random_end_as_they_do_by_the_interface(options):
     state = GAME.rules.new({"blocks_gold": 1, "blocks_teal": 1, **options})
     quick = GAME.advice.playouts(state, 200, random.Random(1))

@@ -1,0 +1,36 @@
+"""Watching pictures of a table without markers, as a person would."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from referee.runtime.watch import WatchOptions
+from tests.referee.runtime.test_watch import options, table_folder, watched
+
+__all__ = ["options", "table_folder"]
+
+
+def test_without_markers_the_set_up_and_then_the_game_tell_which_side_is_which(
+    options: WatchOptions, table_folder: Path, tmp_path: Path
+) -> None:
+    by_lines = replace(options, markers="none")
+    code, output = watched(by_lines)
+    assert code == 0, output
+    assert "1 turn accepted" in output
+
+    # seen from the other side, as after a restart: what is believed to stand there tells it
+    camera = json.loads((table_folder / "camera.json").read_text())
+    camera["matrix"][0][2] = camera["size"][0] - 1 - camera["matrix"][0][2]
+    camera["matrix"][1][2] = camera["size"][1] - 1 - camera["matrix"][1][2]
+    turned = tmp_path / "turned"
+    turned.mkdir()
+    (tmp_path / "turned.json").write_text(json.dumps(camera))
+    picture = cv2.imread(str(table_folder / "pictures" / "002.png"))
+    cv2.imwrite(str(turned / "000.png"), np.rot90(picture, 2))
+    code, output = watched(replace(by_lines, frames=turned, calibration=tmp_path / "turned.json"))
+    assert "unchanged" in output
