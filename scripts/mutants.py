@@ -51,6 +51,9 @@ OPERATORS = (
 )
 """Parts of the names of cosmic-ray's operators that are used; the others make mutants that nobody would write."""
 
+STARRED = {"parameters", "param", "lambdef", "argument", "star_expr", "import_from"}
+"""Where an asterisk is no product, by parso's names; changing it there says nothing of what the code does."""
+
 LEAST_TIMEOUT_S = 60.0
 TIMEOUT_FACTOR = 4.0
 """A mutant that takes this many times as long as the tests of the unchanged code hangs, and so was noticed."""
@@ -108,8 +111,12 @@ def mutants_of(room: Room) -> list[Mutant]:
         nodes = list(ast_nodes(get_ast_from_path(path)))
         for name in _operators():
             operator = get_operator(name)()
-            places = sum(1 for node in nodes for _ in operator.mutation_positions(node))
-            found += [Mutant(str(path.relative_to(ROOT)), name, occurrence) for occurrence in range(places)]
+            places = [node for node in nodes for _ in operator.mutation_positions(node)]
+            found += [
+                Mutant(str(path.relative_to(ROOT)), name, occurrence)
+                for occurrence, node in enumerate(places)
+                if node.parent is None or node.parent.type not in STARRED
+            ]
     return found
 
 
