@@ -30,6 +30,7 @@ from vision.locating.location import locate
 from vision.readers.blocks import enrolment as block_enrolment
 from vision.readers.discs import enrolment as disc_enrolment
 from vision.readers.discs.appearance import look_name
+from vision.readers.ink.loops import loops_seen
 from vision.readers.protocols import Appearance, EnrolmentPicture
 from vision.readers.stacks import enrolment as stack_enrolment
 from vision.readers.stacks.appearance import SIZE_WORDS
@@ -182,11 +183,53 @@ def _die(die: DieReading) -> dict[str, Any]:
     return {"x": round(die.x_mm, 1), "y": round(die.y_mm, 1), "value": None if die.cocked else _value(die)}
 
 
+# Sheets: what each cell shows, lines from the top; loops by the rows and columns of their cells; the faces of the dice.
+
+_LETTER_OF = {
+    "empty": ".",
+    "cross": "X",
+    **{colour: colour[0].upper() for colour in ("red", "blue", "yellow", "green")},
+}
+
+
+def cells_seen(reading: Reading) -> list[str]:
+    """Give a sheet's lines from the top, a letter or digit for each cell."""
+    lines: dict[int, dict[str, str]] = {}
+    for place, one in reading.places.items():
+        name = place.partition(".")[2]
+        look = one.best[0]
+        lines.setdefault(int(name[1:]), {})[name[0]] = _LETTER_OF.get(look, look.removeprefix("digit ")[:1])
+    return ["".join(lines[row][column] for column in sorted(lines[row])) for row in sorted(lines, reverse=True)]
+
+
+def circled_seen(reading: Reading) -> list[list[list[int]]]:
+    """Give each loop's cells, by row from the top and column."""
+    cells = {}
+    top = max((int(place.partition(".")[2][1:]) for place in reading.places), default=0)
+    for place, one in reading.places.items():
+        name = place.partition(".")[2]
+        cells[top - int(name[1:]), ord(name[0]) - ord("a")] = one
+    if not cells:
+        return []
+    circled = {cell: one.best[0].endswith("circled") for cell, one in cells.items()}
+    loops = loops_seen(circled, {cell: one.sides for cell, one in cells.items()})
+    return [[list(cell) for cell in sorted(loop)] for loop in loops]
+
+
+def faces_seen(reading: Reading) -> list[str]:
+    """Give the most probable face of each die, as its game writes it."""
+    return sorted(max(die.faces, key=lambda face: die.faces[face]) for roll in reading.rolls for die in roll.dice)
+
+
 PICTURE_GAMES: Mapping[str, PictureGame] = MappingProxyType(
     {
         "blockade": PictureGame(
             partial(learned, position=_stacks_said, enrol=stack_enrolment.enrol),
             lambda reading: {"tops": tops_seen(reading), "dice": dice_seen(reading)},
+        ),
+        "blokus-dice": PictureGame(
+            None,
+            lambda reading: {"grid": cells_seen(reading), "dice": [int(face) for face in faces_seen(reading)]},
         ),
         "deblockle": PictureGame(
             partial(learned, position=_blocks_said, enrol=block_enrolment.enrol),
@@ -195,6 +238,14 @@ PICTURE_GAMES: Mapping[str, PictureGame] = MappingProxyType(
         "diaballik": PictureGame(
             partial(learned, position=_discs_said, enrol=disc_enrolment.enrol),
             lambda reading: {"pieces": pieces_seen(reading)},
+        ),
+        "number-drop": PictureGame(
+            None,
+            lambda reading: {
+                "grid": cells_seen(reading),
+                "circled": circled_seen(reading),
+                "dice": faces_seen(reading),
+            },
         ),
         "dice": PictureGame(None, lambda reading: {"dice": [_die(die) for roll in reading.rolls for die in roll.dice]}),
     }

@@ -19,6 +19,8 @@ from vision.layout.measures import positive_mm
 if TYPE_CHECKING:
     from vision.layout.surfaces import Surface
 
+PAPER_EDGE_MM = 2.5
+"""What is not counted as paper beside a sheet's edge, where a pose that is a little off shows the table."""
 NET_SIDES = ("up", "down", *Side)
 
 
@@ -253,9 +255,13 @@ class DicePieces:
 
 @dataclass(frozen=True)
 class Ink:
-    """What is written on a sheet: squares filled with one of ``colours``, or digits and loops where there are none."""
+    """What is written on a sheet: squares filled with one of ``colours``, or digits and loops where there are none.
+
+    ``size_mm`` is the paper's, across and up.
+    """
 
     colours: tuple[str, ...] = ()
+    size_mm: tuple[float, float] | None = None
 
     kind: ClassVar[str] = "ink"
     word: ClassVar[str] = "ink"
@@ -270,11 +276,23 @@ class Ink:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Ink:
-        """Read ``colours`` of a layout file, which may be left out; raises LayoutError."""
+        """Read ``colours`` and the sheet's ``size``, which may both be left out; raises LayoutError."""
         colours = data.get("colours", [])
         if not isinstance(colours, list) or not all(isinstance(colour, str) for colour in colours):
             raise LayoutError(f"colours is {colours!r}; expected the names of the pens, such as red")
-        return cls(tuple(colours))
+        size = data.get("sheet", {}).get("size")
+        if size is None:
+            return cls(tuple(colours))
+        across, up = (positive_mm(one, "sheet.size") for one in size)
+        return cls(tuple(colours), (across, up))
+
+    def margin_mm(self, surface: Surface) -> float:
+        """How much paper there is beside the grid on every side, but for its very edge."""
+        if self.size_mm is None:
+            return 0.0
+        bounds = surface.bounds_mm
+        margins = (self.size_mm[0] - bounds.width_mm, self.size_mm[1] - bounds.depth_mm)
+        return max(0.0, min(margins) / 2 - PAPER_EDGE_MM)
 
     def solid_at(self, x_mm: float, y_mm: float, base_mm: float) -> None:  # noqa: ARG002
         """Nothing stands up."""

@@ -92,23 +92,28 @@ class PartReader:
         self._tracked: TrackedTable | None = None
         self._frames_untracked = 0
 
+    @property
+    def is_located(self) -> bool:
+        """Whether the frame before showed where it is."""
+        return self._pose is not None
+
     def read(self, frame: Frame) -> Reading:
         """Read one frame that is a picture of the camera's size; one without the surfaces gives no places."""
         changed = None if self._watcher is None else self._watcher.changed(frame.image)
         try:
             table = self._table(frame, changed)
         except NotLocatedError as error:
-            return self._lost(frame, Hindrance(HindranceKind.NOT_LOCATED, str(error)))
+            return self.lost(frame, Hindrance(HindranceKind.NOT_LOCATED, str(error)))
         if table.moving:
             moving = "the camera or the table is moving; waiting until it rests"
-            return self._lost(frame, Hindrance(HindranceKind.MOVED_CAMERA, moving), table.notices)
+            return self.lost(frame, Hindrance(HindranceKind.MOVED_CAMERA, moving), table.notices)
         pose = self._refined(frame.image, table.located)
         if pose is None:
             doubt = (
                 f"table not located for certain: only {seen_text(table.located.ids_seen, self.layout)}, and the "
                 "board's lines are not where that would put them; uncover another marker"
             )
-            return self._lost(frame, Hindrance(HindranceKind.NOT_LOCATED, doubt), table.notices)
+            return self.lost(frame, Hindrance(HindranceKind.NOT_LOCATED, doubt), table.notices)
         if self._stand_at(pose):
             changed = None
         reading = self._read_surfaces(frame, table.notices, changed)
@@ -118,8 +123,8 @@ class PartReader:
         """Its places as they are read while none can be seen."""
         return {place: one for surface in self._surfaces.values() for place, one in surface.hidden(why).items()}
 
-    def _lost(self, frame: Frame, why: Hindrance, notices: tuple[str, ...] = ()) -> Reading:
-        """It is not where it was, or nowhere to be seen."""
+    def lost(self, frame: Frame, why: Hindrance, notices: tuple[str, ...] = ()) -> Reading:
+        """The reading of a frame in which it is not where it was, or nowhere to be seen."""
         self._pose = self._watcher = self._last = self._tracked = None
         return Reading(frame.sequence, frame.time_s, {}, (why,), notices)
 

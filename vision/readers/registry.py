@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from common.phrases import listed
 from vision.errors import EnrolmentError, LayoutError
 from vision.geometry import CameraModel, Pose
-from vision.layout.pieces import BlockPieces, DicePieces, DiscPieces, PyramidPieces
+from vision.layout.pieces import BlockPieces, DicePieces, DiscPieces, Ink, PyramidPieces
 from vision.layout.surfaces import GridSurface, Surface, Tray
 from vision.layout.table import TableLayout
 from vision.readers.blocks.appearance import (
@@ -29,6 +29,8 @@ from vision.readers.discs import enrolment as disc_enrolment
 from vision.readers.discs import positions as disc_positions
 from vision.readers.discs.appearance import DiscAppearance
 from vision.readers.discs.reader import DiscReader
+from vision.readers.ink import appearance as ink_appearance
+from vision.readers.ink.reader import InkReader
 from vision.readers.protocols import AnyPieceReader, Appearance, EnrolmentPicture, RollReader, SurfaceView
 from vision.readers.stacks import appearance as stack_appearance
 from vision.readers.stacks import enrolment as stack_enrolment
@@ -91,6 +93,15 @@ PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
             stack_appearance.save_appearance,
             stack_appearance.load_appearance,
             StackReader,
+        ),
+        Ink.kind: ReaderKind(
+            ink_appearance.plain_appearance,
+            ink_appearance.unchanged,
+            ink_appearance.no_positions,
+            ink_appearance.no_enrolment,
+            ink_appearance.save_appearance,
+            ink_appearance.load_appearance,
+            InkReader,
         ),
     }
 )

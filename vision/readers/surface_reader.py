@@ -9,14 +9,16 @@ from typing import Any
 from common.places import EMPTY
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose
+from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
-from vision.readers.probabilities import bare_place, place_with_piece
+from vision.readers.probabilities import MOST_LOG_ODDS, bare_place, place_with_piece
 from vision.readers.protocols import AnyPieceReader, Sighting, SurfaceView
 from vision.reading import Hindrance, HindranceKind, PlaceReading, even_reading
 from vision.surface.emptiness import emptiness
 from vision.surface.hidden import HiddenPlaces
 from vision.surface.occlusion import Occlusion, OcclusionDetector, SurfaceEvidence
 from vision.surface.plan import SurfacePlan
+from vision.surface.sheet_cover import SheetCover
 from vision.surface.view import RectifiedView
 
 STANDS_ON_IT_SHARE = 0.4
@@ -46,8 +48,8 @@ class SurfaceReader:
         self._camera = camera
         self._pieces = pieces
         self._looks = (EMPTY, *pieces.looks)
-        self._plan = SurfacePlan.of(surface)
-        self._detector: tuple[Pose, OcclusionDetector, HiddenPlaces] | None = None
+        self._plan = None if isinstance(surface.pieces, Ink) else SurfacePlan.of(surface)
+        self._detector: tuple[Pose, OcclusionDetector | SheetCover, HiddenPlaces] | None = None
 
     def stages(self, view: SurfaceView, places: Collection[str], previous: Stages | None) -> Stages:
         """Look at some places; what the others show is taken from ``previous``, from the same pose."""
@@ -76,7 +78,7 @@ class SurfaceReader:
         _, needed = self._detector_for(stages.view.pose)
         clear = {place: piece.is_clear for place, piece in stages.sightings.items()}
         hidden = needed.hidden(stages.occlusions, clear)
-        bare = emptiness(stages.rectified, self.surface, stages.evidence)
+        bare = self._bare(stages)
         places = {}
         for place in self.surface.places:
             piece = stages.sightings.get(place)
@@ -88,6 +90,12 @@ class SurfaceReader:
                 places[place] = place_with_piece(piece, bare[place], self.surface.centre_mm(place))
         return places, self._hindrances(stages.occlusions, hidden)
 
+    def _bare(self, stages: Stages) -> Mapping[str, float]:
+        """How much each place looks bare; on a sheet the reader of ink says all of that."""
+        if self._plan is None:
+            return dict.fromkeys(self.surface.places, float(MOST_LOG_ODDS))
+        return emptiness(stages.rectified, self.surface, stages.evidence)
+
     def hidden(self, why: HindranceKind) -> dict[str, PlaceReading]:
         """Its places as they are read while none can be seen."""
         return {place: even_reading(self._looks, why) for place in self.surface.places}
@@ -96,9 +104,13 @@ class SurfaceReader:
         """A copy of the picture with the pieces drawn on it."""
         return self._pieces.draw(picture, stages.view, stages.sightings)
 
-    def _detector_for(self, pose: Pose) -> tuple[OcclusionDetector, HiddenPlaces]:
+    def _detector_for(self, pose: Pose) -> tuple[OcclusionDetector | SheetCover, HiddenPlaces]:
         if self._detector is None or self._detector[0] is not pose:
-            detector = OcclusionDetector(self._camera, pose, self._plan)
+            detector = (
+                SheetCover(self._camera, pose, self.surface)
+                if self._plan is None
+                else OcclusionDetector(self._camera, pose, self._plan)
+            )
             self._detector = (pose, detector, HiddenPlaces(self.surface, detector.sampler))
         return self._detector[1:]
 
@@ -120,7 +132,7 @@ class SurfaceReader:
 
 
 def _covered(
-    detector: OcclusionDetector, image: Image, sightings: Mapping[str, Sighting]
+    detector: OcclusionDetector | SheetCover, image: Image, sightings: Mapping[str, Sighting]
 ) -> tuple[RectifiedView, SurfaceEvidence]:
     solids = [piece.solid for piece in sightings.values() if piece.log_odds > 0 and piece.solid is not None]
     view = detector.view(image, solids)

@@ -10,10 +10,15 @@ from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose
 from vision.images import check_frame
 from vision.layout.table import TableLayout
+from vision.locating.location import seen_text
+from vision.locating.markers import MarkerDetector
 from vision.readers.part_reader import PartReader
 from vision.readers.protocols import AnyPieceReader, RollReader
 from vision.readers.surface_reader import Stages
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
+
+FEW_MARKERS = 2
+"""Markers of one part that show plainly from which those of others would, too."""
 
 
 class TableReader:
@@ -42,8 +47,33 @@ class TableReader:
             check_frame(frame.image, self.camera.size, source=frame.source or "the camera")
         except FrameError as error:
             return Reading(frame.sequence, frame.time_s, {}, (Hindrance(HindranceKind.BAD_FRAME, str(error)),))
-        readings = [part.read(frame) for part in self._parts]
+        absent = self._absent(frame)
+        readings = [part.lost(frame, absent[part]) if part in absent else part.read(frame) for part in self._parts]
         return readings[0] if len(readings) == 1 else self._together(frame, readings)
+
+    def _absent(self, frame: Frame) -> Mapping[PartReader, Hindrance]:
+        """The parts that are not looked for thoroughly: of another part markers show plainly, of theirs none does."""
+        lost = [part for part in self._parts if not part.is_located]
+        if len(self._parts) < 2 or not lost:
+            return {}
+        seen: dict[str, frozenset[int]] = {}
+        for dictionary in {part.layout.markers.dictionary for part in self._parts}:
+            plainly = MarkerDetector(dictionary).plain(frame.image)
+            seen[dictionary] = frozenset(marker.marker_id for marker in plainly)
+
+        def shown(part: PartReader) -> frozenset[int]:
+            return seen[part.layout.markers.dictionary] & frozenset(part.layout.markers.centres_mm)
+
+        if not any(len(shown(part)) >= FEW_MARKERS for part in self._parts):
+            return {}
+        return {
+            part: Hindrance(
+                HindranceKind.NOT_LOCATED,
+                f"table not located: {seen_text((), part.layout)}",
+            )
+            for part in lost
+            if part.layout.markers.centres_mm and not shown(part)
+        }
 
     def _together(self, frame: Frame, readings: list[Reading]) -> Reading:
         """One Reading of several parts; the places of one that is not to be seen are hidden while another is."""

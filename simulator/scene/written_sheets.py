@@ -1,0 +1,243 @@
+"""Made pictures of written grids as a camera would have them, laid flat again: what a reader of ink is trained on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from simulator.scene.handwriting import Hand, Stroke, loop_around
+
+DRAWN_PX = 48
+"""Pixels a cell of the sheet as it is drawn."""
+ROWS, COLUMNS = 5, 6
+AROUND = 1.0
+"""Paper around the grid, in cells."""
+
+Cells = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class WrittenSheet:
+    """A grid as a camera saw it, laid flat: the picture with half a cell around the grid, uint8; the sign in each cell
+    (rows, columns), in the order that ``signs`` of ``written_sheet`` has; whose loop runs around it, 0 for none.
+    """
+
+    flat: npt.NDArray[np.uint8]
+    signs: Cells
+    loops: Cells
+
+
+def loops_of(rng: np.random.Generator, count: int) -> Cells:
+    """Cells (ROWS, COLUMNS) in so many loops at most, numbered from 1; loops may touch but share no cell."""
+    loops = np.zeros((ROWS, COLUMNS), dtype=np.int64)
+    for number in range(1, count + 1):
+        size = int(rng.choice([3, 3, 3, 4, 4, 5, 6, 7]))
+        cells = [(int(rng.integers(ROWS)), int(rng.integers(COLUMNS)))]
+        straight = rng.random() < 0.5
+        while len(cells) < size:
+            row, column = cells[-1] if straight else cells[int(rng.integers(len(cells)))]
+            down, right = [(0, 1), (0, -1), (1, 0), (-1, 0)][int(rng.integers(4))]
+            row, column = row + down, column + right
+            if not (0 <= row < ROWS and 0 <= column < COLUMNS):
+                straight = False
+                if rng.random() < 0.1:
+                    break
+                continue
+            if (row, column) not in cells:
+                cells.append((row, column))
+            elif rng.random() < 0.1:
+                break
+        if len(cells) >= 2 and not any(loops[cell] for cell in cells):
+            for cell in cells:
+                loops[cell] = number
+    return loops
+
+
+_INKS = (
+    ((0.05, 0.05, 0.05), 0.05),
+    ((0.12, 0.12, 0.12), 0.08),
+    ((0.55, 0.16, 0.09), 0.1),
+    ((0.4, 0.1, 0.06), 0.08),
+    ((0.12, 0.1, 0.6), 0.1),
+    ((0.18, 0.35, 0.1), 0.1),
+    ((0.38, 0.38, 0.38), 0.14),
+    ((0.3, 0.3, 0.3), 0.1),
+)
+"""Black, blue, red, green and pencil, blue-green-red as shares of the paper's light, and how they spread."""
+
+
+def _ink(rng: np.random.Generator) -> npt.NDArray[np.float32]:
+    colour, spread = _INKS[int(rng.integers(len(_INKS)))]
+    return np.clip(np.array(colour) + rng.normal(0, spread, 3) * 0.5 + rng.normal(0, spread), 0.01, 0.72).astype(
+        np.float32
+    )
+
+
+def _draw(cover: npt.NDArray[np.uint8], strokes: list[Stroke], middle: npt.NDArray[np.float64], width: float) -> None:
+    """Draw strokes about a middle, in cells, on a mask of what ink covers."""
+    shift = 4
+    for stroke in strokes:
+        points = np.round((stroke + middle + AROUND) * DRAWN_PX * (1 << shift)).astype(np.int32)
+        thick = max(1, round(width * DRAWN_PX))
+        cv2.polylines(cover, [points.reshape(-1, 1, 2)], False, 255, thick, cv2.LINE_AA, shift)
+
+
+def _inked(
+    sheet: npt.NDArray[np.float32],
+    cover: npt.NDArray[np.uint8],
+    ink: npt.NDArray[np.float32],
+    rng: np.random.Generator,
+) -> None:
+    alpha = cover.astype(np.float32) * np.float32(1 / 255)
+    if rng.random() < 0.4:
+        white = rng.standard_normal(alpha.shape, dtype=np.float32)
+        grain = np.asarray(cv2.GaussianBlur(white, (0, 0), rng.uniform(1.0, 4.0)), dtype=np.float32)
+        spread = np.float32(rng.uniform(0.05, 0.25) / max(float(grain.std()), 1e-6))
+        alpha *= np.clip(1 - spread * np.abs(grain), 0.2, 1)
+    sheet *= 1 - alpha[..., None] * (1 - ink)
+
+
+def _printed(rng: np.random.Generator) -> npt.NDArray[np.float32]:
+    """Bare paper with its grid, linear light shares (height, width, 3)."""
+    height, width = (round((count + 2 * AROUND) * DRAWN_PX) for count in (ROWS, COLUMNS))
+    sheet = np.ones((height, width, 3), dtype=np.float32)
+    grey = rng.uniform(0.15, 0.8)
+    colour = np.clip(grey + rng.normal(0, 0.06, 3), 0.05, 0.95).astype(np.float32)
+    thick = max(1, round(rng.uniform(0.012, 0.055) * DRAWN_PX))
+    first, last = round(AROUND * DRAWN_PX), (round((AROUND + ROWS) * DRAWN_PX), round((AROUND + COLUMNS) * DRAWN_PX))
+    marked = int(rng.integers(1, ROWS)) if rng.random() < 0.4 else None
+    dark = [int(rng.integers(ROWS + 1))] if rng.random() < 0.2 else []
+    for row in range(ROWS + 1):
+        at = round((AROUND + row) * DRAWN_PX)
+        cv2.line(sheet, (first, at), (last[1], at), colour.tolist(), 2 * thick if row in dark else thick)
+    for column in range(COLUMNS + 1):
+        at = round((AROUND + column) * DRAWN_PX)
+        cv2.line(sheet, (at, first), (at, last[0]), colour.tolist(), thick)
+    if marked is not None:
+        red = np.clip(np.array([0.12, 0.12, 0.7]) + rng.normal(0, 0.1, 3), 0.02, 0.9)
+        at = round((AROUND + marked) * DRAWN_PX)
+        cv2.line(sheet, (first, at), (last[1], at), red.tolist(), thick + int(rng.integers(0, 3)))
+    return sheet
+
+
+def written_sheet(rng: np.random.Generator, signs: tuple[str, ...], cell_px: int) -> WrittenSheet:
+    """A grid that one hand wrote in, or many, as a camera saw it, laid flat at so many pixels a cell.
+
+    ``signs`` are names in the order of their numbers: the first stands for nothing, the last for a blot.
+    """
+    sheet = _printed(rng)
+    hand = Hand(rng, rng.uniform(0.4, 1.5))
+    by_many = rng.random() < 0.5
+    written = np.zeros((ROWS, COLUMNS), dtype=np.int64)
+    filled = rng.uniform(0.3, 0.95)
+    loops = loops_of(rng, int(rng.choice([0, 0, 1, 2, 3, 4])))
+    ink, width = _ink(rng), rng.uniform(0.028, 0.1)
+    cover = np.zeros(sheet.shape[:2], dtype=np.uint8)
+    for row in range(ROWS):
+        for column in range(COLUMNS):
+            if rng.random() > filled and not (loops[row, column] and rng.random() < 0.9):
+                continue
+            number = int(rng.integers(1, len(signs)))
+            if number == len(signs) - 1 and rng.random() < 0.5:
+                number = 1
+            hand = Hand(rng, rng.uniform(0.4, 1.5)) if by_many else hand
+            strokes = hand.blot() if number == len(signs) - 1 else hand.sign(signs[number])
+            middle = np.array([column + 0.5, row + 0.5])
+            wide = width * rng.uniform(0.65, 1.5)
+            if rng.random() < 0.12:
+                # another pen
+                other = np.zeros_like(cover)
+                _draw(other, strokes, middle, rng.uniform(0.028, 0.1))
+                _inked(sheet, other, _ink(rng), rng)
+            else:
+                _draw(cover, strokes, middle, wide)
+            written[row, column] = number
+    same = rng.random() < 0.7
+    ring = cover if same else np.zeros_like(cover)
+    loop_width = width * rng.uniform(0.8, 1.2)
+    for number in range(1, int(loops.max()) + 1):
+        if (loops == number).any():
+            _draw(ring, loop_around(loops == number, rng), np.zeros(2), loop_width)
+    _inked(sheet, cover, ink, rng)
+    if not same:
+        _inked(sheet, ring, _ink(rng), rng)
+    return WrittenSheet(_seen(rng, sheet, cell_px), written, loops)
+
+
+def _seen(rng: np.random.Generator, sheet: npt.NDArray[np.float32], cell_px: int) -> npt.NDArray[np.uint8]:
+    """The sheet through a camera, laid flat by a pose that is a little off."""
+    height, width = sheet.shape[:2]
+    seen_px = float(np.exp(rng.uniform(np.log(11.5), np.log(36))))
+    scale = seen_px / DRAWN_PX
+    corners = np.array([[0, 0], [width, 0], [width, height], [0, height]], dtype=np.float64)
+    turn = rng.uniform(-np.pi, np.pi)
+    squeeze = rng.uniform(0.78, 1.0)
+    lean = rng.uniform(-np.pi, np.pi)
+
+    def turned(angle: float) -> npt.NDArray[np.float64]:
+        return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+
+    placed = (corners - corners.mean(axis=0)) @ turned(turn).T * scale
+    placed = placed @ turned(lean).T @ np.diag([1.0, squeeze]) @ turned(-lean).T
+    placed += rng.normal(0, 0.012 * scale * width, placed.shape)
+    placed -= placed.min(axis=0) - 3
+    size = (int(np.ceil(placed[:, 0].max())) + 4, int(np.ceil(placed[:, 1].max())) + 4)
+    to_picture = cv2.getPerspectiveTransform(corners.astype(np.float32), placed.astype(np.float32))
+    light = cv2.GaussianBlur(sheet, (0, 0), max(0.3, 0.42 / scale))
+    picture = cv2.warpPerspective(light, to_picture, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    sharpness = rng.uniform(0.2, 0.85)
+    picture = cv2.GaussianBlur(picture, (0, 0), sharpness) if sharpness > 0.3 else picture
+    picture = picture * _lamp(rng, picture.shape[:2])
+    noise = rng.uniform(0.001, 0.02)
+    picture = picture + rng.standard_normal(picture.shape, dtype=np.float32) * noise * np.sqrt(
+        np.clip(picture, 0.02, 1)
+    )
+    encoded = np.clip(picture, 0, 1) ** (1 / 2.2) * 255
+    taken = np.asarray(np.round(encoded), dtype=np.uint8)
+    if rng.random() < 0.3:
+        blurred = cv2.GaussianBlur(taken, (0, 0), 1.0)
+        taken = np.asarray(cv2.addWeighted(taken, 1.6, blurred, -0.6, 0), dtype=np.uint8)
+    quality = int(rng.integers(55, 97))
+    held = cv2.imencode(".jpg", taken, [cv2.IMWRITE_JPEG_QUALITY, quality])[1]
+    taken = np.asarray(cv2.imdecode(held, cv2.IMREAD_COLOR), dtype=np.uint8)
+    around = 0.5
+    flat = (
+        np.array(
+            [
+                [AROUND - around, AROUND - around],
+                [AROUND + COLUMNS + around, AROUND - around],
+                [AROUND + COLUMNS + around, AROUND + ROWS + around],
+                [AROUND - around, AROUND + ROWS + around],
+            ]
+        )
+        * DRAWN_PX
+    )
+    where = cv2.perspectiveTransform(flat[None].astype(np.float64), to_picture)[0]
+    where = where + rng.normal(0, rng.uniform(0.1, 0.9), (1, 2)) + rng.normal(0, 0.3, where.shape)
+    out = (round((COLUMNS + 2 * around) * cell_px), round((ROWS + 2 * around) * cell_px))
+    target = np.array([[0, 0], [out[0], 0], [out[0], out[1]], [0, out[1]]], dtype=np.float32) - 0.5
+    back = cv2.getPerspectiveTransform(target.astype(np.float32), where.astype(np.float32))
+    return np.asarray(
+        cv2.warpPerspective(
+            taken, back, out, flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderMode=cv2.BORDER_REPLICATE
+        ),
+        dtype=np.uint8,
+    )
+
+
+def _lamp(rng: np.random.Generator, shape: tuple[int, int]) -> npt.NDArray[np.float32]:
+    """Light on the paper, (height, width, 3): its colour, how it falls off, and now and then a shadow."""
+    height, width = shape
+    y, x = np.mgrid[0:height, 0:width].astype(np.float32)
+    way = rng.uniform(0, 2 * np.pi)
+    along = (np.cos(way) * (x / width - 0.5) + np.sin(way) * (y / height - 0.5)).astype(np.float32)
+    light = np.float32(rng.uniform(0.15, 1.0)) * (1 + np.float32(rng.uniform(0, 0.7)) * along)
+    if rng.random() < 0.25:
+        edge = np.cos(way + 1) * (x - width * rng.uniform(0.2, 0.8)) + np.sin(way + 1) * (y - height / 2)
+        soft = rng.uniform(0.5, 12)
+        light = light * (1 - np.float32(rng.uniform(0.15, 0.6)) / (1 + np.exp(-np.clip(edge / soft, -30, 30))))
+    colour = np.clip(rng.normal(1, 0.12, 3), 0.6, 1.4).astype(np.float32)
+    return np.asarray(light[..., None] * (colour / colour.max()), dtype=np.float32)

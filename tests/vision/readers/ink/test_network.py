@@ -1,0 +1,50 @@
+"""The network of ink: its file is the one that was tested, and it reads made sheets."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from simulator.scene.written_sheets import written_sheet
+from vision.errors import WeightsError
+from vision.readers.ink.network import OUTPUTS, SIGNS, WEIGHTS, InkNetwork, crops_of, shipped
+from vision.readers.ink.paper import CELL_PX, ink_on
+
+SEED = 987
+SHEETS = 6
+
+
+def test_most_of_made_sheets_that_it_was_not_trained_on_is_right() -> None:
+    right = total = looped = 0
+    for number in range(SHEETS):
+        sheet = written_sheet(np.random.default_rng([SEED, number]), SIGNS, CELL_PX)
+        cells = np.argwhere(sheet.signs >= 0)
+        scores = shipped().scores(crops_of(ink_on(sheet.flat), cells))
+        assert scores.shape == (len(cells), OUTPUTS)
+        assert np.exp(scores[:, : len(SIGNS)]).sum(axis=1) == pytest.approx(1.0)
+        right += int((scores[:, : len(SIGNS)].argmax(axis=1) == sheet.signs.ravel()).sum())
+        looped += int(((scores[:, len(SIGNS)] > 0) == (sheet.loops.ravel() > 0)).sum())
+        total += len(cells)
+    assert right > 0.9 * total
+    assert looped > 0.93 * total
+
+
+def test_nothing_is_read_of_no_cells() -> None:
+    assert shipped().scores(np.zeros((0, 1, 2 * CELL_PX, 2 * CELL_PX), dtype=np.float32)).shape == (0, OUTPUTS)
+
+
+def test_a_file_that_was_changed_is_refused(tmp_path: Path) -> None:
+    shutil.copytree(WEIGHTS, tmp_path / "weights")
+    with (tmp_path / "weights" / "ink.onnx").open("ab") as file:
+        file.write(b"x")
+    with pytest.raises(WeightsError, match="not those that were tested"):
+        InkNetwork(tmp_path / "weights")
+
+
+def test_the_weights_are_small_and_name_their_temperature() -> None:
+    assert (WEIGHTS / "ink.onnx").stat().st_size < 1_000_000
+    assert 0.3 < json.loads((WEIGHTS / "weights.json").read_text(encoding="utf-8"))["temperature"] < 3

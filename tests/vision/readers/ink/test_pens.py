@@ -1,0 +1,100 @@
+"""Squares filled with pens: in any shade, hatched or ticked, in any light."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from vision.errors import LayoutError
+from vision.readers.ink.paper import CELL_PX
+from vision.readers.ink.pens import read_pens
+from vision.surface.paper import usual_hues
+
+PENS = ("red", "blue", "yellow", "green")
+INKS = {"red": (40, 35, 200), "blue": (170, 90, 40), "yellow": (40, 200, 240), "green": (70, 130, 40)}
+SIDE = 6
+Picture = npt.NDArray[np.uint8]
+
+
+def bare() -> Picture:
+    sheet = np.full(((SIDE + 1) * CELL_PX, (SIDE + 1) * CELL_PX, 3), 245, dtype=np.uint8)
+    for line in range(SIDE + 1):
+        at = CELL_PX // 2 + line * CELL_PX
+        last = CELL_PX // 2 + SIDE * CELL_PX
+        cv2.line(sheet, (CELL_PX // 2, at), (last, at), (150, 150, 150), 1)
+        cv2.line(sheet, (at, CELL_PX // 2), (at, last), (150, 150, 150), 1)
+    return sheet
+
+
+def corner(row: int, column: int) -> tuple[int, int]:
+    return CELL_PX // 2 + column * CELL_PX, CELL_PX // 2 + row * CELL_PX
+
+
+def fill(sheet: Picture, row: int, column: int, ink: tuple[int, int, int]) -> None:
+    x, y = corner(row, column)
+    cv2.rectangle(sheet, (x + 2, y + 2), (x + CELL_PX - 2, y + CELL_PX - 2), ink, -1)
+
+
+def hatch(sheet: Picture, row: int, column: int, ink: tuple[int, int, int]) -> None:
+    x, y = corner(row, column)
+    for step in range(4, CELL_PX, 6):
+        cv2.line(sheet, (x + 2, y + step), (x + step, y + 2), ink, 1, cv2.LINE_AA)
+        cv2.line(sheet, (x + step, y + CELL_PX - 2), (x + CELL_PX - 2, y + step), ink, 1, cv2.LINE_AA)
+
+
+def tick(sheet: Picture, row: int, column: int, ink: tuple[int, int, int]) -> None:
+    x, y = corner(row, column)
+    points = np.array([[x + 6, y + 11], [x + 10, y + 18], [x + 19, y + 5]], dtype=np.int32)
+    cv2.polylines(sheet, [points], False, ink, 2, cv2.LINE_AA)
+
+
+def lit(sheet: Picture, colour: tuple[float, float, float], fall: float = 0.0) -> Picture:
+    along = np.linspace(1, 1 - fall, sheet.shape[1])[None, :, None]
+    return np.clip(sheet * np.array(colour) * along, 0, 255).astype(np.uint8)
+
+
+def names(sheet: Picture) -> dict[tuple[int, int], str]:
+    seen = read_pens(sheet, SIDE, SIDE, usual_hues(PENS))
+    found = np.argwhere(seen.filled > 0)
+    return {(int(row), int(column)): PENS[int(seen.pens[row, column].argmax())] for row, column in found}
+
+
+@pytest.mark.parametrize("how", [fill, hatch, tick])
+@pytest.mark.parametrize("light", [(1.0, 1.0, 1.0), (0.55, 0.8, 1.0), (0.3, 0.25, 0.2)])
+def test_every_pen_is_told_however_a_square_is_filled(how, light) -> None:
+    sheet = bare()
+    expected = {(index, index + 1): pen for index, pen in enumerate(PENS)}
+    for (row, column), pen in expected.items():
+        how(sheet, row, column, INKS[pen])
+    assert names(lit(sheet, light, 0.4)) == expected
+
+
+def test_a_bare_sheet_is_bare_under_a_shadow_too() -> None:
+    sheet = lit(bare(), (0.9, 0.9, 0.9)).astype(np.float64)
+    sheet[:, 60:110] *= 0.6
+    assert names(sheet.astype(np.uint8)) == {}
+
+
+def test_pens_are_fitted_to_each_picture() -> None:
+    sheet = bare()
+    for column in range(4):
+        fill(sheet, 1, column, (60, 90, 215))
+        fill(sheet, 3, column, (60, 165, 245))
+    found = names(sheet)
+    assert {found[1, column] for column in range(4)} == {"red"}
+    assert {found[3, column] for column in range(4)} == {"yellow"}
+
+
+def test_most_of_a_sheet_may_be_filled() -> None:
+    sheet = bare()
+    expected = {(row, column): PENS[(row + column) % 4] for row in range(SIDE) for column in range(SIDE) if row != 2}
+    for (row, column), pen in expected.items():
+        fill(sheet, row, column, INKS[pen])
+    assert names(lit(sheet, (0.8, 0.9, 1.0), 0.3)) == expected
+
+
+def test_a_pen_of_unknown_colour_is_named() -> None:
+    with pytest.raises(LayoutError, match="no pen is known as 'mauve'"):
+        usual_hues(["red", "mauve"])

@@ -1,0 +1,100 @@
+"""Whole sheets are read from pictures; what lies on them, and sheets that are not there, are hidden."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+
+from tests.vision.readers.ink.sheets import EXPECTED, camera, frame, grid_of, layout, picture, pose
+from vision.geometry import project
+from vision.layout.surfaces import Tray
+from vision.layout.table import default_layout
+from vision.readers.ink.reader import InkReader
+from vision.readers.protocols import SurfaceView
+from vision.readers.registry import PIECE_READERS, table_reader
+from vision.reading import HindranceKind, Reading
+
+
+def read(game: str, image: np.ndarray | None = None) -> Reading:
+    reader = table_reader(camera(), layout(game), None)
+    return reader.read(frame(picture(game) if image is None else image))
+
+
+@pytest.mark.parametrize("game", ["number-drop", "blokus-dice"])
+def test_every_cell_of_a_sheet_is_read_whichever_way_it_lies(game: str) -> None:
+    reading = read(game)
+    wrong = sum(a != b for a, b in zip("".join(grid_of(reading, game)), "".join(EXPECTED[game]["grid"]), strict=True))
+    assert wrong <= (1 if game == "number-drop" else 0)
+    assert not reading.hindrances
+    assert all(sum(one.probabilities.values()) == pytest.approx(1.0) for one in reading.places.values())
+
+
+def test_digits_in_a_loop_are_circled_and_no_others() -> None:
+    circled = {place for place, one in read("number-drop").places.items() if one.best[0].endswith("circled")}
+    top = layout("number-drop").board.rows
+    expected = {
+        f"p1.{'abcdefg'[column]}{top - row}" for loop in EXPECTED["number-drop"]["circled"] for row, column in loop
+    }
+    assert circled == expected
+
+
+def covered(game: str, corners_mm: list[tuple[float, float]], colour: tuple[int, int, int]) -> np.ndarray:
+    """The picture with a flat thing of one colour on the sheet."""
+    points = np.array([(x, y, 0.3) for x, y in corners_mm])
+    pixels = np.round(project(camera(), pose(game), points)).astype(np.int32)
+    return cv2.fillPoly(picture(game).copy(), [pixels], colour)
+
+
+@pytest.mark.parametrize("game", ["number-drop", "blokus-dice"])
+def test_what_a_hand_covers_is_hidden_and_the_rest_is_read(game: str) -> None:
+    board = layout(game).board
+    right, near = board.bounds_mm.right_mm, board.bounds_mm.near_mm
+    cell = board.cell_mm
+    hand = [(right + 35, near + cell), (right - 1.4 * cell, near + cell), (right - 1.4 * cell, near + 4 * cell)]
+    hand.append((right + 35, near + 4 * cell))
+    reading = read(game, covered(game, hand, (120, 150, 205)))
+    assert reading.hindered_by(HindranceKind.HAND) is not None
+    grid = grid_of(reading, game)
+    assert [line[-1] for line in grid[-4:-1]] == ["?", "?", "?"]
+    assert not any("?" in line[:-3] for line in grid)
+
+
+def test_a_pen_that_lies_on_the_sheet_hides_what_is_below() -> None:
+    pen = [(-60.0, 10.0), (60.0, 22.0), (60.0, 32.0), (-60.0, 20.0)]
+    reading = read("number-drop", covered("number-drop", pen, (30, 120, 30)))
+    assert reading.hidden
+    assert not set(reading.hidden) & {"p1.a1", "p1.d1", "p1.g3", "p1.c4", "p1.d14"}
+
+
+def test_a_sheet_that_is_not_there_is_hidden() -> None:
+    two = default_layout("blokus-dice").with_sheets(2)
+    two = replace(two, surfaces=tuple(one for one in two.surfaces if not isinstance(one, Tray)))
+    reading = table_reader(camera(), two, None).read(frame(picture("blokus-dice")))
+    assert grid_of(reading, "blokus-dice") == EXPECTED["blokus-dice"]["grid"]
+    assert {one.hidden_by for place, one in reading.places.items() if place.startswith("p2.")} == {
+        HindranceKind.NOT_LOCATED
+    }
+    assert "the sheet of p2: " in reading.hindrances[0].message
+
+
+def test_only_what_changed_and_what_is_beside_it_is_looked_at_again() -> None:
+    board = layout("number-drop").board
+    reader = InkReader(board, PIECE_READERS["ink"].plain(board))
+    view = SurfaceView(picture("number-drop"), camera(), pose("number-drop"), board)
+    before = reader.read(view, board.places, {})
+    bare = replace(view, image=np.full_like(view.image, 200))
+    after = reader.read(bare, ["p1.d1"], before)
+    assert after["p1.d1"].log_odds < 0 < before["p1.d1"].log_odds
+    assert (after["p1.g3"].scores == before["p1.g3"].scores).all()
+
+
+def test_what_is_read_is_written_onto_a_copy_of_the_picture() -> None:
+    board = layout("number-drop").board
+    reader = InkReader(board, PIECE_READERS["ink"].plain(board))
+    view = SurfaceView(picture("number-drop"), camera(), pose("number-drop"), board)
+    drawn = reader.draw(view.image, view, reader.read(view, board.places, {}))
+    assert drawn.shape == view.image.shape
+    assert (drawn != view.image).any()

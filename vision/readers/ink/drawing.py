@@ -1,0 +1,42 @@
+"""Writing what is read of a sheet onto the picture, for a person to check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import cv2
+import numpy as np
+
+from vision.drawing import write_text
+from vision.frame import Image
+from vision.geometry import project
+from vision.layout.surfaces import Surface
+from vision.readers.protocols import SurfaceView
+
+if TYPE_CHECKING:
+    from vision.readers.ink.reader import InkSighting
+
+_SURE, _UNSURE = (60, 140, 20), (60, 60, 255)
+_LEAST_SURE = 0.9
+
+
+def draw_ink(image: Image, view: SurfaceView, surface: Surface, sightings: Mapping[str, InkSighting]) -> Image:
+    """Give a copy of the picture with the outline of each cell that something is written in, and what is read there.
+
+    Green is sure, red is not.
+    """
+    picture = np.array(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR) if image.ndim == 2 else image, dtype=np.uint8)
+    for place, one in sightings.items():
+        if one.log_odds <= 0:
+            continue
+        shares = one.look_probabilities()
+        look = max(shares, key=lambda name: shares[name])
+        colour = _SURE if shares[look] > _LEAST_SURE and one.is_clear else _UNSURE
+        outline = surface.outline_mm(place)
+        points = np.column_stack([outline, np.full(len(outline), surface.height_mm)])
+        pixels = project(view.camera, view.pose, points)
+        cv2.polylines(picture, [np.round(pixels).astype(np.int32)], True, colour, 1, cv2.LINE_AA)
+        said = look.removeprefix("digit ").replace(" circled", "o")
+        write_text(picture, said, pixels.min(axis=0).astype(float), colour)
+    return picture

@@ -1,0 +1,52 @@
+"""A sheet's grid laid flat at a fixed number of pixels a cell, and how much light ink takes from its paper.
+
+What is said of ink is in shares of the light that the bare paper beside it gives, so that neither lamp, shadow nor
+exposure matters.
+"""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from vision.frame import FloatImage, Image
+from vision.geometry import CameraModel, Pose
+from vision.layout.surfaces import GridSurface
+from vision.sampling import PixelMap, PlaneWindow, linear_light, plane_map
+
+CELL_PX = 24
+"""Pixels a cell of the flat picture."""
+MARGIN_CELLS = 0.5
+"""How much of the paper around the grid the flat picture shows, in cells."""
+CLOSING_CELLS = 1.0
+"""Dark things narrower than this, in cells, are ink on the paper; wider ones are shadow."""
+
+
+def flat_window(surface: GridSurface) -> PlaneWindow:
+    """The window of the grid and its margin."""
+    bounds = surface.bounds_mm.grown(MARGIN_CELLS * surface.cell_mm)
+    return PlaneWindow.over(bounds, surface.height_mm, CELL_PX / surface.cell_mm)
+
+
+def flat_map(camera: CameraModel, pose: Pose, surface: GridSurface) -> PixelMap:
+    """Where each pixel of the flat picture is in the camera's."""
+    return plane_map(camera, pose, flat_window(surface))
+
+
+def paper_light(light: FloatImage) -> FloatImage:
+    """The bare paper's linear light at each pixel of a flat picture, (rows, columns, 3), as if nothing were written."""
+    side = round(CLOSING_CELLS * CELL_PX) | 1
+    kernel = np.ones((side, side), dtype=np.uint8)
+    smooth = cv2.GaussianBlur(light, (0, 0), 1.0)
+    closed = cv2.morphologyEx(smooth, cv2.MORPH_CLOSE, kernel, borderType=cv2.BORDER_REPLICATE)
+    return np.asarray(cv2.GaussianBlur(closed, (0, 0), side / 6), dtype=np.float32)
+
+
+def ink_on(flat: Image) -> FloatImage:
+    """How much of the paper's light is missing at each pixel of a flat picture, 0 to 1: the channel that misses most.
+
+    ``flat`` is (rows, columns, 3), uint8; the result (rows, columns), float32.
+    """
+    light = linear_light(flat)
+    shares = light / np.maximum(paper_light(light), np.float32(1e-3))
+    return np.asarray(np.clip(1 - shares.min(axis=2), 0, 1), dtype=np.float32)

@@ -1,0 +1,104 @@
+"""Squares filled, hatched or ticked with a few pens: how much of which ink is in each.
+
+The proportions of the densities of its channels tell the pen, whatever the amount of ink. Grey is no pen: a shadow
+takes as much from all channels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from vision.frame import FloatArray, Image
+from vision.readers.ink.paper import CELL_PX, MARGIN_CELLS
+from vision.sampling import linear_light
+from vision.surface.paper import densities_on, fitted_paper, hues, nearest_turn
+
+
+@dataclass(frozen=True)
+class PenSettings:
+    """When a square is filled, and with which pen. Odds are log-odds. All were set by hand on ray-traced pictures."""
+
+    blur_px: float = 1.2
+    """Standard deviation, in pixels of the flat picture, by which it is smoothed before logarithms are taken."""
+    window: float = 0.2
+    """Standard deviation, in cells, of the weights of what lies about a square's middle. Larger: what a neighbour's
+    pen left over the line counts more.
+    """
+    dark_floor: float = 0.02
+    """Share of the paper's light that is added before logarithms are taken: less is a camera's noise."""
+    filled: float = 0.1
+    """Density at which a square is as likely filled as bare: a thin tick has more, a neighbour's blur less."""
+    slope: float = 5.0
+    """Odds gained for each factor of e above that."""
+    most: float = 12.0
+    """Most odds for or against."""
+    bare_log_odds: float = -9.0
+    """Odds of a square that shows no ink at all."""
+    hue_spread_deg: float = 11.0
+    """Standard deviation of one pen's squares."""
+    usual_spread_deg: float = 16.0
+    """Standard deviation of a pen's hue from what its name says."""
+    rounds: int = 8
+    """How often squares and pens are fitted to each other."""
+    odd_one_out: float = 0.002
+    """Share of squares that are not of the pen they seem to be of."""
+
+
+def densities(flat: Image, rows: int, columns: int, settings: PenSettings = PenSettings()) -> FloatArray:
+    """The mean density of the ink in each square, (rows, columns, 3), blue-green-red, from a flat picture.
+
+    What all channels share is left out: it is shadow.
+    """
+    smooth = np.asarray(cv2.GaussianBlur(linear_light(flat), (0, 0), settings.blur_px), dtype=np.float32)
+    density = densities_on(smooth, fitted_paper(smooth), settings.dark_floor)
+    density -= density.min(axis=2, keepdims=True)
+    margin = round(MARGIN_CELLS * CELL_PX)
+    inner = density[margin : margin + rows * CELL_PX, margin : margin + columns * CELL_PX]
+    at = (np.arange(CELL_PX) + 0.5) / CELL_PX - 0.5
+    along = np.exp(-0.5 * (at / settings.window) ** 2)
+    window = np.outer(along, along)
+    window /= window.sum()
+    cells = inner.reshape(rows, CELL_PX, columns, CELL_PX, 3)
+    return np.asarray(np.einsum("iajbc,ab->ijc", cells, window), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class PenReading:
+    """Log-odds that each square is filled (rows, columns), and the probability of each pen if it is (rows, columns,
+    pens).
+    """
+
+    filled: FloatArray
+    pens: FloatArray
+
+
+def read_pens(
+    flat: Image, rows: int, columns: int, usual_deg: FloatArray, settings: PenSettings = PenSettings()
+) -> PenReading:
+    """Read the squares of a flat picture; the pens' hues are fitted to what this picture shows of them."""
+    hue, strength = hues(densities(flat, rows, columns, settings))
+    filled = settings.slope * np.log(np.maximum(strength, 1e-3) / settings.filled)
+    filled = np.clip(filled, settings.bare_log_odds, settings.most)
+    there = 1 / (1 + np.exp(-filled.ravel()))
+    fitted = usual_deg.copy()
+    for _ in range(settings.rounds):
+        nearest = np.abs(nearest_turn(hue.ravel()[:, None] - fitted)).argmin(axis=1)
+        shares = np.eye(len(fitted))[nearest] * there[:, None]
+        off = nearest_turn(hue.ravel()[:, None] - usual_deg)
+        weight = (settings.hue_spread_deg / settings.usual_spread_deg) ** 2
+        fitted = usual_deg + (shares * off).sum(axis=0) / (shares.sum(axis=0) + weight)
+    pens = _pen_shares(hue.ravel(), fitted, settings).reshape(rows, columns, len(usual_deg))
+    return PenReading(filled, pens)
+
+
+def _pen_shares(hue: FloatArray, pens: FloatArray, settings: PenSettings) -> FloatArray:
+    """The probability of each pen for each hue, (n, pens)."""
+    off = nearest_turn(hue[:, None] - pens) / settings.hue_spread_deg
+    scores = -np.log1p(off**2 / 4) * 5 / 2
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+    weights /= weights.sum(axis=1, keepdims=True)
+    spare = settings.odd_one_out
+    return np.asarray((1 - spare) * weights + spare / len(pens))

@@ -1,0 +1,163 @@
+"""The reader of one sheet: squares filled with pens, or digits, crosses and loops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from vision.errors import LayoutError
+from vision.frame import FloatArray, Image
+from vision.geometry import CameraModel, Pose
+from vision.layout.pieces import Ink
+from vision.layout.surfaces import GridSurface, Surface
+from vision.readers.ink.appearance import InkAppearance, circled_look, digit_look, looks_of
+from vision.readers.ink.drawing import draw_ink
+from vision.readers.ink.loops import COMPASS, LOOP, NO_LOOP, lines_between, looped_cells
+from vision.readers.ink.network import BLOT, CROSS, EMPTY_SIGN, SIGNS, crops_of, shipped
+from vision.readers.ink.paper import flat_map, ink_on
+from vision.readers.ink.pens import read_pens
+from vision.readers.protocols import SurfaceView
+from vision.sampling import PixelMap, sample
+from vision.surface.paper import usual_hues
+
+CLEAR_LOG_ODDS = 6.0
+_CROSS_LOOK = "cross"
+_LEAST_SHARE = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class InkSighting:
+    """What is written in a cell: log-odds that anything is, the probability of each look if so, and on which sides a
+    loop's line runs. ``scores`` is what the network said of the cell by itself, where it was asked.
+    """
+
+    place: str
+    log_odds: float
+    shares: Mapping[str, float]
+    sides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    scores: FloatArray | None = None
+    solid: None = None
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether something is written for certain."""
+        return self.log_odds > CLEAR_LOG_ODDS
+
+    def look_probabilities(self) -> dict[str, float]:
+        """The probability of each look."""
+        return dict(self.shares)
+
+    def with_log_odds(self, log_odds: float) -> InkSighting:
+        """The same, more or less sure."""
+        return replace(self, log_odds=log_odds)
+
+
+class InkReader:
+    """Reads one sheet, whose layout says whether pens or digits are looked for."""
+
+    def __init__(self, surface: Surface, appearance: InkAppearance) -> None:
+        if not isinstance(surface, GridSurface):
+            raise LayoutError(f"the {surface.name} has no cells to be written in")
+        self._surface = surface
+        self._appearance = appearance
+        self._pens = Ink.on(surface).colours
+        self._usual_deg = usual_hues(self._pens)
+        self._map: tuple[CameraModel, Pose, PixelMap] | None = None
+
+    @property
+    def looks(self) -> tuple[str, ...]:
+        """The pens' colours, or digits, cross, and digits with a loop around them."""
+        return self._appearance.looks
+
+    def draw(self, picture: Image, view: SurfaceView, sightings: Mapping[str, InkSighting]) -> Image:
+        """Give a copy of the picture with what is read beside each cell that is written in."""
+        return draw_ink(picture, view, self._surface, sightings)
+
+    def read(
+        self, view: SurfaceView, places: Collection[str], previous: Mapping[str, InkSighting]
+    ) -> dict[str, InkSighting]:
+        """What every cell shows. Of digits only ``places`` and the cells beside them are looked at again."""
+        flat = sample(view.image, self._map_for(view))
+        return self._read_pens(flat) if self._pens else self._read_digits(flat, places, previous)
+
+    def _read_pens(self, flat: Image) -> dict[str, InkSighting]:
+        surface = self._surface
+        seen = read_pens(flat, surface.rows, surface.columns, self._usual_deg)
+        found = {}
+        for place in surface.places:
+            cell = self._cell(place)
+            shares = dict(zip(self._pens, seen.pens[cell].tolist(), strict=True))
+            found[place] = InkSighting(place, float(seen.filled[cell]), shares)
+        return found
+
+    def _read_digits(
+        self, flat: Image, places: Collection[str], previous: Mapping[str, InkSighting]
+    ) -> dict[str, InkSighting]:
+        surface = self._surface
+        wanted = self._with_neighbours(places)
+        known = {place: one.scores for place, one in previous.items() if one.scores is not None and place not in wanted}
+        order = [place for place in surface.places if place not in known]
+        cells = np.array([self._cell(place) for place in order], dtype=np.int64).reshape(-1, 2)
+        fresh = dict(zip(order, shipped().scores(crops_of(ink_on(flat), cells)), strict=True))
+        scores = np.zeros((surface.rows, surface.columns, len(SIGNS) + 1 + len(COMPASS)))
+        for place in surface.places:
+            scores[self._cell(place)] = fresh[place] if place in fresh else known[place]
+        lines = lines_between(scores[..., len(SIGNS) + 1 :])
+        looped = looped_cells(scores[..., len(SIGNS)], lines)
+        return {
+            place: _sighting(place, scores[cell], float(looped[cell]), lines[cell])
+            for place in surface.places
+            for cell in (self._cell(place),)
+        }
+
+    def _with_neighbours(self, places: Collection[str]) -> set[str]:
+        """The places and those beside them, also by a corner, whose crops show a part of them."""
+        steps = [(across, up) for across in (-1, 0, 1) for up in (-1, 0, 1)]
+        found = {self._surface.neighbour(place, *step) for place in places for step in steps}
+        return {place for place in found if place is not None}
+
+    def _cell(self, place: str) -> tuple[int, int]:
+        """A place's row from above, and its column."""
+        name = place.removeprefix(self._surface.prefix)
+        return self._surface.rows - int(name[1:]), ord(name[0]) - ord("a")
+
+    def _map_for(self, view: SurfaceView) -> PixelMap:
+        if self._map is None or self._map[0] is not view.camera or self._map[1] is not view.pose:
+            self._map = (view.camera, view.pose, flat_map(view.camera, view.pose, self._surface))
+        return self._map[2]
+
+
+def _sighting(place: str, scores: FloatArray, looped: float, lines: FloatArray) -> InkSighting:
+    """A cell by the log-probabilities of SIGNS and the odds of loops around it and of lines along its sides."""
+    signs = dict(zip(SIGNS, np.exp(scores[: len(SIGNS)]).tolist(), strict=True))
+    empty, blot = signs.pop(EMPTY_SIGN), signs.pop(BLOT)
+    written = sum(signs.values()) + blot
+    around = _probability(looped)
+    shares = {}
+    for sign, share in signs.items():
+        # of a blot nothing is known but that it is there
+        given = max((share + blot / len(signs)) / max(written, 1e-12), _LEAST_SHARE)
+        if sign == CROSS:
+            shares[_CROSS_LOOK] = given
+        else:
+            shares[digit_look(sign)] = given * (1 - around)
+            shares[circled_look(sign)] = given * around
+    total = sum(shares.values())
+    sides = {
+        name: {LOOP: _probability(odds), NO_LOOP: _probability(-odds)}
+        for name, odds in zip(COMPASS, lines, strict=True)
+    }
+    return InkSighting(
+        place,
+        math.log(max(written, 1e-9)) - math.log(max(empty, 1e-9)),
+        {look: shares[look] / total for look in looks_of(())},
+        sides,
+        scores,
+    )
+
+
+def _probability(log_odds: float) -> float:
+    return float(1 / (1 + math.exp(-max(-30.0, min(30.0, log_odds)))))

@@ -1,0 +1,97 @@
+"""Bare paper's own light, and how much of it ink takes.
+
+Ink takes light from paper by a factor for each colour channel, and twice as much ink takes it twice: the logs of the
+shares that are left, negated (densities), grow with the amount (Beer and Lambert's law).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import cv2
+import numpy as np
+
+from vision.errors import LayoutError
+from vision.frame import FloatArray, FloatImage
+
+HUES_DEG: Mapping[str, float] = MappingProxyType(
+    {
+        "red": 25.0,
+        "orange": 2.0,
+        "yellow": -22.0,
+        "green": -105.0,
+        "blue": -178.0,
+        "purple": 95.0,
+        "pink": 55.0,
+    }
+)
+"""Where pens of these names usually are on the circle of ``hues``, in degrees."""
+
+
+_EASILY_DARKER = 0.08
+"""Log units below the fitted light within which a pixel is paper."""
+_ROUNDS = 12
+"""How often the fit is made anew without what is darker."""
+
+
+def usual_hues(pens: Sequence[str]) -> FloatArray:
+    """The usual hues of pens in degrees, (n,); raises LayoutError for a pen of unknown colour."""
+    for pen in pens:
+        if pen not in HUES_DEG:
+            raise LayoutError(f"no pen is known as {pen!r}; colours may be {', '.join(HUES_DEG)}")
+    return np.array([HUES_DEG[pen] for pen in pens])
+
+
+def fitted_paper(light: FloatImage) -> FloatImage:
+    """The paper's light where a sheet is bare, fitted as a surface of the second degree in its log.
+
+    Most of a filled sheet may be coloured: what is darker than the fit counts ever less.
+    """
+    small = cv2.resize(light, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA)
+    logs = np.log(small.reshape(-1, 3) + 1e-4).astype(np.float64)
+    rows, columns = small.shape[:2]
+    terms = _terms(rows, columns)
+    least = (logs - np.quantile(logs, 0.95, axis=0)).min(axis=1)
+    weights = (least > np.quantile(least, 0.6)).astype(np.float64)
+    for _ in range(_ROUNDS):
+        fitted = terms @ _solved(terms, least, weights)
+        off = least - fitted
+        weights = np.where(off > 0, 1.0, np.exp(-((off / _EASILY_DARKER) ** 2)))
+    paper = terms @ _solved(terms, logs, weights)
+    whole = cv2.resize(
+        np.exp(paper).reshape(rows, columns, 3).astype(np.float32), light.shape[1::-1], interpolation=cv2.INTER_LINEAR
+    )
+    return np.asarray(whole, dtype=np.float32)
+
+
+def _terms(rows: int, columns: int) -> FloatArray:
+    y, x = np.mgrid[-1 : 1 : rows * 1j, -1 : 1 : columns * 1j]
+    x, y = x.ravel(), y.ravel()
+    return np.column_stack([np.ones_like(x), x, y, x * x, x * y, y * y])
+
+
+def _solved(terms: FloatArray, values: FloatArray, weights: FloatArray) -> FloatArray:
+    weighted = terms * weights[:, None]
+    keep = 1e-3 * np.diag([0.0, 1, 1, 1, 1, 1]) * weights.sum()
+    return np.asarray(np.linalg.solve(terms.T @ weighted + keep, weighted.T @ values))
+
+
+def densities_on(light: FloatImage, paper: FloatImage, floor: float) -> FloatImage:
+    """The densities (rows, columns, 3) of linear light beside the bare paper's; ``floor`` is a share of it below which
+    a camera sees but noise.
+    """
+    shares = np.clip(light / np.maximum(paper, np.float32(1e-3)), 0, 1.5)
+    return np.asarray(np.log1p(np.float32(floor)) - np.log(shares + np.float32(floor)), dtype=np.float32)
+
+
+def hues(density: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The hue in degrees and the strength of densities (..., 3), each (...)."""
+    blue, green, red = np.moveaxis(density, -1, 0)
+    across, up = blue - red, green - (blue + red) / 2
+    return np.degrees(np.arctan2(up, across)), np.hypot(across, up)
+
+
+def nearest_turn(degrees: FloatArray) -> FloatArray:
+    """Angles as they are nearest to 0."""
+    return np.asarray((degrees + 180.0) % 360.0 - 180.0)

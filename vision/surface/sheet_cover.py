@@ -1,0 +1,118 @@
+"""What covers a sheet of paper: a hand that reaches in over its margin, or a thing that lies on what is written.
+
+Ink is thin, or has the colour of a pen; paper is white up to its edge, but for thin print. What is neither is in the
+way. Colours are log shares of the paper's own light, so that a shadow, which takes as much from all channels, is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from vision.frame import BoolImage, FloatImage, Image
+from vision.geometry import CameraModel, Pose, Solid
+from vision.layout.pieces import Ink
+from vision.layout.surfaces import GridSurface
+from vision.reading import HindranceKind
+from vision.surface.occlusion import Occlusion, SurfaceEvidence
+from vision.surface.paper import densities_on, fitted_paper, hues, nearest_turn, usual_hues
+from vision.surface.view import PX_PER_MM, RectifiedView, SurfaceSampler
+
+
+@dataclass(frozen=True)
+class SheetCoverSettings:
+    """What is taken to cover a sheet. All were set by hand on ray-traced and virtual pictures."""
+
+    coloured: float = 0.3
+    """How far, in log units, the channels of a pixel must be apart for it to be no shadow."""
+    dark: float = 1.5
+    """Log units below the paper from which nothing is a shadow."""
+    floor: float = 0.03
+    """Share of the paper's light that is added before logarithms are taken."""
+    stroke_mm: float = 5.0
+    """What is narrower than that many mm is a stroke, or print."""
+    reaching_mm2: float = 60.0
+    """Area, in mm² of the margin, that something must hide to reach in over it."""
+    lying_cells: float = 1.6
+    """Area, in cells, that something within the grid must hide to be no blot."""
+    pen_hue_deg: float = 32.0
+    """How far from all pens' hues, in degrees, what lies on a grid of filled squares must be by itself ..."""
+    reaching_hue_deg: float = 11.0
+    """... and as a part of what reaches in over the margin: skin has a hue between red pens' and yellow ones'."""
+    least_strength: float = 0.25
+    """Colour, in log units, that a pen's ink has at least."""
+
+
+class SheetCover:
+    """Finds what covers one sheet, seen from one place of the camera."""
+
+    def __init__(
+        self, camera: CameraModel, pose: Pose, surface: GridSurface, settings: SheetCoverSettings = SheetCoverSettings()
+    ) -> None:
+        self._settings = settings
+        ink = Ink.on(surface)
+        margin_mm = ink.margin_mm(surface)
+        self.sampler = SurfaceSampler(camera, pose, surface, margin_mm=margin_mm)
+        self._cell_px = surface.cell_mm * PX_PER_MM
+        self._pens_deg = usual_hues(ink.colours)
+        self._margin = self._straight_margin(round(margin_mm * PX_PER_MM))
+
+    def _straight_margin(self, width_px: int) -> BoolImage:
+        """The paper beside the grid, without the corners, where markers are."""
+        rows, columns = self.sampler.window.shape
+        y, x = np.ogrid[:rows, :columns]
+        beside_x = (x < width_px) | (x >= columns - width_px)
+        beside_y = (y < width_px) | (y >= rows - width_px)
+        return np.asarray(beside_x ^ beside_y)
+
+    def view(self, image: Image, solids: Sequence[Solid]) -> RectifiedView:
+        """Sample the sheet; nothing stands on it."""
+        return self.sampler.view(image, solids)
+
+    def look(self, view: RectifiedView) -> SurfaceEvidence:
+        """Find what covers the sheet."""
+        density, odd = self._odd(view)
+        found = []
+        for pixels in self._things(odd & ~self._filled(density, self._settings.reaching_hue_deg)):
+            if float((pixels & self._margin).sum()) > self._settings.reaching_mm2 * PX_PER_MM**2:
+                found.append(_occlusion(HindranceKind.HAND, pixels))
+        for pixels in self._things(odd & ~self._filled(density, self._settings.pen_hue_deg)):
+            if not any((pixels & one.pixels).any() for one in found) and (
+                float(pixels.sum()) > self._settings.lying_cells * self._cell_px**2
+            ):
+                found.append(_occlusion(HindranceKind.OBJECT, pixels))
+        found.sort(key=lambda occlusion: -occlusion.area_mm2)
+        return SurfaceEvidence(tuple(found), {})
+
+    def _odd(self, view: RectifiedView) -> tuple[FloatImage, BoolImage]:
+        """The densities on the sheet, and where neither paper nor shadow is."""
+        settings = self._settings
+        light = np.asarray(cv2.GaussianBlur(view.light, (0, 0), PX_PER_MM), dtype=np.float32)
+        density = densities_on(light, fitted_paper(light), settings.floor)
+        apart = density.max(axis=2) - density.min(axis=2)
+        odd = (apart > settings.coloured) | (density.min(axis=2) > settings.dark)
+        return density, np.asarray(odd & ~view.outside)
+
+    def _things(self, odd: BoolImage) -> list[BoolImage]:
+        """The connected regions of a mask that are wider than strokes."""
+        side = 2 * round(self._settings.stroke_mm * PX_PER_MM / 2) + 1
+        disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side))
+        wide = cv2.morphologyEx(odd.astype(np.uint8), cv2.MORPH_OPEN, disc)
+        count, labels = cv2.connectedComponents(wide, connectivity=8)
+        return [np.asarray(labels == label) for label in range(1, count)]
+
+    def _filled(self, density: FloatImage, hue_deg: float) -> BoolImage:
+        """Pixels within the grid that may be ink of one of the pens, whose hues are usual up to so many degrees."""
+        if not len(self._pens_deg):
+            return np.zeros(self._margin.shape, dtype=np.bool_)
+        hue, strength = hues(density.astype(np.float64))
+        off = np.abs(nearest_turn(hue[..., None] - self._pens_deg)).min(axis=2)
+        own = (off < hue_deg) & (strength > self._settings.least_strength)
+        return np.asarray(own & ~self._margin)
+
+
+def _occlusion(kind: HindranceKind, pixels: BoolImage) -> Occlusion:
+    return Occlusion(kind, pixels, float(pixels.sum()) / PX_PER_MM**2)
