@@ -317,6 +317,10 @@ FORMS: Mapping[str, Sequence[Sequence[_Points]]] = MappingProxyType(
                 ),
             ),
         ),
+        "9": (
+            (((0.85, 0.25), (0.5, 0.0), (0.15, 0.25), (0.45, 0.5), (0.85, 0.28), (0.85, 0.28), (0.8, 1.0)),),
+            (((0.85, 0.2), (0.45, 0.0), (0.15, 0.28), (0.5, 0.5), (0.85, 0.25), (0.75, 0.75), (0.35, 1.0)),),
+        ),
     }
 )
 """How each sign is written: its strokes through these points, of a box one high and one wide.
