@@ -56,7 +56,7 @@ class StackHandler(DiceThrower):
                 bottom, *above = pile
                 nested = (self._nested(size, colour) for size, colour in above)
                 pyramids = (Pyramid(*bottom), *nested)
-                pieces[place] = StackPose(x + right, y + away, pyramids, self._turned_deg())
+                pieces[place] = StackPose(x + right, y + away, pyramids, turned_deg=self._turned_deg())
         standing = Arrangement(pieces)
         for size in _SUPPLY:
             for _ in range(_SUPPLY_EACH):
@@ -116,7 +116,7 @@ class StackHandler(DiceThrower):
         if target is None:
             x, y, end = self._beside(standing) if end.startswith(_TRAY) else (*self.layout.centre_mm(end), end)
             base = 0.0 if end.startswith(_TRAY) else None
-            pose = StackPose(x, y, (Pyramid(top.size, top.colour),), self._turned_deg(), base)
+            pose = StackPose(x, y, (Pyramid(top.size, top.colour),), turned_deg=self._turned_deg(), base_mm=base)
             return Carry(start, end, pose, taken=taken, left=left)
         onto = stack(target)
         joined = changed(onto, pyramids=(*onto.pyramids, self._nested(top.size, top.colour)))

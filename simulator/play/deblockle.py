@@ -112,7 +112,7 @@ class BlockHandler(Handler):
         y = (-1 if near else 1) * (half - 55.0 - count * (BlockPieces.on(self.layout.board).side_mm + 9.0))
         end = f"{moved.colour} tray {count + 1}"
         turned = float(self._rng.uniform(-25.0, 25.0))
-        pose = BlockPose(x, y, moved.colour, moved.up, moved.north, turned, base_mm=0.0)
+        pose = BlockPose(x, y, moved.colour, moved.up, moved.north, turned_deg=turned, base_mm=0.0)
         return Carry(start, end, pose)
 
     def nudge(self, standing: Arrangement, start: str) -> Carry:

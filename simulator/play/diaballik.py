@@ -80,7 +80,7 @@ class DiscHandler(Handler):
         right, away = piece.ball.offset_mm
         board_mm = self.layout.board.height_mm if piece.base_mm is None else piece.base_mm
         top_mm = board_mm + DiscPieces.on(self.layout.board).disc_mm
-        return BallPose(piece.x_mm + right, piece.y_mm + away, piece.ball.colour, top_mm)
+        return BallPose(piece.x_mm + right, piece.y_mm + away, piece.ball.colour, base_mm=top_mm)
 
     def nudge(self, standing: Arrangement, start: str) -> Carry:
         """Straighten a disc on its square."""

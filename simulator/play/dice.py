@@ -45,7 +45,8 @@ class DiceThrower(Handler):
             x = float(self._rng.uniform(room.left_mm, room.right_mm))
             y = float(self._rng.uniform(room.near_mm, room.far_mm))
             if all(math.hypot(x - one.x_mm, y - one.y_mm) > _APART * side for one in others):
-                return DiePose(x, y, colour, value, float(self._rng.uniform(-45.0, 45.0)), tray.height_mm)
+                turned_deg = float(self._rng.uniform(-45.0, 45.0))
+                return DiePose(x, y, colour, value, turned_deg=turned_deg, base_mm=tray.height_mm)
         whole = tray.bounds_mm
         raise ValueError(
             f"the tray of this table is {whole.width_mm:g} by {whole.depth_mm:g} mm, too small to throw a die of "

@@ -56,7 +56,7 @@ class SheetHandler(DiceThrower):
         pieces: dict[str, PiecePose] = {}
         for player, sheet in self._sheets.items():
             x, y = _at(sheet, (-float(sheet.half_mm[0]) - _PEN_OUT_MM, sheet.surface.bounds_mm.near_mm))
-            pieces[_pen(player)] = PenPose(x, y, self._pen_of(player), 90.0 + sheet.turned_deg)
+            pieces[_pen(player)] = PenPose(x, y, self._pen_of(player), turned_deg=90.0 + sheet.turned_deg)
         dice = dict.fromkeys(unnamed_dice(len(self._sheets)), "white")
         return Arrangement({**pieces, **self.dice_lying_about(dice)})
 

@@ -95,7 +95,18 @@ class BlockLook:
 
 
 @dataclass(frozen=True)
-class BlockPose:
+class _Placed:
+    """The fields that every pose has; ``turned_deg`` is anticlockwise, seen from above."""
+
+    x_mm: float
+    y_mm: float
+    turned_deg: float = field(default=0.0, kw_only=True)
+    base_mm: float | None = field(default=None, kw_only=True)
+    streak_mm: tuple[float, float] = field(default=(0.0, 0.0), kw_only=True)
+
+
+@dataclass(frozen=True)
+class BlockPose(_Placed):
     """One block: where its centre is seen from above, what stands under it, and how it lies.
 
     ``up`` and ``north`` name the symbols there before ``turned_deg`` (anticlockwise from above) and before
@@ -104,16 +115,11 @@ class BlockPose:
     the shutter is open.
     """
 
-    x_mm: float
-    y_mm: float
     colour: str
     up: str
     north: str
-    turned_deg: float = 0.0
-    base_mm: float | None = None
     tipped_towards: str | None = None
     tipped_deg: float = 0.0
-    streak_mm: tuple[float, float] = (0.0, 0.0)
 
     grip_mm: ClassVar[float] = 20.0
 
@@ -146,7 +152,7 @@ def block_on(
 ) -> BlockPose:
     """A block standing on a square; raises LayoutError for a place that is not on the board."""
     x, y = layout.centre_mm(place)
-    return BlockPose(x + offset_mm[0], y + offset_mm[1], colour, up, north, turned_deg)
+    return BlockPose(x + offset_mm[0], y + offset_mm[1], colour, up, north, turned_deg=turned_deg)
 
 
 @dataclass(frozen=True)
@@ -173,16 +179,11 @@ class Ball:
 
 
 @dataclass(frozen=True)
-class DiscPose:
+class DiscPose(_Placed):
     """A disc, with a ball on it or without."""
 
-    x_mm: float
-    y_mm: float
     colour: str
     ball: Ball | None = None
-    turned_deg: float = 0.0
-    base_mm: float | None = None
-    streak_mm: tuple[float, float] = (0.0, 0.0)
 
     grip_mm: ClassVar[float] = 8.0
 
@@ -193,15 +194,10 @@ class DiscPose:
 
 
 @dataclass(frozen=True)
-class BallPose:
+class BallPose(_Placed):
     """A ball by itself: in a hand, or lying about."""
 
-    x_mm: float
-    y_mm: float
     colour: str
-    base_mm: float | None = None
-    streak_mm: tuple[float, float] = (0.0, 0.0)
-    turned_deg: float = 0.0
 
     grip_mm: ClassVar[float] = 9.0
 
@@ -254,15 +250,10 @@ class Pyramid:
 
 
 @dataclass(frozen=True)
-class StackPose:
+class StackPose(_Placed):
     """Pyramids stacked on each other, from below; one by itself is a stack of one."""
 
-    x_mm: float
-    y_mm: float
     pyramids: tuple[Pyramid, ...]
-    turned_deg: float = 0.0
-    base_mm: float | None = None
-    streak_mm: tuple[float, float] = (0.0, 0.0)
 
     grip_mm: ClassVar[float] = 24.0
 
@@ -307,20 +298,16 @@ _LIGHT_BODY = 0.6
 
 
 @dataclass(frozen=True)
-class DiePose:
+class DiePose(_Placed):
     """A die: the colour that names it and the number that is up.
 
     ``printed`` holds the six faces of a die without pips, of which the number says which is up. ``leaning_deg`` is how
     far it is tipped towards +x of its own, where something keeps it from lying flat.
     """
 
-    x_mm: float
-    y_mm: float
     colour: str
     value: int
-    turned_deg: float = 0.0
-    base_mm: float | None = 0.0
-    streak_mm: tuple[float, float] = (0.0, 0.0)
+    base_mm: float | None = field(default=0.0, kw_only=True)
     leaning_deg: float = 0.0
     printed: str = ""
 
@@ -333,36 +320,28 @@ class DiePose:
 
 
 @dataclass(frozen=True)
-class InkPose:
+class InkPose(_Placed):
     """What a pen left in one cell, or a loop around several, which has no ``place`` of its own.
 
     ``strokes`` are lines through points in millimetres from (x, y) on the table; ``colour`` names the pen.
     """
 
-    x_mm: float
-    y_mm: float
     place: str
     look: str
     colour: str
     strokes: tuple[tuple[tuple[float, float], ...], ...]
     width_mm: float
-    turned_deg: float = 0.0
-    base_mm: float | None = None
-    streak_mm: tuple[float, float] = (0.0, 0.0)
 
     grip_mm: ClassVar[float] = 0.0
 
 
 @dataclass(frozen=True)
-class PenPose:
+class PenPose(_Placed):
     """A pen: where its tip is, and towards where its other end points."""
 
-    x_mm: float
-    y_mm: float
     colour: str
-    turned_deg: float = 60.0
-    base_mm: float | None = 0.0
-    streak_mm: tuple[float, float] = (0.0, 0.0)
+    turned_deg: float = field(default=60.0, kw_only=True)
+    base_mm: float | None = field(default=0.0, kw_only=True)
 
     grip_mm: ClassVar[float] = 28.0
 

@@ -149,7 +149,7 @@ def stacks_on(
                     x + away * float(np.cos(angle)),
                     y + away * float(np.sin(angle)),
                     pyramids,
-                    float(rng.uniform(-most_deg, most_deg)),
+                    turned_deg=float(rng.uniform(-most_deg, most_deg)),
                 )
             )
     return tuple(standing)

@@ -67,7 +67,7 @@ def test_a_pens_colour_shows(setting: Setting, colour: str, channel: int) -> Non
 
 def test_a_pen_lies_over_what_is_written(setting: Setting) -> None:
     x, y = place_mm(setting.layout, "p1.d7")
-    pen = PenPose(x, y - 60.0, "black", 90.0)
+    pen = PenPose(x, y - 60.0, "black", turned_deg=90.0)
     plain = rendered(setting, pen)
     assert (
         patch(setting, plain, "p1.d7") == patch(setting, rendered(setting, pen, ink_on(setting, "p1.d7")), "p1.d7")
