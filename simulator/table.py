@@ -16,7 +16,7 @@ import numpy as np
 from common.places import occupied
 from simulator.enrolment import EnrolmentImage, SetUpImage, charuco_views, enrolment_images, set_up_image
 from simulator.play.choreography import Moment
-from simulator.play.game import GameOptions, Press, ToldRoll, VirtualGame
+from simulator.play.game import AnnouncedRoll, GameOptions, Press, VirtualGame
 from simulator.play.ground_truth import FrameTruth, TruthLog
 from simulator.rendering.hands import HandOcclusion
 from simulator.rendering.renderer import Renderer
@@ -111,7 +111,7 @@ class PlayedTable:
         self._presses_taken = len(everything)
         return new
 
-    def take_rolls(self) -> tuple[ToldRoll, ...]:
+    def take_rolls(self) -> tuple[AnnouncedRoll, ...]:
         """The rolls that players read out up to now and that were not taken yet."""
         due = [roll for roll in self._played.rolls if roll.time_s <= self.time_s]
         new = due[self._rolls_taken :]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from random import Random
 from typing import Any, Generic
 
-from engine.search.budget import Deadline, PeriodicTimeCheck, TimeIsUpError
+from engine.search.budget import Deadline, DeadlineExceededError, PeriodicTimeCheck
 from engine.search.two_player import (
     AT_LEAST,
     AT_MOST,
@@ -114,7 +114,7 @@ class _Search(Generic[PositionT, MoveT]):
                 self._tell(answer)
                 return answer
             moves = list(rules.moves(position, self._check_time))
-        except TimeIsUpError:
+        except DeadlineExceededError:
             if first is not None:
                 return Found(first, 0, 0, False, self._nodes)
             moves = list(rules.moves(position, _no_time_check))
@@ -166,7 +166,7 @@ class _Search(Generic[PositionT, MoveT]):
                 if each.win_in == 1:
                     return [each]
                 found.append(each)
-        except TimeIsUpError:
+        except DeadlineExceededError:
             raise _CutShortError(best or Found(moves[0], 0, 0, False, self._nodes)) from None
         if self._guesses == guesses:
             found = [Found(each.move, each.score, 1, True, each.nodes, each.line) for each in found]
@@ -219,7 +219,7 @@ class _Search(Generic[PositionT, MoveT]):
                 lower = max(lower, score)
                 if lower >= beta:
                     break
-        except TimeIsUpError:
+        except DeadlineExceededError:
             raise _CutShortError(self._unfinished(order, tried, alpha, best, before)) from None
         if best is None:
             raise AssertionError("a search of at least one move finds one")

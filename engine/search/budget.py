@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from engine.api import Clock
 
 TimeCheck = Callable[[], None]
-"""To be called now and then from work that takes long; raises TimeIsUpError once the deadline has passed."""
+"""To be called now and then from work that takes long; raises DeadlineExceededError once the deadline has passed."""
 
 _MOST_MARGIN_S = 0.02
 _MARGIN_SHARE = 0.1
 
 
-class TimeIsUpError(Exception):
+class DeadlineExceededError(Exception):
     """The deadline has passed: raised by a check of it, and caught by the search that handed the check out."""
 
 
@@ -49,9 +49,9 @@ class Deadline:
         return self.clock() >= self.at_s - self.margin_s
 
     def check(self) -> None:
-        """Raise TimeIsUpError when the search must stop."""
+        """Raise DeadlineExceededError when the search must stop."""
         if self.passed():
-            raise TimeIsUpError
+            raise DeadlineExceededError
 
     def share(self, part: float) -> Deadline:
         """Give an earlier deadline: after ``part`` (0 to 1) of the time that is left, to the same clock."""
@@ -68,7 +68,7 @@ class PeriodicTimeCheck:
     count: int = 0
 
     def __call__(self) -> None:
-        """Count, and raise TimeIsUpError when it is time to check and the deadline has passed."""
+        """Count, and raise DeadlineExceededError when it is time to check and the deadline has passed."""
         self.count += 1
         if self.count % self.calls == 0:
             self.deadline.check()

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Generic, TypeVar
 
-from engine.search.budget import Deadline, TimeCheck, TimeIsUpError
+from engine.search.budget import Deadline, DeadlineExceededError, TimeCheck
 
 CandidateT = TypeVar("CandidateT")
 SampleT = TypeVar("SampleT")
@@ -50,7 +50,7 @@ class Estimate(Generic[CandidateT]):
 
 
 @dataclass(frozen=True)
-class Raced(Generic[CandidateT]):
+class RaceResult(Generic[CandidateT]):
     """How a race went: the estimates, the best first, those dropped later before those dropped earlier.
 
     ``lead`` is by how much the first is ahead of the second over their common samples, ``sure`` from 0 to 1 how
@@ -76,7 +76,7 @@ def race(
     *,
     most_samples: int = 2000,
     better: Callable[[Estimate[CandidateT]], None] | None = None,
-) -> Raced[CandidateT]:
+) -> RaceResult[CandidateT]:
     """Find the candidate of the highest mean value by the deadline; the first is the answer until more is known.
 
     ``candidates`` come with the most promising first: where there isn't time for all of them, the last are left out
@@ -114,14 +114,14 @@ class _Race(Generic[CandidateT, SampleT]):
         self._left = list(range(len(candidates)))
         self._dropped: list[int] = []
 
-    def run(self) -> Raced[CandidateT]:
+    def run(self) -> RaceResult[CandidateT]:
         """Run the race; see `race`."""
         self._tell(0)
         if len(self._candidates) > 1 and not self._deadline.passed():
             try:
                 self._start()
                 self._rounds()
-            except TimeIsUpError:
+            except DeadlineExceededError:
                 pass
         return self._result()
 
@@ -205,14 +205,14 @@ class _Race(Generic[CandidateT, SampleT]):
         mean, error = _mean_and_error(values)
         return Estimate(self._candidates[i], mean, _Z_95 * error, len(values))
 
-    def _result(self) -> Raced[CandidateT]:
+    def _result(self) -> RaceResult[CandidateT]:
         order = [*self._left, *self._dropped]
         lead, sure = 0.0, 1.0
         if len(order) > 1:
             common = min(len(self._values[order[0]]), len(self._values[order[1]]))
             lead, error = _paired(self._values[order[0]][:common], self._values[order[1]][:common])
             sure = 0.5 if common < 2 else _likelihood_ahead(lead, error)
-        return Raced(tuple(self._estimate(i) for i in order), lead, sure)
+        return RaceResult(tuple(self._estimate(i) for i in order), lead, sure)
 
 
 def _mean_and_error(values: Sequence[float]) -> tuple[float, float]:

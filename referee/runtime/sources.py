@@ -19,7 +19,7 @@ from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeou
 from vision.frame import Frame
 
 
-class AwaitedCamera:
+class CameraThread:
     """Reads a camera in a thread of its own; whoever reads it carries out what is submitted meanwhile.
 
     A frame is read only when it is asked for, so the camera gives the same ones as without this. ``serve`` carries
@@ -70,7 +70,7 @@ TICK_S = 0.2
 """How often a blank frame comes."""
 
 
-class SteadySource:
+class ReconnectingSource:
     """Frames of a camera; black ones while it is away, which is said once, as is its return.
 
     ``size`` is the frames' (width, height); ``clock`` gives their time, ``wait`` waits that many seconds. Frames that

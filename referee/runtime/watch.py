@@ -32,7 +32,7 @@ from referee.rendering.report import DebugPictures, Report
 from referee.runtime.builder import open_session
 from referee.runtime.inputs import WatchOptions, calibrated, open_inputs
 from referee.runtime.readers import LearningReader
-from referee.runtime.sources import AwaitedCamera, InterruptibleSource, Interrupts, SteadySource
+from referee.runtime.sources import CameraThread, InterruptibleSource, Interrupts, ReconnectingSource
 from referee.sensing.health import health_file
 from referee.session.feed import shown_on
 from referee.session.loop import FrameSource, LoopPorts, run, serve
@@ -109,10 +109,10 @@ def watch(options: WatchOptions, console: Console) -> int:
         camera: FrameSource = InterruptibleSource(inputs.camera, interrupts)
         if options.is_live:
             camera = stack.enter_context(
-                AwaitedCamera(inputs.camera, commands, partial(serve, service, commands), interrupts.waiting)
+                CameraThread(inputs.camera, commands, partial(serve, service, commands), interrupts.waiting)
             )
         if inputs.stand_in is not None:
-            camera = SteadySource(camera, inputs.stand_in, time.monotonic, wait, report.remark)
+            camera = ReconnectingSource(camera, inputs.stand_in, time.monotonic, wait, report.remark)
         try:
             ended = run(service, camera, LoopPorts(wait, commands, buttons, hear))
             report.remark(f"The pictures are over: {ended}.")

@@ -29,7 +29,7 @@ class GameLog(Generic[StateT, TurnT]):
         self._cropper = cropper
         self._crops = CropKeeper(game.places)
         self._recorded: tuple[object, ...] | None = None
-        self._catch_up = CatchUp(journal)
+        self._catch_up = JournalRetry(journal)
         self.number = 0
         """The game's number in the journal, 0 before there is one."""
         self.last_event = 0
@@ -181,7 +181,7 @@ def belief_from(
 EVERY_S = 5.0
 
 
-class CatchUp:
+class JournalRetry:
     """Lets a journal that keeps events in memory try to write them, every few seconds of frame time."""
 
     def __init__(self, journal: object, every_s: float = EVERY_S) -> None:

@@ -31,7 +31,7 @@ class Reader(Cropper, Protocol):
 
 
 @runtime_checkable
-class Believer(Protocol):
+class BeliefListener(Protocol):
     """A reader that learns from what was accepted, such as one with sensors."""
 
     def believed(self, appearance: Appearance) -> None:
@@ -69,7 +69,7 @@ class Display(Protocol):
 
 def tell_reader(reader: object, game: Game[Any, Any], belief: Belief[Any, Any], ruling: Ruling) -> None:
     """Tell a reader that listens of a table that is as believed; others, and other rulings, are passed over."""
-    if not (isinstance(reader, Believer) and belief.states and ruling.verdicts):
+    if not (isinstance(reader, BeliefListener) and belief.states and ruling.verdicts):
         return
     kind = ruling.verdicts[-1].kind
     appearance = dict(game.table.appearance(belief.states[0]))

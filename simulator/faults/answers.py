@@ -15,7 +15,7 @@ from simulator.faults.deblockle import FaultyBlockPlayers
 from simulator.faults.disturbances import Disturbances
 from simulator.faults.players import FaultyPlayers, FaultySheetPlayers, Start
 from simulator.play.actions import Action, ActionKind
-from simulator.play.choreography import Stretch
+from simulator.play.choreography import MotionSegment
 from simulator.play.game import ANSWERS, POLL_S, GameOptions, Mood, Press, VirtualGame
 from simulator.play.ground_truth import TruthLog
 from vision.layout.table import TableLayout
@@ -35,7 +35,7 @@ FAULTY_PLAYERS: Mapping[str, type[FaultyPlayers]] = {
 }
 """Who plays each game when things go wrong."""
 
-Wait = Generator[Stretch, None, Mood | None]
+Wait = Generator[MotionSegment, None, Mood | None]
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class AnsweringGame(VirtualGame):
     def _deadline_s(self) -> float:
         return self._planned_s + self._habits.patience_s
 
-    def _help(self, action: Action, attempt: int) -> Iterator[Stretch]:
+    def _help(self, action: Action, attempt: int) -> Iterator[MotionSegment]:
         yield self._still(self._habits.pause_s)
         self.disturbances.remove_things(self._planned_s)
         if attempt == 2 and action.kind is not ActionKind.VIOLATION:
@@ -146,7 +146,7 @@ class AnsweringGame(VirtualGame):
         if self._options.turn_end == "button" or (attempt == 2 and action.kind is not ActionKind.VIOLATION):
             self._presses.append(Press(self._planned_s))
 
-    def _answer_in_words(self, action: Action) -> Iterator[Stretch]:
+    def _answer_in_words(self, action: Action) -> Iterator[MotionSegment]:
         """Say which piece stands where, or give the whole position where more than this turn may be open.
 
         Whoever plays under a referee with switches alone says how the block lies as well: nobody else can know. Of
@@ -165,7 +165,7 @@ class AnsweringGame(VirtualGame):
         else:
             yield from self._tell("answered a question")
 
-    def _tell(self, why: str, looks: Mapping[str, str] | None = None) -> Iterator[Stretch]:
+    def _tell(self, why: str, looks: Mapping[str, str] | None = None) -> Iterator[MotionSegment]:
         """A person says what holds, which outranks the camera."""
         if looks:
             self.overrides.append(Override(self._planned_s, "", why, looks, self._people.to_move))

@@ -13,7 +13,7 @@ import numpy as np
 from simulator.faults.answers import AnsweringGame, FaultyOptions
 from simulator.faults.disturbances import DISTURBANCE_KINDS, DisturbanceMaker
 from simulator.play.actions import Action, ActionKind
-from simulator.play.choreography import Stretch
+from simulator.play.choreography import MotionSegment
 from simulator.play.game import POLL_S, Mood, Press
 from simulator.play.ground_truth import TruthLog
 from simulator.scene.scene import Setting
@@ -65,7 +65,7 @@ class FaultyGame(AnsweringGame):
         self._played = 0
         self.episodes: list[Episode] = []
 
-    def _play(self) -> Iterator[Stretch]:
+    def _play(self) -> Iterator[MotionSegment]:
         if self._start == "usual" and not self._only and self._fates.random() < _WRONG_SET_UP_SHARE:
             yield from self._wrong_set_up()
         # Where any squares will do, a set-up has to rest like a turn.
@@ -91,13 +91,13 @@ class FaultyGame(AnsweringGame):
             yield from self._carry_out(self._people.sweep())
         yield self._still(3 * self._habits.settle_s)
 
-    def _begun(self) -> Iterator[Stretch]:
+    def _begun(self) -> Iterator[MotionSegment]:
         """Wait until the table shows that the game may begin; players who wait in vain begin all the same."""
         deadline_s = self._planned_s + 3 * self._habits.patience_s
         while self._planned_s < deadline_s and self._heard and self._heard[-1][1] in _NOT_BEGUN:
             yield self._still(POLL_S)
 
-    def _wrong_set_up(self) -> Iterator[Stretch]:
+    def _wrong_set_up(self) -> Iterator[MotionSegment]:
         people, before = self._people, self._people.standing
         action = people.set_up_wrongly(self._drawn("set-ups", people.wrong_set_ups))
         if action is None:
@@ -115,7 +115,7 @@ class FaultyGame(AnsweringGame):
             left.extend(kinds[int(index)] for index in self._fates.permutation(len(kinds)))
         return left.pop()
 
-    def _episode(self) -> Generator[Stretch, None, Action | None]:
+    def _episode(self) -> Generator[MotionSegment, None, Action | None]:
         """What happens around one turn; gives the turn played last."""
         if self._people.is_over:
             # Nobody can use what was rolled.
@@ -135,7 +135,7 @@ class FaultyGame(AnsweringGame):
             self._end(number)
         return action
 
-    def _doing(self, kind: str) -> Generator[Stretch, None, Action | None]:
+    def _doing(self, kind: str) -> Generator[MotionSegment, None, Action | None]:
         people = self._people
         match kind:
             case "piece straightened":
@@ -185,7 +185,7 @@ class FaultyGame(AnsweringGame):
         if one.removable:
             self.disturbances.end(number, self._planned_s)
 
-    def _carry_out(self, action: Action) -> Iterator[Stretch]:
+    def _carry_out(self, action: Action) -> Iterator[MotionSegment]:
         self._clear_the_way(action)
         yield from super()._carry_out(action)
 
@@ -200,7 +200,7 @@ class FaultyGame(AnsweringGame):
         under = (place_under(self._layout, thing.x_mm, thing.y_mm) for one in lying for thing in one.things)
         return frozenset(place for place in under if place)
 
-    def _turn(self, stays_s: float = 0.0) -> Generator[Stretch, None, Action | None]:
+    def _turn(self, stays_s: float = 0.0) -> Generator[MotionSegment, None, Action | None]:
         yield from self._roll()
         if self._people.is_over or self._played >= self._options.turns:
             return None
@@ -212,7 +212,7 @@ class FaultyGame(AnsweringGame):
         yield from self._dealt_with(action, heard_from_s)
         return action
 
-    def _two_quick_turns(self) -> Generator[Stretch, None, Action | None]:
+    def _two_quick_turns(self) -> Generator[MotionSegment, None, Action | None]:
         if self._game.dice is not None:
             # The other player has to roll before the second turn.
             return (yield from self._turn())
@@ -231,7 +231,7 @@ class FaultyGame(AnsweringGame):
         yield from self._dealt_with(second, self._planned_s)
         return second
 
-    def _taken_back(self) -> Iterator[Stretch]:
+    def _taken_back(self) -> Iterator[MotionSegment]:
         """Play a turn, have second thoughts once it counts, press the button for that and put everything back."""
         people = self._people
         if self._options.turn_end == "touch" or people.is_over or self._played >= self._options.turns:
@@ -248,7 +248,7 @@ class FaultyGame(AnsweringGame):
         yield from self._carry_out(people.undo(before, state, action.player))
         yield self._still(2 * self._habits.settle_s)
 
-    def _word_in_between(self) -> Iterator[Stretch]:
+    def _word_in_between(self) -> Iterator[MotionSegment]:
         """Somebody tells the referee what stands on two squares, and who plays next, without being asked."""
         people = self._people
         if self._in_step and not people.is_over:
@@ -280,7 +280,7 @@ class FaultyGame(AnsweringGame):
             people.aims.add(kind)
         return None
 
-    def _illegal_turn(self, action: Action | None, *, put_back_turned: bool = False) -> Iterator[Stretch]:
+    def _illegal_turn(self, action: Action | None, *, put_back_turned: bool = False) -> Iterator[MotionSegment]:
         if action is None:
             return
         people = self._people

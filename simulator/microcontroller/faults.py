@@ -134,7 +134,7 @@ class Trouble(enum.Enum):
     UNPLUG = "unplug"
 
 
-class Troubles:
+class FaultSchedule:
     """When which trouble comes: at the fixed times, and at random ones that depend on nothing but the seed.
 
     ``start_s`` is when the times of ``faults`` begin; what is passed in and given here are times of the same clock.

@@ -17,7 +17,7 @@ from simulator.microcontroller.board import (
     VirtualBoard,
     Wiring,
 )
-from simulator.microcontroller.faults import Trouble, Troubles, WireFaults
+from simulator.microcontroller.faults import FaultSchedule, Trouble, WireFaults
 from simulator.microcontroller.wire import FaultyWire
 
 BUSY_LOOP_S, IDLE_LOOP_S = 0.001, 0.005
@@ -63,7 +63,7 @@ class SteppedMicrocontroller:
         self.board = VirtualBoard(Wiring.of_pin_map(self._pins), lambda: self._now_s, self._rng, bounce_s)
         self.to_device = FaultyWire(self._faults, f"{seed} to device")
         self.to_host = FaultyWire(self._faults, f"{seed} to host")
-        self._troubles = Troubles(self._faults, seed, start_s)
+        self._troubles = FaultSchedule(self._faults, seed, start_s)
         self._device: Device | None = None
         self._plugged = True
         self._replug_at_s: float | None = None

@@ -35,7 +35,7 @@ class Arm:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class MotionSegment:
     """A stretch of time in which one thing happens evenly.
 
     ``standing`` is what stands still; ``carry`` moves ``held`` to ``carry.pose``. The fingertips go from
@@ -80,13 +80,13 @@ class Choreography:
     def _home(self, arm: Arm, x_mm: float) -> tuple[float, float, float]:
         return (0.5 * x_mm + 40.0, arm.end * _HOME_MM, 70.0)
 
-    def still(self, standing: Arrangement, duration_s: float) -> Stretch:
+    def still(self, standing: Arrangement, duration_s: float) -> MotionSegment:
         """Nothing moves and no hand is there."""
-        return Stretch(duration_s, tuple(standing.values()))
+        return MotionSegment(duration_s, tuple(standing.values()))
 
     def stretches(
         self, standing: Arrangement, action: Action, rest_at_mm: tuple[float, float] | None = None
-    ) -> Iterator[Stretch]:
+    ) -> Iterator[MotionSegment]:
         """The stretches of an action, from the hand coming in to its having gone out."""
         arm = self._arms[action.player]
         pace = self._pace
@@ -95,9 +95,9 @@ class Choreography:
             rest = (x, y, top_mm(self._layout.board) + 6.0)
             home = self._home(arm, x)
             blocks = tuple(standing.values())
-            yield Stretch(_REACH_S * pace, blocks, arm, None, None, home, rest, 0.2, 0.0)
-            yield Stretch(action.rest_s, blocks, arm, None, None, rest, rest, 0.0, 0.0)
-            yield Stretch(_REACH_S * pace, blocks, arm, None, None, rest, home, 0.0, 0.2)
+            yield MotionSegment(_REACH_S * pace, blocks, arm, None, None, home, rest, 0.2, 0.0)
+            yield MotionSegment(action.rest_s, blocks, arm, None, None, rest, rest, 0.0, 0.0)
+            yield MotionSegment(_REACH_S * pace, blocks, arm, None, None, rest, home, 0.0, 0.2)
             return
         tip = self._home(arm, standing[action.carries[0].start].x_mm)
         held_place = ""
@@ -105,22 +105,22 @@ class Choreography:
             piece = carry.taken or standing[carry.start]
             grip = self._grip_point(piece)
             if carry.start != held_place:
-                yield Stretch(_REACH_S * pace, tuple(standing.values()), arm, None, None, tip, grip, 0.3, 0.9)
+                yield MotionSegment(_REACH_S * pace, tuple(standing.values()), arm, None, None, tip, grip, 0.3, 0.9)
             others = tuple(pose for place, pose in standing.items() if place != carry.start)
             if carry.left is not None:
                 others = (*others, carry.left)
             duration = _ROLL_S if carry.tips_towards is not None else _LIFT_S
             distance = math.hypot(carry.pose.x_mm - piece.x_mm, carry.pose.y_mm - piece.y_mm)
             duration *= pace * (0.7 + distance / 130.0)
-            yield Stretch(duration, others, arm, piece, carry, None, None, 0.9, 0.9)
+            yield MotionSegment(duration, others, arm, piece, carry, None, None, 0.9, 0.9)
             standing = standing.after(carry)
             tip, held_place = self._grip_point(carry.pose), carry.end
         blocks = tuple(standing.values())
         if action.rest_s > 0:
-            yield Stretch(action.rest_s, blocks, arm, None, None, tip, tip, 0.9, 0.5)
-        yield Stretch(_REACH_S * pace, blocks, arm, None, None, tip, self._home(arm, tip[0]), 0.9, 0.3)
+            yield MotionSegment(action.rest_s, blocks, arm, None, None, tip, tip, 0.9, 0.5)
+        yield MotionSegment(_REACH_S * pace, blocks, arm, None, None, tip, self._home(arm, tip[0]), 0.9, 0.3)
 
-    def moment(self, stretch: Stretch, elapsed_s: float) -> Moment:
+    def moment(self, stretch: MotionSegment, elapsed_s: float) -> Moment:
         """What there is to see that long after the stretch began."""
         share = min(max(elapsed_s / stretch.duration_s, 0.0), 1.0) if stretch.duration_s > 0 else 1.0
         arm = stretch.arm
@@ -142,7 +142,7 @@ class Choreography:
         return Moment(stretch.standing, (self._hand(arm, tip, grip, way),))
 
     @staticmethod
-    def _between(stretch: Stretch, share: float) -> tuple[float, float, float]:
+    def _between(stretch: MotionSegment, share: float) -> tuple[float, float, float]:
         start, end = np.asarray(stretch.tip_from_mm), np.asarray(stretch.tip_to_mm)
         x, y, z = start + (end - start) * _ease(share)
         return (float(x), float(y), float(z) + 25.0 * math.sin(math.pi * share))

@@ -15,7 +15,7 @@ import numpy as np
 from engine.api import OptionValue
 from engine.registry import load
 from simulator.play.actions import Action, ActionKind, Arrangement
-from simulator.play.choreography import Arm, Choreography, Moment, Stretch
+from simulator.play.choreography import Arm, Choreography, Moment, MotionSegment
 from simulator.play.ground_truth import TruthEvent, TruthLog
 from simulator.play.players import Habits, Players
 from simulator.scene.scene import SKINS, SLEEVES
@@ -38,7 +38,7 @@ class Press:
 
 
 @dataclass(frozen=True)
-class ToldRoll:
+class AnnouncedRoll:
     """A roll that a player read out to the referee: when, and the faces."""
 
     time_s: float
@@ -100,11 +100,11 @@ class VirtualGame:
             truth.start = self._game.notation.format_state(self._players.state)
         self._heard: list[tuple[float, Mood]] = []
         self._presses: list[Press] = []
-        self.rolls: list[ToldRoll] = []
+        self.rolls: list[AnnouncedRoll] = []
         self._script = self._play()
         self._planned_s = 0.0
         self._began_s = 0.0
-        self._stretch: Stretch | None = None
+        self._stretch: MotionSegment | None = None
         self._ended = False
 
     @property
@@ -151,7 +151,7 @@ class VirtualGame:
             arms[player] = Arm(-1 if index == 0 else 1, skin, sleeve, sleeve_from)
         return arms
 
-    def _play(self) -> Iterator[Stretch]:
+    def _play(self) -> Iterator[MotionSegment]:
         """The game as stretches, each made only when the one before is over, so that the players can react."""
         habits, players = self._habits, self._players
         yield self._still(2 * habits.settle_s)
@@ -172,7 +172,7 @@ class VirtualGame:
             yield from self._take_turn()
         yield self._still(3 * habits.settle_s)
 
-    def _roll(self) -> Iterator[Stretch]:
+    def _roll(self) -> Iterator[MotionSegment]:
         """Roll, where dice are to be rolled; tell the referee what came up where it does not see that by itself."""
         while self._players.awaits_roll and not self._players.is_over:
             yield self._still(_ROLL_S)
@@ -183,12 +183,12 @@ class VirtualGame:
                     continue
             yield from self._read_out(action)
 
-    def _read_out(self, rolled: Action) -> Iterator[Stretch]:
+    def _read_out(self, rolled: Action) -> Iterator[MotionSegment]:
         """Tell the referee what was rolled."""
-        self.rolls.append(ToldRoll(self._planned_s, tuple(rolled.turn.split(","))))
+        self.rolls.append(AnnouncedRoll(self._planned_s, tuple(rolled.turn.split(","))))
         yield self._still(self._habits.pause_s)
 
-    def _take_turn(self) -> Iterator[Stretch]:
+    def _take_turn(self) -> Iterator[MotionSegment]:
         players = self._players
         state, before = players.state, players.standing
         action = players.turn()
@@ -198,7 +198,7 @@ class VirtualGame:
             yield from self._perform(players.undo(before, state, action.player))
             yield self._still(2 * self._habits.settle_s)
 
-    def _cheat(self) -> Iterator[Stretch]:
+    def _cheat(self) -> Iterator[MotionSegment]:
         players = self._players
         before = players.standing
         action = players.violation()
@@ -210,15 +210,15 @@ class VirtualGame:
         yield from self._perform(players.put_right(before, action.player))
         yield self._still(2 * self._habits.settle_s)
 
-    def _still(self, duration_s: float) -> Stretch:
+    def _still(self, duration_s: float) -> MotionSegment:
         return self._choreography.still(self._players.standing, duration_s)
 
-    def _perform(self, action: Action) -> Iterator[Stretch]:
+    def _perform(self, action: Action) -> Iterator[MotionSegment]:
         yield from self._carry_out(action)
         if action.ends_turn:
             yield self._still(self.press_after_s)
 
-    def _carry_out(self, action: Action) -> Iterator[Stretch]:
+    def _carry_out(self, action: Action) -> Iterator[MotionSegment]:
         """Do something with the hands, and press if that ends a turn."""
         players = self._players
         began_s, standing = self._planned_s, players.standing
@@ -233,7 +233,7 @@ class VirtualGame:
         if ended_s is not None and (self._options.turn_end == "button" or action.kind is ActionKind.DONE):
             self._presses.append(Press(ended_s))
 
-    def _answer(self) -> Generator[Stretch, None, Mood | None]:
+    def _answer(self) -> Generator[MotionSegment, None, Mood | None]:
         """Wait until the table says something about the turn just ended, or patience is out; gives the mood."""
         since_s = self._planned_s
         yield self._still(self._habits.settle_s)

@@ -27,7 +27,7 @@ from vision.opencv import as_grey
 
 
 @dataclass(frozen=True)
-class TogetherSettings:
+class FusionSettings:
     """What markers say beside lines. Set by hand on ray-traced pictures with one to three markers left."""
 
     sharp_weight: float = 30.0
@@ -46,7 +46,7 @@ class TogetherSettings:
     """Grids among a picture's edges that are tried. More: slower."""
 
 
-_SETTINGS = TogetherSettings()
+_SETTINGS = FusionSettings()
 _SHARP = frozenset({FoundBy.PLAIN, FoundBy.THOROUGH, FoundBy.EXPECTED, FoundBy.SEEN_AGAIN, FoundBy.AVERAGED})
 
 

@@ -22,7 +22,7 @@ from firmware_bridge.protocol.link import HostLink
 from firmware_bridge.protocol.messages import ButtonReport, FaultReport, SensorReport, Welcome
 from firmware_bridge.protocol.packets import FIRST_SEQUENCED, Kind
 from firmware_bridge.protocol.status import LinkState
-from simulator.microcontroller.faults import FRAME_FAULTS, Trouble, Troubles, WireFaults
+from simulator.microcontroller.faults import FRAME_FAULTS, FaultSchedule, Trouble, WireFaults
 from simulator.microcontroller.wire import FaultyWire
 
 TO_DEVICE, TO_HOST = "to the device", "to the host"
@@ -132,7 +132,7 @@ class Exchange:
         self._to_device, self._to_host = Ledger(TO_DEVICE), Ledger(TO_HOST)
         self._wire_to_device = FaultyWire(faults, f"{seed} to device")
         self._wire_to_host = FaultyWire(faults, f"{seed} to host")
-        self._troubles = Troubles(faults, seed)
+        self._troubles = FaultSchedule(faults, seed)
         self._now_s = 0.0
         self._host = HostLink()
         self._device: _DeviceEnd | None = None

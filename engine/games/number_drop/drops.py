@@ -20,7 +20,7 @@ Cells = tuple[int, ...]
 """The squares a dropped shape fills, in rising order."""
 
 
-class Falling(NamedTuple):
+class FallingShape(NamedTuple):
     """A turned shape above the sheet: its leftmost column, for each column its lowest and highest cell, its cells."""
 
     column: int
@@ -30,7 +30,7 @@ class Falling(NamedTuple):
 
 
 @cache
-def falling(shapes: tuple[Shape, ...]) -> tuple[Falling, ...]:
+def falling(shapes: tuple[Shape, ...]) -> tuple[FallingShape, ...]:
     """Every way to hold these turned shapes above the sheet, in a fixed order."""
     found = []
     for shape in shapes:
@@ -38,11 +38,11 @@ def falling(shapes: tuple[Shape, ...]) -> tuple[Falling, ...]:
         height = max(row for _, row in shape) + 1
         lows = tuple(min(row for column, row in shape if column == across) for across in range(width))
         cells = tuple(sorted(shape, key=lambda cell: (cell[1], cell[0])))
-        found += [Falling(column, lows, height, cells) for column in range(COLUMNS - width + 1)]
+        found += [FallingShape(column, lows, height, cells) for column in range(COLUMNS - width + 1)]
     return tuple(found)
 
 
-def resting_row(heights: Sequence[int], held: Falling) -> int:
+def resting_row(heights: Sequence[int], held: FallingShape) -> int:
     """The row in which the lowest line of the shape comes to rest."""
     column = held.column
     return max(0, *(heights[column + across] - low for across, low in enumerate(held.lows)))

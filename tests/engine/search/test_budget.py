@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.search.budget import CountingClock, Deadline, PeriodicTimeCheck, TimeIsUpError
+from engine.search.budget import CountingClock, Deadline, DeadlineExceededError, PeriodicTimeCheck
 
 
 class SetClock:
@@ -27,7 +27,7 @@ def test_a_margin_is_kept_back() -> None:
     deadline.check()
     clock.now_s = 100.981
     assert deadline.passed()
-    with pytest.raises(TimeIsUpError):
+    with pytest.raises(DeadlineExceededError):
         deadline.check()
 
 
@@ -50,7 +50,7 @@ def test_every_few_calls_the_clock_is_read() -> None:
     for _ in range(29):
         check_time()
     assert clock.now_s == 2.0
-    with pytest.raises(TimeIsUpError):
+    with pytest.raises(DeadlineExceededError):
         check_time()
 
 

@@ -16,7 +16,7 @@ from referee.commands.queue import CommandQueue
 from referee.commands.values import Reply, TakeBack
 from referee.demo.run import enrolled_reader
 from referee.runtime.readers import AttentiveReader
-from referee.runtime.sources import TICK_S, AwaitedCamera, Interrupts, SteadySource
+from referee.runtime.sources import TICK_S, CameraThread, Interrupts, ReconnectingSource
 from referee.sensing.readers import NO_CAMERA, FusedReader
 from referee.sensing.values import SensorSnapshot
 from referee.session.loop import LoopPorts, run, serve
@@ -57,7 +57,7 @@ def test_a_command_does_not_wait_for_the_frame(table: Any, commands: CommandQueu
         replies.append(reply)
         camera.go_on.set()
 
-    with AwaitedCamera(camera, commands, lambda: serve(on.service, commands), lambda wait: wait()) as awaited:
+    with CameraThread(camera, commands, lambda: serve(on.service, commands), lambda wait: wait()) as awaited:
         submitting = threading.Thread(target=lambda: commands.submit(TakeBack("Ann"), respond))
         submitting.start()
         # The camera goes on only once the command was answered.
@@ -74,7 +74,7 @@ def test_what_the_camera_raises_comes_out(commands: CommandQueue) -> None:
             raise CameraError("gone")
 
     with (
-        AwaitedCamera(Gone(), commands, lambda: None, lambda wait: wait()) as awaited,
+        CameraThread(Gone(), commands, lambda: None, lambda wait: wait()) as awaited,
         pytest.raises(CameraError, match="gone"),
     ):
         awaited.read(1.0)
@@ -87,7 +87,7 @@ def test_a_person_can_stop_while_a_frame_is_waited_for(commands: CommandQueue) -
         raise KeyboardInterrupt
 
     with (
-        AwaitedCamera(camera, commands, lambda: None, stopped) as awaited,
+        CameraThread(camera, commands, lambda: None, stopped) as awaited,
         pytest.raises(KeyboardInterrupt),
     ):
         awaited.read(GUARD_S)
@@ -175,8 +175,8 @@ class ScriptedCamera:
             raise coming
         return Frame(coming.image, self.now_s, coming.sequence, coming.source)
 
-    def steady(self, said: list[str]) -> SteadySource:
-        return SteadySource(self, (64, 36), lambda: self.now_s, self.waited_s.append, said.append)
+    def steady(self, said: list[str]) -> ReconnectingSource:
+        return ReconnectingSource(self, (64, 36), lambda: self.now_s, self.waited_s.append, said.append)
 
 
 def frame(number: int) -> Frame:
@@ -219,7 +219,7 @@ def test_sensors_go_on_alone_while_the_camera_is_away() -> None:
 
     script = iter([*[first] * 6, *[CameraError("camera 0 went away")] * 40])
     camera = ScriptedCamera(script)
-    source = SteadySource(camera, (640, 360), lambda: camera.now_s, camera.waited_s.append, print)
+    source = ReconnectingSource(camera, (640, 360), lambda: camera.now_s, camera.waited_s.append, print)
     reader = FusedReader(
         AttentiveReader(enrolled_reader(table)), Felt(), table.setting.layout.places, ("empty", "gold", "teal")
     )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.microcontroller.faults import FRAME_FAULTS, Trouble, Troubles, WireFaults
+from simulator.microcontroller.faults import FRAME_FAULTS, FaultSchedule, Trouble, WireFaults
 from simulator.microcontroller.wire import FaultyWire, frames_of
 
 EVERYTHING = WireFaults(**{**dict.fromkeys(FRAME_FAULTS, 0.3), "bytes_per_s": 5000.0, "latency_s": 0.002})
@@ -215,7 +215,7 @@ def test_garbage_is_as_long_as_asked_for_and_comes_first() -> None:
 
 def test_troubles_come_at_their_times_and_at_random_ones_of_the_seed() -> None:
     faults = WireFaults(resets_at_s=(3.0, 1.0), silence_every_s=2.0, unplugs_at_s=(2.0,))
-    troubles = Troubles(faults, 5)
+    troubles = FaultSchedule(faults, 5)
     came = []
     while (next_s := troubles.next_s) is not None and next_s < 1000.0:
         came += [(next_s, trouble) for trouble in troubles.due(next_s)]
@@ -225,14 +225,14 @@ def test_troubles_come_at_their_times_and_at_random_ones_of_the_seed() -> None:
     # Five standard deviations of a Poisson count around 500.
     assert abs(len(silences) - 500) < 112
     assert came == sorted(came, key=lambda one: one[0])
-    at_once = Troubles(faults, 5).due(1000.0)
+    at_once = FaultSchedule(faults, 5).due(1000.0)
     assert at_once == [trouble for _, trouble in came]
-    assert Troubles(WireFaults(), 5).next_s is None
+    assert FaultSchedule(WireFaults(), 5).next_s is None
 
 
 @given(st.floats(0.0, 1e9), st.integers(0, 100))
 def test_troubles_are_due_at_the_moment_they_name_whenever_the_clock_began(start_s: float, seed: int) -> None:
-    troubles = Troubles(WireFaults(reset_every_s=0.3), seed, start_s)
+    troubles = FaultSchedule(WireFaults(reset_every_s=0.3), seed, start_s)
     for _ in range(20):
         next_s = troubles.next_s
         assert next_s is not None

@@ -30,7 +30,7 @@ from engine.games.blockade.enumeration.reach import Reach, Reached, explore
 from engine.games.blockade.enumeration.terrain import Layout, Terrain, terrain_of
 from engine.games.blockade.moves import allocations, play
 from engine.games.blockade.state import BlockadeState, BlockadeTurn, Dice, Move
-from engine.search.budget import Deadline, TimeCheck, TimeIsUpError
+from engine.search.budget import Deadline, DeadlineExceededError, TimeCheck
 from engine.search.sampling import race
 
 Moves = tuple[tuple[int, int], ...]
@@ -136,7 +136,7 @@ class _HintSearch:
                     self._wander(list(allowed))
                 if self.strength is Strength.STRONG:
                     self._compare()
-        except TimeIsUpError:
+        except DeadlineExceededError:
             pass
         assert self.best is not None
         return self.best
@@ -148,7 +148,7 @@ class _HintSearch:
             self.deadline = whole.share(_WANDERING_SHARE)
         try:
             self._think(allowed)
-        except TimeIsUpError:
+        except DeadlineExceededError:
             whole.check()
         finally:
             self.deadline = whole

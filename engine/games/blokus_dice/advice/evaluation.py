@@ -73,14 +73,14 @@ _STRIKE_WORTH = 4.0
 
 
 @dataclass(frozen=True)
-class Course:
+class RoundsAhead:
     """The rounds to come for one player: the colour in hand and how many dice there are to choose from."""
 
     rounds: tuple[tuple[int, int], ...]
     alone: bool
 
 
-def course_of(state: BlokusState, seat: int) -> Course:
+def course_of(state: BlokusState, seat: int) -> RoundsAhead:
     """The rounds to come for the player at ``seat`` after this one, if nobody else goes out before."""
     count = state.options.players
     active = state.active()
@@ -91,7 +91,7 @@ def course_of(state: BlokusState, seat: int) -> Course:
         starter = next(following for step in range(1, count + 1) if (following := (starter + step) % count) in active)
         order = sorted(active, key=lambda each: (each - starter) % count)
         rounds.append((markers[seat], len(order) - order.index(seat)))
-    return Course(tuple(rounds), active == [seat])
+    return RoundsAhead(tuple(rounds), active == [seat])
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ Rolls = tuple[tuple[int, ...], ...]
 """The faces a player can choose from in each round to come."""
 
 
-def rolls_drawn(course: Course, rng: Random) -> Rolls:
+def rolls_drawn(course: RoundsAhead, rng: Random) -> Rolls:
     """Draw the dice of the rounds to come."""
     random = rng.random
     return tuple(tuple(int(random() * FACES) + 1 for _ in range(dice)) for _, dice in course.rounds)
@@ -156,7 +156,7 @@ def variety(finder: PlacementFinder, prospect: Prospect) -> float:
     return worth
 
 
-def played_on(finder: PlacementFinder, prospect: Prospect, course: Course, rolls: Rolls, rng: Random) -> int:
+def played_on(finder: PlacementFinder, prospect: Prospect, course: RoundsAhead, rolls: Rolls, rng: Random) -> int:
     """The squares filled at the end when the player goes on by a quick policy with these dice.
 
     The policy draws one of the largest shapes, the best of a few by ``promise``, and crosses out a strike only when
@@ -191,7 +191,7 @@ def played_on(finder: PlacementFinder, prospect: Prospect, course: Course, rolls
 MOST_NODES = 20_000
 
 
-class TooMuchError(Exception):
+class SearchLimitError(Exception):
     """The end is not near enough: more sheets would have to be looked at than allowed."""
 
 
@@ -199,7 +199,7 @@ class Endgame:
     """Works out what sheets are worth; what was worked out before is remembered."""
 
     def __init__(
-        self, finder: PlacementFinder, course: Course, check_time: TimeCheck, most_nodes: int = MOST_NODES
+        self, finder: PlacementFinder, course: RoundsAhead, check_time: TimeCheck, most_nodes: int = MOST_NODES
     ) -> None:
         self._finder = finder
         self._rounds = course.rounds
@@ -210,7 +210,7 @@ class Endgame:
     def value(self, prospect: Prospect, done: int = 0) -> float:
         """The squares filled at the end that can be expected when ``done`` rounds of the course are over.
 
-        Raises TooMuchError, and TimeIsUpError from the time check.
+        Raises SearchLimitError, and DeadlineExceededError from the time check.
         """
         key = prospect, done
         if key not in self._known:
@@ -227,7 +227,7 @@ class Endgame:
             return filled
         self._nodes_left -= 1
         if self._nodes_left < 0:
-            raise TooMuchError
+            raise SearchLimitError
         self._check_time()
         by_face = [float(filled)] * FACES
         by_strike = float(filled)

@@ -9,11 +9,11 @@ from random import Random
 from engine.api import Clock, Hint, HintListener, Strength
 from engine.errors import IllegalTurnError
 from engine.games.blokus_dice.advice.evaluation import (
-    Course,
     Endgame,
     Prospect,
     Rolls,
-    TooMuchError,
+    RoundsAhead,
+    SearchLimitError,
     anchors_left,
     course_of,
     finder_of,
@@ -27,7 +27,7 @@ from engine.games.blokus_dice.advice.playouts import play_random_games
 from engine.games.blokus_dice.sheet import Sheet
 from engine.games.blokus_dice.state import COLOURS, BlokusState, BlokusTurn, PlayerStatus, colour_in_hand
 from engine.games.blokus_dice.turns import Choice, choices, turn_of
-from engine.search.budget import Deadline, PeriodicTimeCheck, TimeCheck, TimeIsUpError
+from engine.search.budget import Deadline, DeadlineExceededError, PeriodicTimeCheck, TimeCheck
 from engine.search.sampling import Estimate, race
 
 playouts = play_random_games
@@ -115,7 +115,7 @@ class _HintSearch:
             return fair
         return self._worked_out(candidates, course) or self._raced(weighed[:_RACED], course) or fair
 
-    def _worked_out(self, candidates: Sequence[_Candidate], course: Course) -> Hint[BlokusTurn] | None:
+    def _worked_out(self, candidates: Sequence[_Candidate], course: RoundsAhead) -> Hint[BlokusTurn] | None:
         """The best turn when the end is near enough to be worked out, ``None`` when it isn't."""
         ways = sum(len(self._finder.ways(own, self._now.filled, self._now.unused)) for own in self._now.colours)
         if ways > _MOST_WAYS_AT_THE_END:
@@ -124,7 +124,7 @@ class _HintSearch:
         endgame = Endgame(self._finder, course, check_time)
         try:
             values = [endgame.value(candidate.after) for candidate in candidates]
-        except (TooMuchError, TimeIsUpError):
+        except (SearchLimitError, DeadlineExceededError):
             return None
         best = max(range(len(candidates)), key=values.__getitem__)
         # While others play on, which dice they leave is only thought likely.
@@ -176,7 +176,7 @@ class _HintSearch:
         rest = candidates[len(looked_at) :]
         return [*sorted(looked_at, key=lambda each: -each.worth), *rest]
 
-    def _estimated(self, candidate: _Candidate, course: Course) -> float:
+    def _estimated(self, candidate: _Candidate, course: RoundsAhead) -> float:
         """The squares filled at the end by a few games played on, as far as there is time for them."""
         until = self._deadline.share(_ESTIMATE_SHARE)
         ends: list[int] = []
@@ -185,7 +185,7 @@ class _HintSearch:
             ends.append(played_on(self._finder, candidate.after, course, rolls, self._rng))
         return sum(ends) / len(ends)
 
-    def _raced(self, candidates: Sequence[_Candidate], course: Course) -> Hint[BlokusTurn] | None:
+    def _raced(self, candidates: Sequence[_Candidate], course: RoundsAhead) -> Hint[BlokusTurn] | None:
         """The best over many games played on, ``None`` when there wasn't time for any."""
 
         def draw(rng: Random) -> tuple[Rolls, int]:

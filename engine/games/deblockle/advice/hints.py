@@ -15,7 +15,7 @@ from engine.games.deblockle.fast_rules import ORIENTATIONS, Move, Position, code
 from engine.games.deblockle.state import DeblockleState, DeblockleTurn
 from engine.games.deblockle.turns import certainty_of, legal_turns
 from engine.search.alpha_beta import MOST_PLIES, Found, best_move
-from engine.search.budget import Deadline, TimeIsUpError
+from engine.search.budget import Deadline, DeadlineExceededError
 
 playouts = play_random_games
 
@@ -58,7 +58,7 @@ def hint(
         thinker.ahead.prepare(deadline.check)
         found = thinker.over_worlds(tell) if position is None else thinker.known(position, tell)
         best = found or best
-    except TimeIsUpError:
+    except DeadlineExceededError:
         pass
     tell(best)
     return best

@@ -16,7 +16,7 @@ from engine.games.diaballik.advice.evaluation import LOST_NEXT, SEEMS_LOST, WIN,
 from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK, can_win, distinct_results
 from engine.games.diaballik.state import CONTACTS_TO_CLAIM, GOAL, PLAYERS, DiaballikOptions, is_wall, touching
 from engine.games.diaballik.turns import TurnInProgress, packed_results
-from engine.search.budget import Deadline, TimeIsUpError
+from engine.search.budget import Deadline, DeadlineExceededError
 
 _PROVEN = WIN - 1000
 _MOST_KEPT = 48
@@ -128,7 +128,7 @@ class Searcher:
                 if self.wins_at_once(after) is None:
                     return [(max(score, SEEMS_LOST), result), *ranked[number + 1 :], *lost]
                 lost.append((LOST_NEXT, result))
-        except TimeIsUpError:
+        except DeadlineExceededError:
             return [*ranked[len(lost) :], *lost]
         return lost
 
@@ -262,7 +262,7 @@ def best_line(
                         better(answer)
                 # Where all that was followed loses, the others are looked at too.
                 followed, waiting = (waiting[:root_width], waiting[root_width:]) if best < -_PROVEN else ([], waiting)
-        except TimeIsUpError:
+        except DeadlineExceededError:
             if best < -_PROVEN:
                 # Better what wasn't looked at as far than what is known to lose.
                 left = _not_looked_at(followed, found, answer.result)

@@ -7,7 +7,7 @@ from random import Random
 from engine.api import Tally
 from engine.games.number_drop import flow
 from engine.games.number_drop.components import STAR
-from engine.games.number_drop.drops import Cells, Falling, any_digits, falling, squares_at, turned_shapes
+from engine.games.number_drop.drops import Cells, FallingShape, any_digits, falling, squares_at, turned_shapes
 from engine.games.number_drop.rolls import tile_draws
 from engine.games.number_drop.sheet import (
     COLUMNS,
@@ -208,7 +208,7 @@ class MutableSheet:
         rest = [cells for each, rows in zip(held, at, strict=True) if (cells := self._landed(each, rows)) is not None]
         return rest[int(rng.random() * len(rest))] if rest else None
 
-    def _landed(self, held: Falling, rows: tuple[Cells, ...]) -> Cells | None:
+    def _landed(self, held: FallingShape, rows: tuple[Cells, ...]) -> Cells | None:
         column, row = held.column, 0
         for low in held.lows:
             rest = self.heights[column] - low

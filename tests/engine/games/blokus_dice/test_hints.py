@@ -12,7 +12,7 @@ from engine.errors import IllegalTurnError
 from engine.games.blokus_dice.advice.evaluation import (
     Endgame,
     PlacementFinder,
-    TooMuchError,
+    SearchLimitError,
     course_of,
     mean_of_best,
     prospect_of,
@@ -162,7 +162,7 @@ def test_an_end_that_is_too_far_off_is_left_to_chance():
     state = to_draw({"players": 2}, 3, most_turns=1)
     sheet, seat = state.options.sheet, state.seat
     endgame = Endgame(PlacementFinder(sheet), course_of(state, seat), lambda: None, most_nodes=5)
-    with pytest.raises(TooMuchError):
+    with pytest.raises(SearchLimitError):
         endgame.value(prospect_of(sheet, state.sheets[seat]))
 
 
