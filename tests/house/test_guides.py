@@ -58,21 +58,6 @@ def test_fuses_follow_from_the_rule() -> None:
         assert all(bears_a[size] < int(common_a) for size in smaller)
 
 
-@pytest.mark.parametrize(("column", "board"), [(1, "pico"), (2, "esp32-s3")])
-def test_the_table_of_pins_is_the_example_pin_map(column: int, board: str) -> None:
-    pins = tomllib.loads(example_pin_map(board))
-    table = {
-        cells[0]: [int(number) for number in re.findall(r"\d+", cells[column])]
-        for cells in rows(BOARD, r"(\w+)", r"(GP[\w, ]+)", r"(GPIO[\w, ]+)")
-    }
-    assert table["strip"] == [pins["lights"]["pin"]]
-    assert table["buttons"] == list(pins["buttons"].values())
-    assert table["buzzer"] == [pins["buzzer"]["pin"]]
-    for kind in ("rows", "columns"):
-        first, last, *others = table[kind]
-        assert [*range(first, last + 1), *others] == pins["matrix"][kind]
-
-
 def test_the_light_map_that_is_shown_can_be_read() -> None:
     block = re.search(r"```toml\n(# Which light.*?)```", BOARD, re.S)
     assert block is not None
