@@ -121,3 +121,13 @@ def test_the_board_as_it_was_looks_like_a_whole_turn_and_an_opponents_move_like_
     looks = GAME.table.appearance(state)
     assert is_whole_turn(state, looks)
     assert not is_whole_turn(state, {**looks, "b1": "green large"})
+
+
+@pytest.mark.parametrize("text", ["c3-b2 a1-c3 b2-a1", "a1-b2 c3-a1 b2-c3"])
+def test_a_turn_in_which_the_colours_alternate_is_found_by_what_it_leaves(text):
+    state = state_of(swapping(), "warm", (2, 2))
+    turn = GAME.notation.parse_turn(state, text)
+    after = GAME.rules.apply(state, turn)
+    looks = GAME.table.appearance(after)
+    found = list(turns_showing(GAME, state, {place: (look,) for place, look in looks.items()}))
+    assert after.stacks in [GAME.rules.apply(state, one).stacks for one in found]
