@@ -201,6 +201,19 @@ def test_half_way_positions_are_known():
     assert GAME.table.unfinished(GAME.rules.new()) == []
 
 
+def test_a_piece_waits_no_farther_away_than_the_die_of_its_colour_says():
+    def waiting(dice):
+        found = {"red": set(), "yellow": set()}
+        for position in GAME.table.unfinished(state_of(oracle.start(), "warm", dice)):
+            if position.to_do.startswith("Move the "):
+                found[position.to_do.split()[2]] |= set(position.places)
+        return found
+
+    near, far = waiting((1, 6)), waiting((6, 1))
+    assert near["red"] < far["red"]
+    assert far["yellow"] < near["yellow"]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
