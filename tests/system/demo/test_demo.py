@@ -56,6 +56,14 @@ def test_a_game_is_refereed_filmed_and_kept(tmp_path: Path) -> None:
     assert events[0][1].data["seed"] == 7
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["number-drop", "blokus-dice"])
+def test_sheets_are_refereed_by_camera(tmp_path: Path, name: str) -> None:
+    code, output = play(DemoOptions(name, seed=3, turns=3, fast=True, journal=tmp_path / "journal.sqlite"))
+    assert code == 0, output
+    assert "3 turns played, 3 accepted as played" in output
+
+
 def test_whoever_looks_on_may_ask_for_a_hint_and_no_more(tmp_path: Path) -> None:
     options = DemoOptions(turns=1, fast=True, journal=tmp_path / "journal.sqlite", keys=["b\n", "\n", "h\n"])
     code, output = play(options)
