@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from simulator.scene.written_sheets import WrittenSheet, written_sheet
-from vision.readers.ink.network import CROP_PX, OUTPUTS, SIGNS, WEIGHTS, crops_of
+from vision.readers.ink.network import CROP_PX, OUTPUTS, SIGNS, WEIGHTS, calibrated, crops_of
 from vision.readers.ink.paper import CELL_PX, ink_on
 
 ASIDE = 0.06
@@ -184,8 +184,19 @@ def train(
     network.eval()
 
 
+def calibration(scores: npt.NDArray[np.float64], signs: npt.NDArray[np.int64]) -> tuple[float, float]:
+    """What ``calibrated`` takes, so that the scores (n, 10) of cells aside make their signs (n,) likeliest."""
+
+    def cost(temperature: float, written: float) -> float:
+        return -float(np.take_along_axis(calibrated(scores, temperature, written), signs[:, None], axis=1).mean())
+
+    temperature = min((0.5 + 0.05 * step for step in range(40)), key=lambda one: cost(one, 1.0))
+    written = min((0.5 + 0.1 * step for step in range(36)), key=lambda one: cost(temperature, one))
+    return round(temperature, 3), round(written, 3)
+
+
 def write(network: nn.Module, aside: Samples, folder: Path) -> None:
-    """Write the network as ONNX, and ``weights.json`` with its SHA-256 and the temperature that ``aside`` asks for."""
+    """Write the network as ONNX, and ``weights.json`` with its SHA-256 and the calibration that ``aside`` asks for."""
     held = io.BytesIO()
     torch.onnx.export(
         network,
@@ -208,12 +219,8 @@ def write(network: nn.Module, aside: Samples, folder: Path) -> None:
         click.echo(f"{sign}: {float((told.argmax(1) == number)[signs == number].float().mean()):.2%} right")
     click.echo(f"signs {float((told.argmax(1) == signs).float().mean()):.2%}, loops and their lines ", nl=False)
     click.echo(f"{float(((scores[:, len(SIGNS) :] > 0) == loops).float().mean()):.2%} of {len(signs)} cells aside")
-    tried = [0.5 + 0.05 * step for step in range(40)]
-    costs = [float(nn.functional.cross_entropy(told / one, signs)) for one in tried]
-    sums = {
-        "ink": hashlib.sha256(held.getvalue()).hexdigest(),
-        "temperature": round(tried[int(np.argmin(costs))], 3),
-    }
+    temperature, written = calibration(told.numpy().astype(np.float64), aside.signs)
+    sums = {"ink": hashlib.sha256(held.getvalue()).hexdigest(), "temperature": temperature, "written": written}
     (folder / "weights.json").write_text(json.dumps(sums, indent=2) + "\n", encoding="utf-8")
 
 

@@ -16,7 +16,7 @@ from vision.layout.surfaces import GridSurface, Surface
 from vision.readers.ink.appearance import InkAppearance, circled_look, digit_look, looks_of
 from vision.readers.ink.drawing import draw_ink
 from vision.readers.ink.loops import COMPASS, LOOP, NO_LOOP, lines_between, looped_cells
-from vision.readers.ink.network import BLOT, CROSS, EMPTY_SIGN, SIGNS, crops_of, shipped
+from vision.readers.ink.network import BLOT, CROSS, EMPTY_SIGN, SIGNS, shipped
 from vision.readers.ink.paper import flat_map, ink_on
 from vision.readers.ink.pens import read_pens
 from vision.readers.protocols import SurfaceView
@@ -101,7 +101,7 @@ class InkReader:
         known = {place: one.scores for place, one in previous.items() if one.scores is not None and place not in wanted}
         order = [place for place in surface.places if place not in known]
         cells = np.array([self._cell(place) for place in order], dtype=np.int64).reshape(-1, 2)
-        fresh = dict(zip(order, shipped().scores(crops_of(ink_on(flat), cells)), strict=True))
+        fresh = dict(zip(order, shipped().read(ink_on(flat), cells), strict=True))
         scores = np.zeros((surface.rows, surface.columns, len(SIGNS) + 1 + len(COMPASS)))
         for place in surface.places:
             scores[self._cell(place)] = fresh[place] if place in fresh else known[place]
