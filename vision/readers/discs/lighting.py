@@ -31,6 +31,14 @@ class ColourSettings:
     """Step in which it is tried."""
     far: float = 3.5
     """Distance, in standard deviations, beyond which a disc says no more about the light."""
+    freedom: float = 6.0
+    """Degrees of freedom of Student's distribution, by which distances from colours become likelihoods. Lower: a
+    colour that is far from both players' tells less.
+    """
+    glossy: float = 0.04
+    """Share of discs in whose top a lamp is mirrored. Higher: pale discs are less surely the paler player's."""
+    gloss: float = 0.3
+    """Mean of the light that this adds, in shares of paper's."""
 
 
 class ColourJudge:
@@ -48,6 +56,10 @@ class ColourJudge:
                 for light in self._lights
             ]
         ).reshape(len(self._lights), len(self._players), 3)
+        # evenly spaced in the logarithm, so that the density of each step is its share times its place
+        self._gloss = np.geomspace(0.02, 1.2, 16)
+        density = self._gloss * np.exp(-self._gloss / settings.gloss)
+        self._gloss_weights = settings.glossy * density / density.sum()
         self._spreads = np.array([settings.hue_spread, settings.hue_spread, settings.brightness_spread])
 
     def distances(self, colours: Sequence[FloatArray], paper: FloatArray, light: float) -> list[dict[str, float]]:
@@ -57,6 +69,20 @@ class ColourJudge:
         index = int(np.argmin(np.abs(self._lights - light)))
         apart = self._apart(colours, paper)[index]
         return [dict(zip(self._players, map(float, row), strict=True)) for row in apart]
+
+    def log_likelihoods(self, colours: Sequence[FloatArray], paper: FloatArray, light: float) -> list[dict[str, float]]:
+        """The log-likelihood of each colour as each player's, to whose disc a mirrored lamp may add its white light."""
+        if not self._players or not colours:
+            return [{} for _ in colours]
+        own = np.maximum(self._shares[int(np.argmin(np.abs(self._lights - light)))], 0.0)
+        levels = np.concatenate([[0.0], self._gloss])
+        expected = np.minimum(own + levels[:, None, None], 1 / np.maximum(paper, 1e-3)) + DARK_FLOOR
+        off = (np.asarray(colours)[None, :, None] - colour_of_shares(expected)[:, None]) / self._spreads
+        freedom = self._settings.freedom
+        student = (1 + (off**2).sum(axis=-1) / freedom) ** (-(freedom + 1) / 2)
+        weights = np.concatenate([[1 - self._settings.glossy], self._gloss_weights])
+        logs = np.log(np.tensordot(weights, student, axes=1))
+        return [dict(zip(self._players, map(float, row), strict=True)) for row in logs]
 
     def light(self, colours: Sequence[FloatArray], paper: FloatArray) -> float:
         """The light beside the paper's, as a logarithm, that makes discs of these colours most like the players'."""

@@ -107,22 +107,19 @@ class DiscSettings:
     """Share of a disc that nearer pieces may hide before it is looked at again without that."""
     odd_one_out: float = 0.001
     """Share of pieces that are not what they seem, whatever the colour."""
-    colour_freedom: float = 6.0
-    """Degrees of freedom of Student's distribution, by which distances from colours become probabilities. Lower: a
-    colour that is far from both players' tells less.
-    """
 
 
 @dataclass(frozen=True, eq=False)
 class DiscSighting:
-    """A disc as seen on a place: its circle, how far each player's colour is off, log-odds that it is there, and
-    that it carries a ball if it is.
+    """A disc as seen on a place: its circle, how far each player's colour is off and the log-likelihood of what is seen
+    by it, log-odds that it is there, and that it carries a ball if it is.
     """
 
     place: str
     fit: DiscFit
     solid: FrustumSolid
     colour_distance: Mapping[str, float]
+    colour_likelihood: Mapping[str, float]
     log_odds: float
     ball: BallEvidence
     ball_log_odds: float
@@ -145,14 +142,9 @@ class DiscSighting:
 
     def look_probabilities(self) -> dict[str, float]:
         """The probability of each player's piece without and with a ball, from colours and shape."""
-        if not self.colour_distance:
+        if not self.colour_likelihood:
             return {}
-        freedom = self.settings.colour_freedom
-        likelihoods = {
-            name: -(freedom + 1) / 2 * math.log1p(distance**2 / freedom)
-            for name, distance in self.colour_distance.items()
-        }
-        players = tempered(likelihoods, 1.0, self.settings.odd_one_out)
+        players = tempered(self.colour_likelihood, 1.0, self.settings.odd_one_out)
         carries = 1 / (1 + math.exp(-self.ball_log_odds))
         return {
             look_name(player, ball): share * (carries if ball else 1 - carries)
@@ -239,6 +231,8 @@ class DiscReader:
         }
         evidence = ball_evidence(plane, finder.shape, [fits[place] for place in likely], nearer)
         balls = dict(zip(likely, evidence, strict=True))
+        colours = self._judge.log_likelihoods([fits[place].colour for place in likely], plane.paper, light)
+        likelihoods = dict(zip(likely, colours, strict=True))
         uneven = [(one.place, one.player, one.log_odds > 0, one.ball.unevenness) for one in known.values()]
         uneven += [
             (place, _nearest(distances[place]), likely[place] > 0, ball.unevenness) for place, ball in balls.items()
@@ -261,7 +255,9 @@ class DiscReader:
             log_odds = self._log_odds(place, fit, contrast, distance) + self._by_evenness(ball, ball_log_odds)
             log_odds -= foreign
             solid = self._pieces.solid_with(fit.x_mm, fit.y_mm, self._surface.height_mm, ball=ball_log_odds > 0)
-            found[place] = DiscSighting(place, fit, solid, distance, log_odds, ball, ball_log_odds, self._settings)
+            found[place] = DiscSighting(
+                place, fit, solid, distance, likelihoods[place], log_odds, ball, ball_log_odds, self._settings
+            )
         return found
 
     def _log_odds(self, place: str, fit: DiscFit, contrast: float, distance: Mapping[str, float]) -> float:
