@@ -37,7 +37,7 @@ from vision.layout.pieces import PyramidPieces
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import default_layout
 from vision.readers.stacks.crops import StackCrops
-from vision.readers.stacks.faces import laid_flat
+from vision.readers.stacks.faces import in_mirror, laid_flat
 from vision.readers.stacks.network import EXTRAS, KINDS, MOST_PIECES, NO_TIP, SHAPE, WEIGHTS, as_input, kind_of
 
 ASIDE = 0.05
@@ -161,10 +161,9 @@ def start_from(network: StackNetwork, folder: Path) -> None:
         layer.bias.data = bias[0] if bias else torch.zeros_like(layer.bias)
 
 
-def in_mirror(given: Samples) -> Samples:
-    """The same stacks, were left and right exchanged: the sides beside the first change places."""
-    sides = given.sides[:, [0, 3, 2, 1], :, ::-1]
-    return Samples(np.ascontiguousarray(sides), given.views, -given.turned, given.kinds)
+def mirrored(given: Samples) -> Samples:
+    """The same stacks, were left and right exchanged."""
+    return Samples(in_mirror(given.sides), given.views, -given.turned, given.kinds)
 
 
 def varied(rng: np.random.Generator, given: Samples) -> npt.NDArray[np.uint8]:
@@ -185,7 +184,7 @@ def batches(rng: np.random.Generator, given: Samples, size: int) -> Iterator[tup
         order = rng.permutation(len(given.kinds))
         for start in range(0, len(order) - size + 1, size):
             part = given.part(np.sort(order[start : start + size]))
-            part = in_mirror(part) if rng.random() < 0.5 else part
+            part = mirrored(part) if rng.random() < 0.5 else part
             taken = as_input(varied(rng, part), part.views, part.turned)
             yield torch.from_numpy(taken), torch.from_numpy(part.kinds)
 

@@ -65,3 +65,8 @@ def laid_flat(
         flat = cv2.remap(pictures[number], pixels, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
         found[number] = flat.reshape(found.shape[1:])
     return found
+
+
+def in_mirror(sides: Image) -> Image:
+    """The sides of the same stacks, were left and right exchanged: those beside the first change places."""
+    return np.ascontiguousarray(sides[:, [0, 3, 2, 1], :, ::-1])

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from vision.frame import FloatArray, Image
 from vision.readers.dice.networks import Network
-from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES
+from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES, in_mirror
 
 WEIGHTS = Path(__file__).parent / "weights"
 SIZES = ("S", "M", "L")
@@ -66,8 +66,12 @@ class StackNetwork:
         self._temperature = float(sums["temperature"])
 
     def log_probabilities(self, sides: Image, views: FloatArray, turned: FloatArray) -> FloatArray:
-        """Logs of the probabilities of the kinds of tops and of NO_TIP, (n, KINDS + 1), of what ``as_input`` takes."""
-        scores = self._network.run(as_input(sides, views, turned)).astype(np.float64) / self._temperature
+        """Logs of the probabilities of the kinds of tops and of NO_TIP, (n, KINDS + 1), of what ``as_input`` takes.
+
+        They are means over each stack and its mirror image, which differ in nothing but what the network makes of them.
+        """
+        given = np.concatenate([as_input(sides, views, turned), as_input(in_mirror(sides), views, -turned)])
+        scores = self._network.run(given).astype(np.float64).reshape(2, len(sides), -1).mean(axis=0) / self._temperature
         scores -= scores.max(axis=1, keepdims=True)
         return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from vision.errors import WeightsError
-from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES
+from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES, in_mirror
 from vision.readers.stacks.network import (
     EXTRAS,
     KINDS,
@@ -55,6 +55,12 @@ def test_it_gives_probabilities() -> None:
     logs = shipped().log_probabilities(noise(), np.full((2, 2), 0.4), np.zeros(2))
     assert logs.shape == (2, KINDS + 1)
     assert np.exp(logs).sum(axis=1) == pytest.approx(1.0)
+
+
+def test_a_stack_and_its_mirror_image_are_told_alike() -> None:
+    sides, views, turned = noise(), np.full((2, 2), 0.4), np.array([0.1, -0.2])
+    logs = shipped().log_probabilities(sides, views, turned)
+    assert shipped().log_probabilities(in_mirror(sides), views, -turned) == pytest.approx(logs, abs=1e-4)
 
 
 def test_a_file_that_was_changed_is_refused(tmp_path: Path) -> None:

@@ -33,6 +33,6 @@ def test_training_for_a_moment_writes_a_network_that_runs(tmp_path: Path, monkey
     given = torch.from_numpy(train_stacks.as_input(samples.sides[:2], samples.views[:2], samples.turned[:2]))
     with torch.no_grad():
         assert torch.allclose(again.eval()(given), network.eval()(given), atol=1e-3)
-    there_and_back = train_stacks.in_mirror(train_stacks.in_mirror(samples))
+    there_and_back = train_stacks.mirrored(train_stacks.mirrored(samples))
     assert (there_and_back.sides == samples.sides).all()
-    assert (train_stacks.in_mirror(samples).sides != samples.sides).any()
+    assert (train_stacks.mirrored(samples).sides != samples.sides).any()
