@@ -177,7 +177,7 @@ def summary(options: Mapping[str, OptionValue] | None = None) -> str:
         "in any direction, diagonals too. Share the points out among your pieces as you like, or leave some. When both "
         "dice show three or less, you may add them up for one colour. Only the top of a stack moves; larges and black "
         "never do.",
-        f"A piece must rest well {when}: on clear always, on its own colour if the piece below is at least as "
+        f"Every piece must rest legally {when}: on clear always, on its own colour if the piece below is at least as "
         "big, on no other colour; on black only if the tower below has its colour and the black piece is larger.",
         f"A small that comes to rest on {tower} on the large, all of one colour, makes a tower. Cap it at once with "
         "the largest black piece left: a blockade, which the other player can't pass. Five towers in one colour win at "

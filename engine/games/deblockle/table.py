@@ -220,7 +220,7 @@ def _part_way(state: DeblockleState, player: str) -> Iterator[tuple[dict[str, Lo
                 yield change, f"Take the {player} block off {place}: it has reached its goal."
             elif option.ends != 1 << option.rolled_to:
                 yield change, f"Hop the {player} block from {place}: {_HOW[option.top]}{_named(option.ends)}."
-        yield {start: EMPTY}, f"Put the {player} block from {start} down to finish its turn."
+        yield {start: EMPTY}, f"Put down the {player} block you picked up from {start}."
 
 
 def _named(ends: int) -> str:

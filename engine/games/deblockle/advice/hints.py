@@ -170,7 +170,7 @@ class _HintSearch:
             return "gets the block ready to leave the board"
         if to_go[after] < to_go[before]:
             return f"brings the block nearer: {to_go[after]} more turns to its goal if nothing is in the way"
-        return "keeps the others where they stand well"
+        return "keeps your other blocks well placed"
 
     def _blocked_by(self, position: Position, following: Position, foe: int) -> int | None:
         """The code of a block of the other player's that was about to get ready to leave, and now isn't."""

@@ -256,7 +256,7 @@ def test_rolled_and_lifted_blocks_are_unfinished():
     rolled = changes[("b3", "gold block, slider up"), ("c3", EMPTY)]
     assert rolled.places == ("c3", "b3")
     assert rolled.to_do == ("Hop the gold block from b3: straight on until something stops it, to b1, a3, g3 or b7.")
-    assert changes[(("c3", EMPTY),)].to_do == "Put the gold block from c3 down to finish its turn."
+    assert changes[(("c3", EMPTY),)].to_do == "Put down the gold block you picked up from c3."
 
 
 def test_a_block_at_its_goal_is_unfinished_until_taken_off():
