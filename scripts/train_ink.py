@@ -137,7 +137,7 @@ def varied(rng: np.random.Generator, crops: npt.NDArray[np.uint8]) -> Floats:
     given = np.roll(given, (down, right), (1, 2))
     if rng.random() < 0.5:
         given = given + rng.standard_normal(given.shape, dtype=np.float32) * np.float32(rng.uniform(0, 0.05))
-    return np.clip(given, 0, 1)[:, None]
+    return np.asarray(np.clip(given, 0, 1)[:, None], dtype=np.float32)
 
 
 def batches(rng: np.random.Generator, given: Samples) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulator.scene.handwriting import FORMS, Hand, loop_around
+from simulator.scene.handwriting import Hand, loop_around
+from simulator.scene.signs import FORMS
 from simulator.scene.written_sheets import COLUMNS, ROWS, loops_of, written_sheet
 
 SIGNS = ("empty", "1", "2", "X", "blot")
