@@ -274,7 +274,7 @@ def cut_sample(
         right = across * math.cos(turn) - down * math.sin(turn)
         return -right if mirrored else right, across * math.sin(turn) + down * math.cos(turn)
 
-    cut = square_input(recoloured(rng, square), view)
+    cut = square_input([recoloured(rng, square)], [view])[0]
     if die is None:
         return FaceSample(cut, CLASSES.index(NOTHING), None, None)
     off = (*in_square((die.x_px - x) / side, (die.y_px - y) / side), math.log(die.side_px / side))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
@@ -29,10 +29,9 @@ _GLYPHS = "0123456789*ILOTSX+ACEHKZ#?"
 class TrueDie:
     """A die in a made picture: the middle of its upper side and the length of an edge in pixels, and what it shows.
 
-    ``shows`` is a value from ``1`` to ``6``, COCKED for one that leans, OTHER for a face without pips, its name where
-    the picture is of printed dice alone. ``in_sight`` is False for one that another die lies on or that the picture's
-    edge cuts off. ``leans`` is how far its upper side's normal, of length 1, goes across and down a flattened picture;
-    ``None`` where the picture is not flattened.
+    ``shows`` is a value from ``1`` to ``6``, COCKED for one that leans, OTHER for a face without pips. ``in_sight`` is
+    False for one that another die lies on or that the picture's edge cuts off. ``leans`` is how far its upper side's
+    normal, of length 1, goes across and down a flattened picture; ``None`` where the picture is not flattened.
     """
 
     x_px: float
@@ -200,7 +199,7 @@ def _marker(rng: np.random.Generator, picture: Layer, at: tuple[int, ...]) -> No
     picture[...] = picture * (1 - cover) + shown
 
 
-def _lay(rng: np.random.Generator, reach_mm: float, variety: DiceVariety) -> list[tuple[DrawnDie, str, bool]]:
+def _lay(rng: np.random.Generator, reach_mm: float, leaning: float) -> list[tuple[DrawnDie, str, bool]]:
     """Dice beside, against and on top of each other, what each shows, and whether another die leaves it in sight."""
     count = int(rng.choice([0, 1, 2, 4, 6, 9, 13], p=[0.04, 0.1, 0.14, 0.2, 0.24, 0.18, 0.1]))
     alike = rng.random() < 0.5
@@ -208,22 +207,19 @@ def _lay(rng: np.random.Generator, reach_mm: float, variety: DiceVariety) -> lis
     side = float(rng.uniform(12, 20))
     look = random_look(rng, pips=rng.random() > 0.12)
     pips = rng.random() > 0.12
-    names = tuple(str(value) for value in FACE_VALUES) if pips else (OTHER,) * 6
     laid: list[tuple[DrawnDie, str, bool]] = []
     for _ in range(count):
+        has_pips = pips
         if not alike or not laid:
-            look = random_look(rng, pips)
-            if variety.printed is not None:
-                printed = variety.printed(rng)
-                names, look = tuple(printed.names), replace(look, faces=tuple(printed.drawings))
+            look = random_look(rng, has_pips)
         size = side if rng.random() < 0.8 else float(rng.uniform(12, 20))
         face = int(rng.integers(6))
-        shows = names[face]
-        leans = rng.random() < variety.leaning
+        shows = str(FACE_VALUES[face]) if has_pips else OTHER
+        leans = rng.random() < leaning
         turn = turn_of(
             face,
             float(rng.uniform(0, 360)),
-            float(rng.uniform(*variety.leaning_deg)) if leans else 0.0,
+            float(rng.uniform(14, 55)) if leans else 0.0,
             float(rng.uniform(0, 360)),
         )
         low = lowest_mm(turn, size)
@@ -269,29 +265,18 @@ def _apart(middle: FloatArray, side: float, turn: FloatArray, other: DrawnDie) -
     return bool(gaps) and max(gaps) > -0.2
 
 
-@dataclass(frozen=True, eq=False)
-class PrintedDie:
-    """The six faces of a die without pips, in the order of ``DieLook.faces``: their names and drawings."""
-
-    names: Sequence[str]
-    drawings: Sequence[Layer]
-
-
 @dataclass(frozen=True)
 class DiceVariety:
     """What made pictures of dice are like.
 
     ``edge_px``: the smallest and largest edge of a common die. ``flattened``: the share of pictures as seen from above.
     ``leaning``: the share of dice that lean, by more than they ever do: one that leans is rare, and has to be shown
-    often to be learned; ``leaning_deg``: how far over they lean. ``printed`` makes the faces of a die, where all have
-    printed ones instead of pips.
+    often to be learned.
     """
 
     edge_px: tuple[float, float] = (11.0, 38.0)
     flattened: float = 0.65
     leaning: float = 0.2
-    leaning_deg: tuple[float, float] = (14.0, 55.0)
-    printed: Callable[[np.random.Generator], PrintedDie] | None = None
 
 
 ANY_DICE = DiceVariety()
@@ -306,7 +291,7 @@ def dice_picture(rng: np.random.Generator, size_px: int = 256, variety: DiceVari
     distance = float(camera.matrix[0, 0]) * 16 / target_px
     pose = looking_at(distance, tilt, float(rng.uniform(0, 360)), float(rng.uniform(0, 360)))
     reach = size_px / target_px * 16 * 0.42
-    laid = _lay(rng, reach, variety)
+    laid = _lay(rng, reach, variety.leaning)
     lighting = _lighting(rng)
     picture = _table(rng, size_px)
     picture *= np.float32(lighting.ambient + sum(lamp.strength for lamp in lighting.lamps))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from vision.errors import EnrolmentError
 from vision.frame import Image
@@ -29,6 +30,10 @@ _SHARPNESS = 30.0
 """How much a better likeness counts, in log-odds per unit of correlation; one picture a face of made dice gave it."""
 _REACH = 0.46
 """How far from the middle ink is looked at, as a share of the edge: the rim shows the sides and the table."""
+
+
+INSIDE = np.hypot(*(np.indices((CROP_PX, CROP_PX)) - (CROP_PX - 1) / 2)) < _REACH * DIE_IN_CROP_PX
+"""The points of a square that are looked at, (CROP_PX, CROP_PX)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,11 +94,9 @@ def _turned(square: Image) -> list[Image]:
     return turned
 
 
-def ink_of(square: Image) -> Floats:
-    """How far each point of the upper side is from the body's colour, its mean taken off, of length 1."""
+def ink_of(square: Image, inside: npt.NDArray[np.bool_] = INSIDE) -> Floats:
+    """How far each point of the upper side is from the body's colour, its mean taken off, of length 1; 0 outside."""
     lab = cv2.cvtColor(square.astype(np.float32) / 255, cv2.COLOR_BGR2Lab)
-    rows, columns = np.indices((CROP_PX, CROP_PX)) - (CROP_PX - 1) / 2
-    inside = np.hypot(rows, columns) < _REACH * DIE_IN_CROP_PX
     body = np.median(lab[inside], axis=0)
     away = cv2.GaussianBlur(np.linalg.norm(lab - body, axis=2), (0, 0), _BLUR_PX)
     ink = np.where(inside, away - away[inside].mean(), 0).astype(np.float32).ravel()

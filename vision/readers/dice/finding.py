@@ -129,6 +129,9 @@ _ONE_MIDDLE = 0.4
 """Middles nearer than this share of an edge were found twice, at two scales of the picture."""
 
 
+_MISJUDGED = 1.4
+"""By which factor the finder may be off in the length of an edge, which the second network then corrects."""
+
 _NEAREST = 0.95
 """Middles of two dice that lie flat are at least an edge apart; a little less for what is measured wrongly."""
 
@@ -199,7 +202,7 @@ def candidates_of(
     for smaller, scale in _levels(image, side_px, settings):
         candidates += _candidates(smaller, scale, finder, settings)
     least, most = side_px
-    sized = [one for one in candidates if least * 0.8 < one.side_px < most * 1.25]
+    sized = [one for one in candidates if least / _MISJUDGED < one.side_px < most * _MISJUDGED]
     return _apart([(one.heat, one) for one in sized], _ONE_MIDDLE)
 
 
@@ -315,12 +318,8 @@ def _looked_at(
 
 
 def _squares(image: Image, places: Sequence[Candidate | FoundDie], views: Sequence[SquareView]) -> Floats:
-    return np.stack(
-        [
-            square_input(crop(image, one.x_px, one.y_px, one.side_px, view), view)
-            for one, view in zip(places, views, strict=True)
-        ]
-    )
+    squares = [crop(image, one.x_px, one.y_px, one.side_px, view) for one, view in zip(places, views, strict=True)]
+    return square_input(squares, views)
 
 
 def _weighed_leaning(

@@ -1,6 +1,6 @@
-"""The three small networks that read dice, run by OpenCV: one finds dice, one says what is up, one whether a die leans.
+"""The small networks that read dice, run by OpenCV.
 
-``scripts/train_dice.py`` trains and writes them.
+One finds dice, one says what is up, one whether a die leans. ``scripts/train_dice.py`` trains and writes them.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -36,15 +37,9 @@ _LOWER = 0.2
 Floats = npt.NDArray[np.float32]
 
 
-def normalised(image: Image, each: bool = False) -> Floats:
-    """A picture (height, width, 3) as a network takes it, (3, height, width).
-
-    With ``each``, by its own mean and spread, so that the light does not matter.
-    """
-    if not each:
-        return np.asarray(cv2.dnn.blobFromImage(image, 1 / 128, mean=(128, 128, 128))[0], dtype=np.float32)
-    values = image.transpose(2, 0, 1).astype(np.float32)
-    return np.ascontiguousarray((values - values.mean()) / (values.std() + 8))
+def normalised(image: Image) -> Floats:
+    """A picture (height, width, 3) as the finder takes it, (3, height, width)."""
+    return np.asarray(cv2.dnn.blobFromImage(image, 1 / 128, mean=(128, 128, 128))[0], dtype=np.float32)
 
 
 @dataclass(frozen=True)
@@ -64,11 +59,19 @@ class SquareView:
         return cls(90.0 - math.degrees(math.atan2(slant[1], slant[0])), math.hypot(*slant))
 
 
-def square_input(square: Image, view: SquareView) -> Floats:
-    """A square as the second network takes it, (4, height, width): the picture, and how aslant it is seen."""
-    known = -1.0 if view.slant is None else view.slant
-    slant = np.full((1, *square.shape[:2]), known, dtype=np.float32)
-    return np.concatenate([normalised(square, each=True), slant])
+def square_input(squares: Sequence[Image], views: Sequence[SquareView]) -> Floats:
+    """Squares as the networks after the finder take them, (n, 4, height, width).
+
+    Three channels are the picture by its own mean and spread, so that the light does not matter; the fourth is how
+    aslant it is seen.
+    """
+    values = np.stack(squares).astype(np.float32)
+    given = np.empty((len(squares), 4, *values.shape[1:3]), dtype=np.float32)
+    values -= values.mean(axis=(1, 2, 3), keepdims=True)
+    spread = np.sqrt(np.square(values).mean(axis=(1, 2, 3), keepdims=True))
+    given[:, :3] = (values / (spread + 8)).transpose(0, 3, 1, 2)
+    given[:, 3] = np.array([-1.0 if view.slant is None else view.slant for view in views])[:, None, None]
+    return given
 
 
 _UNTURNED = SquareView()

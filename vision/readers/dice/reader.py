@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 
 import numpy as np
 
-from vision.frame import FloatArray
+from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import DicePieces
 from vision.layout.surfaces import Surface
 from vision.readers.dice.faces import FaceSet
 from vision.readers.dice.finding import Candidate, FindingSettings, FoundDie, find_dice
 from vision.readers.dice.networks import Networks, shipped
+from vision.readers.dice.printed import check_printed, face_probabilities, shipped_faces
 from vision.readers.protocols import SurfaceView
 from vision.reading import DieReading, RollReading
 from vision.sampling import PixelMap, PlaneWindow, plane_map, sample
@@ -48,12 +49,14 @@ class DiceReader:
         settings: TraySettings | None = None,
         faces: FaceSet | None = None,
     ) -> None:
-        """Read dice with pips, or with those ``faces`` that were taught; the layout may name a file of them.
+        """Read dice with pips, with those ``faces`` that were taught, or with those that are printed on a known set.
 
-        Raises LayoutError where the surface is for other pieces, EnrolmentError where the file can't be read.
+        The layout may name a file of taught faces, or the printed ones. Raises LayoutError where the surface is for
+        other pieces or a printed face is not known, EnrolmentError where the file can't be read.
         """
         self._surface = surface
         self._pieces = DicePieces.on(surface)
+        check_printed(self._pieces.printed)
         if faces is None and self._pieces.faces is not None:
             faces = FaceSet.load(self._pieces.faces)
         self._faces = faces
@@ -69,7 +72,6 @@ class DiceReader:
         flat = sample(view.image, self._map(view))
         scale = self._settings.px_per_mm
         sides = self._pieces.smallest_mm * scale, self._pieces.largest_mm * scale
-        dice = []
         camera_mm = view.pose.camera_position_mm
         found = find_dice(
             flat,
@@ -79,11 +81,30 @@ class DiceReader:
             slant_at=lambda x, y: self._slant(x, y, camera_mm),
             may_lie=lambda one: self._within(*self._place(one, camera_mm)),
         )
-        for die in found:
-            x_mm, y_mm = self._place(die, camera_mm)
-            dice.append(self._reading(die, x_mm, y_mm, view, previous))
+        dice = [
+            self._reading(die, faces, self._place(die, camera_mm), view, previous)
+            for die, faces in self._faced(flat, found)
+        ]
         dice.sort(key=lambda die: (die.x_mm, die.y_mm))
         return RollReading(self._surface.name, _named(dice, self._pieces.colours))
+
+    def _faced(self, flat: Image, found: Sequence[FoundDie]) -> Iterable[tuple[FoundDie, dict[str, float]]]:
+        """The dice that were found, of a printed set no more than it has, with the probability of each face."""
+        if self._faces is not None:
+            taught = self._faces
+            return [(die, taught.probabilities(die.square)) for die in found]
+        sets = self._pieces.printed
+        if not sets or not found:
+            return [(die, die.values()) for die in found]
+        likeliest = sorted(found, key=lambda die: -die.strength)[: len(sets)]
+        scale = self._settings.px_per_mm
+        known = shipped_faces()
+        chances = [known.chances(flat, die.x_px, die.y_px, self._edge_mm(die) * scale) for die in likeliest]
+        return zip(likeliest, face_probabilities(np.stack(chances), sets), strict=True)
+
+    def _edge_mm(self, die: Candidate | FoundDie) -> float:
+        """The length of a die's edge, no other than the layout says."""
+        return min(max(die.side_px / self._settings.px_per_mm, self._pieces.smallest_mm), self._pieces.largest_mm)
 
     def _map(self, view: SurfaceView) -> PixelMap:
         if self._seen_from is None or self._seen_from[0] is not view.pose:
@@ -122,14 +143,20 @@ class DiceReader:
         return bounds.left_mm <= x_mm <= bounds.right_mm and bounds.near_mm <= y_mm <= bounds.far_mm
 
     def _reading(
-        self, die: FoundDie, x_mm: float, y_mm: float, view: SurfaceView, previous: RollReading | None
+        self,
+        die: FoundDie,
+        faces: Mapping[str, float],
+        place_mm: tuple[float, float],
+        view: SurfaceView,
+        previous: RollReading | None,
     ) -> DieReading:
+        x_mm, y_mm = place_mm
         lay = [] if previous is None else [math.hypot(x_mm - one.x_mm, y_mm - one.y_mm) for one in previous.dice]
         rests = previous is None or min(lay, default=math.inf) < self._settings.rest_mm
         return DieReading(
             x_mm,
             y_mm,
-            _in_doubt(die.values() if self._faces is None else self._faces.probabilities(die.square), die.cocked),
+            _in_doubt(faces, die.cocked),
             at_rest=rests,
             cocked=die.cocked > 0.5,
             half_hidden=_is_cut_off(view.camera, view.pose, (x_mm, y_mm, self._window.height_mm), self._pieces),

@@ -111,5 +111,6 @@ def test_a_square_has_the_camera_below_it(towards: tuple[float, float]) -> None:
 
 def test_an_unknown_view_is_told_from_any_other() -> None:
     square = np.full((CROP_PX, CROP_PX, 3), 70, dtype=np.uint8)
-    assert (square_input(square, SquareView())[3] < 0).all()
-    assert (square_input(square, SquareView.of((0.3, 0.4)))[3] == 0.5).all()
+    given = square_input([square, square], [SquareView(), SquareView.of((0.3, 0.4))])
+    assert (given[0, 3] < 0).all()
+    assert (given[1, 3] == 0.5).all()

@@ -36,7 +36,7 @@ def squares(pictures: list[DicePicture]) -> tuple[np.ndarray, list[str]]:
                 slant = picture.slant_at(die.x_px, die.y_px)
                 view = SquareView() if slant is None else SquareView.of(slant)
                 square = crop(picture.image, die.x_px, die.y_px, die.side_px, view)
-                cut.append(square_input(square, view))
+                cut.append(square_input([square], [view])[0])
                 shows.append(die.shows)
     return np.stack(cut), shows
 

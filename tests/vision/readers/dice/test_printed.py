@@ -1,0 +1,93 @@
+"""Printed faces of a known set of dice: what each die has decides, and made dice are read."""
+
+import numpy as np
+import pytest
+
+from simulator.rendering.dice import DieLook, DrawnDie, lowest_mm, turn_of
+from simulator.rendering.dice_faces import FACE_VALUES, printed_face
+from simulator.scene.dice_variety import tray_picture
+from simulator.scene.scene import Lighting
+from simulator.scene.viewpoint import lens, looking_at
+from vision.errors import LayoutError
+from vision.layout.table import TableLayout, layout_from_json
+from vision.readers.dice.printed import PRINTED, check_printed, face_probabilities
+from vision.readers.dice.reader import DiceReader
+from vision.readers.protocols import SurfaceView
+
+SETS = ("1*3457", "12*456", "234*67", "123567", "IOTLS*")
+MARKERS = {"dictionary": "DICT_4X4_50", "side": 36, "z": 0.4, "centres": {"0": [-90, 90], "1": [90, 90]}}
+DICE_MM = ((-60.0, 30.0), (-25.0, -40.0), (5.0, 45.0), (40.0, -20.0), (75.0, 35.0))
+
+
+def seen(**chances: float) -> np.ndarray:
+    """What the network says of one die, by class; the others share the rest."""
+    named = {name.removeprefix("_") if name != "_star" else "*": chance for name, chance in chances.items()}
+    rest = (1 - sum(named.values())) / (len(PRINTED) - len(named))
+    return np.array([named.get(name, rest) for name in PRINTED], dtype=np.float32)
+
+
+def best(faces: dict[str, float]) -> str:
+    return max(faces, key=lambda face: faces[face])
+
+
+def test_faces_that_no_die_has_are_not_read() -> None:
+    told = face_probabilities(np.stack([seen(_8=0.6, _3=0.35)]), SETS)
+    assert best(told[0]) == "3"
+    assert sum(told[0].values()) == pytest.approx(1.0)
+
+
+def test_each_die_lies_there_once() -> None:
+    clear = [seen(_1=0.99), seen(_2=0.99), seen(_4=0.99), seen(_5=0.99)]
+    doubtful = seen(_1=0.6, I=0.35)
+    assert best(face_probabilities(np.stack([doubtful]), SETS)[0]) == "1"
+    assert best(face_probabilities(np.stack([*clear, doubtful]), SETS)[-1]) == "I"
+
+
+def test_a_nine_is_a_six_upside_down() -> None:
+    upside_down = np.stack([seen(_6=0.95)])
+    assert best(face_probabilities(upside_down, ("123459",))[0]) == "9"
+    both = face_probabilities(upside_down, ("123469",))[0]
+    assert both["6"] == pytest.approx(both["9"])
+
+
+def test_more_dice_than_the_set_has_are_each_taken_alone() -> None:
+    told = face_probabilities(np.stack([seen(_3=0.9)] * 3), ("123456", "123456"))
+    assert [best(faces) for faces in told] == ["3", "3", "3"]
+
+
+def test_a_face_that_can_not_be_read_is_named() -> None:
+    with pytest.raises(LayoutError, match=r"the faces #, Z; .* enrol --dice"):
+        check_printed(("12Z#45",))
+    data = {"tray": {"x": [0, 9], "y": [0, 9]}, "markers": MARKERS, "dice": {"faces": ["12", ""]}}
+    with pytest.raises(LayoutError, match="has no face"):
+        layout_from_json(data)
+
+
+def tray_of(shown: str) -> tuple[SurfaceView, list[str]]:
+    """A made tray in which the dice of SETS show these faces, and the faces from left to right."""
+    dice = []
+    for number, (faces, face, (x, y)) in enumerate(zip(SETS, shown, DICE_MM, strict=True)):
+        drawings = tuple(printed_face(faces[value - 1]) for value in FACE_VALUES)
+        turn = turn_of(FACE_VALUES.index(faces.index(face) + 1), 70.0 * number + 20.0)
+        ink = (0.6, 0.2, 0.1) if number == len(SETS) - 1 else (0.1, 0.1, 0.1)
+        look = DieLook((0.9, 0.93, 0.95), ink, drawings)
+        dice.append(DrawnDie(np.array([x, y, lowest_mm(turn, 16.0)]), 16.0, turn, look))
+    made = tray_picture(dice, shown, lens(horizontal_view_deg=62.0), looking_at(480.0, 20.0), Lighting())
+    return SurfaceView(made.image, made.camera, made.pose, _printed(made.layout).surfaces[0]), list(shown)
+
+
+def _printed(layout: TableLayout) -> TableLayout:
+    bounds = layout.surfaces[0].bounds_mm
+    tray = {"x": [bounds.left_mm, bounds.right_mm], "y": [bounds.near_mm, bounds.far_mm]}
+    centres = {str(each): list(middle) for each, middle in layout.markers.centres_mm.items()}
+    return layout_from_json(
+        {"tray": tray, "dice": {"side": 16, "faces": list(SETS)}, "markers": {**MARKERS, "centres": centres}}
+    )
+
+
+@pytest.mark.parametrize("shown", ["3247T", "72*3O", "5461I"])
+def test_five_dice_of_a_known_set_are_read(shown: str) -> None:
+    view, faces = tray_of(shown)
+    roll = DiceReader(view.surface).read(view, None)
+    assert [best(dict(die.faces)) for die in roll.dice] == faces
+    assert all(die.counts for die in roll.dice)
