@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, permutations
 
 from engine.api import EMPTY, Appearance, Breach, LookName
@@ -131,17 +131,17 @@ class _Change:
             breaches = [_unexplained(self.new, played)]
         return tuple(dict.fromkeys(breaches))
 
-    def _matched(self) -> tuple[list[Path], list[tuple[int, int]], list[tuple[int, int]]]:
-        """Moves from where pieces went to where pieces came, and what is left over of either."""
-        gone, moves, found = list(self.gone), list[Path](), list[tuple[int, int]]()
+    def _matched(self) -> tuple[list[tuple[int, Path]], list[tuple[int, int]], list[tuple[int, int]]]:
+        """Moves of pieces from where they went to where they came, and what is left over of either."""
+        gone, moves, found = list(self.gone), list[tuple[int, Path]](), list[tuple[int, int]]()
         for end, piece in self.come:
             starts = [square for square, lifted in gone if lifted == piece]
             if starts:
                 start = min(starts, key=lambda square: self.way[square][end])
                 gone.remove((start, piece))
-                moves.append((start, end))
+                moves.append((piece, (start, end)))
             elif (hidden := self._same_below(piece, end)) is not None:
-                moves.append((hidden, end))
+                moves.append((piece, (hidden, end)))
             else:
                 found.append((end, piece))
         lost = []
@@ -150,7 +150,7 @@ class _Change:
                 None if size_of(piece) == LARGE or colour_of(piece) == BLACK else self._same_on_top(piece, start)
             )
             if end_hidden is not None:
-                moves.append((start, end_hidden))
+                moves.append((piece, (start, end_hidden)))
             else:
                 lost.append((start, piece))
         return moves, lost, found
@@ -176,11 +176,21 @@ class _Change:
         ]
         return min(squares, key=lambda square: self.way[start][square], default=None)
 
-    def _played(self, moves: list[Path]) -> Played:
-        """The moves played in the order that breaks the fewest rules."""
-        orders = islice(permutations(moves), _MOST_ORDERS)
-        plays = [play(self.before, self.player, self.before.roll, order) for order in orders]
+    def _played(self, moves: list[tuple[int, Path]]) -> Played:
+        """The moves played in the order that breaks the fewest rules, of those that lift the pieces that went."""
+        orders = [*islice(permutations(moves), _MOST_ORDERS)]
+        lifting = [order for order in orders if self._lifts(order)] or orders
+        plays = [play(self.before, self.player, self.before.roll, [path for _, path in order]) for order in lifting]
         return min(plays, key=lambda played: len(played.breaches))
+
+    def _lifts(self, moves: Sequence[tuple[int, Path]]) -> bool:
+        """Whether each move finds its piece on top, those above it gone before."""
+        tops = {square: list(stack) for square, stack in enumerate(self.stacks)}
+        for piece, (start, end) in moves:
+            if tops[start].pop() != piece:
+                return False
+            tops[end].append(piece)
+        return True
 
     def _capping(self, played: Played) -> Iterator[Breach]:
         for square, stack in enumerate(played.stacks):

@@ -58,7 +58,8 @@ def black_moved(path: tuple[int, ...]) -> Breach:
 def large_moved(piece: int, path: tuple[int, ...]) -> Breach:
     """A large was moved."""
     place = PLACES[path[0]]
-    return Breach("large-moved", f"The {name_of(piece)} on {place} was moved.", f"Put it back on {place}.", (place,))
+    remedy = f"Put it back on {place}."
+    return Breach("large-moved", f"The {name_of(piece)} on {place} was moved.", remedy, _there_and_back(path))
 
 
 def opponent_moved(player: Player, piece: int, path: tuple[int, ...]) -> Breach:

@@ -253,20 +253,27 @@ def _as_side(shown: Shown) -> Side | None:
 def _breaches(before: DiaballikState, shown: Mapping[str, Shown]) -> list[Breach]:
     mover = str(before.to_move)
     moved = {player: _moved(before.side(player).pieces, shown[player].pieces) for player in PLAYERS}
-    own = _own(before, shown[mover])
-    found = [*_recoloured(before, shown, moved), *own]
+    found = [*_recoloured(before, shown, moved), *_own(before, shown[mover], moved[mover])]
     for player in (mover, other(mover)):
         found += _lost_and_found(before, player, moved)
         found += _balls(before, player, shown[player])
     return found + _opponent(before, shown, moved)
 
 
-def _own(before: DiaballikState, shown: Shown) -> list[Breach]:
-    """What the mover did with their own pieces, as far as those are all there."""
+def _own(before: DiaballikState, shown: Shown, moved: Moved) -> list[Breach]:
+    """What the mover did with their own pieces.
+
+    Pieces that are gone or too many, and a ball that is, are told by themselves: the rest is judged as if those stood
+    as before.
+    """
     mover = str(before.to_move)
-    side = _as_side(shown)
     was = before.side(mover)
-    if side is None or side == was:
+    pieces, ends = was.pieces, dict(moved.pairs)
+    for start, end in moved.pairs:
+        pieces ^= 1 << start | 1 << end
+    is_one = shown.balls.bit_count() == 1 and shown.balls & pieces
+    side = Side(pieces, shown.balls.bit_length() - 1 if is_one else ends.get(was.ball, was.ball))
+    if side == was:
         return []
     # Where a piece stands on one of the opponent's that is told by itself; the way there may be as good as any.
     turn = begun(before, mover)
@@ -294,7 +301,9 @@ def _recoloured(before: DiaballikState, shown: Mapping[str, Shown], moved: Mappi
         for square in members(before.side(foe).pieces & shown[player].pieces):
             place = PLACES[square]
             came_from = next((start for start, end in moved[player].pairs if end == square), None)
-            if came_from is None:
+            if came_from is None and any(start == square for start, _ in moved[foe].pairs):
+                found.append(_PIECE.added(player, place))
+            elif came_from is None:
                 found.append(_PIECE.recoloured(place, foe, player, f"Put the {foe} piece back on {place}."))
             elif square in moved[foe].gone:
                 start = PLACES[came_from]
