@@ -19,7 +19,7 @@ from vision.calibration import load_calibration
 from vision.drawing import draw, draw_occlusions
 from vision.errors import VisionError
 from vision.frame import Frame, Image
-from vision.images import load_image
+from vision.images import load_image, write_image
 from vision.layout.table import default_layout, load_layout
 from vision.locating.location import TableLocation, locate
 from vision.locating.markers import Marker, MarkerDetector
@@ -76,8 +76,8 @@ def main(
                 if stage == "read":
                     reading = reader.reading(Frame(picture, 0.0, 0, str(image)), stages)
                     found = {place: one.hidden_by or one.best for place, one in reading.places.items()}
-        if debug_image is not None and not cv2.imwrite(str(debug_image), drawn):
-            raise click.ClickException(f"cannot write the picture {debug_image}")
+        if debug_image is not None:
+            write_image(debug_image, drawn)
     except VisionError as error:
         raise click.ClickException(str(error)) from error
     click.echo(json.dumps(found, indent=1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import cv2
@@ -68,3 +69,24 @@ def load_image(path: Path) -> Image:
     except OSError as error:
         raise CameraError(f"cannot read {path}: {error.strerror}") from error
     return decode_image(data, str(path))
+
+
+def write_image(path: Path, image: Image, parameters: Sequence[int] = ()) -> None:
+    """Write a picture in the format of the file's suffix; raises FrameError for a format or place that fails.
+
+    ``parameters`` are OpenCV's for that format. OpenCV encodes only, since it can't open every name that a file may
+    have.
+    """
+    try:
+        # A suffix that is no text makes OpenCV crash.
+        is_encoded, data = cv2.imencode(path.suffix if path.suffix.isascii() else "", image, list(parameters))
+    except cv2.error as error:
+        raise FrameError(f"cannot write the picture {path}: its name should end in .png or .jpg") from error
+    if not is_encoded:
+        raise FrameError(f"cannot write the picture {path}: it can't be encoded as {path.suffix}")
+    try:
+        path.write_bytes(data.tobytes())
+    except OSError as error:
+        raise FrameError(
+            f"cannot write the picture {path}: {error.strerror}; check that its folder exists and may be written"
+        ) from error

@@ -67,17 +67,20 @@ def calibrate_command(
       referee calibrate calibration/*.jpg --out camera.json --preview straight.png
       referee calibrate 0 --pictures 20 --out camera.json
     """
-    from referee.cli.pictures import save_image
     from vision.calibration import calibrate, parse_board, save_calibration, undistorted_preview
+    from vision.images import write_image
 
     spec = parse_board(board)
+    for file in (out, preview):
+        if file is not None and not file.absolute().parent.is_dir():
+            raise click.BadParameter(f"there is no folder {file.absolute().parent} to write {file.name} to")
     progress_console = progress_output()
     images, names = _load(context, sources, pictures, interval_s, progress_console)
     with progress_console.status("looking for the board and fitting the lens"):
         calibration = calibrate(images, spec, name=name or out.stem)
     _report(output(), calibration, names)
     if preview is not None:
-        save_image(preview, undistorted_preview(images[0], calibration.camera))
+        write_image(preview, undistorted_preview(images[0], calibration.camera))
     if not calibration.good and not anyway:
         return CHECK_FAILED
     save_calibration(out, calibration, made_on=utc_now().date())
@@ -91,6 +94,7 @@ def _load(
     from rich.progress import track
 
     from referee.cli.pictures import pictures_in
+    from vision.errors import VisionError
     from vision.images import load_image
 
     if any(not Path(source).exists() for source in sources) or _is_device(sources[0]):
@@ -99,8 +103,20 @@ def _load(
             raise click.BadParameter(f"there is no file or folder {missing!r}")
         return _take(context, sources[0], count, interval_s, console)
     paths = list(pictures_in([Path(source) for source in sources]))
-    images = [load_image(path) for path in track(paths, "reading pictures", console=console, transient=True)]
-    return images, [path.name for path in paths]
+    images: list[Image] = []
+    names: list[str] = []
+    faults: list[VisionError] = []
+    for path in track(paths, "reading pictures", console=console, transient=True):
+        try:
+            images.append(load_image(path))
+            names.append(path.name)
+        except VisionError as error:
+            faults.append(error)
+    if faults and not images:
+        raise faults[0]
+    for fault in faults:
+        console.print(f"left out: {fault}", markup=False)
+    return images, names
 
 
 def _is_device(source: str) -> bool:

@@ -33,9 +33,8 @@ def read_dice(pictures: Sequence[Path], as_json: bool, debug_image: Path | None,
 
     ``taught`` holds faces that were learned. Raises EnrolmentError for a file without any.
     """
-    from referee.cli.pictures import save_image
     from vision.errors import VisionError
-    from vision.images import check_frame, load_image
+    from vision.images import check_frame, load_image, write_image
     from vision.readers.dice.drawing import draw_dice
     from vision.readers.dice.faces import FaceSet
     from vision.readers.dice.networks import shipped
@@ -63,7 +62,7 @@ def read_dice(pictures: Sequence[Path], as_json: bool, debug_image: Path | None,
             click.echo(f"no dice found in {path}; take it from above, with the dice in the light", err=True)
             ended = max(ended, CHECK_FAILED)
         if debug_image is not None:
-            save_image(debug_image, draw_dice(image, dice))
+            write_image(debug_image, draw_dice(image, dice))
     return ended
 
 

@@ -14,7 +14,6 @@ from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 from referee.cli.options import READABLE_FILE, WRITABLE_FILE, markers_option, seeing_options
 
 if TYPE_CHECKING:
-    from vision.frame import Image
     from vision.geometry import CameraModel
     from vision.reading import DieReading, PlaceReading, Reading
 
@@ -115,7 +114,9 @@ def _read_table(
         trays = {surface.name: surface for surface in table.parts()[0].surfaces}
         for roll in (roll for roll in reading.rolls if roll.surface in trays):
             drawn = draw_roll(drawn, roll, trays[roll.surface], camera, located.pose)
-        save_image(debug_image, drawn)
+        from vision.images import write_image
+
+        write_image(debug_image, drawn)
     click.echo(json.dumps(reading_to_json(reading, str(image)), indent=2, ensure_ascii=False))
     return OK if reading.places or reading.rolls else CHECK_FAILED
 
@@ -211,20 +212,6 @@ def pictures_in(sources: Sequence[Path]) -> Iterator[Path]:
             yield from image_paths(source)
         else:
             yield source
-
-
-def save_image(path: Path, image: Image) -> None:
-    """Write a picture in the format of the file's suffix; raises FrameError for a format or place that fails."""
-    import cv2
-
-    from vision.errors import FrameError
-
-    try:
-        written = cv2.imwrite(str(path), image)
-    except cv2.error as error:
-        raise FrameError(f"cannot write the picture {path}: its name should end in .png or .jpg") from error
-    if not written:
-        raise FrameError(f"cannot write the picture {path}: check that its folder exists and may be written")
 
 
 _DIGITS = 4

@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import cv2
+import numpy as np
 
 from referee.judge.verdict import Verdict, VerdictKind
 from vision.errors import FrameError
 from vision.frame import Image
+from vision.images import write_image
 
 CODECS = {".mp4": "mp4v", ".avi": "MJPG", ".mkv": "MJPG"}
 
@@ -68,12 +70,7 @@ class Still:
         size = (self._width_px, round(picture.shape[0] * self._width_px / picture.shape[1]))
         small = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
         calm = cv2.bilateralFilter(small, 5, 12, 3)
-        try:
-            written = cv2.imwrite(str(self._path), calm, [cv2.IMWRITE_PNG_COMPRESSION, 9])
-        except cv2.error as error:
-            raise FrameError(f"a picture can't be called {self._path.name}; expected .png or .jpg") from error
-        if not written:
-            raise FrameError(f"the picture {self._path} can't be written: is the folder there, and writable?")
+        write_image(self._path, np.asarray(calm, dtype=np.uint8), [cv2.IMWRITE_PNG_COMPRESSION, 9])
         self._kept = True
 
 

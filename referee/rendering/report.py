@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-import cv2
 from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
@@ -24,6 +23,7 @@ from vision.drawing import draw
 from vision.errors import FrameError, NotLocatedError
 from vision.frame import Frame
 from vision.geometry import CameraModel, Pose
+from vision.images import write_image
 from vision.layout.table import TableLayout
 from vision.locating.location import locate
 
@@ -127,8 +127,7 @@ class DebugPictures:
         except (NotLocatedError, FrameError):
             picture = frame.image
         path = self._folder / f"{frame.sequence:06d}.jpg"
-        if not cv2.imwrite(str(path), picture):
-            raise FrameError(f"cannot write the picture {path}: check that its folder may be written")
+        write_image(path, picture)
 
 
 def _winner(outcome: Outcome) -> str:

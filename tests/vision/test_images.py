@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import cv2
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vision.errors import CameraError, FrameError
-from vision.images import check_frame, decode_image, load_image, looks_whole
+from vision.images import check_frame, decode_image, load_image, looks_whole, write_image
 
 
 def picture(seed=1):
@@ -73,3 +75,24 @@ def test_any_bytes_give_a_picture_or_a_frame_error(data):
 def test_a_missing_file_is_a_camera_error(tmp_path):
     with pytest.raises(CameraError, match=r"cannot read .*none\.jpg: No such file"):
         load_image(tmp_path / "none.jpg")
+
+
+@pytest.mark.parametrize("name", [b"plain.png", b"\xff.jpg", "Spielbrett-ä.png".encode()])
+def test_a_picture_is_written_under_any_name_that_a_file_may_have(tmp_path, name):
+    path = tmp_path / os.fsdecode(name)
+    write_image(path, np.full((20, 30, 3), 99, np.uint8))
+    assert load_image(path).shape == (20, 30, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (b"picture.what", r"should end in \.png or \.jpg"),
+        (b"picture", r"should end in \.png or \.jpg"),
+        (b"picture.\xff", r"should end in \.png or \.jpg"),
+        (b"no/folder/picture.png", "check that its folder exists"),
+    ],
+)
+def test_a_picture_that_cannot_be_written_says_why(tmp_path, name, message):
+    with pytest.raises(FrameError, match=message):
+        write_image(tmp_path / os.fsdecode(name), np.full((20, 30, 3), 99, np.uint8))

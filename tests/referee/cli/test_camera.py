@@ -97,6 +97,21 @@ def test_calibrate_says_why_it_is_not_good_and_writes_nothing(run: Run, pictures
     assert not (tmp_path / "mine.json").exists()
 
 
+def test_calibrate_looks_first_whether_it_can_write(run: Run, pictures: Pictures) -> None:
+    result = run("calibrate", *pictures.boards, "--out", "nowhere/mine.json")
+    assert result.exit_code == 2
+    assert "there is no folder" in result.output
+    assert "reprojection error" not in result.output
+
+
+def test_one_bad_picture_among_good_ones_is_left_out(run: Run, pictures: Pictures, tmp_path: Path) -> None:
+    (tmp_path / "bad.png").write_bytes(b"no picture")
+    result = run("calibrate", pictures.boards[0], "bad.png", *pictures.boards[1:3], "--out", "mine.json")
+    assert "left out: bad.png is not a readable image" in result.output
+    assert "do it again because only 3 pictures could be used" in result.output
+    assert run("calibrate", "bad.png", "--out", "mine.json").exit_code == 5
+
+
 def test_calibrate_with_pictures_of_something_else(run: Run, pictures: Pictures) -> None:
     result = run("calibrate", pictures.set_up, pictures.set_up, "--out", "mine.json")
     assert result.exit_code == 5
