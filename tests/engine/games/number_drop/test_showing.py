@@ -1,0 +1,21 @@
+"""Turns of Number Drop found by what they leave on the sheets, without the list of all."""
+
+from random import Random
+
+import pytest
+
+from engine.api import Roll
+from engine.showing import turns_showing
+from tests.engine.games.number_drop.strategies import GAME
+
+
+@pytest.mark.parametrize("faces", [("1", "3", "4", "4", "T"), ("3", "*", "4", "4", "T"), ("3", "*", "4", "*", "I")])
+def test_a_drop_is_found_by_what_it_leaves_whatever_its_stars_stand_for(faces):
+    rng = Random(3)
+    state = GAME.rules.count_from(GAME.rules.new({"players": 1}), Roll(faces), None)
+    turns = GAME.rules.legal_turns(state)
+    for _ in range(6):
+        after = GAME.rules.apply(state, turns[rng.randrange(len(turns))])
+        looks = {place: (look,) for place, look in GAME.table.appearance(after).items()}
+        found = [GAME.rules.apply(state, turn) for turn in turns_showing(GAME, state, looks)]
+        assert after in found
