@@ -2,8 +2,9 @@
 
 import pytest
 
-from engine.api import Announcement, Outcome, Roll
+from engine.api import Announcement, Certainty, Outcome, Roll
 from engine.errors import AmbiguousError, IllegalTurnError
+from engine.games.number_drop.state import Combination
 from tests.engine.games.number_drop.strategies import GAME, LETTERED, TILES, after, state_of
 
 
@@ -147,3 +148,13 @@ def test_two_may_agree_on_a_draw_and_one_alone_may_give_up():
         GAME.rules.announce(GAME.rules.new({"players": 3}), Announcement("draw"))
     alone = GAME.rules.announce(GAME.rules.new({"players": 1}), Announcement("resign", "p1"))
     assert GAME.rules.outcome(alone) == Outcome(None, "p1 resigned")
+
+
+def test_who_has_combined_does_not_combine_again_while_another_still_may():
+    sheet = "555..../1234..."
+    state = state_of(f"drop p1={sheet} p2={sheet} {TILES} roll=1,2,3,4,O then=p1,p2")
+    none = Combination("p1")
+    assert GAME.rules.certainty(state, none) is Certainty.CERTAIN
+    state = GAME.rules.apply(state, none)
+    assert GAME.rules.players_to_move(state) == ("p2",)
+    assert GAME.rules.certainty(state, none) is Certainty.IMPOSSIBLE
