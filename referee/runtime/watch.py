@@ -80,7 +80,10 @@ def watch(options: WatchOptions, console: Console) -> int:
             )
         )
         if service.belief:
-            report.remark(f"The game goes on where the journal ends. {waiting_signal(game, service.belief[0]).words}")
+            waits = waiting_signal(game, service.belief[0]).words
+            report.remark(
+                f"Game {journal.latest_game()} of {game.title} goes on. {waits} `referee new` begins another."
+            )
         elif options.is_live:
             report.remark("Waiting for the set-up.")
         pictures = _debug_pictures(options, layout, inputs.learning)
