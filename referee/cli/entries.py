@@ -54,10 +54,13 @@ def new_command(
     from vision.errors import LayoutError
     from vision.layout.table import games_with_layouts
 
+    if game_name is not None:
+        # Before the settings are: a wrong GAME is no fault of theirs.
+        registry.load(game_name)
     settings = context.configuration({"game.name": game_name}).settings
     game = registry.load(settings.game.name)
     chosen = table_options(game, {**settings.game.options, **read_pairs(options)})
-    names = {side: str(name) for side, name in read_pairs(players).items()}
+    names = {side: str(name) for side, name in read_pairs(players, "gold=Ann").items()}
     unknown = [side for side in names if side not in game.players]
     if unknown:
         raise click.BadParameter(f"{game.name} has no player {unknown[0]!r}; it has {', '.join(game.players)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
+import traceback
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
@@ -125,6 +126,9 @@ class Root(click.Group):
         context = extra.pop("obj", None) or CommandContext()
         try:
             code = super().main(args, prog_name, complete_var, standalone_mode=False, obj=context, **extra)
+        except click.exceptions.NoArgsIsHelpError as error:
+            click.echo(error.format_message(), err=True)
+            sys.exit(USAGE)
         except click.UsageError as error:
             command = error.ctx.command_path if error.ctx else "referee"
             _complain(f"{error.format_message()} Try '{command} --help'.")
@@ -137,7 +141,7 @@ class Root(click.Group):
             sys.exit(INTERRUPTED)
         except EXPECTED_ERRORS as error:
             if context.debug:
-                raise
+                traceback.print_exc()
             _complain(describe_error(error))
             sys.exit(exit_code_of(error))
         sys.exit(code if isinstance(code, int) else OK)

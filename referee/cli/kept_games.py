@@ -13,7 +13,7 @@ import click
 from common.phrases import capitalized, counted
 from referee.cli.client import user_name
 from referee.cli.context import CommandContext, output, print_table
-from referee.cli.group import ExampleCommand
+from referee.cli.group import ExampleCommand, ExampleGroup
 from referee.cli.options import by_option, game_number_option, journal_option
 
 if TYPE_CHECKING:
@@ -74,12 +74,16 @@ def open_game(journal: Journal) -> str | None:
     return f"Game {number} of {game.title} is not finished ({counted(len(folded.turns), 'turn')})"
 
 
-@click.group(name="games", invoke_without_command=True)
+@click.group(name="games", cls=ExampleGroup, invoke_without_command=True)
 @click.pass_context
 def games_command(ctx: click.Context) -> None:
-    """List the games of the journal, show one, go on with one, or end one.
+    """List the games of the journal; show, resume or end one.
 
-    Without more it lists them.
+    Without a subcommand it lists them.
+
+    Examples:
+      referee games
+      referee games resume 2
     """
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_games)
@@ -148,7 +152,7 @@ def show(context: CommandContext, number: int | None, journal: Path | None) -> N
 @journal_option
 @click.pass_obj
 def status_command(context: CommandContext, game_number: int | None, journal: Path | None) -> None:
-    """Show how the game stands: the board, whose turn it is, what is awaited.
+    """Show the board, whose turn it is and what is awaited.
 
     Examples:
       referee status

@@ -67,13 +67,13 @@ def seeing_options(command: Command) -> Command:
     return command
 
 
-def read_pairs(options: Sequence[str]) -> dict[str, OptionValue]:
-    """Read ``name=value`` texts; raises click's BadParameter for another form or a name given twice."""
+def read_pairs(options: Sequence[str], example: str = "side_by_side=false") -> dict[str, OptionValue]:
+    """Read texts such as ``example``; raises click's BadParameter for another form or a name given twice."""
     pairs: dict[str, OptionValue] = {}
     for text in options:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
-            raise click.BadParameter(f"{text!r} is not of the form name=value, such as side_by_side=false")
+            raise click.BadParameter(f"{text!r} is not of the form name=value, such as {example}")
         if name.strip() in pairs:
             raise click.BadParameter(f"{name.strip()} is given twice")
         pairs[name.strip()] = value.strip()

@@ -123,7 +123,9 @@ def _replay_journal(
         if evidence is not None:
             written = write_evidence(journal, events, evidence)
             kept = sum(picture.path is not None for picture in written)
-            console.print(f"{kept} pictures in {evidence}, {len(written) - kept} no longer kept", markup=False)
+            console.print(
+                f"{counted(kept, 'picture')} in {evidence}, {len(written) - kept} no longer kept", markup=False
+            )
 
 
 @click.command(cls=ExampleCommand)

@@ -100,7 +100,7 @@ def play_command(
     hints = context.configuration().settings.hints
     best = Strength(strength or (Strength.STRONG.value if hints.strength == "none" else hints.strength))
     seconds = seconds or hints.seconds
-    programs = read_players(game, _texts(players), seconds, best, time.monotonic)
+    programs = read_players(game, _texts(players, "teal=fair"), seconds, best, time.monotonic)
     file = GameFile(record_file, utc_now, click.echo)
     has_own_start = bool(options or position or load or record_file or no_record or is_new)
     is_played_by_people = len(programs) < len(game.players)
@@ -195,14 +195,14 @@ def _playing(so_far: GameSoFar) -> list[str]:
     return [str(each.player) for each in said if each.kind == RESIGN]
 
 
-def _texts(pairs: tuple[str, ...]) -> dict[str, str]:
-    return {side: str(what) for side, what in read_pairs(pairs).items()}
+def _texts(pairs: tuple[str, ...], example: str) -> dict[str, str]:
+    return {side: str(what) for side, what in read_pairs(pairs, example).items()}
 
 
 def _tags(game: Game[Any, Any], names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """The record's tags: the date, and who plays under which name."""
     tags = [("Date", f"{utc_now():%Y-%m-%d}")]
-    for side, name in _texts(names).items():
+    for side, name in _texts(names, "gold=Ann").items():
         if side.lower() not in game.players:
             raise click.BadParameter(f"{game.name} has no player {side!r}; it has {', '.join(game.players)}")
         if not name.isprintable():

@@ -56,6 +56,7 @@ def test_no_command_is_wrong_usage(run: Run) -> None:
         (["perft", "deblockle", "--depth", "1", "--option", "a=1", "--option", "a=2"], "a is given twice"),
         (["perft", "deblockle", "--depth", "1", "--position", "x", "--option", "blocks_gold=1"], "not both"),
         (["new", "--player", "red=Ann"], "no player 'red'; it has gold, teal"),
+        (["new", "--player", "Ann"], "'Ann' is not of the form name=value, such as gold=Ann"),
         (["calibrate", "nowhere.jpg", "also-nowhere.jpg", "--out", "c.json"], "no file or folder 'nowhere.jpg'"),
     ],
 )
@@ -72,6 +73,8 @@ def test_wrong_usage_is_one_line_and_code_2(run: Run, arguments: list[str], mess
     [
         (["--config", "no.toml", "config"], 3, "there is no settings file"),
         (["perft", "chess", "--depth", "1"], 4, "no game is called 'chess'"),
+        (["new", "chess"], 4, "error: no game is called 'chess'; there are: blockade, "),
+        (["watch", "--game", "chess"], 3, 'error: --game: game.name is "chess"'),
         (["perft", "deblockle", "--depth", "1", "--option", "blocks_gold=9"], 4, "blocks_gold is '9'"),
         (["perft", "deblockle", "--depth", "1", "--position", "rubbish"], 4, "rubbish"),
         (["perft", "deblockle", "--depth", "1", "--roll", "4,1"], 4, "Deblockle has no dice; leave it out"),
@@ -92,9 +95,19 @@ def test_errors_are_one_line_with_the_documented_code(run: Run, arguments: list[
     assert "Traceback" not in result.stderr
 
 
-def test_debug_shows_the_traceback(run: Run) -> None:
+def test_debug_shows_the_traceback_and_ends_with_the_same_code(run: Run) -> None:
     result = run("--debug", "perft", "chess", "--depth", "1")
-    assert isinstance(result.exception, LookupError)
+    assert result.exit_code == 4
+    assert "Traceback" in result.stderr
+    assert "referee: error: no game is called 'chess'" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["print", "lights", "firmware", "sheet"])
+def test_a_group_alone_prints_its_help_plainly(run: Run, name: str) -> None:
+    result = run(name)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"Usage: referee {name} ")
+    assert "error:" not in result.stderr
 
 
 def test_every_error_of_ours_has_a_code() -> None:

@@ -144,6 +144,8 @@ def parts(*changes: tuple[str, str]) -> str:
 def test_dice_and_tiles_of_number_drop_are_checked_and_shown(run):
     of_it = ("--game", "number-drop")
     assert run("sheet", "new", *of_it).output == load("number-drop").sheet_file.text()
+    advice = run("sheet", "new", *of_it, "--output", "copy.json").output.partition("referee ")[2]
+    assert run(*advice.split()).output.startswith("copy.json is good for number-drop")
     shown = run("sheet", "show", *of_it).output
     assert "die 1: 1 * 3 4 5 7\n" in shown
     assert "shape die: I O T L S *" in shown
