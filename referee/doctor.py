@@ -114,7 +114,7 @@ def examine(load: Callable[[], Configuration], now: datetime, machine: Machine |
     try:
         configuration = load()
     except ConfigError as error:
-        yield Finding.fault("settings", str(error), "correct the file; `referee config --example` shows every setting")
+        yield Finding.fault("settings", str(error), "correct it; `referee config --example` shows every setting")
         configuration = Configuration(Settings(), None, {})
     else:
         found = configuration.file or "no file, all defaults"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -22,7 +23,7 @@ from engine.errors import EngineError, OptionError
 from hardware.errors import HardwareError
 from referee.errors import ConfigError
 from referee.settings.conversions import button_settings, pins, sensor_pins, table_options
-from referee.settings.sections import Settings
+from referee.settings.sections import Settings, allowed_text
 from referee.settings.sources import SECTION_SEPARATOR, Source, find_file, nearest_source, read_environment, read_file
 
 __all__ = ["Configuration", "Settings", "load"]
@@ -89,15 +90,19 @@ def load(
     try:
         settings = Settings.model_validate(values)
     except ValidationError as error:
-        raise ConfigError("\n".join(_explain(fault, sources, file) for fault in error.errors())) from error
+        raise ConfigError("\n".join(_explain(found, sources, file) for found in _by_setting(error))) from error
     found = list(problems(settings, sources))
     if found:
         raise ConfigError("\n".join(found))
     return Configuration(settings.placed(bases, folder, environment), file, sources)
 
 
+_FLAGS = {"game.name": "--game", "camera.source": "--camera", "lights.strip_lights": "--lights"}
+"""The flags that are not called like the setting they outrank."""
+
+
 def _flag_of(name: str) -> str:
-    return "--" + name.partition(SECTION_SEPARATOR)[2].replace("_", "-")
+    return _FLAGS.get(name) or "--" + name.partition(SECTION_SEPARATOR)[2].replace("_", "-")
 
 
 def _split_list(section: str, key: str, text: str) -> object:
@@ -108,12 +113,37 @@ def _split_list(section: str, key: str, text: str) -> object:
     return text
 
 
-def _explain(fault: ErrorDetails, sources: Mapping[str, Source], file: Path | None) -> str:
-    location = [str(part) for part in fault["loc"]]
+_ALTERNATIVES = {"bool", "int", "str", "[key]"}
+"""What pydantic puts behind the name of a setting that may be of several kinds, or behind a wrong key."""
+
+_KINDS = {
+    "bool": "true or false",
+    "int": "a whole number",
+    "float": "a number",
+    "string": "text in quotes",
+    "path": "the name of a file, in quotes",
+}
+"""What a setting takes in words, by the first word of pydantic's error type."""
+
+
+def _by_setting(error: ValidationError) -> Iterator[tuple[list[str], list[ErrorDetails]]]:
+    """Give the location of each wrong setting, and its faults: one for each kind it could have been."""
+
+    def location_of(fault: ErrorDetails) -> list[str]:
+        parts = [str(part) for part in fault["loc"]]
+        return parts[:-1] if len(parts) > 2 and parts[-1] in _ALTERNATIVES else parts
+
+    for location, faults in groupby(error.errors(), location_of):
+        yield location, list(faults)
+
+
+def _explain(found: tuple[list[str], list[ErrorDetails]], sources: Mapping[str, Source], file: Path | None) -> str:
+    location, faults = found
+    fault = faults[0]
     name = SECTION_SEPARATOR.join(location)
     source = nearest_source(location, sources) or Source("file", str(file), None)
     where = f"{source}: " if source.detail else ""
-    got = as_toml(fault["input"]) if isinstance(fault["input"], str | int | float | list | dict) else "nothing"
+    got = as_toml(fault["input"])
     if fault["type"] == "extra_forbidden":
         allowed = _names_beside(location)
         return f"{where}there is no setting {name}{did_you_mean(location[-1], allowed)}; known: {', '.join(allowed)}"
@@ -121,9 +151,24 @@ def _explain(fault: ErrorDetails, sources: Mapping[str, Source], file: Path | No
     if expected is not None:
         choices = [str(choice) for choice in _choices(location)]
         return f"{where}{name} is {got}; expected {expected}{did_you_mean(str(fault['input']), choices)}"
-    message = fault["msg"]
-    message = message.removeprefix("Value error, ")
-    return f"{where}{name} is {got}; {message[:1].lower()}{message[1:]}"
+    return f"{where}{name} is {got}; expected {' or '.join(_wanted(location, fault) for fault in faults)}"
+
+
+def _wanted(location: list[str], fault: ErrorDetails) -> str:
+    """Say what a setting takes, such as ``a whole number, 160 to 8192``."""
+    kind = fault["type"].partition("_")[0]
+    if kind == "model":
+        return f"settings below [{location[0]}]"
+    section, key = Settings.model_fields[location[0]].annotation, location[1]
+    assert isinstance(section, type)
+    assert issubclass(section, BaseModel)
+    if kind == "tuple":
+        return f"a list, such as {as_toml([fault['input']])}"
+    if kind == "dict":
+        return f"a table, such as {as_toml((section.model_fields[key].examples or [{}])[0])}"
+    allowed = allowed_text(section.model_json_schema()["properties"][key])
+    words = _KINDS.get(kind, "")
+    return words if allowed == words or not allowed else f"{words}, {allowed}".removeprefix(", ")
 
 
 def _names_beside(location: list[str]) -> list[str]:

@@ -112,7 +112,9 @@ class CameraSection(Section):
     """The camera above the table."""
 
     source: str = Field(
-        default="0", description="A number (the n-th camera), a device, a video file or a folder of pictures."
+        default="0",
+        coerce_numbers_to_str=True,
+        description="A number (the n-th camera), a device, a video file or a folder of pictures.",
     )
     calibration: Path | None = Field(
         default=None,

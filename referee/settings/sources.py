@@ -17,6 +17,10 @@ FILE_VARIABLE = "REFEREE_CONFIG"
 VARIABLE_PREFIX = "REFEREE_"
 SECTION_SEPARATOR = "."
 
+_OTHER_VARIABLES = (FILE_VARIABLE, f"{VARIABLE_PREFIX}DEBUG")
+_TESTS_PREFIX = f"{VARIABLE_PREFIX}REAL_"
+"""How the variables begin that name an owner's hardware to the tests; they are no settings."""
+
 
 @dataclass(frozen=True)
 class Source:
@@ -116,18 +120,24 @@ def read_environment(
 ) -> Iterator[tuple[str, str, str]]:
     """Give (``section.key``, text, variable) for each variable such as ``REFEREE_TURN_REST_S``, in name order.
 
-    Raises ConfigError for a variable of one of our sections that names no setting.
+    Raises ConfigError for a variable with our prefix that names no setting.
     """
     known = {
         f"{VARIABLE_PREFIX}{section}_{key}".upper(): f"{section}{SECTION_SEPARATOR}{key}"
         for section, keys in sections.items()
         for key in keys
     }
-    prefixes = tuple(f"{VARIABLE_PREFIX}{section}_".upper() for section in sections)
     for variable in sorted(environment):
         if variable in known:
             yield known[variable], environment[variable], variable
-        elif variable.startswith(prefixes):
-            near = nearest(variable, known)
-            hint = f"did you mean {near}?" if near else f"known: {', '.join(sorted(known))}"
+        elif (
+            variable.startswith(VARIABLE_PREFIX)
+            and variable not in _OTHER_VARIABLES
+            and not variable.startswith(_TESTS_PREFIX)
+        ):
+            names = [name.removeprefix(VARIABLE_PREFIX) for name in (*known, *_OTHER_VARIABLES)]
+            near = nearest(variable.removeprefix(VARIABLE_PREFIX), names)
+            hint = (
+                f"did you mean {VARIABLE_PREFIX}{near}?" if near else "`referee config --example` shows every setting"
+            )
             raise ConfigError(f"${variable} names no setting; {hint}")

@@ -137,9 +137,20 @@ def test_paths_in_the_file_are_relative_to_the_file(tmp_path: Path) -> None:
             r":2: there is no setting turn\.rest \(did you mean rest_s\?\); known: end, rest_s, margin",
         ),
         ("[trun]\nrest_s = 3\n", r":1: there is no setting trun \(did you mean turn\?\)"),
-        ("[camera]\nwidth_px = 3\n", r":2: camera\.width_px is 3; input should be greater than or equal to 160"),
-        ('[camera]\n# wide\nwidth_px = "wide"\n', r':3: camera\.width_px is "wide"; input should be a valid integer'),
-        ("turn = 3\n", r":1: turn is 3; "),
+        ("[camera]\nwidth_px = 3\n", r":2: camera\.width_px is 3; expected 160 to 8192"),
+        (
+            '[camera]\n# wide\nwidth_px = "wide"\n',
+            r':3: camera\.width_px is "wide"; expected a whole number, 160 to 8192$',
+        ),
+        ("turn = 3\n", r":1: turn is 3; expected settings below \[turn\]$"),
+        ('[lights]\ndrivers = "gpio"\n', r':2: lights\.drivers is "gpio"; expected a list, such as \["gpio"\]$'),
+        ("[lights]\nplace_pins = 3\n", r"place_pins is 3; expected a table, such as \{d2 = 5, d6 = 6\}$"),
+        ("[lights]\nbuzzer_pin = 1.5\n", r"buzzer_pin is 1\.5; expected a whole number or text in quotes$"),
+        ('[lights]\nbell = "perhaps"\n', r'bell is "perhaps"; expected true or false$'),
+        ("[lights]\nbutton_pins = {go = 5}\n", r"button_pins\.go is \"go\"; expected 'end turn', 'hint'"),
+        ("[camera]\nsource = true\n", r"camera\.source is true; expected text in quotes$"),
+        ("[camera]\ncalibration = 2026-11-21\n", r"is \"2026-11-21\"; expected the name of a file, in quotes$"),
+        ("[game]\noptions = {a = 1.5}\n", r"a is 1\.5; expected true or false or a whole number or text in quotes$"),
         (
             '[lights]\ndrivers = [\n  "terminal",\n  "gpoi",\n]\n',
             r':2: lights\.drivers\.1 is "gpoi"; .*\(did you mean gpio\?\)',
@@ -160,7 +171,7 @@ def test_paths_in_the_file_are_relative_to_the_file(tmp_path: Path) -> None:
         ('[sensors]\nsource = "board"\neyes = "bath"\n', r':3: sensors\.eyes is "bath"; .*\(did you mean both\?\)'),
         (
             "[sensors]\nfalse_open = 0.5\n",
-            r":2: sensors\.false_open is 0\.5; input should be less than or equal to 0\.2",
+            r":2: sensors\.false_open is 0\.5; expected 0\.001 to 0\.2$",
         ),
         ('[game]\nname = "debockle"\n', r':2: game\.name is "debockle"; .*did you mean \'deblockle\''),
         ("[game]\noptions = {blocks_gould = 2}\n", r":2: game\.options: .*did you mean \'blocks_gold\'"),
@@ -177,7 +188,7 @@ def test_a_wrong_value_is_named_with_its_line_and_what_is_allowed(folder: Path, 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[lights]\ndebounce_ms = 0\n", r":2: lights.debounce_ms is 0; input should be greater than 0"),
+        ("[lights]\ndebounce_ms = 0\n", r":2: lights.debounce_ms is 0; expected a number above 0, up to 1000$"),
         (
             "[lights]\ndebounce_ms = 500\nlong_press_s = 0.4\n",
             r":3: lights.long_press_s is 0.4; expected more seconds than lights.debounce_ms, which is 500 ms",
@@ -216,7 +227,17 @@ def test_a_wrong_variable_is_named(folder: Path) -> None:
         load_text(folder, "", REFEREE_TURN_END="x")
     with pytest.raises(ConfigError, match=r"\$REFEREE_TURN_ENDS names no setting; did you mean REFEREE_TURN_END\?"):
         load_text(folder, "", REFEREE_TURN_ENDS="rest")
-    load_text(folder, "", REFEREE_DEBUG="1")
+    with pytest.raises(
+        ConfigError, match=r"\$REFEREE_CAMRA_SOURCE names no setting; did you mean REFEREE_CAMERA_SOURCE"
+    ):
+        load_text(folder, "", REFEREE_CAMRA_SOURCE="0")
+    with pytest.raises(ConfigError, match=r"\$REFEREE_QQ names no setting; `referee config --example` shows"):
+        load_text(folder, "", REFEREE_QQ="0")
+    load_text(folder, "", REFEREE_DEBUG="1", REFEREE_REAL_WLED="wled.local")
+
+
+def test_the_first_camera_may_be_a_number(folder: Path) -> None:
+    assert load_text(folder, "[camera]\nsource = 0\n").settings.camera.source == "0"
 
 
 def test_a_file_that_is_no_text_or_a_folder_is_named(folder: Path) -> None:
