@@ -2,7 +2,8 @@
 
 Once located, only small windows around the expected markers are searched. Their corners are averaged over frames.
 A hand over markers changes nothing as long as those in sight stay where they were; markers that moved together mean
-that the camera or the table moved; one that moved alone was pushed, and is left out.
+that the camera or the table moved; one that moved alone was pushed, and is left out. A sheet of paper is pushed about
+while people write, so nothing is said of it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from vision.errors import NotLocatedError
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CameraModel, Pose, project
+from vision.layout.pieces import Ink
 from vision.layout.table import TableLayout
 from vision.locating.location import TableLocation, check_size, is_sharp, locate, located_from
 from vision.locating.markers import FoundBy, Marker, MarkerDetector, seen_again
@@ -80,6 +82,7 @@ class TableTracker:
     def __init__(self, camera: CameraModel, layout: TableLayout, *, hold_s: float = 10.0) -> None:
         self._camera, self._layout, self._hold_s = camera, layout, hold_s
         self._finder = MarkerDetector(layout.markers.dictionary)
+        self._is_sheet = isinstance(layout.surfaces[0].pieces, Ink)
         self._located: TableLocation | None = None
         self._corners: dict[int, deque[FloatArray]] = {}
         self._pushed: set[int] = set()
@@ -99,9 +102,12 @@ class TableTracker:
             return self._begin(locate(grey, self._camera, self._layout), frame, ())
         seen = self._seen_in_windows(grey, self._located.pose)
         still = {marker_id: marker for marker_id, marker in seen.items() if self._rests(marker)}
-        moved = set(seen) - set(still)
-        if len(still) >= 2 or (still and not moved):
-            return self._stay(grey, still, moved, frame)
+        covered = {
+            marker_id for marker_id, marker in seen.items() if marker_id not in still and self._half_covered(marker)
+        }
+        moved = set(seen) - set(still) - covered
+        if len(still) >= 2 or ((still or covered) and not moved):
+            return self._stay(grey, still, covered, moved, frame)
         return self._search(grey, frame, still)
 
     def _begin(self, located: TableLocation, frame: Frame, notices: tuple[str, ...]) -> TrackedTable:
@@ -119,7 +125,9 @@ class TableTracker:
             notices=notices + self._news(located.notices),
         )
 
-    def _stay(self, grey: Image, still: Mapping[int, Marker], moved: set[int], frame: Frame) -> TrackedTable:
+    def _stay(
+        self, grey: Image, still: Mapping[int, Marker], covered: set[int], moved: set[int], frame: Frame
+    ) -> TrackedTable:
         """Nothing moved but perhaps a pushed marker: average the corners and fit again."""
         before = self._before()
         self._seen_at_s = frame.time_s
@@ -143,14 +151,14 @@ class TableTracker:
         ]
         fit = fit_from(self._camera, self._layout.markers, before.pose, averaged)
         uncertain = before.uncertain and len(averaged) < 2
-        ids_seen = tuple(sorted(set(still) | moved))
+        ids_seen = tuple(sorted(set(still) | covered | moved))
         self._located = located_from(fit, self._camera, self._layout, ids_seen, uncertain=uncertain)
         notices += self._came_to_rest()
         return TrackedTable(
             self._located,
-            tuple(sorted(still)),
+            tuple(sorted(set(still) | covered)),
             max((len(rows) for rows in self._corners.values()), default=1),
-            notices=tuple(notices) + self._news(self._located.notices),
+            notices=(() if self._is_sheet else tuple(notices)) + self._news(self._located.notices),
         )
 
     def _to_measure(self, still: Mapping[int, Marker], sequence: int) -> list[Marker]:
@@ -163,7 +171,7 @@ class TableTracker:
         if new:
             return new
         in_turn = sorted(still)
-        return [still[in_turn[sequence % len(in_turn)]]]
+        return [still[in_turn[sequence % len(in_turn)]]] if in_turn else []
 
     def _came_to_rest(self) -> list[str]:
         if self._moved_from is None:
@@ -218,14 +226,22 @@ class TableTracker:
 
     def _rests(self, marker: Marker) -> bool:
         """Whether a marker is where it was, or, not seen before, where the pose puts it."""
-        rows = self._corners.get(marker.marker_id)
-        if rows is not None:
-            usual = np.median(np.stack(list(rows)), axis=0).mean(axis=0)
-            return bool(np.linalg.norm(marker.centre_px - usual) < _SETTINGS.moved_px)
-        expected = project(self._camera, self._before().pose, self._layout.markers.corners_mm(marker.marker_id)).mean(
-            axis=0
-        )
-        return bool(np.linalg.norm(marker.centre_px - expected) < agreement_px(self._layout.markers, marker))
+        known = marker.marker_id in self._corners
+        within_px = _SETTINGS.moved_px if known else agreement_px(self._layout.markers, marker)
+        usual_px = self._usual_corners_px(marker.marker_id).mean(axis=0)
+        return bool(np.linalg.norm(marker.centre_px - usual_px) < within_px)
+
+    def _half_covered(self, marker: Marker) -> bool:
+        """Whether two of its corners rest: nothing rigid moves about two points, so a hand shifts the other two."""
+        apart_px = np.linalg.norm(marker.corners_px - self._usual_corners_px(marker.marker_id), axis=1)
+        return int((apart_px < _SETTINGS.moved_px).sum()) >= 2
+
+    def _usual_corners_px(self, marker_id: int) -> FloatArray:
+        """Where a marker's corners are on average, or, not seen before, where the pose puts them; shape (4, 2)."""
+        rows = self._corners.get(marker_id)
+        if rows is None:
+            return project(self._camera, self._before().pose, self._layout.markers.corners_mm(marker_id))
+        return np.asarray(np.median(np.stack(list(rows)), axis=0), dtype=np.float64)
 
     def _seen_in_windows(self, grey: Image, pose: Pose) -> dict[int, Marker]:
         expected = {

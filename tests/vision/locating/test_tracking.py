@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import cv2
 import numpy as np
 import pytest
 
 from vision.errors import CalibrationError, NotLocatedError
 from vision.frame import Frame
 from vision.geometry import project
+from vision.layout.pieces import Ink
 from vision.locating.tracking import TableTracker
 
 
@@ -99,6 +103,39 @@ def test_a_pushed_marker_is_told_from_a_moved_camera(feed, render_table, camera,
     back = feed(render_table(pose, seed=4))
     assert back.notices == ("marker 2 is back in its place",)
     assert set(back.ids_in_sight) == {0, 1, 2, 3}
+
+
+def covered(picture, camera, layout, pose, marker_id, reach_mm, tone):
+    """The picture with a flat hand over a strip of a marker's left side and of the table beside it."""
+    left, top, z = layout.markers.corners_mm(marker_id)[0]
+    strip = [[left - 30, top + 3], [left + reach_mm, top + 3], [left + reach_mm, top - 33], [left - 30, top - 33]]
+    outline = project(camera, pose, np.array([[x, y, z] for x, y in strip]))
+    return cv2.fillPoly(picture.copy(), [np.rint(outline).astype(np.int32)], (tone,) * 3)
+
+
+@pytest.mark.parametrize("tone", [20, 90, 200])
+def test_a_half_covered_marker_was_not_moved(feed, render_table, camera, layout, pose, tone):
+    for seed in range(2):
+        feed(render_table(pose, seed=seed))
+    picture = render_table(pose, seed=3)
+    for reach_mm in np.arange(-2.0, 8.0, 1.0):
+        result = feed(covered(picture, camera, layout, pose, 0, reach_mm, tone))
+        assert not result.notices
+        assert not result.moving
+        assert off_px(camera, layout, result.pose, pose) < 0.5
+    assert not feed(render_table(pose, seed=4)).notices
+
+
+def test_a_sheet_is_followed_without_a_word(render_table, camera, layout, pose_looking_from):
+    sheet = replace(layout, surfaces=(replace(layout.board, pieces=Ink()),))
+    tracker = TableTracker(camera, sheet)
+    before, after = pose_looking_from((60.0, -330.0, 700.0)), pose_looking_from((66.0, -330.0, 700.0), (6.0, 0.0, 0.0))
+    pictures = [render_table(before), render_table(after, seed=2), render_table(after, seed=3)]
+    pictures.append(render_table(after, moved={2: (14.0, 0.0)}, seed=4))
+    results = [tracker.update(Frame(picture, float(at_s), at_s)) for at_s, picture in enumerate(pictures)]
+    assert [result.moving for result in results] == [False, True, False, False]
+    assert not any(result.notices for result in results)
+    assert all(off_px(camera, layout, result.pose, after) < 0.5 for result in results[1:])
 
 
 def test_markers_uncovered_later_join_without_a_notice(feed, render_table, camera, layout, pose):
