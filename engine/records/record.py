@@ -29,6 +29,7 @@ from engine.records.record_text import (
 from engine.registry import load
 from engine.support.chance import format_roll
 from engine.support.players import REPETITION, format_announcement, parse_announcement
+from engine.support.repetition import NOTHING_SEEN, SEEN
 from engine.support.repetition import digest as text_digest
 
 __all__ = [
@@ -144,7 +145,7 @@ def replay(record: Record) -> Replay:
     """
     game = load(record.game)
     try:
-        state = game.notation.parse_state(record.start)
+        state = game.notation.parse_state(_start_text(record))
     except UnreadableError as error:
         raise UnreadableError(f"the tag Start can't be read: {error}") from error
     states: list[Any] = [state]
@@ -160,6 +161,13 @@ def replay(record: Record) -> Replay:
     _check_end(game, record, state, outcome)
     turns = tuple(step for step, entry in zip(steps, record.entries, strict=True) if isinstance(entry, PlayedTurn))
     return Replay(tuple(states), tuple(steps), turns, outcome)
+
+
+def _start_text(record: Record) -> str:
+    """A record's start. Where positions are counted but it names no counts, it was written with none."""
+    words = record.start.split()
+    counts = "repetition_draw=true" in words and not any(word.startswith(f"{SEEN}=") for word in words)
+    return f"{record.start} {NOTHING_SEEN}" if counts else record.start
 
 
 @contextmanager

@@ -15,7 +15,10 @@ CLAIMED_FROM = 3
 SEEN = "seen"
 """The name that counts go by in a state's text."""
 
-COUNTS_EXPECTED = f"{SEEN}=COUNT*DIGEST,… with 16 hexadecimal digits each, none twice"
+NOTHING_SEEN = f"{SEEN}=none"
+"""Says that no position was counted yet, not even the one that is described."""
+
+COUNTS_EXPECTED = f"{SEEN}=COUNT*DIGEST,… with 16 hexadecimal digits each, none twice, or {NOTHING_SEEN}"
 
 _COUNTED = re.compile(r"([1-9][0-9]{0,8})\*([0-9a-f]{16})")
 
@@ -44,6 +47,8 @@ def format_counts(counts: Counts) -> Iterable[str]:
 
 def read_counts(value: str) -> Counts | None:
     """Read what stands behind ``seen=``, ``None`` where it can't be read or a digest comes twice."""
+    if f"{SEEN}={value}" == NOTHING_SEEN:
+        return ()
     matches = [_COUNTED.fullmatch(entry) for entry in value.split(",")]
     counts = [(match[2], int(match[1])) for match in matches if match]
     if len(counts) != len(matches) or len(dict(counts)) != len(counts):

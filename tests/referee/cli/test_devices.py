@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from rich.console import Console
 
 from firmware_bridge.errors import PortMissingError
+from firmware_bridge.firmware.core.device import DEFAULT_DEBOUNCE_MS
 from firmware_bridge.pin_maps.file import parse_pin_map
 from hardware.grid import PlaceGrid
 from hardware.lights.light_map import read_light_map
@@ -27,6 +28,7 @@ from referee.mapping.lights import LightMapOptions, every_signal, map_lights, sh
 from referee.mapping.sensors import SensorMapOptions, board_of_sensors, map_sensors, show_sensors
 from referee.sensing.values import SensorSnapshot
 from referee.wiring.sensor_map import SensorMap, load_sensor_map, save_sensor_map
+from simulator.microcontroller.board import MOST_BOUNCE_S
 from simulator.microcontroller.microcontroller import VirtualMicrocontroller
 from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import Scene, Setting
@@ -258,6 +260,8 @@ def test_by_switch_and_a_board_that_is_unplugged_meanwhile(table: Plugged, conso
 
 def test_what_the_switches_feel_is_shown(table: Plugged, console: Console, heard: Heard) -> None:
     table.device.set_switch(1, True)
+    settled_s = time.monotonic() + MOST_BOUNCE_S + 2 * DEFAULT_DEBOUNCE_MS / 1000
+    assert table.device.wait_for(lambda: time.monotonic() > settled_s)
     settings = table.settings()
     save_sensor_map(SensorMap({"a1": 0, "d4": 1}, 3), table.folder / "sensors.toml")
     assert show_sensors(settings, console, once=True) == 0

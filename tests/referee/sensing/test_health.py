@@ -239,7 +239,11 @@ def test_a_disk_that_fails_is_said_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("[]", "no record of sensors"), ("{", "is damaged"), ('{"a1": {"out": "eaten"}}', "is damaged .*under a1")],
+    [
+        ("[]", "is not the referee's record of sensors"),
+        ("{", "is damaged"),
+        ('{"a1": {"out": "eaten"}}', "is damaged .*under a1"),
+    ],
 )
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "journal.sensors.json"

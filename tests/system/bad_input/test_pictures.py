@@ -79,7 +79,7 @@ def test_a_spoiled_picture_between_two_turns(
     assert message.format(path=pictures / "1.jpg") in spoken
     assert "accepted" in line_of(lines, "2.jpg")
     told = run("replay", "game.sqlite").stdout
-    assert "1 turns, 3 events, each follows from those before; the game is open." in told
+    assert "1 turn, 3 events, all consistent; game in progress." in told
 
 
 def test_a_whole_film_ends(run: Run, game: Game) -> None:

@@ -320,3 +320,9 @@ def test_the_rules_in_short_say_what_the_options_change(options):
 def test_the_rules_of_no_such_option_are_not_told():
     with pytest.raises(OptionError, match="no option"):
         GAME.notation.summary({"bananas": 1})
+
+
+def test_a_position_says_that_nothing_was_counted_yet() -> None:
+    text = "gold b2:G.cross/north=slider f6:T.cross/north=slider removed=3,3 repetition_draw=true"
+    assert GAME.notation.parse_state(f"{text} seen=none").counts == ()
+    assert len(GAME.notation.parse_state(text).counts) == 1
