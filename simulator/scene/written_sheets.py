@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import cv2
 import numpy as np
@@ -15,8 +17,13 @@ DRAWN_PX = 48
 ROWS, COLUMNS = 5, 6
 AROUND = 1.0
 """Paper around the grid, in cells."""
+SCANNED = 0.6
+"""The share of sheets whose signs are scans, where there are any."""
 
 Cells = npt.NDArray[np.int64]
+Scans = Mapping[str, npt.NDArray[np.uint8]]
+"""Handwriting that was scanned: by sign, pictures (n, side, side) of what ink covers, 255 where it covers all."""
+NO_SCANS: Scans = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +92,20 @@ def _draw(cover: npt.NDArray[np.uint8], strokes: list[Stroke], middle: npt.NDArr
         cv2.polylines(cover, [points.reshape(-1, 1, 2)], False, 255, thick, cv2.LINE_AA, shift)
 
 
+def _paste(
+    cover: npt.NDArray[np.uint8], scan: npt.NDArray[np.uint8], middle: npt.NDArray[np.float64], rng: np.random.Generator
+) -> None:
+    """Put a scanned sign about a middle, in cells, as large as people write, on a mask of what ink covers."""
+    side = scan.shape[0]
+    scale = rng.uniform(0.55, 1.05) * DRAWN_PX / side
+    at = (middle + AROUND + rng.normal(0, 0.05, 2)) * DRAWN_PX
+    turn = cv2.getRotationMatrix2D((side / 2, side / 2), rng.normal(0, 5), scale)
+    turn[0, 2] += at[0] - side / 2
+    turn[1, 2] += at[1] - side / 2
+    size = (cover.shape[1], cover.shape[0])
+    np.maximum(cover, cv2.warpAffine(scan, turn, size, flags=cv2.INTER_LINEAR), out=cover)
+
+
 def _inked(
     sheet: npt.NDArray[np.float32],
     cover: npt.NDArray[np.uint8],
@@ -123,12 +144,16 @@ def _printed(rng: np.random.Generator) -> npt.NDArray[np.float32]:
     return sheet
 
 
-def written_sheet(rng: np.random.Generator, signs: tuple[str, ...], cell_px: int) -> WrittenSheet:
+def written_sheet(
+    rng: np.random.Generator, signs: tuple[str, ...], cell_px: int, scans: Scans = NO_SCANS
+) -> WrittenSheet:
     """A grid that one hand wrote in, or many, as a camera saw it, laid flat at so many pixels a cell.
 
-    ``signs`` are names in the order of their numbers: the first stands for nothing, the last for a blot.
+    ``signs`` are names in the order of their numbers: the first stands for nothing, the last for a blot. Signs that
+    ``scans`` has are taken from there on a share SCANNED of the sheets.
     """
     sheet = _printed(rng)
+    scanned = scans if scans and rng.random() < SCANNED else NO_SCANS
     hand = Hand(rng, rng.uniform(0.4, 1.5))
     by_many = rng.random() < 0.5
     written = np.zeros((ROWS, COLUMNS), dtype=np.int64)
@@ -147,7 +172,10 @@ def written_sheet(rng: np.random.Generator, signs: tuple[str, ...], cell_px: int
             strokes = hand.blot() if number == len(signs) - 1 else hand.sign(signs[number])
             middle = np.array([column + 0.5, row + 0.5])
             wide = width * rng.uniform(0.65, 1.5)
-            if rng.random() < 0.12:
+            scan = scanned.get(signs[number])
+            if scan is not None:
+                _paste(cover, scan[int(rng.integers(len(scan)))], middle, rng)
+            elif rng.random() < 0.12:
                 # another pen
                 other = np.zeros_like(cover)
                 _draw(other, strokes, middle, rng.uniform(0.028, 0.1))

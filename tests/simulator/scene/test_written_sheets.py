@@ -54,3 +54,15 @@ def test_signs_stay_near_their_cell(sign: str) -> None:
     for _ in range(10):
         assert all(np.abs(stroke).max() < 0.7 for stroke in hand.sign(sign))
     assert all(np.abs(stroke).max() < 0.8 for stroke in hand.blot())
+
+
+def test_signs_are_taken_from_scans_on_a_share_of_the_sheets() -> None:
+    """A scan that covers its cell is told from any stroke by how much of the cell is dark."""
+    scans = {"1": np.full((1, 28, 28), 255, dtype=np.uint8)}
+    dark = 0
+    for seed in range(12):
+        sheet = written_sheet(np.random.default_rng(seed), ("empty", "1", "blot"), 24, scans)
+        grey = sheet.flat.mean(axis=2)[12:-12, 12:-12].reshape(ROWS, 24, COLUMNS, 24)
+        ones = grey[:, 9:15, :, 9:15].max(axis=(1, 3))[sheet.signs == 1]
+        dark += bool((ones < 0.8 * grey.max()).all())
+    assert 4 <= dark <= 10
