@@ -125,7 +125,7 @@ def _factory(computer: Computer, pins: GpioPinMap | None) -> Iterator[Finding]:
         factory = computer.open_factory()
         header = factory.board_info
     except pin_errors() as error:
-        remedy = NO_PINS_REMEDY if NO_PINS_REMEDY not in str(error) else "see the message"
+        remedy = NO_PINS_REMEDY if NO_PINS_REMEDY not in str(error) else ""
         yield Finding("pins", Severity.FAULT if needed else Severity.NOTE, str(error), remedy)
         return
     yield Finding.ok("pins", f"{type(factory).__name__} drives the pins of a Pi {header.model}")

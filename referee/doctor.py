@@ -397,7 +397,7 @@ def check_sensors(configuration: Configuration) -> Iterator[Finding]:
     try:
         health = load_health(health_file(configuration.settings.journal.path))
     except ConfigError as error:
-        yield Finding.fault("sensors", str(error), "see the message")
+        yield Finding.fault("sensors", str(error), "")
         return
     for place, why in sensors_out(health).items():
         remedy = "look under the square; it comes back by itself once it is right, or by `referee sensors put-back`"

@@ -5,6 +5,17 @@ from __future__ import annotations
 
 def main() -> None:
     """Run the command ``referee`` with this process's arguments and exit with its code."""
+    import sys
+
+    try:
+        _run()
+    except KeyboardInterrupt:
+        # Ctrl-C while the libraries are still being loaded.
+        sys.stderr.write("referee: stopped\n")
+        sys.exit(130)
+
+
+def _run() -> None:
     import os
     import sys
     from functools import partial

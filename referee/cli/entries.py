@@ -189,11 +189,12 @@ def _seen_by(context: CommandContext, source: str) -> str:
 @click.command(cls=ExampleCommand)
 @click.argument("kind", metavar="KIND")
 @click.option("--player", metavar="SIDE", help="Who says so.  [default: whose turn it is]")
+@click.option("--yes", "is_sure", is_flag=True, help="Do not ask before a resignation or a draw.")
 @by_option
 @journal_option
 @click.pass_obj
 def announce_command(
-    context: CommandContext, kind: str, player: str | None, by: str | None, journal: Path | None
+    context: CommandContext, kind: str, player: str | None, is_sure: bool, by: str | None, journal: Path | None
 ) -> None:
     """Announce a resignation, an agreed draw or a claim.
 
@@ -203,8 +204,16 @@ def announce_command(
       referee announce resign --player gold
       referee announce draw
     """
+    from engine.support.players import DRAW, RESIGN
     from referee.commands.values import Announce
 
+    questions = {
+        RESIGN: f"{(_side(player) or 'the player to move').capitalize()} resigns. Are you sure?",
+        DRAW: "The game ends in a draw. Do all players accept?",
+    }
+    question = questions.get(kind.strip().lower())
+    if question is not None and not is_sure and sys.stdin.isatty():
+        click.confirm(question, abort=True)
     click.echo(submit(context, journal, Announce(kind, by or user_name(), _side(player))))
 
 

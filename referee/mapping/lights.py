@@ -22,7 +22,7 @@ from referee.mapping.dialogue import Ask, LightFinder, one_light_map, one_light_
 from referee.mapping.walks import LightWalk
 from referee.settings.configuration import Configuration
 from referee.settings.conversions import light_settings
-from referee.settings.table_layout import layout_for
+from referee.settings.table_layout import grid_of, layout_for
 from referee.wiring.devices import LinkedController, answering_controller, strip_sources
 from referee.wiring.plan import STRIP_DRIVERS, WiringPlan, wiring_plan
 from vision.calibration import load_calibration
@@ -110,7 +110,12 @@ def show_every_light(
         own = replace(pinned, drivers=tuple(name for name in pinned.drivers if name != "terminal"))
         sources += driver_sources(own, PlaceGrid(()), console)
         if not sources:
-            raise ConfigError(f"no lights are set; set drivers below [lights] to gpio or {', '.join(STRIP_DRIVERS)}")
+            # The words come with each signal anyway, so the terminal draws only where nothing else does.
+            sources = driver_sources(replace(pinned, captions=False), grid_of(tuple(game.places)), console)
+        if not sources:
+            raise ConfigError(
+                f"no lights are set; set drivers below [lights] to terminal, gpio, {', '.join(STRIP_DRIVERS)}"
+            )
         panel = stack.enter_context(LivePanel(Panel(sources, time.monotonic, failed, say), time.monotonic))
         lit = tuple(plan.light_map.places) if plan.light_map is not None else tuple(game.places)
         for signal in every_signal(lit):

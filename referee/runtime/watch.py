@@ -13,7 +13,7 @@ from typing import Any
 
 from rich.console import Console
 
-from common.phrases import listed
+from common.phrases import counted, listed
 from engine.api import Game, OptionValue
 from engine.options import read_options
 from engine.registry import load
@@ -25,7 +25,7 @@ from referee.commands.keyboard import KEYS_HELP, listen_to_keys
 from referee.commands.queue import CommandQueue
 from referee.errors import ConfigError
 from referee.hints.process import HintProcess
-from referee.journal import BufferedJournal, Journal
+from referee.journal import BufferedJournal, Journal, fold
 from referee.judge import JudgeSettings
 from referee.judge.verdict import Verdict
 from referee.rendering.report import DebugPictures, Report
@@ -49,7 +49,9 @@ _STOPPED = "What was accepted is in the journal; a recording starts from its beg
 
 
 def watch(options: WatchOptions, console: Console) -> int:
-    """Referee until the frames end or a person stops it; 0 when a game was refereed, 1 when none was ever set up.
+    """Referee until the frames end or a person stops it; 0 when a game was refereed and all of it is in the journal.
+
+    1 when none was ever set up, or when events could not be written.
 
     Every event is in the journal before it is printed. Raises the errors of what it opens: CameraError,
     CalibrationError, LayoutError, EnrolmentError, JournalError, FoldError, OptionError, UnknownGameError, and
@@ -80,10 +82,7 @@ def watch(options: WatchOptions, console: Console) -> int:
             )
         )
         if service.belief:
-            waits = waiting_signal(game, service.belief[0]).words
-            report.remark(
-                f"Game {journal.latest_game()} of {game.title} goes on. {waits} `referee new` begins another."
-            )
+            report.remark(_where_it_goes_on(game, service.belief[0], journal))
         elif options.is_live:
             report.remark("Waiting for the set-up.")
         pictures = _debug_pictures(options, layout, inputs.learning)
@@ -122,7 +121,15 @@ def watch(options: WatchOptions, console: Console) -> int:
         except KeyboardInterrupt:
             report.remark("Stopped. " + ("The same command goes on with the game." if options.is_live else _STOPPED))
         report.close()
-        return 0 if service.belief else 1
+    return 0 if service.belief and not journal.pending else 1
+
+
+def _where_it_goes_on(game: Game[Any, Any], state: Any, journal: BufferedJournal) -> str:
+    """Say which game goes on, how many turns were played, and what it waits for."""
+    number = journal.latest_game()
+    played = counted(len(fold(game, journal.events(number)).turns), "turn")
+    waits = waiting_signal(game, state).words + (" Waiting for the roll." if game.awaits_roll(state) else "")
+    return f"Game {number} of {game.title} goes on after {played}. {waits} `referee new` begins another."
 
 
 def _layout(options: WatchOptions, game: Game[Any, Any], settings: ServiceSettings) -> TableLayout:

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 from rich.console import Console
 
+from engine.registry import load
 from firmware_bridge.errors import PortMissingError
 from firmware_bridge.firmware.core.device import DEFAULT_DEBOUNCE_MS
 from firmware_bridge.pin_maps.file import parse_pin_map
@@ -181,7 +182,7 @@ def test_a_port_that_is_not_there_is_named_once(table: Plugged, console: Console
 
 
 def test_lights_that_are_set_nowhere(table: Plugged, console: Console) -> None:
-    bare = table.settings(base="")
+    bare = table.settings(base="[lights]\ndrivers = []\n")
     with pytest.raises(ConfigError, match="no strip of lights is set"):
         map_lights(bare, LightMapOptions(table.folder / "l.toml"), console, input)
     with pytest.raises(ConfigError, match="no lights are set"):
@@ -191,6 +192,18 @@ def test_lights_that_are_set_nowhere(table: Plugged, console: Console) -> None:
     wled = table.settings(base='[lights]\ndrivers = ["wled-network"]\nwled_host = "127.0.0.1"\n')
     with pytest.raises(ConfigError, match="how many lights does the strip have"):
         map_lights(wled, LightMapOptions(table.folder / "l.toml"), console, input)
+
+
+def test_the_terminal_shows_every_light_where_there_are_no_others(
+    table: Plugged, console: Console, heard: Heard
+) -> None:
+    places = load("deblockle").places
+    waited: list[float] = []
+    assert show_every_light(table.settings(base=""), 0.5, console, waited.append) == 0
+    signals = list(every_signal(tuple(places)))
+    assert waited == [0.5] * len(signals)
+    assert "a1" in heard.getvalue()
+    assert all(heard.getvalue().count(signal.words) == 1 for signal in signals)
 
 
 def test_everything_the_lights_say_is_shown_with_words(table: Plugged, console: Console, heard: Heard) -> None:

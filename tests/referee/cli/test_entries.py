@@ -64,6 +64,24 @@ def test_a_game_kept_by_text_alone(run: Run, harvest: None, tmp_path: Path) -> N
     assert run("turn", "keep").exit_code == 0
 
 
+def test_giving_up_and_draws_are_asked_about_at_a_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("new", "deblockle")
+    turn = GAME.notation.format_turn(GAME.rules.legal_turns(GAME.rules.new())[0])
+    assert run("turn", turn).exit_code == 0
+    before = kinds()
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)
+    kept = run("announce", "resign", "--player", "gold", input="n\n")
+    assert "Gold resigns. Are you sure?" in kept.output
+    assert kept.exit_code != 0
+    assert "The game ends in a draw. Do all players accept?" in run("announce", "draw", input="n\n").output
+    assert kinds() == before
+    sure = run("announce", "resign", "--player", "gold", "--yes")
+    assert "Are you sure" not in sure.output
+    assert "Gold resigns. Teal wins" in sure.output
+    assert run("take-back").exit_code == 0
+    assert "Draw agreed" in run("announce", "draw", input="y\n").output
+
+
 def test_a_turn_the_rules_forbid_is_refused_with_the_reason(run: Run) -> None:
     run("new", "deblockle")
     turn = GAME.notation.format_turn(GAME.rules.legal_turns(GAME.rules.new())[0])

@@ -10,6 +10,8 @@ import click
 import cv2
 import pytest
 
+from common.findings import Finding
+from referee.cli import main
 from referee.cli.calibration import PAPERS
 from referee.cli.group import EXIT_CODES, exit_code_of
 from referee.cli.root import COMMANDS, root
@@ -100,6 +102,29 @@ def test_debug_shows_the_traceback_and_ends_with_the_same_code(run: Run) -> None
     assert result.exit_code == 4
     assert "Traceback" in result.stderr
     assert "referee: error: no game is called 'chess'" in result.stderr
+
+
+def test_ctrl_c_while_libraries_are_loaded_shows_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(**_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(root, "main", interrupted)
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "referee: stopped\n"
+
+
+def test_doctor_says_what_a_real_table_still_needs(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [Finding.note("camera", "no camera is plugged in"), Finding.note("calibration", "none is set")]
+    monkeypatch.setattr("referee.doctor.examine", lambda *_: found)
+    result = run("doctor")
+    assert result.exit_code == 0
+    assert "A real table still needs a camera and a calibration.\n" in result.output
+    assert "All that was asked for" not in result.output
 
 
 @pytest.mark.parametrize("name", ["print", "lights", "firmware", "sheet"])

@@ -22,7 +22,7 @@ from hardware.factory import DriverSettings
 from hardware.lights.light_map import LightMap
 from referee.commands.keyboard import listen_to_keys
 from referee.commands.values import Press
-from referee.errors import ConfigError
+from referee.errors import ConfigError, JournalError
 from referee.journal import Journal
 from referee.journal.events import Event, Evidence
 from referee.runtime.watch import WatchOptions, watch
@@ -158,7 +158,7 @@ def test_stills_are_refereed_one_by_one_and_a_later_start_goes_on(
     code, output = watched(replace(options, frames=last, debug_images=None))
     lines = output.splitlines()
     assert code == 0
-    assert "goes on" in lines[0]
+    assert "Game 1 of Deblockle goes on after 1 turn. Teal to play. `referee new` begins another." in lines[0]
     assert any("unchanged" in line for line in lines)
     assert sum("cannot see" in line for line in lines) == 3
     assert read_kinds(tmp_path / "game.sqlite") == kinds
@@ -188,6 +188,25 @@ def test_learned_colours_are_on_the_disk_before_the_set_up_is(
     monkeypatch.setattr(Journal, "append", append)
     watched(options)
     assert kept["set up"] is True
+
+
+def test_events_that_could_not_be_written_make_it_fail(
+    options: WatchOptions, table_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_up = tmp_path / "set-up"
+    set_up.mkdir()
+    (set_up / "000.png").write_bytes((table_folder / "pictures" / "000.png").read_bytes())
+    plain = Journal.append
+
+    def append(self: Journal, event: Event, evidence: Sequence[Evidence] = ()) -> int:
+        if event.kind == "set up":
+            raise JournalError("the disk is full")
+        return plain(self, event, evidence)
+
+    monkeypatch.setattr(Journal, "append", append)
+    code, text = watched(replace(options, frames=set_up, debug_images=None))
+    assert code == 1
+    assert "1 events could not be written and are lost: the disk is full" in text
 
 
 def test_colours_that_cannot_be_kept_are_no_reason_to_stop(options: WatchOptions, tmp_path: Path) -> None:
