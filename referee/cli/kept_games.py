@@ -183,8 +183,7 @@ def resume(context: CommandContext, number: int, journal: Path | None) -> None:
     """
     from referee.errors import CorrectionError
     from referee.journal import fold
-    from referee.journal.events import STOPPED
-    from referee.session.event_records import KEPT_WHEN_RESUMED
+    from referee.journal.events import STATE_CHANGING, STOPPED
     from referee.session.execution import events_of_game
 
     with context.open_journal(journal, read_only=False) as opened:
@@ -196,7 +195,7 @@ def resume(context: CommandContext, number: int, journal: Path | None) -> None:
         if number == opened.latest_game() and not is_stopped:
             raise CorrectionError(f"game {number} is the last one; `referee watch` or `referee turn` goes on with it")
         for _, event in events:
-            if event.kind in KEPT_WHEN_RESUMED:
+            if event.kind in STATE_CHANGING:
                 # The time of a frame was another machine's start ago, and means nothing any more.
                 opened.append(replace(event, frame_time_s=None))
         latest = opened.latest_game() or 0

@@ -20,19 +20,8 @@ from referee.hints.advice import (
     hint_data,
     hint_text,
 )
-from referee.journal.events import Event, EventKind
+from referee.journal.events import STATE_CHANGING, Event, EventKind
 
-_CHANGING = frozenset(
-    {
-        EventKind.NEW_GAME,
-        EventKind.SET_UP,
-        EventKind.TURN,
-        EventKind.ROLLED,
-        EventKind.ANNOUNCED,
-        EventKind.CORRECTION,
-        EventKind.TAKE_BACK,
-    }
-)
 _MEANWHILE = "No hint: the table went on meanwhile; ask again."
 
 
@@ -87,7 +76,7 @@ def refused(game: Game[Any, Any], belief: Sequence[Any]) -> str:
 def given_before(events: Sequence[tuple[int, Event]]) -> Event | None:
     """Give the last hint that was given for the position as it is now."""
     for _, event in reversed(events):
-        if event.kind in _CHANGING:
+        if event.kind in STATE_CHANGING:
             return None
         if event.kind == EventKind.HINT_GIVEN:
             return event

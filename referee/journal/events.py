@@ -30,6 +30,19 @@ class EventKind(StrEnum):
     END = "end"
 
 
+STATE_CHANGING = frozenset(
+    {
+        EventKind.NEW_GAME,
+        EventKind.SET_UP,
+        EventKind.TURN,
+        EventKind.ROLLED,
+        EventKind.ANNOUNCED,
+        EventKind.CORRECTION,
+        EventKind.TAKE_BACK,
+    }
+)
+"""The events that the state is folded from; a game that is resumed keeps these."""
+
 STOPPED = "stopped before its end"
 """The reason of a game's end that is none: somebody stopped it, and may go on with it."""
 

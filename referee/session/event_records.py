@@ -32,20 +32,6 @@ def new_game_event(command: NewGame) -> Event:
     return Event(EventKind.NEW_GAME, data)
 
 
-KEPT_WHEN_RESUMED = frozenset(
-    {
-        EventKind.NEW_GAME,
-        EventKind.SET_UP,
-        EventKind.TURN,
-        EventKind.ROLLED,
-        EventKind.ANNOUNCED,
-        EventKind.CORRECTION,
-        EventKind.TAKE_BACK,
-    }
-)
-"""The events that make up a game, told again when an earlier one is gone on with; what was only said is left."""
-
-
 def agreed_start_event(game: Game[Any, Any], states: Sequence[Any], by: str) -> Event:
     """The pieces stand as the rules say, on a person's word."""
     return Event(
