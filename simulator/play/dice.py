@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import permutations
 
 from simulator.play.actions import Arrangement, Carries, Carry, Handler, pick
 from simulator.rendering.dice import dice_tray, die_side_mm
 from simulator.scene.pieces import DiePose, PiecePose, changed
+from vision.layout.pieces import DicePieces
 
 _FROM_THE_RIM = 0.75
 """How far from the tray's rim a die's middle stays, in edges."""
@@ -15,8 +18,19 @@ _TOUCHED_MM = 1.5
 """How far a die that is touched is pushed, standard deviation."""
 _APART = 1.6
 """How far from each other the middles of dice stay, in edges, so that none leans on another."""
+_PIPS = "123456"
+"""The faces of a die with pips."""
 _MOST_TRIES = 1000
 """Throws after which a tray is taken to have no room: where half of it is free, one in two finds some."""
+
+
+def _values(dice: Sequence[DiePose], faces: Sequence[str]) -> tuple[int, ...]:
+    """Which side of each die is up when they show these faces, in order if they can; none where they can't at all."""
+    sides = [tuple(die.printed or _PIPS) for die in dice]
+    for order in permutations(faces) if len(dice) == len(faces) else ():
+        if all(face in has for face, has in zip(order, sides, strict=True)):
+            return tuple(has.index(face) + 1 for face, has in zip(order, sides, strict=True))
+    return ()
 
 
 class DiceThrower(Handler):
@@ -25,8 +39,13 @@ class DiceThrower(Handler):
     def dice_lying_about(self, dice: Mapping[str, str]) -> dict[str, PiecePose]:
         """Dice in the tray, given what each is called and its colour; none where the table has no tray."""
         lying: dict[str, PiecePose] = {}
-        for name, colour in () if dice_tray(self.layout) is None else dice.items():
-            lying[name] = self._thrown(colour, int(self._rng.integers(1, 7)), lying.values())
+        tray = dice_tray(self.layout)
+        if tray is None:
+            return lying
+        printed = DicePieces.on(tray).printed
+        for number, (name, colour) in enumerate(dice.items()):
+            thrown = self._thrown(colour, int(self._rng.integers(1, 7)), lying.values())
+            lying[name] = replace(thrown, printed=printed[number]) if printed else thrown
         return lying
 
     def in_tray(self, die: DiePose) -> bool:
@@ -54,14 +73,16 @@ class DiceThrower(Handler):
         )
 
     def throw_dice(self, standing: Arrangement, faces: Mapping[str, str]) -> Carries:
-        """Carry one die after the other to where it is thrown, with these faces up."""
+        """Carry one die after the other to where it is thrown, with these faces up, each on a die that has it.
+
+        No carries where there are no such dice.
+        """
+        dice = {name: die for name in faces if isinstance(die := standing.get(name), DiePose)}
         carries: list[Carry] = []
-        for name, face in faces.items():
-            die = standing.get(name)
-            if not isinstance(die, DiePose):
-                return ()
+        for (name, die), value in zip(dice.items(), _values(tuple(dice.values()), tuple(faces.values())), strict=False):
             lying = (piece for other, piece in standing.items() if isinstance(piece, DiePose) and other != name)
-            carries.append(Carry(name, name, self._thrown(die.colour, int(face), lying)))
+            thrown = self._thrown(die.colour, value, lying)
+            carries.append(Carry(name, name, replace(thrown, printed=die.printed)))
             standing = standing.after(carries[-1])
         return tuple(carries)
 

@@ -13,10 +13,12 @@ import numpy as np
 from common.places import EMPTY
 from simulator.play.actions import Arrangement, Carries, Carry, PlayArea, Slack, ViolationKind, pick
 from simulator.play.dice import DiceThrower
+from simulator.rendering.dice import dice_tray
 from simulator.scene.handwriting import Hand, Stroke, loop_around
 from simulator.scene.pieces import DiePose, InkPose, PenPose, PiecePose, changed
 from simulator.scene.sheets import LyingSheet, lying_sheets
 from vision.frame import FloatArray
+from vision.layout.pieces import DicePieces
 from vision.layout.table import TableLayout
 
 _CIRCLED = " circled"
@@ -57,7 +59,9 @@ class SheetHandler(DiceThrower):
         for player, sheet in self._sheets.items():
             x, y = _at(sheet, (-float(sheet.half_mm[0]) - _PEN_OUT_MM, sheet.surface.bounds_mm.near_mm))
             pieces[_pen(player)] = PenPose(x, y, self._pen_of(player), turned_deg=90.0 + sheet.turned_deg)
-        dice = dict.fromkeys(unnamed_dice(len(self._sheets)), "white")
+        tray = dice_tray(self.layout)
+        printed = () if tray is None else DicePieces.on(tray).printed
+        dice = dict.fromkeys(unnamed_dice(len(printed or self._sheets)), "white")
         return Arrangement({**pieces, **self.dice_lying_about(dice)})
 
     @abstractmethod
@@ -235,14 +239,6 @@ class NumberSheetHandler(SheetHandler):
     def _strokes(self, sheet: LyingSheet, place: str, look: str) -> Sequence[Stroke]:  # noqa: ARG002
         hand = self._hands[place.partition(".")[0]]
         return hand.sign("X" if look == "cross" else look.removeprefix("digit ").removesuffix(_CIRCLED))
-
-    def throw_dice(self, standing: Arrangement, faces: Mapping[str, str]) -> Carries:  # noqa: ARG002
-        """Nothing: the dice with digits and shapes are read out."""
-        return ()
-
-    def dice_lying_about(self, dice: Mapping[str, str]) -> dict[str, PiecePose]:  # noqa: ARG002
-        """None: they are thrown where nobody looks."""
-        return {}
 
 
 _SPACINGS = (0.1, 0.14, 0.22)

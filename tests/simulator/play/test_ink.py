@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,13 @@ from simulator.faults.players import FaultyPlayers, FaultySheetPlayers
 from simulator.play.actions import ActionKind, Arrangement
 from simulator.play.players import Habits
 from simulator.scene.pieces import DiePose, InkPose
+from vision.geometry import Rectangle
+from vision.layout.pieces import DicePieces
+from vision.layout.surfaces import Tray
 from vision.layout.table import default_layout
 
 WRITTEN = ("number-drop", "blokus-dice")
+DICE = ("1*3457", "12*456", "234*67", "123567", "IOTLS*")
 
 
 def players_of(name: str, seed: int = 1, players: int = 3) -> FaultyPlayers:
@@ -40,6 +45,22 @@ def test_what_is_written_is_what_the_rules_say(name: str) -> None:
     assert {action.kind for action in actions} <= {ActionKind.TURN, ActionKind.DONE}
     assert {action.player for action in actions} == {"p1", "p2", "p3"}
     assert all(action.carries for action in actions if action.kind is ActionKind.TURN)
+
+
+def test_printed_dice_are_thrown_where_the_layout_has_a_tray_for_them() -> None:
+    tray = Tray("dice tray", Rectangle(82.0, 134.0, -95.0, 95.0), pieces=DicePieces(16.0, 16.0, printed=DICE))
+    plain = default_layout("number-drop").with_sheets(2)
+    layout = replace(plain, surfaces=(*plain.surfaces, tray))
+    people = FaultySheetPlayers(load("number-drop"), layout, Habits(), np.random.default_rng(1), {"players": 2})
+    draw = people.roll()
+    assert not draw.carries  # the tiles are drawn out of sight
+    for _ in range(2):
+        people.perform(people.turn())
+    rolled = people.roll()
+    people.perform(rolled)
+    dice = [piece for piece in people.standing.values() if isinstance(piece, DiePose)]
+    assert [die.printed for die in dice] == list(DICE)
+    assert sorted(die.printed[die.value - 1] for die in dice) == sorted(rolled.turn.split(","))
 
 
 def test_who_does_without_a_loop_ends_everybodys_turn_and_writes_nothing() -> None:
