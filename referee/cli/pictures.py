@@ -164,11 +164,14 @@ def enrol_command(
             raise click.UsageError(f"{len(set(positions))} faces for {len(images)} pictures; give one a picture.")
         teach_faces(images, positions, out)
         return
+    from common.phrases import listed
+    from engine import registry
     from referee.settings.table_layout import layout_for_camera
     from vision.images import load_image
     from vision.locating.location import locate
+    from vision.readers.blocks.appearance import BlockAppearance
     from vision.readers.protocols import EnrolmentPicture
-    from vision.readers.registry import reader_kind
+    from vision.readers.registry import not_taught, reader_kind
 
     if len(positions) not in {1, len(images)}:
         raise click.UsageError(f"{len(positions)} --positions for {len(images)} pictures; give one, or one a picture.")
@@ -187,7 +190,18 @@ def enrol_command(
         pictures.append(EnrolmentPicture(image, camera, pose, position, str(path), table.markers))
     looks = kind.enrol(pictures, table.board)
     kind.save(looks, out)
-    click.echo(f"{' with '.join(', '.join(names) for names in looks.traits)} in {out}")
+    kinds, *details = looks.traits
+    if isinstance(looks, BlockAppearance):
+        shown = {symbol for position in known for _, symbol in position.values()}
+        details = [tuple(symbol for symbol in looks.symbols if symbol in shown)]
+    click.echo(f"{' with '.join(', '.join(names) for names in (kinds, *details))} in {out}")
+    if isinstance(looks, BlockAppearance) and len(shown) < len(looks.symbols):
+        unseen = [symbol for symbol in looks.symbols if symbol not in shown]
+        click.echo(f"No picture shows {listed(unseen)}; taken as usually drawn.")
+    game = registry.load(settings.game.name)
+    lacking = not_taught(looks, game.table.appearance(game.rules.new()).values())
+    if lacking:
+        click.echo(f"Missing: {listed(lacking)}. `referee watch` needs them too; add a picture of them.")
 
 
 def camera_of(calibration: Path | None) -> CameraModel:

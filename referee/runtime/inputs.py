@@ -13,6 +13,7 @@ from typing import Any
 
 from serial.tools import list_ports
 
+from common.phrases import listed
 from engine.api import Game
 from engine.options import read_options
 from hardware.factory import ButtonSettings, DriverSettings
@@ -32,11 +33,11 @@ from referee.wiring.devices import ListPorts, OpenedDevices
 from referee.wiring.plan import Inputs, WiringPlan
 from vision.calibration import load_calibration
 from vision.cameras import Camera, GrowingFolder, image_paths, open_camera
-from vision.errors import CalibrationError
+from vision.errors import CalibrationError, EnrolmentError
 from vision.geometry import CameraModel
 from vision.layout.table import TableLayout
 from vision.readers.protocols import Appearance
-from vision.readers.registry import reader_kind, table_reader
+from vision.readers.registry import not_taught, reader_kind, table_reader
 from vision.readers.table_reader import TableReader
 
 
@@ -140,7 +141,7 @@ def open_inputs(
     sensors = devices.sensors if options.wire.has_sensors else None
     reader = compose_reader(
         game,
-        learning or _enrolled_reader(options, layout),
+        learning or _enrolled_reader(options, layout, game),
         sensors,
         every_frame=options.stills,
         settings=settings,
@@ -212,10 +213,22 @@ def _picture_clock() -> Callable[[], float]:
     return lambda: next(ticks) / _PICTURES_PER_SECOND
 
 
-def _enrolled_reader(options: WatchOptions, layout: TableLayout) -> TableReader:
+def _enrolled_reader(options: WatchOptions, layout: TableLayout, game: Game[Any, Any]) -> TableReader:
     if options.looks is None:
         raise ConfigError("no looks were given; make some with `referee enrol`")
-    return table_reader(calibrated(options), layout, reader_kind(layout).load(options.looks))
+    return table_reader(calibrated(options), layout, _loaded_looks(options.looks, layout, game))
+
+
+def _loaded_looks(path: Path, layout: TableLayout, game: Game[Any, Any]) -> Appearance:
+    """Load looks; raises EnrolmentError, also for looks that lack pieces of the game."""
+    looks: Appearance = reader_kind(layout).load(path)
+    lacking = not_taught(looks, game.table.appearance(game.rules.new()).values())
+    if lacking:
+        raise EnrolmentError(
+            f"the looks {path} do not show what {listed(lacking)} pieces look like; give `referee enrol` a picture of "
+            "them too"
+        )
+    return looks
 
 
 def _learned_path(options: WatchOptions) -> Path | None:
@@ -244,7 +257,7 @@ def _learning_reader(
             "the game is under way, and the pieces' colours can only be learned from a set-up; give the looks that "
             "`referee enrol` made, or begin a new game"
         )
-    known = None if path is None else reader_kind(layout).load(path)
+    known = None if path is None else _loaded_looks(path, layout, game)
     if known is not None and layout.markers.centres_mm:
         return table_reader(camera, layout, known)
     keep = _keeper(options, reader_kind(layout).save, say) if known is None else None

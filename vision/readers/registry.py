@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from common.phrases import listed
+from common.places import EMPTY
 from vision.errors import EnrolmentError, LayoutError
 from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import BlockPieces, DicePieces, DiscPieces, Ink, PyramidPieces
@@ -157,6 +158,12 @@ def load_any(path: Path) -> Appearance:
         else:
             return appearance
     raise wrong
+
+
+def not_taught(appearance: Appearance, expected: Iterable[str]) -> tuple[str, ...]:
+    """Give the players or colours (the first word of a look) among the looks ``expected`` that were not taught."""
+    taught = {look.split()[0] for look in (*appearance.looks, EMPTY)}
+    return tuple(dict.fromkeys(look.split()[0] for look in expected if look.split()[0] not in taught))
 
 
 def table_reader(

@@ -195,6 +195,26 @@ def test_enrol_with_a_wrong_position_names_the_square(run: Run, pictures: Pictur
     assert "a1" in result.output
 
 
+def test_enrol_says_what_it_saw_and_what_is_missing(run: Run, pictures: Pictures, tmp_path: Path) -> None:
+    blocks = json.loads(pictures.sets[0].with_suffix(".json").read_text())["blocks"]
+    star = next(block["cell"] for block in blocks if block["top"] == "star")
+    result = run(
+        "enrol", pictures.sets[0], "--positions", f"{star}=gold star", "--calibration", pictures.calibration,
+        "--out", "looks.json",
+    )  # fmt: skip
+    assert result.output == (
+        "gold with star in looks.json\nNo picture shows stop, slider, x, hoops and cross; taken as usually drawn.\n"
+        "Missing: teal. `referee watch` needs them too; add a picture of them.\n"
+    )
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "pictures/0.png").symlink_to(pictures.set_up)
+    watched = run(
+        "watch", "--frames", "pictures", "--calibration", pictures.calibration, "--looks", "looks.json",
+    )  # fmt: skip
+    assert watched.exit_code == 5
+    assert "looks.json do not show what teal pieces look like" in watched.stderr
+
+
 def test_enrol_wants_as_many_positions_as_pictures(run: Run, pictures: Pictures) -> None:
     one, two = "a4=gold star", "b4=gold stop"
     result = run("enrol", *pictures.sets, *pictures.sets[:1], "--positions", one, "--positions", two, "--out", "l.json")

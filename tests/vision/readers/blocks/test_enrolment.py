@@ -53,6 +53,13 @@ def test_a_block_that_is_not_there_is_named() -> None:
         enrol([replace(one, position={"g7": ("gold", "star")})], photoreal.LAYOUT.board)
 
 
+def test_a_symbol_that_the_picture_contradicts_is_refused() -> None:
+    one = photoreal.enrolment("enrol-gold.jpg")
+    assert one.position["a4"] == ("gold", "star")
+    with pytest.raises(EnrolmentError, match="said to show a slider on a4, and it looks like a star"):
+        enrol([replace(one, position={"a4": ("gold", "slider")})], photoreal.LAYOUT.board)
+
+
 def test_one_colour_under_two_names_is_refused() -> None:
     gold = photoreal.enrolment("enrol-gold.jpg")
     other = replace(gold, position={place: ("amber", symbol) for place, (_, symbol) in gold.position.items()})
