@@ -131,7 +131,8 @@ class Root(click.Group):
             sys.exit(USAGE)
         except click.UsageError as error:
             command = error.ctx.command_path if error.ctx else "referee"
-            _complain(f"{error.format_message()} Try '{command} --help'.")
+            message = error.format_message()
+            _complain(f"{message}{'' if message.endswith(('.', '?', '!')) else '.'} Try '{command} --help'.")
             sys.exit(USAGE)
         except click.ClickException as error:
             _complain(error.format_message())

@@ -58,7 +58,10 @@ def test_no_command_is_wrong_usage(run: Run) -> None:
         (["perft", "deblockle", "--depth", "1", "--option", "a=1", "--option", "a=2"], "a is given twice"),
         (["perft", "deblockle", "--depth", "1", "--position", "x", "--option", "blocks_gold=1"], "not both"),
         (["new", "--player", "red=Ann"], "no player 'red'; it has gold, teal"),
-        (["new", "--player", "Ann"], "'Ann' is not of the form name=value, such as gold=Ann"),
+        (
+            ["new", "--player", "Ann"],
+            "'Ann' is not of the form name=value, such as gold=Ann. Try 'referee new --help'.",
+        ),
         (["calibrate", "nowhere.jpg", "also-nowhere.jpg", "--out", "c.json"], "no file or folder 'nowhere.jpg'"),
     ],
 )
