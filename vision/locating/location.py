@@ -8,6 +8,7 @@ where neither does there is no pose. A layout without markers is found by ``visi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,6 +20,7 @@ from common.phrases import listed
 from vision.errors import CalibrationError, FrameError, NotLocatedError
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose, project
+from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout
 from vision.locating.edges import Edges
@@ -280,11 +282,24 @@ def _choose(
     previous: Pose | None,
 ) -> TableLocation:
     seen = tuple(sorted({marker.marker_id for marker in markers}))
+    is_sheet = isinstance(layout.surfaces[0].pieces, Ink)
+    twice = [marker_id for marker_id, count in Counter(marker.marker_id for marker in markers).items() if count > 1]
+    if is_sheet and len(twice) > 1:
+        raise NotLocatedError(
+            f"sheet not located: {_ids_text(sorted(twice))} are there twice, so two sheets are alike; leave one, and "
+            f"print one for each player with `referee print sheet {layout.game} --players 2`"
+        )
     if not fits:
         raise NotLocatedError(f"table not located: {seen_text(seen, layout)}; {_what_to_do(seen)}")
     best = fits[0]
     contradiction = _contradicting(fits)
     if contradiction is not None:
+        if is_sheet and len(seen) > _SETTINGS.few_markers:
+            raise NotLocatedError(
+                f"sheet not located: {seen_text(seen, layout)}, but not where a sheet of {layout.game} has them; it "
+                "may be another game's, printed for other options, or bent: lay it flat, print it again with "
+                f"`referee print sheet {layout.game}`, or calibrate this camera"
+            )
         first, second = (_ids_text(sorted(fit.ids)) for fit in contradiction)
         raise NotLocatedError(
             f"table not located: {seen_text(seen, layout)}, but {first} and {second} contradict each other; "

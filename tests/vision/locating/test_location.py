@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import cv2
@@ -12,6 +13,7 @@ from tests.effort import some
 from vision.drawing import draw
 from vision.errors import CalibrationError, FrameError, NotLocatedError
 from vision.geometry import CameraModel, back_project, project
+from vision.layout.pieces import Ink
 from vision.locating.location import locate
 
 ALL = (0, 1, 2, 3)
@@ -54,6 +56,23 @@ def test_the_table_is_located_from_one_marker(marker_id, render_table, camera, l
 def test_a_pose_held_before_decides_between_the_two_one_marker_allows(render_table, camera, layout, pose):
     picture = render_table(pose, hidden={0, 1, 2})
     assert board_error_mm(camera, layout, locate(picture, camera, layout, previous=pose).pose, pose) < 15
+
+
+def as_sheet(layout):
+    return replace(layout, surfaces=(replace(layout.board, pieces=Ink()),))
+
+
+def test_a_sheet_with_markers_elsewhere_is_another_games(render_table, camera, layout, pose):
+    nearer = {marker_id: (0.0, -0.4 * y) for marker_id, (_, y) in layout.markers.centres_mm.items()}
+    picture = render_table(pose, moved=nearer)
+    with pytest.raises(NotLocatedError, match="not where a sheet of deblockle has them; it may be another game's"):
+        locate(picture, camera, as_sheet(layout))
+
+
+def test_two_sheets_with_the_same_markers_are_refused(render_table, camera, layout, pose):
+    picture = render_table(pose, extra=[(0, (-60.0, 205.0)), (1, (60.0, 205.0))])
+    with pytest.raises(NotLocatedError, match="markers 0 and 1 are there twice, so two sheets are alike"):
+        locate(picture, camera, as_sheet(layout))
 
 
 @pytest.mark.parametrize("tilt_deg", [0, 20, 45])
