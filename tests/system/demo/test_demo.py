@@ -156,7 +156,9 @@ def test_the_score_names_what_differs() -> None:
     elsewhere = deblockle.rules.apply(start, other)
     truth = TruthLog(
         events=[
-            happened(ActionKind.TURN, 1.0, deblockle.table.appearance(after), turn=deblockle.notation.format_turn(turn)),
+            happened(
+                ActionKind.TURN, 1.0, deblockle.table.appearance(after), turn=deblockle.notation.format_turn(turn)
+            ),
             happened(ActionKind.VIOLATION, 5.0, {}, violation="teleport"),
         ]
     )
