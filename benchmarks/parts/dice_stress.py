@@ -34,9 +34,9 @@ class Hardship:
 
     ``tilt_deg``: from how far to the side the camera looks. ``view_deg``: its angle of view. ``count``: how many dice.
     ``side_mm``: their smallest and largest edge. ``touching``: the share that lie against another. ``leaning``: the
-    share that lean. ``light``: the strength of the even light; ``lamps``: how many lamps stand beside the tray, and
-    ``gloss`` how much dice mirror them. ``streak_px``, ``blur_px``, ``noise``, ``quality``: movement, focus, grain in
-    grey levels and JPEG quality of the picture.
+    share that lean, ``lean_deg`` by how much. ``light``: the strength of the even light; ``lamps``: how many lamps
+    stand beside the tray, and ``gloss`` how much dice mirror them. ``streak_px``, ``blur_px``, ``noise``, ``quality``:
+    movement, focus, grain in grey levels and JPEG quality of the picture.
     """
 
     tilt_deg: tuple[float, float] = (0.0, 25.0)
@@ -45,6 +45,7 @@ class Hardship:
     side_mm: tuple[float, float] = (15.0, 17.0)
     touching: float = 0.0
     leaning: float = 0.0
+    lean_deg: tuple[float, float] = (18.0, 45.0)
     light: tuple[float, float] = (0.6, 0.8)
     lamps: int = 1
     glossy: bool = False
@@ -113,14 +114,17 @@ def _places(rng: np.random.Generator, hardship: Hardship, side_mm: float) -> Ite
 
 def stress_picture(name: str, number: int, seed: int) -> TrayPicture:
     """Draw one tray under a hardship of HARDSHIPS."""
-    hardship = HARDSHIPS[name]
-    rng = np.random.default_rng([seed, number, *name.encode()])
+    return stress_tray(HARDSHIPS[name], np.random.default_rng([seed, number, *name.encode()]), number)
+
+
+def stress_tray(hardship: Hardship, rng: np.random.Generator, number: int) -> TrayPicture:
+    """Draw one tray under a hardship."""
     dice, shows = [], []
     side = float(rng.uniform(*hardship.side_mm))
     for x, y in _places(rng, hardship, side):
         look = random_look(rng, gloss=float(rng.uniform(0.8, 1.3)) if hardship.glossy else 0.2)
         face, leans = int(rng.integers(6)), rng.random() < hardship.leaning
-        lean = float(rng.uniform(18, 45)) if leans else 0.0
+        lean = float(rng.uniform(*hardship.lean_deg)) if leans else 0.0
         turn = turn_of(face, float(rng.uniform(0, 360)), lean, float(rng.uniform(0, 360)))
         dice.append(DrawnDie(np.array([x, y, lowest_mm(turn, side)]), side, turn, look))
         shows.append(COCKED if leans else str(FACE_VALUES[face]))

@@ -1,0 +1,201 @@
+"""Whether a die's outline is that of a cube that lies flat, or fits one that leans better.
+
+The silhouette of a convex body has its farthest point in each direction of the picture. Of a rounded cube these are
+known in closed form for each way to lie, seen from a known place (its support function), so that all ways are compared
+with the outline at once. Side faces that a flat die would hide, and an upper side that is foreshortened, both show.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.frame import FloatArray, Image
+
+SQUARE_PX = 64
+"""The edge of the square in which the outline is looked for."""
+
+_EDGE_PX = 24.0
+_DIRECTIONS = 36
+_ROUNDING = 0.22
+"""The radius of a die's edges as a share of half its edge: of common dice of plastic."""
+
+
+@dataclass(frozen=True)
+class OutlineSettings:
+    """How the outline is found and compared; lengths are in edges of the die.
+
+    ``of_body``: how far a pixel's colour is from the table's, as a share of the middle of the die; ``of_noise``: how
+    many times the table's own unevenness that has to be. ``darker``: how much of a difference counts where it is
+    darker, as shadows are. ``size``, ``shift``: by how much the die's place may be wrong; ``outlier``: no part of the
+    outline is wrong by more; ``least``: what is fitted better is noise; ``most``: what is fitted worse is no single
+    die.
+    """
+
+    of_body: float = 0.35
+    of_noise: float = 3.0
+    darker: float = 0.5
+    size: float = 0.08
+    shift: float = 0.1
+    outlier: float = 0.15
+    least: float = 0.01
+    most: float = 0.12
+
+
+@dataclass(frozen=True)
+class OutlineFit:
+    """How cubes fit a die's outline.
+
+    ``misfit`` is the logarithm of how far off a flat die is, in edges; ``gain`` that of how many times nearer the best
+    leaning one is.
+    """
+
+    misfit: float
+    gain: float
+
+
+@dataclass(frozen=True)
+class LeaningOdds:
+    """The log-odds that a die leans where as many lean as lie flat.
+
+    Fitted to 120 trays like those of ``scripts/fit_leaning.py``.
+    """
+
+    network: float = 0.45
+    misfit: float = 1.24
+    gain: float = 4.97
+    constant: float = 4.17
+
+    def of(self, network_odds: float, fit: OutlineFit) -> float:
+        """The log-odds of what the network says and how the outline is fitted."""
+        return self.network * network_odds + self.misfit * fit.misfit + self.gain * fit.gain + self.constant
+
+
+def fit_outline(
+    image: Image, place: tuple[float, float, float], slant: tuple[float, float], settings: OutlineSettings | None = None
+) -> OutlineFit | None:
+    """Fit cubes to the outline of a die in a picture flattened at the height of its upper side.
+
+    ``place`` is the middle of that side and its edge in pixels, ``slant`` that of ``finding.SlantAt`` there. ``None``
+    where no outline of one die stands out from the table.
+    """
+    settings = settings or OutlineSettings()
+    outline = _outline(_cut(image, place, slant), settings)
+    if outline is None:
+        return None
+    directions = _all_directions()
+    reach = ((outline - (SQUARE_PX - 1) / 2) @ directions.T).max(axis=0) / _EDGE_PX + 0.5 / _EDGE_PX
+    flat, leaning = (_least_misfit(reach, _reaches(turns, slant), settings) for turns in _ways_to_lie())
+    if flat > settings.most:
+        return None
+    flat, leaning = max(flat, settings.least), max(leaning, settings.least)
+    return OutlineFit(math.log(flat), math.log(flat / leaning))
+
+
+def _cut(image: Image, place: tuple[float, float, float], slant: tuple[float, float]) -> Image:
+    """The square around the middle of the whole die, half an edge below its upper side."""
+    x, y, side = place
+    scale, middle = _EDGE_PX / side, (SQUARE_PX - 1) / 2
+    at = x + slant[0] * side / 2, y + slant[1] * side / 2
+    matrix = np.array([[scale, 0, middle - scale * at[0]], [0, scale, middle - scale * at[1]]])
+    size = (SQUARE_PX, SQUARE_PX)
+    return np.asarray(
+        cv2.warpAffine(image, matrix, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), dtype=np.uint8
+    )
+
+
+@cache
+def _distances() -> FloatArray:
+    rows, columns = np.indices((SQUARE_PX, SQUARE_PX)) - (SQUARE_PX - 1) / 2
+    return np.asarray(np.hypot(rows, columns), dtype=np.float64)
+
+
+def _outline(square: Image, settings: OutlineSettings) -> FloatArray | None:
+    """The convex outline (n, 2) in pixels of what differs from the table around it."""
+    soft = cv2.GaussianBlur(square, (0, 0), 0.7)
+    lab = cv2.cvtColor(soft.astype(np.float32) / 255, cv2.COLOR_BGR2Lab)
+    around = (_distances() > 23) & (_distances() < 31)
+    light, green_red, blue_yellow = np.moveaxis(lab - np.median(lab[around], axis=0), 2, 0)
+    light = np.where(light < 0, settings.darker, 1.0) * light
+    # hue tells a die from its shadow better than lightness
+    differs = np.sqrt(0.5 * light**2 + 2 * green_red**2 + 2 * blue_yellow**2)
+    body = float(np.percentile(differs[_distances() < 8], 60))
+    least = settings.of_body * body
+    if least < settings.of_noise * float(np.median(differs[around])):
+        return None
+    mask = (differs > least).astype(np.uint8)
+    mask = np.asarray(cv2.morphologyEx(mask, cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8)), dtype=np.uint8)
+    mask = np.asarray(cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((4, 4), np.uint8)), dtype=np.uint8)
+    _, labels = cv2.connectedComponents(mask)
+    middle = labels[24:40, 24:40]
+    if not middle.any():
+        return None
+    die = labels == np.bincount(middle[middle > 0]).argmax()
+    if die[0].any() or die[-1].any() or die[:, 0].any() or die[:, -1].any():
+        return None
+    rows, columns = np.nonzero(die)
+    hull = cv2.convexHull(np.column_stack([columns, rows]).astype(np.int32))
+    return np.asarray(hull[:, 0], dtype=np.float64)
+
+
+@cache
+def _all_directions() -> FloatArray:
+    angles = np.arange(_DIRECTIONS) * 2 * math.pi / _DIRECTIONS
+    return np.column_stack([np.cos(angles), np.sin(angles)])
+
+
+@cache
+def _ways_to_lie() -> tuple[FloatArray, FloatArray]:
+    """The axes (n, 3, 3) of flat cubes and of leaning ones; every third degree, and by 12 to 33 degrees."""
+    flat = [_turned(turn, 0.0, 0.0) for turn in range(0, 90, 3)]
+    leaning = [
+        _turned(turn, lean, towards)
+        for lean in (12.0, 18.0, 25.0, 33.0)
+        for towards in np.arange(0, 360, 22.5).tolist()
+        for turn in np.arange(0, 90, 7.5).tolist()
+    ]
+    return np.stack(flat), np.stack(leaning)
+
+
+def _turned(turn_deg: float, lean_deg: float, towards_deg: float) -> FloatArray:
+    towards = math.radians(towards_deg)
+    about = np.array([math.cos(towards), math.sin(towards), 0.0]) * math.radians(lean_deg)
+    upright = np.array([0.0, 0.0, math.radians(turn_deg)])
+    return np.asarray(cv2.Rodrigues(about)[0] @ cv2.Rodrigues(upright)[0], dtype=np.float64)
+
+
+def _reaches(turns: FloatArray, slant: tuple[float, float]) -> FloatArray:
+    """How far rounded cubes reach from their middle in half of the directions, (n, directions / 2), in edges.
+
+    A cube reaches as far in the opposite direction.
+    """
+    half = _all_directions()[: _DIRECTIONS // 2]
+    in_space = np.column_stack([half, -half @ np.array(slant)])
+    # one product of two matrices is far faster than one for each cube
+    along_axes = np.abs(in_space @ turns.transpose(1, 2, 0).reshape(3, -1)).reshape(len(half), 3, -1)
+    cube = along_axes.sum(axis=1).T
+    return np.asarray(((1 - _ROUNDING) * cube + _ROUNDING * np.linalg.norm(in_space, axis=1)) / 2, dtype=np.float64)
+
+
+def _least_misfit(reach: npt.NDArray[np.float64], cubes: npt.NDArray[np.float64], settings: OutlineSettings) -> float:
+    """How far off the best cube is when size and place are fitted by least squares, in edges.
+
+    Size and place part: a cube reaches as far in opposite directions, and a shift does the opposite there.
+    """
+    directions = _all_directions()
+    noise = 0.1
+    stiff_size, stiff_shift = (noise / settings.size) ** 2, (noise / settings.shift) ** 2
+    shift = directions.T @ reach / (_DIRECTIONS / 2 + stiff_shift)
+    both = np.hstack([cubes, cubes])
+    size = (both @ reach + stiff_size) / (np.sum(both * both, axis=1) + stiff_size)
+    off = np.abs(reach - directions @ shift - size[:, None] * both)
+    np.minimum(off, settings.outlier, out=off)
+    wrong = np.einsum("nk,nk->n", off, off) / _DIRECTIONS
+    moved = ((size - 1) / settings.size) ** 2 + float(shift @ shift) / settings.shift**2
+    # a thirtieth of an edge costs as much as being off by what is allowed
+    return float(np.sqrt((wrong + 2e-4 * moved).min()))
