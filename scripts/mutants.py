@@ -1,35 +1,40 @@
-"""How many small faults do the tests notice? Mutants drawn at random, each run against the tests of its own folder.
+"""How many small faults do the tests notice? Mutants drawn at random, each run against the tests of its own package.
 
 Run: ./check --mutants                                   every room, as before a release
      ./check --mutants --room judge --count 40 --seed 2  forty mutants of the judge
 
 A mutant is one comparison, boolean, sign, operator or number that is changed in a copy of the project, by the operators
-of cosmic-ray. The tests look as hard as in ./check. Survivors are printed with what was changed. Exit code 1 when a
-room's tests notice too small a share.
+of cosmic-ray. The tests look as hard as in ./check. They run once on the unchanged code, and which test runs which line
+is written down. A mutant is shown to the tests that run its line, the quickest first, then to all others. Survivors are
+printed with what was changed, and a table ends the run. Exit code 1 when a room's tests notice too small a share.
 """
 
 from __future__ import annotations
 
+import ast
 import difflib
+import functools
 import os
 import random
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
+from xml.etree import ElementTree
 
 import click
 from cosmic_ray.ast import ast_nodes, get_ast_from_path
 from cosmic_ray.mutating import apply_mutation
 from cosmic_ray.plugins import get_operator, operator_names
+from coverage import CoverageData
 from rich.console import Console
 from rich.progress import Progress
+from rich.table import Table
 
 ROOT = Path(__file__).resolve().parents[1]
 COPIED = ("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "simulator", "benchmarks", "tests")
@@ -54,9 +59,14 @@ OPERATORS = (
 STARRED = {"parameters", "param", "lambdef", "argument", "star_expr", "import_from"}
 """Where an asterisk is no product, by parso's names; changing it there says nothing of what the code does."""
 
-LEAST_TIMEOUT_S = 60.0
+STARTING_S = 60.0
 TIMEOUT_FACTOR = 4.0
-"""A mutant that takes this many times as long as the tests of the unchanged code hangs, and so was noticed."""
+"""A mutant that takes this many times as long as the same tests of the unchanged code, and the time that pytest takes
+to start on a busy machine, hangs, and so was noticed."""
+
+PYTEST = (sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist")
+FAILED, BROKEN_OFF = 1, 2
+"""Exit codes of pytest: a test failed, or a module of tests could not be imported."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +83,9 @@ class Room:
 NOT_RULES = ("advice", "game", "notation", "state_text")
 """What a game has beside its rules and its table."""
 
+VISION_PARTS = ("layout", "locating", "motion", "surface", "readers")
+READERS = ("blocks", "dice", "discs", "ink", "stacks")
+
 ROOMS = {
     **{
         f"rules-{game}": Room(f"engine/games/{game}", (f"tests/engine/games/{game}",), 0.95, NOT_RULES)
@@ -80,41 +93,69 @@ ROOMS = {
     },
     "judge": Room("referee/judge", ("tests/referee/judge",), 0.95),
     "journal": Room("referee/journal", ("tests/referee/journal",), 0.95),
-    "vision": Room("vision", ("tests/vision",), 0.85),
+    "vision": Room("vision", ("tests/vision",), 0.85, VISION_PARTS),
+    **{f"vision-{part}": Room(f"vision/{part}", ("tests/vision",), 0.85) for part in VISION_PARTS},
+    **{f"vision-{reader}": Room(f"vision/readers/{reader}", ("tests/vision",), 0.85) for reader in READERS},
 }
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change: the ``occurrence``-th place in a module where an operator applies."""
+    """One change: the ``occurrence``-th place in a module where an operator applies, and the line it is on."""
 
     module: str
     operator: str
     occurrence: int
+    line: int
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Whether the tests noticed a mutant, and what it changed, as a unified diff."""
+    """Whether the tests noticed a mutant, whether any of them runs its line, and what it changed, as a unified diff."""
 
     mutant: Mutant
     noticed: bool
+    is_run: bool
     change: str
 
 
-def mutants_of(room: Room) -> list[Mutant]:
-    """List every mutant of a room, in a fixed order."""
+@dataclass(frozen=True)
+class Baseline:
+    """What the tests of the unchanged code showed: how long each took, and which ran each line of each module.
+
+    A line that runs while its module is imported has a test without a name.
+    """
+
+    durations_s: Mapping[str, float]
+    tests_of: Mapping[str, Mapping[int, Collection[str]]]
+
+    def running(self, module: str, lines: range) -> list[str]:
+        """The tests that run some lines of a module, the quickest first; for lines run on import, all of the module."""
+        of_lines = self.tests_of.get(module, {})
+        found = {test for line in lines for test in of_lines.get(line, ())}
+        if found == {""}:
+            found = {test for tests in of_lines.values() for test in tests if test} or set(self.durations_s)
+        return sorted(found - {""}, key=lambda test: (self.took_s([test]), test))
+
+    def took_s(self, tests: Collection[str]) -> float:
+        """How long some tests took together; one whose name the report has not is taken for the slowest."""
+        slowest_s = max(self.durations_s.values(), default=0.0)
+        return sum(self.durations_s.get(test, slowest_s) for test in tests)
+
+
+def mutants_of(room: Room, copy: Path) -> list[Mutant]:
+    """List every mutant of a room of a copy of the project, in a fixed order."""
     found = []
-    for path in sorted((ROOT / room.source).rglob("*.py")):
-        if set(path.relative_to(ROOT / room.source).with_suffix("").parts) & set(room.left_out):
+    for path in sorted((copy / room.source).rglob("*.py")):
+        if set(path.relative_to(copy / room.source).with_suffix("").parts) & set(room.left_out):
             continue
         nodes = list(ast_nodes(get_ast_from_path(path)))
         for name in _operators():
             operator = get_operator(name)()
-            places = [node for node in nodes for _ in operator.mutation_positions(node)]
+            places = [(node, start[0]) for node in nodes for start, _ in operator.mutation_positions(node)]
             found += [
-                Mutant(str(path.relative_to(ROOT)), name, occurrence)
-                for occurrence, node in enumerate(places)
+                Mutant(str(path.relative_to(copy)), name, occurrence, line)
+                for occurrence, (node, line) in enumerate(places)
                 if node.parent is None or node.parent.type not in STARRED
             ]
     return found
@@ -132,43 +173,113 @@ def _operators() -> Iterator[str]:
             yield name
 
 
-def tested(copy: Path, tests: tuple[str, ...], timeout_s: float | None) -> bool:
-    """Run the tests in a copy of the project; true when all pass in time."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
-    environment = {**os.environ, "HYPOTHESIS_PROFILE": "quick", "PYTHONDONTWRITEBYTECODE": "1"}
+def surroundings(**more: str) -> dict[str, str]:
+    """The environment of the tests."""
+    return {**os.environ, "HYPOTHESIS_PROFILE": "quick", "PYTHONDONTWRITEBYTECODE": "1", **more}
+
+
+@functools.cache
+def baseline_of(copy: Path, source: str, tests: tuple[str, ...]) -> Baseline:
+    """Run tests on the unchanged code, and write down which test runs which line of a folder; once for all its rooms.
+
+    Raises:
+        click.ClickException: a test fails.
+    """
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        lines, report = Path(folder) / "lines", Path(folder) / "report.xml"
+        covering = (f"--cov={source}", "--cov-context=test", "--cov-report=", "--cov-fail-under=0")
+        reporting = ("-o", "junit_family=xunit1", f"--junitxml={report}")
+        command = [*PYTEST, *covering, *reporting, *tests]
+        environment = surroundings(COVERAGE_FILE=str(lines))
+        done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, check=False)
+        if done.returncode != 0:
+            end = done.stdout.decode(errors="replace")[-2000:]
+            raise click.ClickException(f"without any mutant, pytest {' '.join(tests)} fails:\n{end}")
+        durations_s = {
+            _name_of(case): float(case.get("time", 0)) for case in ElementTree.parse(report).iter("testcase")
+        }
+        data = CoverageData(str(lines))
+        data.read()
+        tests_of = {
+            str(Path(file).relative_to(copy.resolve())): {
+                line: {context.rpartition("|")[0] for context in contexts}
+                for line, contexts in data.contexts_by_lineno(file).items()
+            }
+            for file in data.measured_files()
+        }
+    return Baseline(durations_s, tests_of)
+
+
+def _name_of(case: ElementTree.Element) -> str:
+    """The name by which pytest runs a test again, of a test in its report."""
+    file = case.get("file", "")
+    test_class = case.get("classname", "")[len(file.removesuffix(".py")) + 1 :]
+    return "::".join(part for part in (file, test_class, case.get("name", "")) if part)
+
+
+def statement_until(source: str, line: int) -> range:
+    """The lines from the beginning of the innermost statement around a line to that line."""
+    around = [
+        node.lineno
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
+    ]
+    return range(max(around, default=line), line + 1)
+
+
+def notice(copy: Path, room: Room, first: list[str], baseline: Baseline) -> bool:
+    """Whether some tests notice the change of a copy, or if they don't, the others of the room."""
     try:
-        done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, timeout=timeout_s, check=False)
+        chosen = copy / "chosen-tests"
+        chosen.write_text("\n".join(first), encoding="utf-8")
+        if exit_code(copy, [f"@{chosen}"], baseline.took_s(first)) in (FAILED, BROKEN_OFF):
+            return True
+        # The change may be kept from the tests that run its line, by what was made once for several of them.
+        return exit_code(copy, list(room.tests), baseline.took_s(baseline.durations_s)) != 0
     except subprocess.TimeoutExpired:
-        return False
-    return done.returncode == 0
+        return True
 
 
-def nearest_first(tests: tuple[str, ...], module: str) -> tuple[str, ...]:
-    """The test files of some folders, those that name a module first, since they notice most of its mutants."""
-    name = module.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-    files = [path for folder in tests for path in sorted((ROOT / folder).rglob("test_*.py"))]
-    files.sort(key=lambda path: name not in path.read_text(encoding="utf-8"))
-    return tuple(str(path.relative_to(ROOT)) for path in files)
+def exit_code(copy: Path, tests: list[str], usual_s: float) -> int:
+    """Run tests in a copy of the project until one fails.
+
+    Raises:
+        subprocess.TimeoutExpired: they take far longer than usual.
+    """
+    timeout_s = STARTING_S + TIMEOUT_FACTOR * usual_s
+    command = [*PYTEST, "-p", "no:cov", *tests]
+    done = subprocess.run(
+        command,
+        cwd=copy,
+        env=surroundings(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        timeout=timeout_s,
+        check=False,
+    )
+    return done.returncode
 
 
-def try_out(copy: Path, mutant: Mutant, tests: tuple[str, ...], timeout_s: float) -> Outcome:
-    """Change the copy, run the tests, and put the copy right again."""
+def try_out(copy: Path, mutant: Mutant, room: Room, baseline: Baseline) -> Outcome:
+    """Change the copy, run the tests, and put the copy right again. What no test runs is not noticed by any."""
     path = copy / mutant.module
     original, changed = apply_mutation(path, get_operator(mutant.operator)(), mutant.occurrence)
     if changed is None:
         raise ValueError(f"{mutant} changes nothing; the list of mutants and the copy are not of the same code")
     try:
-        passed = tested(copy, nearest_first(tests, mutant.module), timeout_s)
+        first = baseline.running(mutant.module, statement_until(original, mutant.line))
+        noticed = bool(first) and notice(copy, room, first, baseline)
     finally:
         path.write_text(original, encoding="utf-8")
     lines = difflib.unified_diff(
         original.splitlines(), changed.splitlines(), mutant.module, mutant.module, "", "", 0, ""
     )
-    return Outcome(mutant, not passed, "\n".join(lines))
+    return Outcome(mutant, noticed, bool(first), "\n".join(lines))
 
 
 def copied(folder: Path) -> Path:
-    """Copy what the tests need into an empty folder."""
+    """Copy what the tests need into a folder, and return it."""
+    folder.mkdir(parents=True, exist_ok=True)
     for name in (*COPIED, *ALSO_COPIED):
         source = ROOT / name
         if source.is_dir():
@@ -179,44 +290,35 @@ def copied(folder: Path) -> Path:
     return folder
 
 
-def run_room(name: str, count: int, seed: int, jobs: int, console: Console) -> bool:
-    """Try out mutants of one room and report; true when enough were noticed."""
+def run_room(name: str, count: int, seed: int, copies: list[Path], console: Console) -> list[Outcome]:
+    """Try out mutants of one room, as many at once as there are copies of the project, and tell of the survivors."""
     room = ROOMS[name]
-    every = mutants_of(room)
+    every = mutants_of(room, copies[0])
     drawn = random.Random(f"{name} {seed}").sample(every, min(count, len(every)))
-    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        copies: SimpleQueue[Path] = SimpleQueue()
-        for number in range(jobs):
-            (Path(folder) / str(number)).mkdir()
-            copies.put(copied(Path(folder) / str(number)))
-        first = copies.get()
-        began_s = time.monotonic()
-        if not tested(first, room.tests, None):
-            raise click.ClickException(
-                f"the tests of {name} fail without any mutant; run pytest {' '.join(room.tests)}"
-            )
-        timeout_s = max(LEAST_TIMEOUT_S, TIMEOUT_FACTOR * (time.monotonic() - began_s))
-        copies.put(first)
+    baseline = baseline_of(copies[0], room.source.partition("/")[0], room.tests)
+    free: SimpleQueue[Path] = SimpleQueue()
+    for copy in copies:
+        free.put(copy)
 
-        def one(mutant: Mutant) -> Outcome:
-            copy = copies.get()
-            try:
-                return try_out(copy, mutant, room.tests, timeout_s)
-            finally:
-                copies.put(copy)
+    def one(mutant: Mutant) -> Outcome:
+        copy = free.get()
+        try:
+            return try_out(copy, mutant, room, baseline)
+        finally:
+            free.put(copy)
 
-        outcomes = []
-        with ThreadPoolExecutor(jobs) as pool, Progress(console=console) as progress:
-            bar = progress.add_task(name, total=len(drawn))
-            for outcome in pool.map(one, drawn):
-                outcomes.append(outcome)
-                progress.advance(bar)
-                if not outcome.noticed:
-                    progress.console.print(f"survived: {outcome.mutant.operator}\n{outcome.change}", markup=False)
-    noticed = sum(outcome.noticed for outcome in outcomes)
-    share = noticed / len(outcomes) if outcomes else 1.0
-    console.print(f"{name}: {noticed} of {len(outcomes)} noticed ({share:.0%}); at least {room.least_share:.0%} wanted")
-    return share >= room.least_share
+    outcomes = []
+    with ThreadPoolExecutor(len(copies)) as pool, Progress(console=console) as progress:
+        bar = progress.add_task(name, total=len(drawn))
+        for outcome in pool.map(one, drawn):
+            outcomes.append(outcome)
+            progress.advance(bar)
+            if not outcome.noticed:
+                how = "survived" if outcome.is_run else "survived, no test runs it"
+                where = f"{outcome.mutant.module}:{outcome.mutant.line}"
+                told = f"{how}: {where} {outcome.mutant.operator}\n{outcome.change}"
+                progress.console.print(told, markup=False, soft_wrap=True)
+    return outcomes
 
 
 @click.command(help=__doc__)
@@ -227,8 +329,19 @@ def run_room(name: str, count: int, seed: int, jobs: int, console: Console) -> b
 def main(rooms: tuple[str, ...], count: int, seed: int, jobs: int) -> None:
     """Try out mutants of the rooms."""
     console = Console()
-    met = [run_room(name, count, seed, jobs, console) for name in rooms or ROOMS]
-    sys.exit(0 if all(met) else 1)
+    table = Table("room", "mutants", "noticed", "share", "wanted")
+    met = True
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        copies = [copied(Path(folder).resolve() / str(number)) for number in range(jobs)]
+        for name in rooms or ROOMS:
+            outcomes = run_room(name, count, seed, copies, console)
+            noticed = sum(outcome.noticed for outcome in outcomes)
+            share, wanted = noticed / len(outcomes), ROOMS[name].least_share
+            table.add_row(name, str(len(outcomes)), str(noticed), f"{share:.0%}", f"{wanted:.0%}")
+            console.print(f"{name}: {noticed} of {len(outcomes)} noticed ({share:.0%}); at least {wanted:.0%} wanted")
+            met = met and share >= wanted
+    console.print(table)
+    sys.exit(0 if met else 1)
 
 
 if __name__ == "__main__":

@@ -44,3 +44,20 @@ def test_a_copy_holds_what_the_tests_need(mutants: ModuleType, tmp_path: Path) -
     copy = mutants.copied(tmp_path)
     assert (copy / "tests" / "conftest.py").exists()
     assert not list(copy.rglob("__pycache__"))
+
+
+def test_a_mutant_is_shown_first_to_the_tests_that_run_its_line_the_quickest_first(mutants: ModuleType) -> None:
+    baseline = mutants.Baseline(
+        durations_s={"slow": 3.0, "quick": 0.5, "elsewhere": 0.1},
+        tests_of={"a.py": {1: {""}, 2: {"slow", "quick"}, 5: {"elsewhere"}}},
+    )
+    assert baseline.running("a.py", range(2, 3)) == ["quick", "slow"]
+    assert baseline.running("a.py", range(1, 2)) == ["elsewhere", "quick", "slow"], "run when the module is imported"
+    assert baseline.running("a.py", range(3, 5)) == [], "no test runs it"
+    assert baseline.took_s(["quick", "of another name"]) == 3.5
+
+
+@pytest.mark.parametrize(("line", "begins"), [(1, 1), (2, 1), (3, 3), (4, 4), (6, 4)])
+def test_a_line_belongs_to_the_innermost_statement_around_it(mutants: ModuleType, line: int, begins: int) -> None:
+    source = "x = (1,\n     2)\nif x:\n    y = (\n        3\n        < 4)\n"
+    assert mutants.statement_until(source, line) == range(begins, line + 1)
