@@ -21,6 +21,7 @@ from typing import Any
 
 from common.findings import Finding, Severity
 from common.phrases import counted
+from common.program import PROGRAM
 from engine.errors import EngineError
 from engine.registry import load
 from firmware_bridge.connection.connection import ConnectionStatistics
@@ -114,7 +115,9 @@ def examine(load: Callable[[], Configuration], now: datetime, machine: Machine |
     try:
         configuration = load()
     except ConfigError as error:
-        yield Finding.fault("settings", str(error), "correct it; `referee config --example` shows every setting")
+        yield Finding.fault(
+            "settings", str(error), f"correct it; `{PROGRAM} tools config --example` shows every setting"
+        )
         configuration = Configuration(Settings(), None, {})
     else:
         found = configuration.file or "no file, all defaults"
@@ -148,7 +151,7 @@ def check_packages(version_of: Version) -> Iterator[Finding]:
     if there:
         yield Finding.ok("libraries", ", ".join(there))
     for name in missing:
-        yield Finding.fault("libraries", f"{name} is not installed", "run ./run once; it installs what is locked")
+        yield Finding.fault("libraries", f"{name} is not installed", "start the program by its `run`")
     try:
         version = version_of("opencv-python")
     except metadata.PackageNotFoundError:
@@ -226,13 +229,13 @@ def check_table(configuration: Configuration) -> Iterator[Finding]:
 def _calibration(settings: Settings) -> Iterator[Finding]:
     calibration = settings.camera.calibration
     if calibration is None:
-        remedy = "referee print charuco, take pictures, then referee calibrate"
+        remedy = f"{PROGRAM} tools print charuco, take pictures, then {PROGRAM} hardware calibrate"
         yield Finding.note("calibration", "none is set; a real table needs one", remedy)
         return
     try:
         camera = load_calibration(calibration)
     except VisionError as error:
-        yield Finding.fault("calibration", str(error), "referee calibrate makes a new one")
+        yield Finding.fault("calibration", str(error), f"{PROGRAM} hardware calibrate makes a new one")
         return
     width, height = camera.size
     error_px = camera.reprojection_error_px
@@ -249,12 +252,14 @@ def _calibration(settings: Settings) -> Iterator[Finding]:
 def _looks(looks: Path | None, load: Callable[[Path], Appearance]) -> Finding:
     if looks is None:
         return Finding.note(
-            "looks", "none are set; they are learned from each set-up", "`referee enrol` gives more reliable results"
+            "looks",
+            "none are set; they are learned from each set-up",
+            f"`{PROGRAM} pieces enrol` gives more reliable results",
         )
     try:
         known = load(looks)
     except VisionError as error:
-        return Finding.fault("looks", str(error), "referee enrol makes new ones")
+        return Finding.fault("looks", str(error), f"{PROGRAM} pieces enrol makes new ones")
     return Finding.ok("looks", f"{looks}: {'; '.join(', '.join(names) for names in known.traits)}")
 
 
@@ -371,7 +376,7 @@ def check_board(plan: WiringPlan, connect: Connect) -> Iterator[Finding]:
     for misfit in mismatches(welcome, plan):
         yield Finding.fault("board", misfit, "docs/hardware.md goes through it")
     if welcome.reset_cause == ResetCause.WATCHDOG:
-        remedy = "once is nothing; again and again: `referee firmware check`, and the board's power"
+        remedy = f"once is nothing; again and again: `{PROGRAM} hardware firmware check`, and the board's power"
         yield Finding.note("board", "its watchdog restarted it last: it had hung", remedy)
     yield link_quality(statistics)
 
@@ -400,7 +405,7 @@ def check_sensors(configuration: Configuration) -> Iterator[Finding]:
         yield Finding.fault("sensors", str(error), "")
         return
     for place, why in sensors_out(health).items():
-        remedy = "look under the square; it comes back by itself once it is right, or by `referee sensors put-back`"
+        remedy = f"look under the square; once it is right it comes back, or by `{PROGRAM} hardware sensors put-back`"
         yield Finding.note("sensors", f"the sensor under {place} is taken out: it {why}", remedy)
 
 

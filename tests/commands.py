@@ -4,16 +4,31 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
 from referee.cli.root import root
 
 Run = Callable[..., Result]
+
+
+def every_command(group: click.Group = root, path: str = "") -> Iterator[tuple[str, click.Command]]:
+    """Each command that the help lists, groups before what they hold, as typed after the program's name."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        yield f"{path} {name}".strip(), command
+        if isinstance(command, click.Group):
+            yield from every_command(command, f"{path} {name}".strip())
+
+
+COMMANDS = dict(every_command())
 
 
 def runner_in(folder: Path, monkeypatch: pytest.MonkeyPatch, *command: str) -> Run:

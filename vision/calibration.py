@@ -18,6 +18,7 @@ import cv2
 import numpy as np
 
 from common.durable import write_durably
+from common.program import PROGRAM
 from vision.errors import CalibrationError
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel
@@ -287,7 +288,7 @@ def load_calibration(path: Path) -> CameraModel:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise CalibrationError(
-            f"cannot read the calibration {path}: {error.strerror}; make one with: referee calibrate"
+            f"cannot read the calibration {path}: {error.strerror}; make one with: {PROGRAM} hardware calibrate"
         ) from error
     except ValueError as error:
         raise CalibrationError(f"the calibration {path} is not JSON: {error}") from error
@@ -297,7 +298,7 @@ def load_calibration(path: Path) -> CameraModel:
 def camera_from_json(data: Any, source: str) -> CameraModel:
     """Make a camera of parsed JSON; raises CalibrationError naming the key that is missing or makes no sense."""
     if not isinstance(data, dict) or data.get("format") != _FORMAT:
-        raise CalibrationError(f"{source} is no calibration; make one with: referee calibrate")
+        raise CalibrationError(f"{source} is no calibration; make one with: {PROGRAM} hardware calibrate")
     if data.get("version") != _VERSION:
         raise CalibrationError(
             f"{source} has version {data.get('version')!r}, this program reads {_VERSION}; calibrate again"

@@ -2,7 +2,7 @@
 
 Files are written under temporary names and checked there; until all are whole, the old firmware is untouched. Then
 the manifest is removed, the new files take their places, and the manifest is written last. A board on which that was
-cut off has no manifest: `referee firmware check` says so, and installing again repairs it.
+cut off has no manifest: `./run hardware firmware check` says so, and installing again repairs it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from common.program import PROGRAM
 from firmware_bridge.install.access import InstallEnvironment, await_restart, bare_board, identify, only_port
 from firmware_bridge.install.console import BareBoard, BoardFullError, InstallError, Survey
 from firmware_bridge.install.manifest import (
@@ -219,7 +220,7 @@ def _checked_welcome(welcome: Welcome | None, port: SerialPort, firmware: Firmwa
     if welcome is None:
         raise InstallError(
             f"the firmware is on the board on {port.device}, but it does not answer; unplug it and plug it in again, "
-            "then run `referee firmware check`"
+            f"then run `{PROGRAM} hardware firmware check`"
         )
     if welcome.firmware != firmware.version:
         raise InstallError(
@@ -229,6 +230,6 @@ def _checked_welcome(welcome: Welcome | None, port: SerialPort, firmware: Firmwa
     if pins is not None and welcome.pin_map_checksum != pins.crc32:
         raise InstallError(
             f"the board on {port.device} does not use the pin map that was put on it; unplug it and plug it in again, "
-            "then run `referee firmware check`"
+            f"then run `{PROGRAM} hardware firmware check`"
         )
     return welcome

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from common.program import PROGRAM
+
 
 @dataclass(frozen=True)
 class BoardKind:
@@ -167,9 +169,10 @@ def example_pin_map(board: str = "pico", button_roles: tuple[str, ...] = ("end t
     buttons = "\n".join(f"{name} = {pin}" for name, pin in zip(names, pins["buttons"].split(), strict=False))
     number, tx, rx = pins["uart"].split()
     return f"""\
-# What hangs on which pin of the board. Leave out what you have not. Pins are numbers as beside the board, 28 or
+# What hangs on which pin of the board. Leave out what you don't have. Pins are numbers as beside the board, 28 or
 # "{kind.pin_name(28)}"; the {kind.title} has {kind.usable_text}.
-# `referee firmware pins FILE` checks this file, `referee firmware install --pins FILE` puts it on the board.
+# `{PROGRAM} hardware firmware pins FILE` checks this file.
+# `{PROGRAM} hardware firmware install --pins FILE` puts it on the board.
 
 # The kind of board: {", ".join(f'"{name}"' for name in BOARDS)}.
 board = "{board}"

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from common.program import PROGRAM
 from common.suggestions import nearest
 from firmware_bridge.firmware.core.pin_map import (
     COLOUR_ORDERS,
@@ -37,7 +38,7 @@ def read_pin_map(file: Path, *, button_roles: Collection[str]) -> PinMap:
         text = file.read_text(encoding="utf-8")
     except OSError as error:
         raise PinMapError(
-            f"cannot read the pin map {file}: {error.strerror}; `referee firmware pins --example` prints one"
+            f"cannot read the pin map {file}: {error.strerror}; `{PROGRAM} hardware firmware pins --example` prints one"
         ) from error
     except UnicodeDecodeError as error:
         raise PinMapError(f"the pin map {file} is not UTF-8 text: {error}") from error

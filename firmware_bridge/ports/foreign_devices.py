@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from common.program import PROGRAM
 from firmware_bridge.errors import NoFirmwareError, SilentDeviceError, WrongDeviceError
 
 # MicroPython's prompt takes a carriage return only; a line left standing there would keep the next greeting from it.
@@ -19,7 +20,7 @@ PROBE = b"v\r\n"
 WLED = "WLED"
 """What ``certain_foreign_device`` calls a WLED controller."""
 
-_INSTALL = "`referee firmware install` puts it there"
+_INSTALL = f"`{PROGRAM} hardware firmware install` puts it there"
 _ELSEWHERE = "is the right port named in the settings?"
 
 
@@ -64,7 +65,7 @@ _SIGNATURES = (
     _signature(
         rb"^ESP-ROM:|^rst:0x|^ets [A-Z]",
         "an Espressif chip with other firmware, or one that starts again and again",
-        "put MicroPython on it, then the referee's firmware with `referee firmware install`",
+        f"put MicroPython on it, then the referee's firmware with `{PROGRAM} hardware firmware install`",
         could_be_ours=True,
     ),
     _signature(rb"\blogin: ?$", "a computer's console (it asks to log in)"),

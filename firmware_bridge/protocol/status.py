@@ -1,4 +1,4 @@
-"""The state of a link, why it was lost, and what it counts: for the log and ``referee doctor``. Pure."""
+"""The state of a link, why it was lost, and what it counts: for the log and ``./run doctor``. Pure."""
 
 from __future__ import annotations
 

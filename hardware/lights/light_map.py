@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from common.durable import write_durably
+from common.program import PROGRAM
 from common.suggestions import did_you_mean
 from common.toml_text import as_toml_line
 from hardware.errors import MapFileError, SettingError
@@ -70,8 +71,9 @@ class LightMap:
         if None not in (self.pin_map_crc, pin_map_crc) and pin_map_crc != self.pin_map_crc:
             found.append(
                 "the board's pin map is another one than when the lights were mapped, so it may be another strip; look "
-                "with `referee lights test`; if the lights are right take the line pin_map_crc out of the light map, "
-                "otherwise map again with `referee lights map`"
+                f"with `{PROGRAM} hardware lights test`; if the lights are right take the line pin_map_crc out "
+                f"of the light map, "
+                f"otherwise map again with `{PROGRAM} hardware lights map`"
             )
         return tuple(found)
 

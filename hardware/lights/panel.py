@@ -1,6 +1,6 @@
 """Shows a signal on all of a table's drivers. A driver that fails costs its own light only.
 
-A fault is reported once and kept for ``referee doctor``. The driver is closed, made again after a while, and then
+A fault is reported once and kept for ``./run doctor``. The driver is closed, made again after a while, and then
 shows the signal that holds at that time. ``Panel`` takes time as an argument; ``LivePanel`` runs it in a thread, in
 real time.
 """

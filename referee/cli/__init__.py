@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def main() -> None:
-    """Run the command ``referee`` with this process's arguments and exit with its code."""
+    """Run the program with this process's arguments and exit with its code."""
     import sys
 
     try:
@@ -20,12 +20,14 @@ def _run() -> None:
     import sys
     from functools import partial
 
+    from common.program import PROGRAM
     from referee.cli.context import CommandContext
     from referee.cli.group import report_fault
+    from referee.cli.link import COMPLETE_VARIABLE
     from referee.cli.root import root
 
     # The matrices are small: threads of their own would wait for each other longer than they work.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     context = CommandContext()
     sys.excepthook = partial(report_fault, context)
-    root.main(prog_name="referee", obj=context)
+    root.main(prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE, obj=context)

@@ -1,4 +1,4 @@
-"""``referee calibrate`` and ``referee print``: a camera's lens, and the sheets true to scale that a table needs."""
+"""``hardware calibrate`` and ``tools print``: a camera's lens, and the sheets true to scale that a table needs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from common.program import PROGRAM
 from referee.cli.context import CommandContext, output, print_table, progress_output, utc_now
-from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
+from referee.cli.group import CHECK_FAILED, OK, ExampleCommand, ExampleGroup
 from referee.cli.options import READABLE_FILE, WRITABLE_FILE, checked_options, rule_option
 
 if TYPE_CHECKING:
@@ -59,13 +60,13 @@ def calibrate_command(
 ) -> int:
     """Measure a camera's lens with a printed board.
 
-    Print one (`referee print charuco`) and take ten or more pictures of it: hold it flat, near and far, tilted to
+    Print one (`./run tools print charuco`) and take ten or more pictures of it: hold it flat, near and far, tilted to
     every side, and into the picture's corners. Exits with 1 when the result is not good; it then says why and
     writes nothing.
 
     Examples:
-      referee calibrate calibration/*.jpg --out camera.json --preview straight.png
-      referee calibrate 0 --pictures 20 --out camera.json
+      ./run hardware calibrate calibration/*.jpg --out camera.json --preview straight.png
+      ./run hardware calibrate 0 --pictures 20 --out camera.json
     """
     from vision.calibration import calibrate, parse_board, save_calibration, undistorted_preview
     from vision.images import write_image
@@ -173,11 +174,14 @@ def _report(console: Console, calibration: Calibration, names: list[str]) -> Non
     console.print(calibration.verdict, markup=False, soft_wrap=True)
 
 
-@click.group(name="print")
+@click.group(name="print", cls=ExampleGroup)
 def print_command() -> None:
     """Make sheets to print, true to scale.
 
     Each has a ruler to check the printer with.
+
+    Examples:
+      ./run tools print markers --out markers.pdf
     """
 
 
@@ -190,8 +194,8 @@ def markers(context: CommandContext, layout: Path | None, paper: str, out: Path)
     """Print the markers that stand around the board.
 
     Examples:
-      referee print markers --out markers.pdf
-      referee print markers --layout my-table.json --paper letter --out markers.pdf
+      ./run tools print markers --out markers.pdf
+      ./run tools print markers --layout my-table.json --paper letter --out markers.pdf
     """
     from referee.rendering.printed_sheets import plan_markers, write_pdf
     from referee.settings.table_layout import layout_for
@@ -211,13 +215,15 @@ def charuco(board: str, paper: str, out: Path) -> None:
     """Print the board to calibrate a camera with.
 
     Examples:
-      referee print charuco --out calibration-board.pdf
+      ./run tools print charuco --out calibration-board.pdf
     """
     from referee.rendering.printed_sheets import plan_charuco, write_pdf
     from vision.calibration import parse_board
 
     write_pdf([plan_charuco(parse_board(board), paper)], out, title="Calibration board")
-    click.echo(f"The board {board} is in {out}. Print at 100 %, then: referee calibrate --board {board} PICTURES")
+    click.echo(
+        f"The board {board} is in {out}. Print at 100 %, then: {PROGRAM} hardware calibrate --board {board} PICTURES"
+    )
 
 
 @print_command.command(name="sheet", cls=ExampleCommand)
@@ -242,8 +248,8 @@ def game_sheets(
     Each sheet has markers of its own, so that the camera can tell them apart.
 
     Examples:
-      referee print sheet number-drop --players 3 --out sheets.pdf
-      referee print sheet blokus-dice --option sheet=ours.toml --out sheets.pdf
+      ./run tools print sheet number-drop --players 3 --out sheets.pdf
+      ./run tools print sheet blokus-dice --option sheet=ours.toml --out sheets.pdf
     """
     from engine import registry
     from referee.rendering.printed_sheets import write_pdf

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from common.program import PROGRAM
 from referee.errors import CorrectionError, JournalBusyError, UnreachableError
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def _asked(journal: Path, command: SentCommand) -> Reply:
     try:
         return ask(journal, command)
     except UnreachableError as error:
-        raise UnreachableError(f"{error}; `referee replay` tells whether it was done") from error
+        raise UnreachableError(f"{error}; `{PROGRAM} games replay` tells whether it was done") from error
 
 
 def _done(reply: Reply) -> str:

@@ -1,4 +1,4 @@
-"""What ``referee read --dice`` prints of dice in photographs, and what ``referee roll --camera`` waits for."""
+"""What ``./run pieces read --dice`` prints of dice in photographs, and what ``./run table roll --camera`` waits for."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from common.program import PROGRAM
 from referee.cli.client import submit, user_name
 from referee.cli.context import CommandContext
 from referee.cli.group import ExampleCommand
@@ -38,12 +39,12 @@ def new_command(
 ) -> None:
     """Begin a new game in the journal.
 
-    The next `referee watch` referees it from its set-up. A game without a camera is kept by
-    text: `referee turn`, `referee roll` and `referee announce`.
+    The next `./run watch` referees it from its set-up. A game without a camera is kept by
+    text: `./run table turn`, `./run table roll` and `./run table announce`.
 
     Examples:
-      referee new
-      referee new deblockle --option blocks_gold=3 --player gold=Ann --player teal=Ben
+      ./run games new
+      ./run games new deblockle --option blocks_gold=3 --player gold=Ann --player teal=Ben
     """
     from common.phrases import capitalized
     from engine import registry
@@ -86,7 +87,7 @@ def _ask_to_leave(journal: Journal, *, is_sure: bool) -> None:
         return
     if sys.stdin.isatty():
         click.confirm(f"{left}. Leave it and begin a new one?", abort=True)
-    click.echo(f"{left}. `referee games resume {journal.latest_game()}` goes back to it.")
+    click.echo(f"{left}. `{PROGRAM} games resume {journal.latest_game()}` goes back to it.")
 
 
 def _side(player: str | None) -> str | None:
@@ -102,13 +103,13 @@ def _side(player: str | None) -> str | None:
 def turn_command(context: CommandContext, text: str, player: str | None, by: str | None, journal: Path | None) -> None:
     """Play a turn by text.
 
-    Any game can be kept this way, without a camera: `referee new GAME`, then turns (and rolls, where there are dice).
-    With a camera the turn counts at once, and the pieces have to follow. A turn the rules forbid is refused with the
-    reason.
+    Any game can be kept this way, without a camera: `./run games new GAME`, then turns (and rolls, where there are
+    dice). With a camera the turn counts at once, and the pieces have to follow. A turn the rules forbid is refused
+    with the reason.
 
     Examples:
-      referee turn c1-c2=hoops
-      referee turn keep --player p2
+      ./run table turn c1-c2=hoops
+      ./run table turn keep --player p2
     """
     from referee.commands.values import EnterTurn
 
@@ -133,9 +134,9 @@ def roll_command(
     and no others. Where a calibration is set and the layout has a tray, only the dice in the tray count.
 
     Examples:
-      referee roll 4,1
-      referee roll 4,1 --by Ann
-      referee roll --camera 0
+      ./run table roll 4,1
+      ./run table roll 4,1 --by Ann
+      ./run table roll --camera 0
     """
     from referee.commands.values import EnterRoll
 
@@ -175,7 +176,7 @@ def _seen_by(context: CommandContext, source: str) -> str:
     game = registry.load(settings.game.name)
     if isinstance(game.dice, NamesDice):
         raise click.UsageError(
-            f"{game.title} tells its dice apart, which this does not; type the roll, or let `referee watch` read it."
+            f"{game.title} tells its dice apart, which this does not; type the roll, or let `{PROGRAM} watch` read it."
         )
     asked = settings.camera
     size = (asked.width_px, asked.height_px)
@@ -201,8 +202,8 @@ def announce_command(
     Each game has its own claims (docs/games/). A claim that the rules don't allow is refused with the reason.
 
     Examples:
-      referee announce resign --player gold
-      referee announce draw
+      ./run table announce resign --player gold
+      ./run table announce draw
     """
     from engine.support.players import DRAW, RESIGN
     from referee.commands.values import Announce
@@ -237,12 +238,12 @@ def correct_command(
     """Say what really stands on the board.
 
     A person outranks the camera: what you say holds until the table visibly changes, and the journal keeps who said
-    it. A referee that is running takes it up at once; otherwise the next `referee watch` goes on from it.
+    it. A referee that is running takes it up at once; otherwise the next `./run watch` goes on from it.
 
     Examples:
-      referee correct c3 "teal block, x up"
-      referee correct c3=empty c4="gold star" --to-move teal --by Ann --why "the camera missed it"
-      referee correct --position "gold c1:G.star? e7:T.x? removed=3,3"
+      ./run table correct c3 "teal block, x up"
+      ./run table correct c3=empty c4="gold star" --to-move teal --by Ann --why "the camera missed it"
+      ./run table correct --position "gold c1:G.star? e7:T.x? removed=3,3"
     """
     from referee.commands.entries import read_looks
     from referee.commands.values import Correct
@@ -266,8 +267,8 @@ def take_back_command(context: CommandContext, by: str | None, journal: Path | N
     It stays in the journal and no longer counts. Then put the pieces back.
 
     Examples:
-      referee take-back
-      referee take-back --by Ann
+      ./run table take-back
+      ./run table take-back --by Ann
     """
     from referee.commands.values import TakeBack
 
@@ -304,9 +305,9 @@ def hint_command(
     (`strength = "none"` below `[hints]`) there are none.
 
     Examples:
-      referee hint
-      referee hint --strength strong --seconds 5
-      referee hint --game deblockle --position "gold c1:G.star? e7:T.x? removed=3,3"
+      ./run hint
+      ./run hint --strength strong --seconds 5
+      ./run hint --game deblockle --position "gold c1:G.star? e7:T.x? removed=3,3"
     """
     from referee.commands.values import AskHint
     from referee.errors import CorrectionError

@@ -1,4 +1,4 @@
-"""``referee firmware``: what runs on the microcontroller, and what hangs on its pins."""
+"""``./run hardware firmware``: what runs on the microcontroller, and what hangs on its pins."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from common.phrases import counted
+from common.program import PROGRAM
 from firmware_bridge.pin_maps.boards import BOARDS
 from referee.cli.context import CommandContext, output, print_findings, progress_output
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand, ExampleGroup
@@ -32,9 +33,9 @@ def firmware_command() -> None:
     A pin map says what is wired to the microcontroller's pins; it is installed too.
 
     Examples:
-      referee firmware pins --example > pins.toml
-      referee firmware install --pins pins.toml
-      referee firmware check
+      ./run hardware firmware pins --example > pins.toml
+      ./run hardware firmware install --pins pins.toml
+      ./run hardware firmware check
     """
 
 
@@ -49,8 +50,8 @@ def install(context: CommandContext, port: str | None, pins: Path | None) -> Non
     keeps the one it has.
 
     Examples:
-      referee firmware install --pins pins.toml
-      referee firmware install --port /dev/ttyACM0
+      ./run hardware firmware install --pins pins.toml
+      ./run hardware firmware install --port /dev/ttyACM0
     """
     from firmware_bridge.install.check import equipment
     from firmware_bridge.install.installation import KEPT_MAIN_FILE, install
@@ -69,7 +70,10 @@ def install(context: CommandContext, port: str | None, pins: Path | None) -> Non
     if done.kept_main:
         click.echo(f"The board's own main.py is kept there as {KEPT_MAIN_FILE}.")
     if done.welcome is None:
-        click.echo("By its pin map the board speaks on its UART: `referee firmware check --quick --port` that port.")
+        click.echo(
+            f"By its pin map the board speaks on its UART: `{PROGRAM} hardware firmware check --quick --port` "
+            f"that port."
+        )
     else:
         click.echo(f"{done.welcome.board} answers: {equipment(done.welcome)}.")
     if not done.has_pin_map:
@@ -87,9 +91,9 @@ def check(context: CommandContext, port: str | None, pins: Path | None, quick: b
     The board stops for a few seconds while its files are compared. Exits with 1 when there is something to do.
 
     Examples:
-      referee firmware check
-      referee firmware check --pins pins.toml
-      referee firmware check --quick
+      ./run hardware firmware check
+      ./run hardware firmware check --pins pins.toml
+      ./run hardware firmware check --quick
     """
     from rich.text import Text
 
@@ -114,9 +118,9 @@ def pins(file: Path | None, example: bool, board: str) -> None:
     """Check a pin map, or print one to begin with.
 
     Examples:
-      referee firmware pins --example > pins.toml
-      referee firmware pins --example --board esp32-s3 > pins.toml
-      referee firmware pins pins.toml
+      ./run hardware firmware pins --example > pins.toml
+      ./run hardware firmware pins --example --board esp32-s3 > pins.toml
+      ./run hardware firmware pins pins.toml
     """
     from firmware_bridge.pin_maps.boards import example_pin_map
     from firmware_bridge.pin_maps.file import read_pin_map

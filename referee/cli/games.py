@@ -1,4 +1,4 @@
-"""``referee rules``, ``referee sheet`` and ``referee perft``: what a game is, without a table."""
+"""``./run tools rules``, ``./run tools sheet`` and ``./run tools perft``: what a game is, without a table."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from common.program import PROGRAM
 from referee.cli.context import progress_output
-from referee.cli.group import ExampleCommand
+from referee.cli.group import ExampleCommand, ExampleGroup
 from referee.cli.options import READABLE_FILE, WRITABLE_FILE, checked_options, rule_option
 
 if TYPE_CHECKING:
@@ -30,9 +31,9 @@ def rules_command(game_name: str, options: tuple[str, ...], by_id: bool) -> None
     Then the options in force, and what each one may be.
 
     Examples:
-      referee rules deblockle
-      referee rules deblockle --option side_by_side=false
-      referee rules deblockle --by-id
+      ./run tools rules deblockle
+      ./run tools rules deblockle --option side_by_side=false
+      ./run tools rules deblockle --by-id
     """
     from engine import registry
 
@@ -72,11 +73,14 @@ _GAME = click.option(
 )
 
 
-@click.group(name="sheet")
+@click.group(name="sheet", cls=ExampleGroup)
 def sheet_command() -> None:
     """Copy, check and show sheets, dice and tiles.
 
     Your sheets, dice or tiles may differ from those that come with the referee.
+
+    Examples:
+      ./run tools sheet new --output ours.toml
     """
 
 
@@ -88,7 +92,7 @@ def new(game_name: str, output: Path | None, force: bool) -> None:
     """Write a copy of the built-in sheet, to change it.
 
     Examples:
-      referee sheet new --output ours.toml
+      ./run tools sheet new --output ours.toml
     """
     text = _sheet_file(game_name).text()
     if output is None:
@@ -99,7 +103,7 @@ def new(game_name: str, output: Path | None, force: bool) -> None:
             file.write(text)
     except FileExistsError as error:
         raise click.UsageError(f"{output} is there already; give another name, or --force to write over it.") from error
-    click.echo(f"The sheet is in {output}. Change it, then: referee sheet check {output} --game {game_name}")
+    click.echo(f"The sheet is in {output}. Change it, then: {PROGRAM} tools sheet check {output} --game {game_name}")
 
 
 @sheet_command.command(cls=ExampleCommand)
@@ -109,7 +113,7 @@ def check(file: Path, game_name: str) -> None:
     """Check a sheet file; every fault is named with its line.
 
     Examples:
-      referee sheet check ours.toml
+      ./run tools sheet check ours.toml
     """
     from referee.settings.conversions import read_text
 
@@ -128,8 +132,8 @@ def show(file: Path | None, game_name: str) -> None:
     """Draw a sheet file, or the built-in sheet.
 
     Examples:
-      referee sheet show
-      referee sheet show ours.toml
+      ./run tools sheet show
+      ./run tools sheet show ours.toml
     """
     from referee.settings.conversions import read_text
 
@@ -173,10 +177,10 @@ def perft_command(
     are rolled, every roll shows the same faces. The count is the last thing on the last line.
 
     Examples:
-      referee perft deblockle --depth 2
-      referee perft deblockle --depth 3 --option blocks_gold=1 --option blocks_teal=1
-      referee perft diaballik --depth 2 --split
-      referee perft blokus-dice --depth 1 --roll 1,2,3,4 --colour red
+      ./run tools perft deblockle --depth 2
+      ./run tools perft deblockle --depth 3 --option blocks_gold=1 --option blocks_teal=1
+      ./run tools perft diaballik --depth 2 --split
+      ./run tools perft blokus-dice --depth 1 --roll 1,2,3,4 --colour red
     """
     from engine import registry
     from engine.perft import perft, start_of_count

@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from common.program import PROGRAM, as_called
 from engine.errors import EngineError
 from firmware_bridge.errors import BridgeError
 from hardware.errors import HardwareError
@@ -66,10 +67,10 @@ def describe_error(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
-def keep_examples(text: str | None) -> str | None:
-    """Give a help text in which click leaves the lines of the examples as they are."""
+def as_help(text: str | None) -> str | None:
+    """Make a docstring a help text: it names the program as it was called, and its examples keep their lines."""
     # A backspace alone on a line is click's mark for a paragraph that is not to be wrapped.
-    return None if text is None else inspect.cleandoc(text).replace("Examples:\n", "\b\nExamples:\n")
+    return None if text is None else as_called(inspect.cleandoc(text)).replace("Examples:\n", "\b\nExamples:\n")
 
 
 class ExampleCommand(click.Command):
@@ -78,7 +79,7 @@ class ExampleCommand(click.Command):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Take what ``click.Command`` takes."""
         super().__init__(*args, **kwargs)
-        self.help = keep_examples(self.help)
+        self.help = as_help(self.help)
 
 
 class ExampleGroup(click.Group):
@@ -87,30 +88,58 @@ class ExampleGroup(click.Group):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Take what ``click.Group`` takes."""
         super().__init__(*args, **kwargs)
-        self.help = keep_examples(self.help)
+        self.help = as_help(self.help)
 
 
-class Root(click.Group):
-    """A group that imports a command's module when it is asked for, and ends with the documented codes."""
+def load_command(target: str) -> click.Command:
+    """Import a command, given as ``module:attribute``."""
+    module, _, attribute = target.partition(":")
+    command: click.Command = getattr(importlib.import_module(module), attribute)
+    return command
+
+
+class LazyGroup(ExampleGroup):
+    """A group that imports a command's module when it is asked for."""
 
     def __init__(self, *args: Any, targets: Mapping[str, str], **kwargs: Any) -> None:
         """Take ``targets``: for each command where it is, as ``module:attribute``."""
         super().__init__(*args, **kwargs)
-        self.help = keep_examples(self.help)
-        self._targets = targets
+        self.targets = targets
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+    def list_commands(self, ctx: click.Context) -> list[str]:
         """List the commands in the order of the help."""
-        return list(self._targets)
+        return [*self.targets, *super().list_commands(ctx)]
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and give one command, ``None`` when there is none of that name."""
-        target = self._targets.get(cmd_name)
-        if target is None:
-            return None
-        module, _, attribute = target.partition(":")
-        command: click.Command = getattr(importlib.import_module(module), attribute)
-        return command
+        target = self.targets.get(cmd_name)
+        return super().get_command(ctx, cmd_name) if target is None else load_command(target)
+
+
+class Root(LazyGroup):
+    """The program itself: commands for every day, groups for the rest, and the documented exit codes.
+
+    A command of a group can be called without naming its group, too.
+    """
+
+    def __init__(self, *args: Any, aliases: Mapping[str, str], **kwargs: Any) -> None:
+        """Take ``aliases``: the commands of groups, as ``targets``."""
+        super().__init__(*args, **kwargs)
+        self.aliases = aliases
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Give a command, a group or a command of one, ``None`` when there is none of that name."""
+        found = super().get_command(ctx, cmd_name)
+        if found is not None:
+            return found
+        return load_command(self.aliases[cmd_name]) if cmd_name in self.aliases else None
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands for every day and the groups; the options are told in the epilog."""
+        for title, names in (("Every day", self.targets), ("More", self.commands)):
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            with formatter.section(title):
+                formatter.write_dl([(name, command.get_short_help_str(70)) for name, command in commands if command])
 
     def main(
         self,
@@ -130,7 +159,7 @@ class Root(click.Group):
             click.echo(error.format_message(), err=True)
             sys.exit(USAGE)
         except click.UsageError as error:
-            command = error.ctx.command_path if error.ctx else "referee"
+            command = error.ctx.command_path if error.ctx else PROGRAM
             message = error.format_message()
             _complain(f"{message}{'' if message.endswith(('.', '?', '!')) else '.'} Try '{command} --help'.")
             sys.exit(USAGE)

@@ -1,11 +1,11 @@
-"""``referee doctor``, ``referee config`` and ``referee completion``: this installation and its settings."""
+"""``doctor`` and ``tools config``: this installation and its settings."""
 
 from __future__ import annotations
 
 import click
-from click.shell_completion import get_completion_class
 
 from common.findings import Severity
+from common.program import PROGRAM
 from referee.cli.context import CommandContext, output, print_findings, print_table, utc_now
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 
@@ -21,7 +21,7 @@ def doctor_command(context: CommandContext) -> int:
     Nothing is changed and no pin is driven. Exits with 1 when something in the settings will not work.
 
     Examples:
-      referee doctor
+      ./run doctor
       referee --config club.toml doctor
     """
     from referee.doctor import examine
@@ -36,7 +36,7 @@ def doctor_command(context: CommandContext) -> int:
         console.print(f"{faults} missing; see → above.", markup=False)
     elif lacking:
         needs = " and ".join(f"a {subject}" for subject in dict.fromkeys(lacking))
-        console.print(f"Enough for the demo and for `referee play`. A real table still needs {needs}.", markup=False)
+        console.print(f"Enough for the demo and for `{PROGRAM} play`. A real table still needs {needs}.", markup=False)
     else:
         console.print("All that was asked for is there.", markup=False)
     return CHECK_FAILED if faults else OK
@@ -59,8 +59,8 @@ def config_command(context: CommandContext, example: bool) -> None:
     """Show the settings and where each comes from.
 
     Examples:
-      referee config
-      referee config --example > referee.toml
+      ./run tools config
+      ./run tools config --example > referee.toml
     """
     if example:
         from referee.settings.sections import example as example_file
@@ -72,27 +72,12 @@ def config_command(context: CommandContext, example: bool) -> None:
 
     configuration = context.configuration()
     console = output()
-    console.print(Text(f"settings file: {configuration.file or 'none found; `referee config --example` writes one'}"))
+    console.print(
+        Text(f"settings file: {configuration.file or 'none found; `{PROGRAM} tools config --example` writes one'}")
+    )
     table = Table(box=None, pad_edge=False)
     for heading in ("setting", "value", "from"):
         table.add_column(heading, no_wrap=not console.is_terminal, overflow="fold")
     for name, value, source in configuration.rows():
         table.add_row(Text(name), Text(value), Text(str(source)))
     print_table(console, table)
-
-
-@click.command(cls=ExampleCommand)
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@click.pass_context
-def completion_command(ctx: click.Context, shell: str) -> None:
-    """Print the completion script for your shell.
-
-    Examples:
-      referee completion bash >> ~/.bashrc
-      referee completion zsh > ~/.zfunc/_referee
-      referee completion fish > ~/.config/fish/completions/referee.fish
-    """
-    completion = get_completion_class(shell)
-    if completion is None:
-        raise click.UsageError(f"no completion for {shell}")
-    click.echo(completion(ctx.find_root().command, {}, "referee", "_REFEREE_COMPLETE").source())

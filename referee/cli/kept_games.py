@@ -1,4 +1,4 @@
-"""``referee games`` and ``referee status``: the games of a journal, how they stand, and going back to one."""
+"""``./run games`` and ``./run status``: the games of a journal, how they stand, and going back to one."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from common.phrases import capitalized, counted
+from common.program import PROGRAM
 from referee.cli.client import user_name
 from referee.cli.context import CommandContext, output, print_table
-from referee.cli.group import ExampleCommand, ExampleGroup
+from referee.cli.group import ExampleCommand, LazyGroup
 from referee.cli.options import by_option, game_number_option, journal_option
 
 if TYPE_CHECKING:
@@ -74,16 +75,25 @@ def open_game(journal: Journal) -> str | None:
     return f"Game {number} of {game.title} is not finished ({counted(len(folded.turns), 'turn')})"
 
 
-@click.group(name="games", cls=ExampleGroup, invoke_without_command=True)
+@click.group(
+    name="games",
+    cls=LazyGroup,
+    targets={
+        "new": "referee.cli.entries:new_command",
+        "replay": "referee.cli.records:replay_command",
+        "export": "referee.cli.records:export_command",
+    },
+    invoke_without_command=True,
+)
 @click.pass_context
 def games_command(ctx: click.Context) -> None:
-    """List the games of the journal; show, resume or end one.
+    """List the games; begin, show, resume, check or end one.
 
     Without a subcommand it lists them.
 
     Examples:
-      referee games
-      referee games resume 2
+      ./run games
+      ./run games resume 2
     """
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_games)
@@ -93,11 +103,11 @@ def games_command(ctx: click.Context) -> None:
 @journal_option
 @click.pass_obj
 def list_games(context: CommandContext, journal: Path | None = None) -> None:
-    """List the games: number, game, when it began, how many turns, and how it stands.
+    """List the games and how they stand.
 
     Examples:
-      referee games
-      referee games list --journal evening.sqlite
+      ./run games
+      ./run games list --journal evening.sqlite
     """
     from rich.table import Table
     from rich.text import Text
@@ -121,7 +131,7 @@ def list_games(context: CommandContext, journal: Path | None = None) -> None:
             began = _local(summary.wall_time)
             table.add_row(str(summary.number), *(Text(cell) for cell in (row[0], began, *row[1:])))
         if not table.row_count:
-            click.echo(f"There is no game in {opened.path} yet; `referee new` begins one.")
+            click.echo(f"There is no game in {opened.path} yet; `{PROGRAM} games new` begins one.")
             return
     print_table(output(), table)
 
@@ -142,7 +152,7 @@ def show(context: CommandContext, number: int | None, journal: Path | None) -> N
     """Show how a game stands: the board and what is awaited.  NUMBER: the last one if left out.
 
     Examples:
-      referee games show 2
+      ./run games show 2
     """
     _show(context, number, journal)
 
@@ -155,8 +165,8 @@ def status_command(context: CommandContext, game_number: int | None, journal: Pa
     """Show the board, whose turn it is and what is awaited.
 
     Examples:
-      referee status
-      referee status --game 2
+      ./run status
+      ./run status --game 2
     """
     _show(context, game_number, journal)
 
@@ -176,10 +186,10 @@ def _show(context: CommandContext, number: int | None, journal: Path | None) -> 
 @journal_option
 @click.pass_obj
 def resume(context: CommandContext, number: int, journal: Path | None) -> None:
-    """Go on with an earlier game: it becomes the journal's last one, under a new number.
+    """Go on with an earlier game, under a new number.
 
     Examples:
-      referee games resume 2
+      ./run games resume 2
     """
     from referee.errors import CorrectionError
     from referee.journal import fold
@@ -193,7 +203,9 @@ def resume(context: CommandContext, number: int, journal: Path | None) -> None:
         if outcome is not None and not is_stopped:
             raise CorrectionError(f"game {number} is over: {outcome.reason}")
         if number == opened.latest_game() and not is_stopped:
-            raise CorrectionError(f"game {number} is the last one; `referee watch` or `referee turn` goes on with it")
+            raise CorrectionError(
+                f"game {number} is the last one; `{PROGRAM} watch` or `{PROGRAM} table turn` goes on with it"
+            )
         for _, event in events:
             if event.kind in STATE_CHANGING:
                 # The time of a frame was another machine's start ago, and means nothing any more.
@@ -211,10 +223,12 @@ def resume(context: CommandContext, number: int, journal: Path | None) -> None:
 @journal_option
 @click.pass_obj
 def end(context: CommandContext, yes: bool, by: str | None, journal: Path | None) -> None:
-    """Stop the last game before its end, so that the next `referee watch` begins a new one.
+    """Stop the last game before its end.
+
+    The next `./run watch` then begins a new one.
 
     Examples:
-      referee games end
+      ./run games end
     """
     from engine.api import Outcome
     from referee.errors import CorrectionError
@@ -230,4 +244,4 @@ def end(context: CommandContext, yes: bool, by: str | None, journal: Path | None
         opened.append(note_event(f"{by or user_name()} stops the game.", None))
         opened.append(end_event(Outcome(None, STOPPED), None))
         number = opened.latest_game()
-    click.echo(f"Stopped. `referee games resume {number}` goes on with it.")
+    click.echo(f"Stopped. `{PROGRAM} games resume {number}` goes on with it.")

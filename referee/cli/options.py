@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from common.program import PROGRAM
+
 if TYPE_CHECKING:
     from engine.api import Game, OptionValue
 
@@ -59,9 +61,9 @@ def seeing_options(command: Command) -> Command:
     """Add ``--calibration``, ``--layout``, ``--markers`` and ``--looks``."""
     command = markers_option(command)
     for name, what in (
-        ("looks", "What `referee enrol` learned of the pieces."),
+        ("looks", f"What `{PROGRAM} pieces enrol` learned of the pieces."),
         ("layout", "The measured table. Default: the layout that comes with the game."),
-        ("calibration", "What `referee calibrate` wrote for this camera."),
+        ("calibration", f"What `{PROGRAM} hardware calibrate` wrote for this camera."),
     ):
         command = click.option(f"--{name}", type=READABLE_FILE, help=what)(command)
     return command

@@ -1,4 +1,4 @@
-"""``referee read`` and ``referee enrol``: what a picture of the table shows, and what pieces look like."""
+"""``./run pieces read`` and ``./run pieces enrol``: what a picture of the table shows, and what pieces look like."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from common.program import PROGRAM
 from referee.cli.context import CommandContext
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 from referee.cli.options import READABLE_FILE, WRITABLE_FILE, markers_option, seeing_options
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     "--dice", is_flag=True, help="Read the dice of plain photographs; neither calibration nor layout is needed."
 )
 @click.option(
-    "--faces", type=READABLE_FILE, help="With --dice: what `referee enrol --dice` learned of faces without pips."
+    "--faces",
+    type=READABLE_FILE,
+    help=f"With --dice: what `{PROGRAM} pieces enrol --dice` learned of faces without pips.",
 )
 @click.option("--json", "as_json", is_flag=True, help="With --dice: one line of JSON an image instead of a table.")
 @click.option(
@@ -50,9 +53,9 @@ def read_command(
     Exits with 1 when the table could not be read; `hindrances` says why.
 
     Examples:
-      referee read table.jpg --calibration camera.json --looks looks.json
-      referee read table.jpg --calibration camera.json --debug-image seen.png | jq '.places.c3'
-      referee read --dice rolls/*.jpg --json
+      ./run pieces read table.jpg --calibration camera.json --looks looks.json
+      ./run pieces read table.jpg --calibration camera.json --debug-image seen.png | jq '.places.c3'
+      ./run pieces read --dice rolls/*.jpg --json
     """
     if dice:
         from referee.cli.dice import read_dice
@@ -123,7 +126,7 @@ def _read_table(
 
 @click.command(cls=ExampleCommand)
 @click.argument("images", nargs=-1, required=True, type=READABLE_FILE)
-@click.option("--calibration", type=READABLE_FILE, help="What `referee calibrate` wrote for this camera.")
+@click.option("--calibration", type=READABLE_FILE, help=f"What `{PROGRAM} hardware calibrate` wrote for this camera.")
 @click.option("--layout", type=READABLE_FILE, help="The measured table. Default: the layout that comes with the game.")
 @markers_option
 @click.option(
@@ -153,9 +156,9 @@ def enrol_command(
     Show every symbol of every colour at least once, in the light you play in.
 
     Examples:
-      referee enrol set.jpg --positions "a4=gold star, b4=gold stop, c4=teal x" --out looks.json
-      referee enrol gold.jpg teal.jpg --positions gold.json --positions teal.json --out looks.json
-      referee enrol --dice one.jpg star.jpg --positions 1 --positions star --out faces.npz
+      ./run pieces enrol set.jpg --positions "a4=gold star, b4=gold stop, c4=teal x" --out looks.json
+      ./run pieces enrol gold.jpg teal.jpg --positions gold.json --positions teal.json --out looks.json
+      ./run pieces enrol --dice one.jpg star.jpg --positions 1 --positions star --out faces.npz
     """
     if dice:
         from referee.cli.dice import teach_faces
@@ -201,7 +204,7 @@ def enrol_command(
     game = registry.load(settings.game.name)
     lacking = not_taught(looks, game.table.appearance(game.rules.new()).values())
     if lacking:
-        click.echo(f"Missing: {listed(lacking)}. `referee watch` needs them too; add a picture of them.")
+        click.echo(f"Missing: {listed(lacking)}. `{PROGRAM} watch` needs them too; add a picture of them.")
 
 
 def camera_of(calibration: Path | None) -> CameraModel:
@@ -211,7 +214,7 @@ def camera_of(calibration: Path | None) -> CameraModel:
 
     if calibration is None:
         raise CalibrationError(
-            "no calibration is set; make one with `referee calibrate`, then give --calibration FILE or set "
+            f"no calibration is set; make one with `{PROGRAM} hardware calibrate`, then give --calibration FILE or set "
             "calibration below [camera]"
         )
     return load_calibration(calibration)

@@ -1,4 +1,4 @@
-"""``referee replay`` and ``referee export``: check a game, tell what happened, write it as a record."""
+"""``./run games replay`` and ``./run games export``: check a game, tell what happened, write it as a record."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def replay_command(context: CommandContext, file: Path | None, game_number: int 
     Without FILE: the journal of the settings. `-` reads a record from standard input.
 
     Examples:
-      referee replay
-      referee replay --game 2 --evidence pictures
-      referee replay game.txt
+      ./run games replay
+      ./run games replay --game 2 --evidence pictures
+      ./run games replay game.txt
     """
     console = output()
     text = _record_text(file)
@@ -139,9 +139,9 @@ def export_command(context: CommandContext, journal: Path | None, game_number: i
     Header tags come first, then one turn a line.
 
     Examples:
-      referee export
-      referee export --game 3 --out game3.txt
-      referee export --journal demo.sqlite | referee replay -
+      ./run games export
+      ./run games export --game 3 --out game3.txt
+      ./run games export --journal demo.sqlite | ./run games replay -
     """
     from engine.records.record import write
     from referee.journal.exports import record_of

@@ -7,37 +7,50 @@ from pathlib import Path
 
 import click
 
+from common.program import PROGRAM
 from referee.cli.context import CommandContext
-from referee.cli.group import USAGE, Root
+from referee.cli.group import USAGE, LazyGroup, Root
 
-COMMANDS = {
+EVERY_DAY = {
     "demo": "referee.cli.watch:demo_command",
-    "new": "referee.cli.entries:new_command",
+    "play": "referee.cli.play.command:play_command",
     "watch": "referee.cli.watch:watch_command",
     "games": "referee.cli.kept_games:games_command",
     "status": "referee.cli.kept_games:status_command",
-    "correct": "referee.cli.entries:correct_command",
-    "take-back": "referee.cli.entries:take_back_command",
+    "hint": "referee.cli.entries:hint_command",
+    "doctor": "referee.cli.installation:doctor_command",
+}
+
+_GAMES = {
+    "new": "referee.cli.entries:new_command",
+    "replay": "referee.cli.records:replay_command",
+    "export": "referee.cli.records:export_command",
+}
+_TABLE = {
     "turn": "referee.cli.entries:turn_command",
     "roll": "referee.cli.entries:roll_command",
     "announce": "referee.cli.entries:announce_command",
-    "hint": "referee.cli.entries:hint_command",
-    "read": "referee.cli.pictures:read_command",
-    "calibrate": "referee.cli.calibration:calibrate_command",
+    "correct": "referee.cli.entries:correct_command",
+    "take-back": "referee.cli.entries:take_back_command",
+}
+_PIECES = {
     "enrol": "referee.cli.pictures:enrol_command",
-    "replay": "referee.cli.records:replay_command",
-    "export": "referee.cli.records:export_command",
-    "play": "referee.cli.play.command:play_command",
-    "rules": "referee.cli.games:rules_command",
-    "sheet": "referee.cli.games:sheet_command",
-    "perft": "referee.cli.games:perft_command",
-    "print": "referee.cli.calibration:print_command",
+    "read": "referee.cli.pictures:read_command",
+}
+_HARDWARE = {
+    "calibrate": "referee.cli.calibration:calibrate_command",
     "lights": "referee.cli.squares:lights_command",
     "sensors": "referee.cli.squares:sensors_command",
     "firmware": "referee.cli.firmware:firmware_command",
-    "doctor": "referee.cli.installation:doctor_command",
+}
+_TOOLS = {
+    "print": "referee.cli.calibration:print_command",
+    "sheet": "referee.cli.games:sheet_command",
+    "rules": "referee.cli.games:rules_command",
+    "perft": "referee.cli.games:perft_command",
     "config": "referee.cli.installation:config_command",
-    "completion": "referee.cli.installation:completion_command",
+    "link": "referee.cli.link:link_command",
+    "completion": "referee.cli.link:completion_command",
 }
 
 
@@ -56,10 +69,13 @@ def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 
 @click.group(
     cls=Root,
-    targets=COMMANDS,
+    targets=EVERY_DAY,
+    aliases={**_GAMES, **_TABLE, **_PIECES, **_HARDWARE, **_TOOLS},
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 all is well, 1 a check failed, 2 wrong usage, 3 to 8 errors (see docs/command-line.md).",
+    options_metavar="[--config FILE] [--debug] [--version]",
+    subcommand_metavar="COMMAND ...",
+    epilog=f"`{PROGRAM} COMMAND --help` says more. Exit codes are in docs/command-line.md.",
 )
 @click.option(
     "--config",
@@ -73,15 +89,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 )
 @click.pass_context
 def root(ctx: click.Context, config_path: Path | None, debug: bool) -> None:
-    """Referee a game on a real table.
-
-    A camera sees the board; lights and words say what happened.
-
-    Examples:
-      referee demo                      a game on a virtual table, in the terminal
-      referee doctor                    what is there, what is missing, what to do
-      referee watch --camera 0          referee the table under the first camera
-    """
+    """Referee a game on a real table. A camera sees the board; lights and words say what happened."""
     context = ctx.ensure_object(CommandContext)
     context.config_path = config_path
     context.debug = debug
@@ -89,3 +97,43 @@ def root(ctx: click.Context, config_path: Path | None, debug: bool) -> None:
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
         ctx.exit(USAGE)
+
+
+@root.group(cls=LazyGroup, targets=_TABLE)
+def table() -> None:
+    """Say what happened: turn, roll, announce, correct, take-back.
+
+    Examples:
+      ./run table turn c1-c2
+      ./run table correct c3 "teal block, x up"
+    """
+
+
+@root.group(cls=LazyGroup, targets=_PIECES)
+def pieces() -> None:
+    """Teach the pieces, read a picture: enrol, read.
+
+    Examples:
+      ./run pieces enrol set.jpg --positions "a4=gold star, c4=teal x" --out looks.json
+      ./run pieces read table.jpg
+    """
+
+
+@root.group(cls=LazyGroup, targets=_HARDWARE)
+def hardware() -> None:
+    """Camera, lights and switches: calibrate, lights, sensors, firmware.
+
+    Examples:
+      ./run hardware calibrate 0 --out camera.json
+      ./run hardware lights test
+    """
+
+
+@root.group(cls=LazyGroup, targets=_TOOLS)
+def tools() -> None:
+    """Printing, rules, settings: print, sheet, rules, config, link.
+
+    Examples:
+      ./run tools print markers --out markers.pdf
+      ./run tools rules deblockle
+    """

@@ -1,4 +1,4 @@
-"""``referee lights`` and ``referee sensors``: which light and which switch is which square, and whether they work."""
+"""``hardware lights`` and ``hardware sensors``: which light and which switch is which square, and whether they work."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from common.program import PROGRAM
 from referee.cli.context import CommandContext, output
 from referee.cli.group import ExampleCommand, ExampleGroup
 from referee.cli.options import READABLE_FILE, WRITABLE_FILE, by_option, journal_option
@@ -19,8 +20,8 @@ def lights_command() -> None:
     The settings say what shows them: drivers below [lights].
 
     Examples:
-      referee lights map --out lights.toml
-      referee lights test
+      ./run hardware lights map --out lights.toml
+      ./run hardware lights test
     """
 
 
@@ -31,7 +32,7 @@ def lights_command() -> None:
 @click.option("--lights", "count", type=click.IntRange(1, 300), help="How many lights there are; a board reports it.")
 @click.option("--game", "game_name", help="Whose squares they are.  [default: as in the settings]")
 @click.option("--camera", help="Let this camera find each light; the board must be empty. It asks where it is unsure.")
-@click.option("--calibration", type=READABLE_FILE, help="What `referee calibrate` wrote for this camera.")
+@click.option("--calibration", type=READABLE_FILE, help=f"What `{PROGRAM} hardware calibrate` wrote for this camera.")
 @click.option("--layout", type=READABLE_FILE, help="The measured table. Default: the layout that comes with the game.")
 @click.pass_obj
 def map_lights(
@@ -49,8 +50,8 @@ def map_lights(
     square. status: the status light. b: back. f: finish.
 
     Examples:
-      referee lights map --out lights.toml
-      referee lights map --camera 0 --calibration camera.json
+      ./run hardware lights map --out lights.toml
+      ./run hardware lights map --camera 0 --calibration camera.json
     """
     from referee.mapping.lights import LightMapOptions, map_lights
 
@@ -76,8 +77,8 @@ def test_lights(context: CommandContext, seconds: float) -> int:
     """Show every signal that lights can give, one after the other, with words.
 
     Examples:
-      referee lights test
-      referee lights test --seconds 5
+      ./run hardware lights test
+      ./run hardware lights test --seconds 5
     """
     from referee.mapping.lights import show_every_light
 
@@ -92,8 +93,8 @@ def sensors_command(ctx: click.Context) -> int | None:
     Without a subcommand it shows them once. The settings say where they are wired: source below [sensors].
 
     Examples:
-      referee sensors
-      referee sensors map --out sensors.toml
+      ./run hardware sensors
+      ./run hardware sensors map --out sensors.toml
     """
     return ctx.invoke(show, once=True) if ctx.invoked_subcommand is None else None
 
@@ -107,8 +108,8 @@ def show(context: CommandContext, once: bool) -> int:
     Exits with 1 when a sensor is unclear or taken out. Stop with Ctrl-C.
 
     Examples:
-      referee sensors show
-      referee sensors show --once
+      ./run hardware sensors show
+      ./run hardware sensors show --once
     """
     from referee.mapping.sensors import show_sensors
 
@@ -128,8 +129,8 @@ def map_switches(context: CommandContext, out: Path | None, by_switch: bool, gam
     alone: skip. b: back. f: finish.
 
     Examples:
-      referee sensors map --out sensors.toml
-      referee sensors map --by-switch
+      ./run hardware sensors map --out sensors.toml
+      ./run hardware sensors map --by-switch
     """
     from referee.mapping.sensors import SensorMapOptions, map_sensors
 
@@ -146,11 +147,11 @@ def map_switches(context: CommandContext, out: Path | None, by_switch: bool, gam
 def put_sensor_back(context: CommandContext, place: str, by: str | None, journal: Path | None) -> None:
     """Use a sensor again that the referee has taken out.
 
-    A referee that is running does so at once; otherwise the next `referee watch` does.
+    A referee that is running does so at once; otherwise the next `./run watch` does.
 
     Examples:
-      referee sensors put-back c3
-      referee sensors put-back c3 --by Ann
+      ./run hardware sensors put-back c3
+      ./run hardware sensors put-back c3 --by Ann
     """
     from referee.cli.client import IDLE, tell_referee, user_name
     from referee.commands.values import RestoreSensor

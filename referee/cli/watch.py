@@ -1,4 +1,4 @@
-"""``referee watch`` and ``referee demo``: referee a real table, and a virtual one."""
+"""``./run watch`` and ``./run demo``: referee a real table, and a virtual one."""
 
 from __future__ import annotations
 
@@ -69,15 +69,15 @@ def watch_command(
     """Referee a real table, a video or pictures.
 
     Each verdict comes with its reason and is kept in the journal. Stop with Ctrl-C; the same command goes on with
-    the game later. --calibration takes the JSON file that `referee calibrate --out FILE` wrote; without --looks the
-    pieces' colours are learned from the set-up. `referee correct` puts the game right while this one runs.
+    the game later. --calibration takes what `./run hardware calibrate --out FILE` wrote. Without --looks the pieces'
+    colours are learned from the set-up. `./run table correct` puts the game right while this one runs.
 
     Examples:
-      referee watch --camera 0 --calibration camera.json --looks looks.json
-      referee watch --frames pictures --stills --calibration camera.json --journal game.sqlite
-      referee watch --video game.mp4 --new --option side_by_side=false
-      referee watch --camera folder:incoming --calibration camera.json
-      referee watch --eyes sensors
+      ./run watch --camera 0 --calibration camera.json --looks looks.json
+      ./run watch --frames pictures --stills --calibration camera.json --journal game.sqlite
+      ./run watch --video game.mp4 --new --option side_by_side=false
+      ./run watch --camera folder:incoming --calibration camera.json
+      ./run watch --eyes sensors
     """
     from engine import registry
     from referee.hints.advice import HintSettings
@@ -200,12 +200,12 @@ def demo_command(
     It takes about a minute, in the terminal. The same seed plays the same game. Type h and Enter for a hint.
 
     Examples:
-      referee demo
-      referee demo diaballik
-      referee demo --seed 3 --turns 20 --fast
-      referee demo --video demo.mp4 --journal demo.sqlite
-      referee demo --fast --still demo.png
-      referee demo --lights pico --eyes both --link-faults "all=0.05, unplugs_at_s=4"
+      ./run demo
+      ./run demo diaballik
+      ./run demo --seed 3 --turns 20 --fast
+      ./run demo --video demo.mp4 --journal demo.sqlite
+      ./run demo --fast --still demo.png
+      ./run demo --lights pico --eyes both --link-faults "all=0.05, unplugs_at_s=4"
     """
     from engine import registry
     from referee.demo.run import GAMES, DemoOptions, run_demo

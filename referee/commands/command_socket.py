@@ -1,6 +1,6 @@
 """How a command reaches the running referee: a Unix socket beside its journal.
 
-Only the running referee may write its journal, so `referee correct` asks it to. The socket is ``JOURNAL.ask``, which
+Only the running referee may write its journal, so ``table correct`` asks it to. The socket is ``JOURNAL.ask``, which
 only the same user can use: one JSON object on one line goes in, one comes back, and the connection is closed. A
 command is answered only after its event is in the journal; one that is not answered was not carried out.
 """
@@ -20,6 +20,7 @@ from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 from common.phrases import listed
+from common.program import PROGRAM
 from referee.commands.queue import CommandQueue
 from referee.commands.values import (
     Announce,
@@ -69,7 +70,8 @@ class CommandSocket:
         except OSError as error:
             self._socket.close()
             raise UnreachableError(
-                f"`referee correct` can't reach this referee: no socket {self._path} can be made ({error.strerror}); "
+                f"`{PROGRAM} table correct` can't reach this referee: no socket {self._path} can be made "
+                f"({error.strerror}); "
                 "correct while it is stopped, or keep the journal on another disk"
             ) from error
         # A daemon, since a thread that waits for a connection ends only with the socket.

@@ -381,7 +381,7 @@ _NAME = "onlooker"
 
 @dataclass
 class Onlooker:
-    """Answers what can't be told from what is sensed, as a person does with ``referee correct`` and ``referee turn``.
+    """Answers what can't be told from what is sensed, as a person does with ``table correct`` and ``turn``.
 
     ``truth`` is what a person at the table sees; ``say`` gets what became of an answer that was refused.
     ``tells_set_up``: the referee feels where pieces stand and can't tell how they lie.

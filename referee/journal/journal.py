@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Self
 
 from common.durable import sync_folder
+from common.program import PROGRAM
 from referee.errors import EventError, JournalMissingError, JournalReadOnlyError, JournalUnreadableError
 from referee.journal import database
 from referee.journal.database import WriterLock, journal_faults
@@ -160,7 +161,9 @@ class Journal:
     @staticmethod
     def _connect_to_read(path: Path, connect: Connect) -> sqlite3.Connection:
         if not path.is_file():
-            raise JournalMissingError(f"there is no journal {path}; `referee new` or `referee watch` starts one")
+            raise JournalMissingError(
+                f"there is no journal {path}; `{PROGRAM} games new` or `{PROGRAM} watch` starts one"
+            )
         # Without a log beside it the file is whole by itself, and reading it leaves nothing behind;
         # with one a writer may be at work, and SQLite has to take part in its locking.
         has_log = path.with_name(path.name + "-wal").exists()

@@ -1,4 +1,4 @@
-"""``referee lights``: mapping a strip and trying every light, on what the settings name."""
+"""``./run hardware lights``: mapping a strip and trying every light, on what the settings name."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from common.program import PROGRAM
 from engine.registry import load
 from hardware.factory import driver_sources
 from hardware.grid import PlaceGrid
@@ -143,7 +144,9 @@ def _light_count(plan: WiringPlan, linked: LinkedController | None) -> int:
     if linked is not None:
         count = linked.welcome().lights
         if not count:
-            raise ConfigError("the board has no lights; name them in its pin map, then `referee firmware install`")
+            raise ConfigError(
+                f"the board has no lights; name them in its pin map, then `{PROGRAM} hardware firmware install`"
+            )
         return count
     if plan.strip_lights is None:
         raise ConfigError("how many lights does the strip have? Give --lights, or set strip_lights below [lights]")
@@ -155,7 +158,9 @@ def _light_finder(configuration: Configuration, open_camera: Callable[..., Camer
     """Open the camera and find the table in its picture; raises what keeps either from being done (VisionError)."""
     settings = configuration.settings
     if settings.camera.calibration is None:
-        raise CalibrationError("no calibration was given; make one with `referee calibrate`, then name its file")
+        raise CalibrationError(
+            f"no calibration was given; make one with `{PROGRAM} hardware calibrate`, then name its file"
+        )
     model = load_calibration(settings.camera.calibration)
     layout = layout_for(settings.game.name, settings.table.layout, settings.table.markers)
     size = (settings.camera.width_px, settings.camera.height_px)

@@ -14,6 +14,7 @@ from typing import Any
 from serial.tools import list_ports
 
 from common.phrases import listed
+from common.program import PROGRAM
 from engine.api import Game
 from engine.options import read_options
 from hardware.factory import ButtonSettings, DriverSettings
@@ -174,7 +175,9 @@ def _say_what_sensors_tell(game: Game[Any, Any], say: Callable[[str], None]) -> 
 def calibrated(options: WatchOptions) -> CameraModel:
     """Load the camera's calibration; raises CalibrationError, also when none was given."""
     if options.calibration is None:
-        raise CalibrationError("no calibration was given; make one with `referee calibrate`, then name its file")
+        raise CalibrationError(
+            f"no calibration was given; make one with `{PROGRAM} hardware calibrate`, then name its file"
+        )
     return load_calibration(options.calibration)
 
 
@@ -215,7 +218,7 @@ def _picture_clock() -> Callable[[], float]:
 
 def _enrolled_reader(options: WatchOptions, layout: TableLayout, game: Game[Any, Any]) -> TableReader:
     if options.looks is None:
-        raise ConfigError("no looks were given; make some with `referee enrol`")
+        raise ConfigError(f"no looks were given; make some with `{PROGRAM} pieces enrol`")
     return table_reader(calibrated(options), layout, _loaded_looks(options.looks, layout, game))
 
 
@@ -225,7 +228,8 @@ def _loaded_looks(path: Path, layout: TableLayout, game: Game[Any, Any]) -> Appe
     lacking = not_taught(looks, game.table.appearance(game.rules.new()).values())
     if lacking:
         raise EnrolmentError(
-            f"the looks {path} do not show what {listed(lacking)} pieces look like; give `referee enrol` a picture of "
+            f"the looks {path} do not show what {listed(lacking)} pieces look like; give `{PROGRAM} pieces "
+            f"enrol` a picture of "
             "them too"
         )
     return looks
@@ -255,7 +259,7 @@ def _learning_reader(
     if under_way and (path is None or not path.is_file()):
         raise ConfigError(
             "the game is under way, and the pieces' colours can only be learned from a set-up; give the looks that "
-            "`referee enrol` made, or begin a new game"
+            f"`{PROGRAM} pieces enrol` made, or begin a new game"
         )
     known = None if path is None else _loaded_looks(path, layout, game)
     if known is not None and layout.markers.centres_mm:
@@ -287,7 +291,7 @@ def _keeper(
         except OSError as error:
             say(
                 f"The pieces' colours could not be kept in {path} ({error.strerror}): after a restart this game needs "
-                "the looks that `referee enrol` makes."
+                f"the looks that `{PROGRAM} pieces enrol` makes."
             )
 
     return keep

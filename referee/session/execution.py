@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Protocol, assert_never
 
+from common.program import PROGRAM
 from engine import registry
 from engine.api import Clock, Game
 from engine.errors import EngineError
@@ -190,7 +191,7 @@ class IdleSession:
     def begin(self, command: NewGame | Resume) -> str:
         """Begin a game; what is in the journal needs nothing to go on."""
         if isinstance(command, Resume):
-            raise CorrectionError("no referee is running; `referee watch` goes on with the game")
+            raise CorrectionError(f"no referee is running; `{PROGRAM} watch` goes on with the game")
         self._journal.append(event_records.new_game_event(command))
         title = registry.load(command.game).title
         return f"Game {self._journal.latest_game()} of {title} begins in {self._journal.path}. Set up the pieces."

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
+from common.program import PROGRAM
 from common.toml_text import as_toml
 from referee.settings.sources import SECTION_SEPARATOR, user_folder
 
@@ -50,7 +51,8 @@ class BoardSection(Section):
     pin_map: Path | None = Field(
         default=None,
         examples=["pins.toml"],
-        description="The pin map that `referee firmware install` put on the board; when given, it is compared.",
+        description=f"The pin map that `{PROGRAM} hardware firmware install` put on the board; when given, it "
+        f"is compared.",
     )
     buttons: tuple[Button, ...] = Field(
         default=("end turn", "hint", "take back"),
@@ -74,7 +76,7 @@ class SensorSection(Section):
     map: Path | None = Field(
         default=None,
         examples=["sensors.toml"],
-        description="Which switch is under which square, as `referee sensors map` wrote it.",
+        description=f"Which switch is under which square, as `{PROGRAM} hardware sensors map` wrote it.",
     )
     false_closed: float = Field(
         default=0.01, ge=0.001, le=0.2, description="How often a switch says occupied where nothing stands."
@@ -100,7 +102,7 @@ JOURNAL_FILE = Path("journal.sqlite")
 class GameSection(Section):
     """Which game is played, and by which options."""
 
-    name: str = Field(default="deblockle", description="The game's name, as in `referee perft --help`.")
+    name: str = Field(default="deblockle", description=f"The game's name, as in `{PROGRAM} tools perft --help`.")
     options: dict[str, StrictBool | StrictInt | StrictStr] = Field(
         default={},
         examples=[{"side_by_side": False}],
@@ -119,7 +121,7 @@ class CameraSection(Section):
     calibration: Path | None = Field(
         default=None,
         examples=["calibration.json"],
-        description="What `referee calibrate` wrote for this camera and lens.",
+        description=f"What `{PROGRAM} hardware calibrate` wrote for this camera and lens.",
     )
     width_px: int = Field(default=1280, ge=160, le=8192, description="Width of the frames to ask for.")
     height_px: int = Field(default=720, ge=120, le=8192, description="Height of the frames to ask for.")
@@ -135,7 +137,7 @@ class TableSection(Section):
     looks: Path | None = Field(
         default=None,
         examples=["looks.json"],
-        description="What `referee enrol` learned of the pieces. Without one: learned from the set-up.",
+        description=f"What `{PROGRAM} pieces enrol` learned of the pieces. Without one: learned from the set-up.",
     )
     markers: Literal["layout", "none"] = Field(
         default="layout",
@@ -194,7 +196,8 @@ class LightSection(Section):
     light_map: Path | None = Field(
         default=None,
         examples=["lights.toml"],
-        description="Which light of a strip is which square, for board and WLED, as `referee lights map` wrote it.",
+        description=f"Which light of a strip is which square, for board and WLED, as `{PROGRAM} hardware lights "
+        f"map` wrote it.",
     )
     strip_lights: int | None = Field(
         default=None,
@@ -220,7 +223,7 @@ class LightSection(Section):
 
 
 class HintSection(Section):
-    """Hints, at the press of a button or by `referee hint`."""
+    """Hints, at the press of a button or by `./run hint`."""
 
     strength: Literal["gentle", "fair", "strong", "none"] = Field(
         default="fair",

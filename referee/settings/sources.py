@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from common.program import PROGRAM
+from common.program import VARIABLE as PROGRAM_VARIABLE
 from common.suggestions import nearest
 from referee.errors import ConfigError
 
@@ -17,7 +19,7 @@ FILE_VARIABLE = "REFEREE_CONFIG"
 VARIABLE_PREFIX = "REFEREE_"
 SECTION_SEPARATOR = "."
 
-_OTHER_VARIABLES = (FILE_VARIABLE, f"{VARIABLE_PREFIX}DEBUG")
+_OTHER_VARIABLES = (FILE_VARIABLE, f"{VARIABLE_PREFIX}DEBUG", PROGRAM_VARIABLE)
 _TESTS_PREFIX = f"{VARIABLE_PREFIX}REAL_"
 """How the variables begin that name an owner's hardware to the tests; they are no settings."""
 
@@ -60,7 +62,7 @@ def find_file(path: Path | None, environment: Mapping[str, str], folder: Path) -
             file = folder / Path(named).expanduser()
             if not file.is_file():
                 raise ConfigError(
-                    f"there is no settings file {file} (named by {by}); `referee config --example` writes one"
+                    f"there is no settings file {file} (named by {by}); `{PROGRAM} tools config --example` writes one"
                 )
             return file
     candidates = (folder / FILE_NAME, user_folder(environment, "XDG_CONFIG_HOME", ".config") / FILE_NAME)
@@ -138,6 +140,8 @@ def read_environment(
             names = [name.removeprefix(VARIABLE_PREFIX) for name in (*known, *_OTHER_VARIABLES)]
             near = nearest(variable.removeprefix(VARIABLE_PREFIX), names)
             hint = (
-                f"did you mean {VARIABLE_PREFIX}{near}?" if near else "`referee config --example` shows every setting"
+                f"did you mean {VARIABLE_PREFIX}{near}?"
+                if near
+                else f"`{PROGRAM} tools config --example` shows every setting"
             )
             raise ConfigError(f"${variable} names no setting; {hint}")

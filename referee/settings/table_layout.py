@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from common.program import PROGRAM
 from engine.api import Game, OptionValue
 from hardware.grid import PlaceGrid, column_and_row
 from vision.errors import LayoutError
@@ -32,7 +33,7 @@ def _layout(game: str, path: Path | None) -> TableLayout:
     if game not in known:
         raise LayoutError(
             f"no layout comes with {game} yet, so a camera can't see it (there is one for {', '.join(known)}); "
-            f"{kept_by_text()}, play it with `referee play {game}`, or measure the table and set layout below [table]"
+            f"{kept_by_text()}, play it with `{PROGRAM} play {game}`, or measure the table and set layout below [table]"
         )
     return default_layout(game)
 
@@ -61,7 +62,7 @@ def with_rules(layout: TableLayout, game: Game[Any, Any], options: Mapping[str, 
 
 def kept_by_text() -> str:
     """Say how a game is kept without a camera, once it has begun."""
-    return "keep it by text with `referee turn`, `referee roll` and `referee announce`"
+    return f"keep it by text with `{PROGRAM} table turn`, `{PROGRAM} table roll` and `{PROGRAM} table announce`"
 
 
 def grid_of_table(layout: TableLayout) -> PlaceGrid:

@@ -20,7 +20,8 @@ import click
 import pytest
 
 from engine.registry import games, load
-from referee.cli.root import COMMANDS, root
+from referee.cli.root import root
+from tests.commands import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -165,12 +166,10 @@ def shown_commands() -> list[Typed]:
                     )
                 ]
                 found += split_commands("\n".join(wanted), page_ids(page))
-    for name in (None, *COMMANDS):
-        command = root if name is None else root.get_command(click.Context(root), name)
-        assert command is not None
+    for name, command in COMMANDS.items():
         for line in (command.help or "").splitlines():
             if line.strip().startswith("referee "):
-                found += split_commands(line.split("   ")[0].strip(), f"referee {name or ''} --help")
+                found += split_commands(line.strip(), f"{name} --help")
     return found
 
 
@@ -244,8 +243,35 @@ def test_commands_named_in_passing_exist(page: Path) -> None:
 
 def test_every_command_is_documented() -> None:
     text = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
-    missing = [name for name in COMMANDS if f"## `referee {name}`" not in text]
+    own = {*root.targets} | {name for name in COMMANDS if name.split()[1:] and name.split()[1] in root.aliases}
+    missing = [name for name in own if name.count(" ") < 2 and f"### `./run {name}`" not in text]
     assert not missing, f"docs/command-line.md says nothing of {', '.join(missing)}"
+
+
+SPOKEN_OF = "|".join(sorted({name.split()[-1] for name in COMMANDS} | {*root.aliases}))
+WRITTEN_OUT = rf"(?<![\w/.-])referee ({SPOKEN_OF})\b"
+"""A command with the name that it has only once it is linked."""
+
+
+@every_page
+def test_pages_call_the_program_one_way(page: Path) -> None:
+    shown = [*inline_code(page), *(line for fence in fences(page) for line in fence.text.splitlines())]
+    assert [code for code in shown if re.match(WRITTEN_OUT, code)] == []
+
+
+def test_texts_take_the_programs_name_from_one_place() -> None:
+    """A text that an owner sees says ``PROGRAM``; only docstrings, which the help changes, have it written out."""
+    for folder in ROOMS:
+        for module in (ROOT / folder).rglob("*.py"):
+            tree = ast.parse(module.read_text(encoding="utf-8"))
+            docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+            written = [
+                node.value
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
+                if re.search(WRITTEN_OUT + r"|`referee |\./run ", node.value)
+            ]
+            assert written == [] or module.name == "program.py", f"{page_ids(module)}: {written}"
 
 
 @every_page

@@ -1,1 +1,1 @@
-"""``referee play``: a whole game at the terminal."""
+"""``./run play``: a whole game at the terminal."""

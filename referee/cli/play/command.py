@@ -1,4 +1,4 @@
-"""``referee play``: a whole game at the terminal."""
+"""``./run play``: a whole game at the terminal."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from common.program import PROGRAM
 from referee.cli.context import CommandContext, progress_output, utc_now
 from referee.cli.group import ExampleCommand
 from referee.cli.options import READABLE_FILE, WRITABLE_FILE, checked_options, read_pairs, rule_option
@@ -74,9 +75,9 @@ def play_command(
     or a pipe, one a line.
 
     Examples:
-      referee play deblockle
-      referee play deblockle --player teal=hint:fair --time 0.5 --name gold=Ann
-      referee play deblockle --player gold=greedy --player teal=random --seed 7
+      ./run play deblockle
+      ./run play deblockle --player teal=hint:fair --time 0.5 --name gold=Ann
+      ./run play deblockle --player gold=greedy --player teal=random --seed 7
     """
     import random
     import time
@@ -141,7 +142,7 @@ def play_command(
         if not no_record:
             file.close(session.so_far)
     if file.is_written:
-        click.echo(f"Kept as {file.path}; `referee replay {file.path}` checks it.")
+        click.echo(f"Kept as {file.path}; `{PROGRAM} games replay {file.path}` checks it.")
 
 
 def _is_asked() -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from common.phrases import listed
+from common.program import PROGRAM
 from engine.api import Announcement, Game, Player, Roll
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.records import record
@@ -99,7 +100,7 @@ def player_meant(game: Game[Any, Any], state: Any, text: str) -> tuple[Player | 
     return None, text
 
 
-HELP = """\
+HELP = f"""\
 Type a turn as the game's page in docs/games writes it, or the number of a listed one. Also:
   turns [PART]     list the legal turns        hint             what to play, and why
   roll             draw the dice               undo             take back what you typed last
@@ -107,7 +108,7 @@ Type a turn as the game's page in docs/games writes it, or the number of a liste
   rules            the rules in short          draw             offer a draw
   why              more about the last refusal claim [KIND]     what the rules let you claim
   save FILE        keep the game as a record   load FILE        go on with a kept game
-  quit             stop; `referee play` offers to go on
+  quit             stop; `{PROGRAM} play` offers to go on
 Where several may play at the same time, name the player first: `p2 TURN`."""
 
 

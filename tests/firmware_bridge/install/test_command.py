@@ -1,4 +1,4 @@
-"""``referee firmware`` as it is typed, with a board of MicroPython under Node behind a pseudo-terminal."""
+"""``referee hardware firmware`` as it is typed, with a board of MicroPython under Node behind a pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NewBoard = Callable[..., InterpreterBoard]
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run ``referee firmware`` with arguments, at home and at work in an empty folder."""
+    """Run ``referee hardware firmware`` with arguments, at home and at work in an empty folder."""
     return runner_in(tmp_path, monkeypatch, "firmware")
 
 
@@ -83,7 +83,7 @@ def test_install_and_check_say_what_they_did_and_found(
         f"ok firmware version {version}",
         "ok files each is as it should be",
         "wrong pin map the board's is another one than yours",
-        "→ `referee firmware install --pins FILE` puts yours there",
+        "→ `referee hardware firmware install --pins FILE` puts yours there",
         "ok board Raspberry Pi Pico answers: 64 lights, 64 switches, 3 buttons, a buzzer",
     ]
     installed = run("install")

@@ -1,4 +1,4 @@
-"""``referee turn``, ``roll``, ``announce`` and ``hint`` without a referee that runs; with one: tests/bad_input."""
+"""``table turn``, ``roll``, ``announce`` and ``hint`` without a referee that runs; with one: tests/bad_input."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def test_a_game_that_no_camera_can_see_yet_is_kept_by_text(run: Run, monkeypatch
         monkeypatch.setattr(f"{module}.games_with_layouts", lambda: ("blockade", "deblockle", "diaballik"))
     begun = run("new", "number-drop", "--journal", "a.sqlite")
     assert begun.exit_code == 0, begun.stderr
-    assert "No camera can see Number Drop yet; keep it by text with `referee turn`" in begun.output
+    assert "No camera can see Number Drop yet; keep it by text with `referee table turn`" in begun.output
     assert "No camera" not in run("new", "deblockle", "--journal", "a.sqlite").output
     refused = run("watch", "--game", "number-drop", "--frames", ".")
     assert refused.exit_code == 5

@@ -1,4 +1,4 @@
-"""``referee play`` and ``referee rules``: whole games at the terminal, typed from a script."""
+"""``referee play`` and ``referee tools rules``: whole games at the terminal, typed from a script."""
 
 import inspect
 import os

@@ -13,27 +13,62 @@ import pytest
 from common.findings import Finding
 from referee.cli import main
 from referee.cli.calibration import PAPERS
-from referee.cli.group import EXIT_CODES, exit_code_of
-from referee.cli.root import COMMANDS, root
+from referee.cli.group import EXIT_CODES, LazyGroup, exit_code_of, load_command
+from referee.cli.root import root
 from referee.errors import ConfigError, JournalBusyError, RefereeError
 from referee.rendering.printed_sheets import PAPERS_MM
-from tests.commands import Run
+from tests.commands import COMMANDS, Run
 from vision.errors import CalibrationError
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_with_examples(run: Run, name: str) -> None:
-    result = run(name, "--help")
+    result = run(*name.split(), "--help")
     assert result.exit_code == 0
-    if name not in {"print", "sheet"}:
-        assert f"\n    referee {name}" in result.output or f"\n    referee --config club.toml {name}" in result.output
-        assert "\b" not in result.output
+    assert f"\n    referee {name}" in result.output or f"\n    referee --config club.toml {name}" in result.output
+    assert "\b" not in result.output
 
 
 def test_the_list_of_commands_has_a_whole_sentence_for_each(run: Run) -> None:
     result = run("--help")
-    assert "..." not in result.output.partition("Commands:")[2]
-    assert all(f"\n  {name} " in result.output for name in COMMANDS)
+    assert "..." not in result.output.partition("Every day:")[2]
+    assert all(f"\n  {name} " in result.output for name in COMMANDS if " " not in name)
+
+
+def test_the_help_fits_a_terminal_of_80_by_24(run: Run) -> None:
+    lines = run("--help", terminal_width=80).output.splitlines()
+    assert len(lines) < 24
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_group_names_its_commands_in_the_list() -> None:
+    for name, command in COMMANDS.items():
+        if isinstance(command, LazyGroup) and name != "games":
+            told = command.get_short_help_str(100).partition(": ")[2].rstrip(".").split(", ")
+            assert set(told) <= {*command.targets}
+
+
+def test_a_command_of_a_group_works_without_the_groups_name(run: Run) -> None:
+    inner = {name.split()[1] for name in COMMANDS if name.count(" ") == 1}
+    assert inner - {"show", "resume", "end", "list"} == {*root.aliases}
+    for name, target in root.aliases.items():
+        (path,) = (path for path in COMMANDS if path.split()[1:] == [name])
+        assert COMMANDS[path] is load_command(target)
+    assert run("perft", "deblockle", "--depth", "1").output == run("tools", "perft", "deblockle", "--depth", "1").output
+
+
+def test_the_program_is_called_what_was_typed(tmp_path: Path) -> None:
+    environment = {**os.environ, "REFEREE_PROGRAM": "../my table/run", "HOME": str(tmp_path)}
+    environment["PYTHONPATH"] = str(Path(__file__).parents[3])
+
+    def said(*arguments: str) -> str:
+        command = [sys.executable, "-m", "referee", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
+        return done.stdout + done.stderr
+
+    assert said("games", "--help").count("'../my table/run' games") >= 3
+    assert "`'../my table/run' games new` begins one" in said("games") or "games new`" in said("games")
+    assert "Try ''../my table/run' tools perft --help'" in said("tools", "perft")
 
 
 def test_version(run: Run) -> None:
@@ -45,22 +80,22 @@ def test_version(run: Run) -> None:
 def test_no_command_is_wrong_usage(run: Run) -> None:
     result = run()
     assert result.exit_code == 2
-    assert "Commands:" in result.output
+    assert "Every day:" in result.output
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["frobnicate"], "No such command 'frobnicate'"),
-        (["perft"], "Missing argument 'GAME'. Try 'referee perft --help'."),
+        (["tools", "perft"], "Missing argument 'GAME'. Try 'referee tools perft --help'."),
         (["perft", "deblockle", "--depth", "-1"], "-1 is not in the range x>=0"),
         (["perft", "deblockle", "--depth", "1", "--option", "side_by_side"], "not of the form name=value"),
         (["perft", "deblockle", "--depth", "1", "--option", "a=1", "--option", "a=2"], "a is given twice"),
         (["perft", "deblockle", "--depth", "1", "--position", "x", "--option", "blocks_gold=1"], "not both"),
         (["new", "--player", "red=Ann"], "no player 'red'; it has gold, teal"),
         (
-            ["new", "--player", "Ann"],
-            "'Ann' is not of the form name=value, such as gold=Ann. Try 'referee new --help'.",
+            ["games", "new", "--player", "Ann"],
+            "'Ann' is not of the form name=value, such as gold=Ann. Try 'referee games new --help'.",
         ),
         (["calibrate", "nowhere.jpg", "also-nowhere.jpg", "--out", "c.json"], "no file or folder 'nowhere.jpg'"),
     ],
@@ -152,8 +187,6 @@ def test_the_exit_codes_are_documented() -> None:
         rows = [line for line in text.splitlines() if line.startswith(f"| {code} |")]
         assert len(rows) == 1, code
         assert family.__name__ in rows[0]
-    for name in COMMANDS:
-        assert f"\n## `referee {name}" in text
 
 
 def test_the_module_is_the_command() -> None:
@@ -205,7 +238,12 @@ def test_completion_knows_the_commands() -> None:
         text=True,
         check=False,
         cwd=Path(__file__).parents[3],
-        env={**os.environ, "_REFEREE_COMPLETE": "bash_complete", "COMP_WORDS": "referee ca", "COMP_CWORD": "1"},
+        env={
+            **os.environ,
+            "_REFEREE_COMPLETE": "bash_complete",
+            "COMP_WORDS": "referee hardware ca",
+            "COMP_CWORD": "2",
+        },
     )
     assert "calibrate" in done.stdout
 
@@ -244,12 +282,11 @@ def test_print_writes_a_pdf(run: Run, tmp_path: Path, sheet: str) -> None:
 
 def test_print_help_names_the_sheets(run: Run) -> None:
     assert "markers" in run("print", "--help").output
-    assert "referee print charuco --out" in run("print", "charuco", "--help").output
+    assert "referee tools print charuco --out" in run("print", "charuco", "--help").output
 
 
 def test_the_root_is_a_click_group() -> None:
     assert isinstance(root, click.Group)
-    assert set(root.list_commands(click.Context(root))) == set(COMMANDS)
 
 
 def test_json_output_of_a_picture_that_is_no_table(run: Run, tmp_path: Path) -> None:

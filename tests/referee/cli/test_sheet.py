@@ -1,4 +1,4 @@
-"""``referee sheet``, and a sheet's file given wherever a game's options are."""
+"""``referee tools sheet``, and a sheet's file given wherever a game's options are."""
 
 from pathlib import Path
 

@@ -60,7 +60,7 @@ def test_watch_without_a_calibration_says_what_to_do(run: Run, tmp_path: Path) -
     cv2.imwrite(str(tmp_path / "pictures/0.png"), cv2.UMat(72, 128, cv2.CV_8UC3).get())
     result = run("watch", "--frames", "pictures")
     assert result.exit_code == 5
-    assert "referee calibrate" in result.output
+    assert "referee hardware calibrate" in result.output
 
 
 def test_watch_takes_one_source(run: Run, tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_sensors_that_are_set_nowhere_are_named_before_anything_is_opened(run: R
     result = run("watch", "--eyes", "sensors")
     assert result.exit_code == 3
     assert "--eyes: sensors.eyes: it is 'sensors', but sensors.source is none" in result.output
-    assert "`referee sensors map` makes one" in result.output
+    assert "`referee hardware sensors map` makes one" in result.output
     assert not (tmp_path / "journal.sqlite").exists()
 
 

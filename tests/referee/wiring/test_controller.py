@@ -196,7 +196,9 @@ def test_a_board_with_another_pin_map_than_the_settings_name_is_said_at_each_han
         connection.events = [replace(ON_A_PORT, welcome=replace(WELCOME, pin_map_checksum=pin_map.crc32 ^ 1))]
         board.presses()
         assert len(said) == times
-        assert said[-1].startswith("The board has another pin map than the settings name; `referee firmware install`")
+        assert said[-1].startswith(
+            "The board has another pin map than the settings name; `referee hardware firmware install`"
+        )
 
 
 def test_what_the_board_tells_is_said_once(connection: ScriptedConnection, board: Controller, said: list[str]) -> None:
@@ -217,7 +219,8 @@ def test_what_the_board_tells_is_said_once(connection: ScriptedConnection, board
     [
         (
             (0, 9, 9),
-            r"The board's firmware is version 0\.9\.9, older than this .*; `referee firmware install` renews it\.$",
+            r"The board's firmware is version 0\.9\.9, older than this .*; `referee hardware firmware install` "
+            r"renews it\.$",
         ),
         ((99, 0, 0), r"The board's firmware is version 99\.0\.0, newer than this .*; update the referee; or `referee "),
     ],

@@ -150,4 +150,7 @@ def test_a_calibration_that_is_none(run: Run, game: Game, pictures: Path, tmp_pa
     shutil.copy(game.pictures[0], pictures)
     code, _, errors = watched(run, game, pictures, "--calibration", "other.json")
     assert code == 5
-    assert errors == f"referee: error: {tmp_path / 'other.json'} is no calibration; make one with: referee calibrate\n"
+    assert (
+        errors
+        == f"referee: error: {tmp_path / 'other.json'} is no calibration; make one with: referee hardware calibrate\n"
+    )

@@ -15,6 +15,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from common.program import PROGRAM
 from vision.errors import LayoutError
 from vision.frame import Image
 from vision.readers.dice.faces import ink_of
@@ -88,7 +89,7 @@ def check_printed(sets: Sequence[str]) -> None:
     if unknown:
         raise LayoutError(
             f"the dice have the faces {', '.join(unknown)}; without teaching only 0 to 9, * and the shapes I, O, T, L "
-            "and S can be read; teach faces with `referee enrol --dice` and name the file instead"
+            f"and S can be read; teach faces with `{PROGRAM} pieces enrol --dice` and name the file instead"
         )
 
 
