@@ -36,6 +36,10 @@ class StackCrops:
         self.large_mm = PyramidPieces.on(surface).sizes["L"].base_mm
         self._position = pose.camera_position_mm
         self._feet = {place: np.array([*surface.centre_mm(place), self._level_mm]) for place in surface.places}
+        self._focal_px = {
+            place: float(np.linalg.norm(foot - self._position)) * LARGE_PX / self.large_mm
+            for place, foot in self._feet.items()
+        }
         self._turns = {place: _towards(foot - self._position) for place, foot in self._feet.items()}
         self._maps: dict[str, PixelMap] = {}
         self._halvings = 0
@@ -69,22 +73,19 @@ class StackCrops:
     def pixels(self, place: str, points_mm: FloatArray) -> FloatArray:
         """Where points (n, 3) are in the crop of a place, shape (n, 2)."""
         seen = (points_mm - self._position) @ self._turns[place].T
-        return np.asarray(seen[:, :2] / seen[:, 2:] * self._focal_px(place) + FOOT_PX, dtype=np.float64)
+        return np.asarray(seen[:, :2] / seen[:, 2:] * self._focal_px[place] + FOOT_PX, dtype=np.float64)
 
     def at_height(self, place: str, pixel: FloatArray, height_mm: float) -> FloatArray:
         """The point (3,) at a height that is seen at a pixel (2,) of the crop of a place."""
-        ray = np.array([*(pixel - FOOT_PX), self._focal_px(place)]) @ self._turns[place]
+        ray = np.array([*(pixel - FOOT_PX), self._focal_px[place]]) @ self._turns[place]
         return np.asarray(self._position + ray * (height_mm - self._position[2]) / ray[2], dtype=np.float64)
-
-    def _focal_px(self, place: str) -> float:
-        return float(np.linalg.norm(self._feet[place] - self._position)) * LARGE_PX / self.large_mm
 
     def _map(self, place: str) -> PixelMap:
         if place not in self._maps:
             columns = np.arange(0, WIDTH_PX + _NODE_PX, _NODE_PX, dtype=np.float64)
             rows = np.arange(0, HEIGHT_PX + _NODE_PX, _NODE_PX, dtype=np.float64)
             across, down = np.meshgrid(columns - FOOT_PX[0], rows - FOOT_PX[1])
-            rays = np.column_stack([across.ravel(), down.ravel(), np.full(across.size, self._focal_px(place))])
+            rays = np.column_stack([across.ravel(), down.ravel(), np.full(across.size, self._focal_px[place])])
             rays = rays @ self._turns[place] @ self._pose.rotation.T
             pixels, _ = cv2.projectPoints(rays, np.zeros(3), np.zeros(3), self._camera.matrix, self._camera.distortion)
             nodes = pixels.reshape(len(rows), len(columns), 2).astype(np.float32)

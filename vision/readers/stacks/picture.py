@@ -57,17 +57,29 @@ class StackCamera:
         seen = points_mm.astype(np.float32) @ self._projection[:, :3].T + self._projection[:, 3]
         return np.asarray(seen[..., :2] / seen[..., 2:], dtype=np.float32)
 
+    def slopes(self, points_mm: FloatArray) -> FloatImage:
+        """How far pixels move for each mm that points (n, 3) do: (n, 2, 3)."""
+        matrix = self._projection[:, :3]
+        depths = points_mm.astype(np.float32) @ matrix[2] + self._projection[2, 3]
+        slopes = matrix[:2] - self.pixels(points_mm)[:, :, None] * matrix[2]
+        return np.asarray(slopes / depths[:, None, None], dtype=np.float32)
+
     def levels(self, picture: FloatImage, points_mm: FloatArray | FloatImage) -> FloatImage:
         """The picture's levels at points, shape (..., 3): an array of the same shape."""
-        flat = self.pixels(points_mm.reshape(-1, 3))
-        rows = -(-len(flat) // _ROW)
-        wanted: PixelMap = np.zeros((rows * _ROW, 2), dtype=np.float32)
-        wanted[: len(flat)] = flat
-        found = cv2.remap(
-            picture,
-            wanted.reshape(rows, _ROW, 2),
-            None,
-            cv2.INTER_LINEAR,
-            borderMode=cv2.BORDER_REPLICATE,  # type: ignore[call-overload]
-        )
-        return np.asarray(found.reshape(-1, 3)[: len(flat)], dtype=np.float32).reshape(points_mm.shape)
+        return sampled(picture, self.pixels(points_mm))
+
+
+def sampled(picture: FloatImage, pixels: PixelMap) -> FloatImage:
+    """A picture's levels at pixels, shape (..., 2): (..., 3)."""
+    flat = pixels.reshape(-1, 2)
+    rows = -(-len(flat) // _ROW)
+    wanted: PixelMap = np.zeros((rows * _ROW, 2), dtype=np.float32)
+    wanted[: len(flat)] = flat
+    found = cv2.remap(
+        picture,
+        wanted.reshape(rows, _ROW, 2),
+        None,
+        cv2.INTER_LINEAR,
+        borderMode=cv2.BORDER_REPLICATE,  # type: ignore[call-overload]
+    )
+    return np.asarray(found.reshape(-1, 3)[: len(flat)], dtype=np.float32).reshape(*pixels.shape[:-1], 3)

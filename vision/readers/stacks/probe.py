@@ -12,7 +12,7 @@ import numpy as np
 
 from vision.frame import FloatArray, FloatImage
 from vision.layout.pieces import PyramidSize
-from vision.readers.stacks.picture import USUAL_LEVEL, StackCamera
+from vision.readers.stacks.picture import USUAL_LEVEL, StackCamera, sampled
 
 TIP_SHARE = 0.16
 """Edge of the flat tip as a share of the base's, as measured on pyramids as they are sold."""
@@ -25,6 +25,8 @@ _FOOT_MM = 0.9
 _MOST_CONTRAST, _MOST_FOOT_CONTRAST = 50.0, 40.0
 _TIP_POINTS, _SIDE_POINTS, _FACE_POINTS, _FOOT_POINTS = 24, 36, 36, 16
 _LEAST_FACING = 0.3
+_AT_ONCE = 12
+"""Tips that are looked for at once: so few that what is worked on stays in the processor's cache."""
 
 _RADII_MM = np.arange(0.0, 3.6, 0.15)
 _LATERAL_MM = np.array([-0.6, -0.3, 0.0, 0.3, 0.6])
@@ -78,35 +80,49 @@ class Probe:
         under = _around([(half + _FOOT_MM, -size.height_mm - _FOOT_MM * self._slope, half)], _ALONG_FOOT)
         self._points = np.concatenate([tips, sides, faces, over, under])
 
-    def tips(self, camera: StackCamera, picture: FloatImage, supposed: Supposed) -> FloatArray:
-        """How much the tip stands out alone, shape (n,): quicker than all of ``look``."""
-        levels, _ = self._levels(camera, picture, supposed, _TIP_POINTS + _SIDE_POINTS)
-        return _tip(levels)
+    def tips(
+        self, camera: StackCamera, picture: FloatImage, middle: FloatArray, tips_mm: FloatArray, tried: FloatArray
+    ) -> FloatArray:
+        """How much the tip alone stands out, (n, m), were it at each of some places near a middle.
+
+        ``middle`` (n, 3) is x and y in mm and the turn, ``tips_mm`` (n,) the height, ``tried`` (n, m, 2) x and y. So
+        near the middle, pixels move evenly.
+        """
+        count = _TIP_POINTS + _SIDE_POINTS
+        supposed = Supposed(middle[:, 0], middle[:, 1], tips_mm, middle[:, 2])
+        points, _ = self._places(camera, supposed, count)
+        slopes = camera.slopes(np.column_stack([middle[:, :2], tips_mm]))
+        ways = (tried - middle[:, None, :2]).astype(np.float32) @ slopes[:, :, :2].transpose(0, 2, 1)
+        middles = camera.pixels(points)[:, None]
+        found = np.empty(tried.shape[:2])
+        for begin in range(0, len(found), _AT_ONCE):
+            chosen = slice(begin, begin + _AT_ONCE)
+            levels = sampled(picture, middles[chosen] + ways[chosen, :, None])
+            found[chosen] = _tip(levels.reshape(-1, count, 3)).reshape(found[chosen].shape)
+        return found
 
     def look(self, camera: StackCamera, picture: FloatImage, supposed: Supposed) -> Borne:
         """Look at tips, faces and feet."""
-        levels, facing = self._levels(camera, picture, supposed, len(self._points))
-        count = len(levels)
-        end = _TIP_POINTS + _SIDE_POINTS
-        faces = levels[:, end : end + _FACE_POINTS].reshape(count, 4, -1, 3)
-        over = levels[:, end + _FACE_POINTS : -_FOOT_POINTS].reshape(count, 4, -1, 3)
-        under = levels[:, -_FOOT_POINTS:].reshape(count, 4, -1, 3)
+        points, facing = self._places(camera, supposed, len(self._points))
+        levels = camera.levels(picture, points)
+        flat = levels.reshape(len(levels), -1) - np.float32(USUAL_LEVEL)
+        means = np.asarray(flat @ _PART_MEANS, dtype=np.float32).reshape(len(levels), 4, 4, 3)
+        beside, _, over, under = means.transpose(1, 0, 2, 3)
+        squares = np.asarray((flat * flat) @ _PART_SQUARES, dtype=np.float32).reshape(len(levels), 3, 4)
+        spread = np.maximum(squares - (means[:, 1:] ** 2).sum(axis=3), 0.0)
         weights = (facing > _LEAST_FACING).astype(np.float64)
         weights /= np.maximum(weights.sum(axis=1, keepdims=True), 1.0)
-        contrast = np.minimum(np.linalg.norm(over.mean(axis=2) - under.mean(axis=2), axis=2), _MOST_FOOT_CONTRAST)
-        noise = np.sqrt(under.var(axis=2).sum(axis=2) + over.var(axis=2).sum(axis=2))
-        uneven = np.sqrt(faces.var(axis=2).sum(axis=2))
+        contrast = np.minimum(_lengths(over - under), _MOST_FOOT_CONTRAST)
+        noise = np.sqrt(spread[:, 1] + spread[:, 2])
         return Borne(
             _tip(levels),
-            (uneven * weights).sum(axis=1),
+            (np.sqrt(spread[:, 0]) * weights).sum(axis=1),
             ((contrast - 0.5 * noise) * weights).sum(axis=1),
-            (levels[:, _TIP_POINTS:end].reshape(count, 4, -1, 3).mean(axis=2) * weights[..., None]).sum(axis=1),
+            (beside * weights[..., None]).sum(axis=1) + USUAL_LEVEL,
         )
 
-    def _levels(
-        self, camera: StackCamera, picture: FloatImage, supposed: Supposed, count: int
-    ) -> tuple[FloatImage, FloatArray]:
-        """Levels (n, count, 3) at the first points, and how far each side faces the camera (n, 4): unseen below 0."""
+    def _places(self, camera: StackCamera, supposed: Supposed, count: int) -> tuple[FloatImage, FloatArray]:
+        """Where the first points are (n, count, 3), and how far each side faces the camera (n, 4): unseen below 0."""
         points = self._points[:count]
         cosine, sine = np.cos(supposed.turned)[:, None], np.sin(supposed.turned)[:, None]
         place = np.empty((len(supposed.x_mm), count, 3), dtype=np.float32)
@@ -122,7 +138,7 @@ class Probe:
         unseen = np.repeat(facing <= 0, _SIDE_POINTS // 4, axis=1)
         place[:, _TIP_POINTS : _TIP_POINTS + _SIDE_POINTS, 2][unseen] = 0.0
         place[..., 2] += supposed.tip_mm[:, None]
-        return camera.levels(picture, place), facing
+        return place, facing
 
 
 def tip_widths_mm(camera: StackCamera, picture: FloatImage, supposed: Supposed) -> FloatArray:
@@ -195,6 +211,23 @@ def _weights() -> tuple[FloatImage, FloatImage]:
     return means.astype(np.float32), squares.astype(np.float32)
 
 
+def _part_weights() -> tuple[FloatImage, FloatImage]:
+    """What gives, side by side, the means next to the tip, on faces, over and under the foot, and the mean squares of
+    all but the first.
+
+    Levels come as points by channels, flat.
+    """
+    parts = (_SIDE_POINTS, _FACE_POINTS, _FOOT_POINTS, _FOOT_POINTS)
+    columns = [np.repeat(np.eye(4) * 4 / points, points // 4, axis=0) for points in parts]
+    shares = np.zeros((_TIP_POINTS + sum(parts), 4 * len(parts)))
+    row = _TIP_POINTS
+    for number, column in enumerate(columns):
+        shares[row : row + len(column), 4 * number : 4 * number + 4] = column
+        row += len(column)
+    means, squares = np.kron(shares, np.eye(3)), np.kron(shares[:, 4:], np.ones((3, 1)))
+    return means.astype(np.float32), squares.astype(np.float32)
+
+
 def _around(rows: list[tuple[float, float, float]], across: FloatArray) -> FloatArray:
     """Points on all four sides: ``rows`` are how far out, how high and how far to either side, in mm."""
     return _turned(np.array([(share * reach, -out, high) for out, high, reach in rows for share in across]))
@@ -210,3 +243,4 @@ def _turned(side: FloatArray) -> FloatArray:
 
 
 _MEANS, _SQUARES = _weights()
+_PART_MEANS, _PART_SQUARES = _part_weights()

@@ -20,6 +20,7 @@ from vision.readers.stacks.faces import laid_flat
 from vision.readers.stacks.network import NO_TIP, kind_of, shipped
 from vision.readers.stacks.picture import StackCamera
 from vision.readers.stacks.probe import TIP_SHARE
+from vision.readers.stacks.proposals import by_spot, tips_and_turns
 from vision.readers.stacks.search import Top, TopSearch, possible_tops
 
 CAPPED_FROM = 3
@@ -139,21 +140,21 @@ class StackReader:
         """The tops of each place, weighed by what the sides below the likely tips show as well; best first."""
         crops = self._crops
         assert crops is not None
-        supposed = [(number, top) for number, tops in enumerate(found) for top in tops]
-        where = [number for number, _ in supposed]
-        names = [places[number] for number in where]
-        tips = np.array([(top.x_mm, top.y_mm, top.tip_mm) for _, top in supposed])
-        turned = np.array([top.turned - crops.bearing(places[number]) for number, top in supposed])
-        turned -= np.round(turned / (np.pi / 2)) * np.pi / 2
-        sides = laid_flat(crops, crops.of(image, places)[where], names, tips, turned)
-        logs = shipped().log_probabilities(sides, crops.views(names), turned)
+        supposed = [(place, top) for place, tops in zip(places, found, strict=True) for top in tops]
+        spots, first = by_spot(crops, supposed)
+        looked_at = [supposed[number] for number in first]
+        names = [place for place, _ in looked_at]
+        tips, turned = tips_and_turns(crops, looked_at)
+        pictures = crops.of(image, places)[[places.index(place) for place in names]]
+        sides = laid_flat(crops, pictures, names, tips, turned)
+        logs = shipped().log_probabilities(sides, crops.views(names), turned)[spots]
         is_tip = np.logaddexp.reduce(logs[:, :NO_TIP], axis=1) - logs[:, NO_TIP]
         own, other = self._settings.own_weight, self._settings.sides_weight
         weighed = []
-        first = 0
+        begin = 0
         for tops in found:
-            chosen = slice(first, first + len(tops))
-            first += len(tops)
+            chosen = slice(begin, begin + len(tops))
+            begin += len(tops)
             likely = own * np.array([top.log_likelihood for top in tops])
             shares = likely + other * is_tip[chosen]
             shares -= np.logaddexp.reduce(shares)
@@ -169,8 +170,8 @@ class StackReader:
         settings = self._settings
         scores = [
             (top.log_likelihood + colour_score, top, look_name(colour, top.size))
-            for top in tops
-            for colour, colour_score in self._colours(top, set_up).items()
+            for top, hue in zip(tops, hues_of(np.array([top.levels for top in tops])), strict=True)
+            for colour, colour_score in self._colours(top, hue, set_up).items()
         ]
         best, top, _ = max(scores, key=lambda score: score[0])
         weights = dict.fromkeys(self.looks, 0.0)
@@ -195,11 +196,10 @@ class StackReader:
         log_odds = float(np.clip(odds, -settings.most_log_odds, settings.most_log_odds))
         return StackSighting(place, top, solid, looks, log_odds)
 
-    def _colours(self, top: Top, set_up: Stack) -> dict[str, float]:
+    def _colours(self, top: Top, hue: FloatArray, set_up: Stack) -> dict[str, float]:
         """How likely each colour that a top may have is, as log-likelihoods, by its hue and by the set-up."""
         settings = self._settings
         base = set_up[0][1] if set_up else None
-        hue = hues_of(top.levels)
 
         def far(other: FloatArray) -> float:
             return -min(float(((hue - other) ** 2).sum()) / (2 * settings.hue_spread**2), settings.most_hue_cost)

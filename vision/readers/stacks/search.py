@@ -12,7 +12,7 @@ from vision.frame import FloatArray, FloatImage
 from vision.layout.pieces import PyramidPieces
 from vision.layout.surfaces import Surface
 from vision.readers.stacks.appearance import CLEAR, Stack
-from vision.readers.stacks.picture import StackCamera
+from vision.readers.stacks.picture import StackCamera, sampled
 from vision.readers.stacks.probe import TIP_SHARE, Probe, Supposed, tip_widths_mm
 
 _ON_CLEAR = MappingProxyType({"L": (0,), "M": tuple(range(1, 7)), "S": tuple(range(1, 9))})
@@ -47,7 +47,7 @@ class SearchSettings:
     top_reach_mm: float = 3.0
     """How far the top may be off the large one's middle."""
     top_step_mm: float = 1.0
-    """Steps of the first search; the second halves them."""
+    """Steps of the first search; those of the second are a third of them."""
     top_spread_mm: float = 1.2
     """Standard deviation of how far a piece is off the one below."""
     spread_for_each: float = 0.15
@@ -62,6 +62,10 @@ class SearchSettings:
     """... and the same for a large one with nothing on it, whose tip is where its foot says."""
     starts: int = 6
     """Best places of the first search that the second looks around."""
+    looked_at: int = 4
+    """Best places of the second search whose faces and foot are looked at as well ..."""
+    twists: int = 5
+    """... turned in so many ways."""
     unevenness_cost: float = 0.5
     """Grey levels lost for each of the faces' unevenness."""
     foot_gain: float = 0.6
@@ -124,44 +128,51 @@ class TopSearch:
         settings = self._settings
         steps = np.arange(-settings.foot_reach_mm, settings.foot_reach_mm + 0.1, 1.5)
         turns = np.arange(-settings.foot_turn, settings.foot_turn + 0.01, 0.07)
-        grid = _grid(steps, steps, turns)
         centres = np.array([(*self._surface.centre_mm(place), 0.0) for place in places])
         best = centres
         for number in range(3):
-            tried = best[:, None] + grid
-            contrast = self._edges(camera, picture, tried.reshape(-1, 3)).reshape(tried.shape[:2])
-            off = tried - centres[:, None]
-            unlikely = ((off[..., :2] / settings.foot_spread_mm) ** 2).sum(axis=2)
+            ways = _grid(steps, steps, np.zeros(1))[:, :2]
+            tried = (
+                best[:, None, None] + _grid(np.zeros(1), np.zeros(1), turns)[:, None] + np.pad(ways, ((0, 0), (0, 1)))
+            )
+            contrast = self._edges(camera, picture, tried[:, :, len(ways) // 2], ways)
+            off = tried - centres[:, None, None]
+            unlikely = ((off[..., :2] / settings.foot_spread_mm) ** 2).sum(axis=3)
             unlikely += (off[..., 2] / settings.turn_spread) ** 2
-            found = (contrast - settings.foot_cost * unlikely / 2).argmax(axis=1)
-            best = tried[np.arange(len(places)), found]
+            found = (contrast - settings.foot_cost * unlikely / 2).reshape(len(places), -1).argmax(axis=1)
+            best = tried.reshape(len(places), -1, 3)[np.arange(len(places)), found]
             finer = np.array([-1.0, 0.0, 1.0]) * 0.5 ** (number + 1)
-            grid = _grid(1.5 * finer, 1.5 * finer, 0.07 * finer)
+            steps, turns = 1.5 * finer, 0.07 * finer
         return best
 
-    def _edges(self, camera: StackCamera, picture: FloatImage, feet: FloatArray) -> FloatArray:
-        """Mean contrast across the visible edges of large pyramids' bases, shape (n,), in grey levels."""
+    def _edges(self, camera: StackCamera, picture: FloatImage, feet: FloatArray, ways: FloatArray) -> FloatArray:
+        """Mean contrast across the visible edges of large pyramids' bases, shape (n, turns, m), in grey levels.
+
+        ``feet`` (n, turns, 3) are turned differently, each at the same place; ``ways`` (m, 2) lead on from there.
+        """
         half = self._pieces.sizes["L"].base_mm / 2
         along = (np.arange(6) + 0.5) / 3 - 1
-        inner, outer = ([(share * half, -half + by, 0.0) for share in along] for by in (0.65, -0.65))
-        cosine, sine = np.cos(feet[:, 2]), np.sin(feet[:, 2])
-        weights, contrasts = [], []
-        for _ in range(4):
-            sides = []
-            for line in (inner, outer):
-                points = np.array(line)
-                place = np.empty((len(feet), len(points), 3))
-                place[..., 0] = feet[:, :1] + cosine[:, None] * points[:, 0] - sine[:, None] * points[:, 1]
-                place[..., 1] = feet[:, 1:2] + sine[:, None] * points[:, 0] + cosine[:, None] * points[:, 1]
-                place[..., 2] = self._surface.height_mm
-                sides.append(camera.levels(picture, place))
-            contrasts.append(np.minimum(np.abs(sides[0] - sides[1]).sum(axis=2), 40.0).mean(axis=1))
-            away = camera.position_mm[:2] - feet[:, :2]
-            slope = self._pieces.sizes["L"].height_mm / half
-            weights.append(((sine * away[:, 0] - cosine * away[:, 1]) * slope + camera.position_mm[2] > 0) * 1.0)
-            cosine, sine = -sine, cosine
-        total = (np.array(contrasts) * np.array(weights)).sum(axis=0)
-        return np.asarray(total / np.maximum(np.sum(weights, axis=0), 1.0), dtype=np.float64)
+        lines = np.array([[(share * half, -half + by) for share in along] for by in (0.65, -0.65)])
+        count, turns = feet.shape[:2]
+        points = np.full((count, turns, 4, 2, len(along), 3), self._surface.height_mm)
+        away = camera.position_mm[:2] - feet[..., :2]
+        slope = self._pieces.sizes["L"].height_mm / half
+        weights = np.empty((count, turns, 4))
+        for side in range(4):
+            angle = feet[..., 2] + side * np.pi / 2
+            cosine, sine = np.cos(angle), np.sin(angle)
+            x, y = (part[:, :, None, None] for part in (cosine, sine))
+            points[:, :, side, ..., 0] = feet[:, :, None, None, 0] + x * lines[..., 0] - y * lines[..., 1]
+            points[:, :, side, ..., 1] = feet[:, :, None, None, 1] + y * lines[..., 0] + x * lines[..., 1]
+            weights[:, :, side] = (sine * away[..., 0] - cosine * away[..., 1]) * slope + camera.position_mm[2] > 0
+        middles = np.column_stack([feet[:, 0, :2], np.full(count, self._surface.height_mm)])
+        shifts = ways.astype(np.float32) @ camera.slopes(middles)[:, :, :2].transpose(0, 2, 1)
+        pixels = camera.pixels(points.reshape(count, turns, 1, -1, 3)) + shifts[:, None, :, None]
+        levels = sampled(picture, pixels).reshape(count, turns, len(ways), 4, 2, len(along), 3)
+        apart = np.abs(levels[..., 0, :, :] - levels[..., 1, :, :]) @ np.ones(3, dtype=np.float32)
+        contrasts = np.minimum(apart, 40.0) @ np.full(len(along), 1 / len(along), dtype=np.float32)
+        total = (contrasts * weights[:, :, None]).sum(axis=3)
+        return np.asarray(total / np.maximum(weights.sum(axis=2), 1.0)[:, :, None], dtype=np.float64)
 
     def tops(
         self,
@@ -201,16 +212,20 @@ class TopSearch:
         middle = feet[[stack for stack, _ in stacks]]
         tips = np.array([self.tip_mm(count) for count in counts])
         steps = np.arange(-settings.top_reach_mm, settings.top_reach_mm + 0.1, settings.top_step_mm)
-        twists = np.array([-settings.twist, 0.0, settings.twist])
-        tried = middle[:, None] + _grid(steps, steps, twists)
-        first = probe.tips(camera, picture, _supposed(tried, tips)).reshape(tried.shape[:2])
+        thirds = settings.top_step_mm * np.array([-1.0, 0.0, 1.0]) / 3
+        tried = middle[:, None]
+        for offsets, most in (
+            (_grid(steps, steps, np.zeros(1)), settings.starts),
+            (_grid(thirds, thirds, np.zeros(1)), settings.looked_at),
+        ):
+            tried = _around_each(tried, offsets)
+            standing = probe.tips(camera, picture, middle, tips, tried[..., :2])
+            standing -= settings.off_centre_cost * self._unlikely(tried, middle, counts)
+            chosen = np.argsort(-standing, axis=1)[:, :most]
+            tried = np.take_along_axis(tried, chosen[:, :, None], axis=1)
         on_board = (size == "L") & (counts == 0)
-        first -= settings.off_centre_cost * self._unlikely(tried, middle, counts)
-        chosen = np.argsort(-first, axis=1)[:, : settings.starts]
-        half = np.array([-0.5, 0.0, 0.5])
-        finer = _grid(settings.top_step_mm * half, settings.top_step_mm * half, settings.twist * half)
-        tried = np.take_along_axis(tried, chosen[:, :, None], axis=1)[:, :, None] + finer
-        tried = tried.reshape(len(stacks), -1, 3)
+        twists = settings.twist * np.linspace(-1, 1, settings.twists)
+        tried = _around_each(tried, _grid(np.zeros(1), np.zeros(1), twists))
         borne = probe.look(camera, picture, _supposed(tried, tips))
         foot = np.where(on_board[:, None], settings.usual_foot, borne.foot.reshape(tried.shape[:2]))
         contrast = borne.tip.reshape(foot.shape) - settings.unevenness_cost * borne.unevenness.reshape(foot.shape)
@@ -258,6 +273,11 @@ class TopSearch:
 def _grid(x: FloatArray, y: FloatArray, turned: FloatArray) -> FloatArray:
     """All combinations, shape (n, 3)."""
     return np.stack([axis.ravel() for axis in np.meshgrid(x, y, turned, indexing="ij")], axis=1)
+
+
+def _around_each(tried: FloatArray, offsets: FloatArray) -> FloatArray:
+    """Places (n, m, 3) with each of some offsets (k, 3): (n, m k, 3)."""
+    return np.asarray((tried[:, :, None] + offsets).reshape(len(tried), -1, 3))
 
 
 def _supposed(tried: FloatArray, tips: FloatArray) -> Supposed:

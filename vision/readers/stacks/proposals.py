@@ -1,0 +1,52 @@
+"""Which of the supposed tips the network looks at: those that are seen at one spot show it the same sides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from vision.frame import FloatArray
+from vision.readers.stacks.crops import StackCrops
+from vision.readers.stacks.search import Top
+
+SAME_PX = 3.0
+"""Tips that are nearer to each other in the crop of their place, 1.3 mm, are seen at one spot ..."""
+SAME_PIECES = 2
+"""... if they also differ by no more pieces in height. The network is trained on tips that are as far off."""
+
+Supposed = tuple[str, Top]
+"""What may be on top, and at which place."""
+
+
+def by_spot(crops: StackCrops, supposed: Sequence[Supposed]) -> tuple[npt.NDArray[np.int64], list[int]]:
+    """For each the number of its spot, (n,), and for each spot the first that is seen there."""
+    spots = np.zeros(len(supposed), dtype=np.int64)
+    first: list[int] = []
+    of_place: dict[str, list[int]] = {}
+    for number, (place, _) in enumerate(supposed):
+        of_place.setdefault(place, []).append(number)
+    for place, numbers in of_place.items():
+        tops = [supposed[number][1] for number in numbers]
+        pixels = crops.pixels(place, np.array([(top.x_mm, top.y_mm, top.tip_mm) for top in tops]))
+        pieces = np.array([top.pieces for top in tops])
+        apart = np.hypot(*(pixels[:, None] - pixels).transpose(2, 0, 1))
+        same = (apart < SAME_PX) & (np.abs(pieces[:, None] - pieces) <= SAME_PIECES)
+        own: list[int] = []
+        for index, number in enumerate(numbers):
+            found = next((other for other in own if same[index, other]), index)
+            if found == index:
+                own.append(index)
+                spots[number] = len(first)
+                first.append(number)
+            else:
+                spots[number] = spots[numbers[found]]
+    return spots, first
+
+
+def tips_and_turns(crops: StackCrops, supposed: Sequence[Supposed]) -> tuple[FloatArray, FloatArray]:
+    """The middles of the tips in mm, (n, 3), and how far each is turned against its crop, (n,), at most 45 degrees."""
+    tips = np.array([(top.x_mm, top.y_mm, top.tip_mm) for _, top in supposed])
+    turned = np.array([top.turned - crops.bearing(place) for place, top in supposed])
+    return tips, turned - np.round(turned / (np.pi / 2)) * np.pi / 2
