@@ -74,6 +74,9 @@ class JudgeSettings:
         how long, in seconds, a piece must stand on a place for that to be a stopover.
     ``most_set_aside``
         how many unreadable places may be set aside while the game goes on.
+    ``most_exchanged``
+        how many places may hold other pieces than the likeliest turn leaves there before the camera, not the players,
+        is doubted: nobody exchanges more pieces at once, and another light can make more look like others.
     """
 
     margin: float = 3.0
@@ -89,6 +92,7 @@ class JudgeSettings:
     stopover: float = 2.0
     stopover_s: float = 0.25
     most_set_aside: int = 2
+    most_exchanged: int = 2
 
     def __post_init__(self) -> None:
         """Refuse settings with which the judge would guess."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Generic
 
-from engine.api import Breach, StateT, TurnT
+from engine.api import EMPTY, Breach, StateT, TurnT
 from referee.judge import sensor_evidence, sentences
 from referee.judge.acceptance import Leaning, Resolved, Weighing, advance, left_by, resolve, weigh
 from referee.judge.belief import Belief
@@ -75,7 +75,8 @@ def sensed_after(bench: Bench[StateT, TurnT], belief: Belief[StateT, TurnT], see
 
 def forbidden(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     """Judge a table that shows what no rule allows."""
-    return first_answer((_no_end, _against_sides_only, _too_many_pieces, _more_turns, _unexplained, _fault), look)
+    rules = (_no_end, _against_sides_only, _too_many_pieces, _too_many_exchanged, _more_turns, _unexplained, _fault)
+    return first_answer(rules, look)
 
 
 def name_fault(
@@ -125,6 +126,22 @@ def _too_many_pieces(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
         return None
     places = look.bench.in_order({place for place, _ in shown})
     return look.belief, Ruling((look.tell.question_about(places, shown, look.seen),))
+
+
+def _too_many_exchanged(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    """Ask where more pieces look like others than anybody exchanges at once."""
+    shown, best = dict(look.decision.shown), dict(look.decision.best.changes)
+    left = {**look.believed, **best}
+    exchanged = {
+        place
+        for place in shown.keys() | best.keys()
+        if EMPTY not in (seen := shown.get(place, look.believed[place]), left[place]) and seen != left[place]
+    }
+    if len(exchanged) <= look.bench.settings.most_exchanged:
+        return None
+    return look.belief, Ruling(
+        (look.tell.question_about(look.bench.in_order(exchanged), look.decision.shown, look.seen),)
+    )
 
 
 def _more_turns(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:

@@ -99,3 +99,14 @@ def test_a_table_of_another_game_or_set_is_said_to_be_none_of_this_one(looks: di
     assert ruling.verdict.kind is VerdictKind.ILLEGAL
     assert ruling.verdict.sentence.startswith("This does not look like the start of Blockade: most of its 25 squares")
     assert "referee pieces enrol" in ruling.verdict.sentence
+
+
+def test_more_tops_that_look_otherwise_than_anybody_exchanges_at_once_are_asked_about() -> None:
+    judged, _ = begun({})
+    darker = {"d4": "blue medium", "a2": "red large"}
+    assert judged.consider(drawn(BLOCKADE, START, darker), Trigger.RESTED).verdict.kind is VerdictKind.ILLEGAL
+    asked = judged.consider(drawn(BLOCKADE, START, {**darker, "c2": "yellow medium"}), Trigger.RESTED)
+    assert asked.verdict.kind is VerdictKind.AMBIGUOUS
+    assert set(asked.verdict.places) == {"d4", "a2", "c2"}
+    again = judged.consider(drawn(BLOCKADE, START, {}), Trigger.RESTED)
+    assert again.verdict.kind in {VerdictKind.UNCHANGED, VerdictKind.PUT_RIGHT}
