@@ -1,11 +1,12 @@
 """Trains the small network that tells sizes by the sides of a stack, and writes it with its SHA-256.
 
-Run: uv run --group training python scripts/train_stacks.py --made 1800 --minutes 10
+Run: uv run --group training python scripts/train_stacks.py --made 1800 --steps 6000
 
 Add --start vision/readers/stacks/weights to go on from the network that is shipped.
 
-All pictures are made: ``simulator.scene.stack_variety`` draws them from seeds. No picture of a real table, and none of
-a benchmark, is trained on.
+All pictures are made, from seeds: ``simulator.scene.stack_variety`` draws three of four, the virtual table the fourth.
+No picture of a real table, and none of a benchmark, is trained on. Beside the true tips, a little off, the network is
+shown all spots that the reader's own search takes for tips.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import io
 import json
 import math
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +32,7 @@ from torch import nn
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from simulator.scene.drawn_stacks import drawn_stacks_picture
 from simulator.scene.stack_variety import StacksPicture, stacks_picture
 from vision.layout.pieces import PyramidPieces
 from vision.layout.surfaces import GridSurface
@@ -39,11 +40,14 @@ from vision.layout.table import default_layout
 from vision.readers.stacks.crops import StackCrops
 from vision.readers.stacks.faces import in_mirror, laid_flat
 from vision.readers.stacks.network import EXTRAS, KINDS, MOST_PIECES, NO_TIP, SHAPE, WEIGHTS, as_input, kind_of
+from vision.readers.stacks.picture import StackCamera
+from vision.readers.stacks.proposals import by_spot, tips_and_turns
+from vision.readers.stacks.search import TopSearch, possible_tops
 
 ASIDE = 0.05
 """The share of made pictures that are kept to fit the temperature and to tell the accuracy."""
 
-VARIANTS = 3
+VARIANTS = 2
 """How often each stack is laid flat, each time a little off, as the search for its tip leaves it."""
 
 TIP_SPREAD_MM, TURN_SPREAD, WRONG_HEIGHT = 0.45, 0.07, 0.3
@@ -53,6 +57,12 @@ be one piece too high or too low.
 
 NO_TIPS = 0.35
 """The share of samples that are laid flat from where no tip is, most of them along the stack's axis."""
+
+AT_TIP_PX, OFF_TIP_PX = 3.5, 5.0
+"""A spot of the search counts as the tip within so many pixels of its place's crop, as none from so many on."""
+
+DRAWN_EVERY = 4
+"""One picture of so many is drawn by the virtual table."""
 
 RATE = 3e-3
 
@@ -104,6 +114,33 @@ def samples_of(picture: StacksPicture, board: GridSurface, rng: np.random.Genera
         tips[number] = crops.at_height(place, moved, tips[number, 2])
         kinds[number] = NO_TIP
     return Samples(laid_flat(crops, pictures, places, tips, turned), crops.views(places), turned, kinds)
+
+
+def proposals_of(picture: StacksPicture, board: GridSurface, search: TopSearch) -> Samples:
+    """Samples of all that the reader's search takes for tips at the places that are in sight."""
+    camera, crops = StackCamera(picture.camera, picture.pose, board), StackCrops(picture.camera, picture.pose, board)
+    places = [place for place in board.places if place not in picture.hidden]
+    seen = camera.picture(picture.image)
+    found = search.tops(camera, seen, search.feet(camera, seen, places), [possible_tops(())] * len(places))
+    supposed = [(place, top) for place, tops in zip(places, found, strict=True) for top in tops]
+    chosen, kinds = [], []
+    for number in by_spot(crops, supposed)[1]:
+        place, top = supposed[number]
+        true = picture.stacks.get(place)
+        apart = math.inf
+        if true is not None:
+            here, there = crops.pixels(place, np.array([[top.x_mm, top.y_mm, top.tip_mm], true.tip_mm]))
+            apart = math.dist(here, there)
+        if true is not None and apart <= AT_TIP_PX and true.pieces <= MOST_PIECES:
+            chosen.append(supposed[number])
+            kinds.append(kind_of(true.size, true.pieces))
+        elif apart >= OFF_TIP_PX:
+            chosen.append(supposed[number])
+            kinds.append(NO_TIP)
+    names = [place for place, _ in chosen]
+    tips, turned = tips_and_turns(crops, chosen)
+    sides = laid_flat(crops, crops.of(picture.image, names), names, tips, turned)
+    return Samples(sides, crops.views(names), turned, np.array(kinds, dtype=np.int64))
 
 
 def joined(parts: Sequence[Samples]) -> Samples:
@@ -189,18 +226,15 @@ def batches(rng: np.random.Generator, given: Samples, size: int) -> Iterator[tup
             yield torch.from_numpy(taken), torch.from_numpy(part.kinds)
 
 
-def train(network: nn.Module, given: Samples, minutes: float, rng: np.random.Generator, console: Console) -> None:
-    """Train for so long, the rate rising at first, then falling like a cosine."""
+def train(network: nn.Module, given: Samples, steps: int, rng: np.random.Generator, console: Console) -> None:
+    """Train for so many batches, the rate rising at first, then falling like a cosine."""
     optimiser = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=1e-2)
     network.train()
-    start = time.monotonic()
     losses: list[float] = []
     with Progress(console=console) as progress:
         task = progress.add_task("training", total=1.0)
-        for sides, kinds in batches(rng, given, 64):
-            done = (time.monotonic() - start) / (60 * minutes)
-            if done >= 1:
-                break
+        for step, (sides, kinds) in zip(range(steps), batches(rng, given, 64), strict=False):
+            done = step / steps
             for group in optimiser.param_groups:
                 group["lr"] = RATE * min(1.0, 0.05 + 20 * done) * (0.01 + 0.99 * (1 + math.cos(math.pi * done)) / 2)
             optimiser.zero_grad()
@@ -248,16 +282,19 @@ def write(network: nn.Module, aside: Samples, folder: Path) -> None:
 def made_samples(seed: int, numbers: Sequence[int], console: Console) -> Samples:
     """The samples of pictures made from a seed and their numbers."""
     layout = default_layout("blockade")
+    search = TopSearch(layout.board)
     parts = []
     for number in track(numbers, description="Making pictures", console=console):
-        picture = stacks_picture(np.random.default_rng([seed, number]), layout)
+        make = drawn_stacks_picture if number % DRAWN_EVERY == DRAWN_EVERY - 1 else stacks_picture
+        picture = make(np.random.default_rng([seed, number]), layout)
         parts.append(samples_of(picture, layout.board, np.random.default_rng([seed, number, 1])))
+        parts.append(proposals_of(picture, layout.board, search))
     return joined(parts)
 
 
 @click.command()
 @click.option("--made", default=1800, show_default=True, help="how many pictures are made")
-@click.option("--minutes", default=10.0, show_default=True, help="how long the network is trained")
+@click.option("--steps", default=6000, show_default=True, help="of how many batches the network learns")
 @click.option(
     "--start",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -265,7 +302,7 @@ def made_samples(seed: int, numbers: Sequence[int], console: Console) -> Samples
 )
 @click.option("--seed", default=1, show_default=True)
 @click.option("--out", default=WEIGHTS, type=click.Path(file_okay=False, path_type=Path), help="where it goes")
-def main(made: int, minutes: float, start: Path | None, seed: int, out: Path) -> None:
+def main(made: int, steps: int, start: Path | None, seed: int, out: Path) -> None:
     """Train on made pictures."""
     console = Console(stderr=True)
     torch.manual_seed(seed)
@@ -274,7 +311,7 @@ def main(made: int, minutes: float, start: Path | None, seed: int, out: Path) ->
     network = StackNetwork()
     if start is not None:
         start_from(network, start)
-    train(network, given, minutes, np.random.default_rng([seed, 1 << 20]), console)
+    train(network, given, steps, np.random.default_rng([seed, 1 << 20]), console)
     write(network, made_samples(seed, range(kept), console), out)
 
 

@@ -174,16 +174,16 @@ def _look(rng: np.random.Generator) -> PyramidSet:
 
 
 def _lamps(rng: np.random.Generator) -> Lights:
-    """The light from all around, and lamps: which way, of what colour, and how soft their shadows are."""
+    """The light from all around, and lamps or none: which way, of what colour, and how soft their shadows are."""
     lamps = []
-    for _ in range(int(rng.choice([1, 2, 3], p=[0.55, 0.35, 0.1]))):
+    for _ in range(int(rng.choice(4, p=[0.1, 0.5, 0.3, 0.1]))):
         lean, towards = math.radians(rng.uniform(5, 68)), rng.uniform(0, 2 * math.pi)
         way = np.array([math.sin(lean) * math.cos(towards), math.sin(lean) * math.sin(towards), math.cos(lean)])
         lamps.append((way, rng.uniform(0.3, 1.0) * rng.normal(1, 0.08, 3), rng.uniform(0.02, 0.3)))
     return rng.uniform(0.15, 0.7), lamps
 
 
-def _pile(rng: np.random.Generator) -> list[tuple[str, str]]:
+def random_pile(rng: np.random.Generator) -> list[tuple[str, str]]:
     """Sizes and colours from below, such as a game may have; one size on another that is smaller only on clear."""
     own = str(rng.integers(4))
     clear = rng.random() < 0.33
@@ -211,7 +211,7 @@ def _stack(
     sizes = PyramidPieces.on(board).sizes
     foot = np.array(board.centre_mm(place)) + np.clip(rng.normal(0, 2.0 * tidy, 2), -6, 6)
     turned = float(np.clip(rng.normal(0, 0.15 * tidy), -0.5, 0.5))
-    pile = _pile(rng)
+    pile = random_pile(rng)
     pieces: list[Piece] = []
     tip = 0.0
     middle = np.array([*foot, board.height_mm])

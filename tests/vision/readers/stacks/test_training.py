@@ -23,7 +23,7 @@ def test_training_for_a_moment_writes_a_network_that_runs(tmp_path: Path, monkey
     console = Console(quiet=True)
     samples = train_stacks.made_samples(3, range(3), console)
     network = train_stacks.StackNetwork()
-    train_stacks.train(network, samples, 0.02, np.random.default_rng(1), console)
+    train_stacks.train(network, samples, 5, np.random.default_rng(1), console)
     train_stacks.write(network, samples, tmp_path)
     sides = np.zeros((2, SIDES, len(DOWN_MM), len(ACROSS), 3), dtype=np.uint8)
     logs = StackNetwork(tmp_path).log_probabilities(sides, np.zeros((2, 2)), np.zeros(2))
