@@ -94,7 +94,7 @@ def _hidden(setting: Setting, stacks: dict[str, StackPose], true: dict[str, True
         x, y = true[place].foot_mm
         below = [(x + right * half, y + far * half, level_mm) for right in (-1, 1) for far in (-1, 1)]
         corners = np.vstack([below, true[place].tip_mm])
-        return hull_px(project(setting.camera, setting.pose, corners))
+        return np.asarray(hull_px(project(setting.camera, setting.pose, corners)), dtype=np.float64)
 
     hidden = set()
     for place in stacks:
