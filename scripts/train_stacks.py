@@ -139,7 +139,8 @@ def proposals_of(picture: StacksPicture, board: GridSurface, search: TopSearch) 
             kinds.append(NO_TIP)
     names = [place for place, _ in chosen]
     tips, turned = tips_and_turns(crops, chosen)
-    sides = laid_flat(crops, crops.of(picture.image, names), names, tips, turned)
+    pictures = crops.of(picture.image, places)[[places.index(place) for place in names]]
+    sides = laid_flat(crops, pictures, names, tips, turned)
     return Samples(sides, crops.views(names), turned, np.array(kinds, dtype=np.int64))
 
 
