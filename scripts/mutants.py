@@ -5,8 +5,9 @@ Run: ./check --mutants                                   every room, as before a
 
 A mutant is one comparison, boolean, sign, operator or number that is changed in a copy of the project, by the operators
 of cosmic-ray. The tests look as hard as in ./check. They run once on the unchanged code, and which test runs which line
-is written down. A mutant is shown to the tests that run its line, the quickest first, then to all others. Survivors are
-printed with what was changed, and a table ends the run. Exit code 1 when a room's tests notice too small a share.
+is written down. A mutant is shown to the tests that run its line, then to the others of their files, since these may
+share what was made once. Survivors are printed with what was changed, and a table ends the run. Exit code 1 when a
+room's tests notice too small a share.
 """
 
 from __future__ import annotations
@@ -65,8 +66,8 @@ TIMEOUT_FACTOR = 4.0
 to start on a busy machine, hangs, and so was noticed."""
 
 PYTEST = (sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist")
-FAILED, BROKEN_OFF = 1, 2
-"""Exit codes of pytest: a test failed, or a module of tests could not be imported."""
+NOT_FOUND = 4
+"""Exit code of pytest when it has no test of a name that it is given."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class Room:
 NOT_RULES = ("advice", "game", "notation", "state_text")
 """What a game has beside its rules and its table."""
 
-VISION_PARTS = ("layout", "locating", "motion", "surface", "readers")
+VISION_PARTS = ("layout", "locating", "motion", "surface")
 READERS = ("blocks", "dice", "discs", "ink", "stacks")
 
 ROOMS = {
@@ -93,9 +94,13 @@ ROOMS = {
     },
     "judge": Room("referee/judge", ("tests/referee/judge",), 0.95),
     "journal": Room("referee/journal", ("tests/referee/journal",), 0.95),
-    "vision": Room("vision", ("tests/vision",), 0.85, VISION_PARTS),
-    **{f"vision-{part}": Room(f"vision/{part}", ("tests/vision",), 0.85) for part in VISION_PARTS},
-    **{f"vision-{reader}": Room(f"vision/readers/{reader}", ("tests/vision",), 0.85) for reader in READERS},
+    "vision": Room("vision", ("tests/vision",), 0.85, (*VISION_PARTS, "readers")),
+    **{f"vision-{part}": Room(f"vision/{part}", (f"tests/vision/{part}",), 0.85) for part in VISION_PARTS},
+    "vision-readers": Room("vision/readers", ("tests/vision/readers",), 0.85, READERS),
+    **{
+        f"vision-{reader}": Room(f"vision/readers/{reader}", (f"tests/vision/readers/{reader}",), 0.85)
+        for reader in READERS
+    },
 }
 
 
@@ -130,12 +135,23 @@ class Baseline:
     tests_of: Mapping[str, Mapping[int, Collection[str]]]
 
     def running(self, module: str, lines: range) -> list[str]:
-        """The tests that run some lines of a module, the quickest first; for lines run on import, all of the module."""
+        """The tests that run some lines of a module; for lines run on import, all of the module.
+
+        The files whose tests are quickest come first, and in each the quickest test.
+        """
         of_lines = self.tests_of.get(module, {})
         found = {test for line in lines for test in of_lines.get(line, ())}
         if found == {""}:
             found = {test for tests in of_lines.values() for test in tests if test} or set(self.durations_s)
-        return sorted(found - {""}, key=lambda test: (self.took_s([test]), test))
+        of_file: dict[str, list[str]] = {}
+        for test in sorted(found - {""}, key=lambda test: (self.took_s([test]), test)):
+            of_file.setdefault(_file_of(test), []).append(test)
+        return [test for tests in sorted(of_file.values(), key=self.took_s) for test in tests]
+
+    def beside(self, tests: list[str]) -> list[str]:
+        """The other tests of the files of some tests."""
+        files = {_file_of(test) for test in tests}
+        return [test for test in self.durations_s if _file_of(test) in files and test not in tests]
 
     def took_s(self, tests: Collection[str]) -> float:
         """How long some tests took together; one whose name the report has not is taken for the slowest."""
@@ -210,6 +226,10 @@ def baseline_of(copy: Path, source: str, tests: tuple[str, ...]) -> Baseline:
     return Baseline(durations_s, tests_of)
 
 
+def _file_of(test: str) -> str:
+    return test.partition("::")[0]
+
+
 def _name_of(case: ElementTree.Element) -> str:
     """The name by which pytest runs a test again, of a test in its report."""
     file = case.get("file", "")
@@ -227,17 +247,19 @@ def statement_until(source: str, line: int) -> range:
     return range(max(around, default=line), line + 1)
 
 
-def notice(copy: Path, room: Room, first: list[str], baseline: Baseline) -> bool:
-    """Whether some tests notice the change of a copy, or if they don't, the others of the room."""
+def notice(copy: Path, tests: list[str], baseline: Baseline) -> bool:
+    """Whether some tests, run in this order, notice the change of a copy."""
+    chosen = copy / "chosen-tests"
+    chosen.write_text("\n".join(tests), encoding="utf-8")
+    usual_s = baseline.took_s(tests)
     try:
-        chosen = copy / "chosen-tests"
-        chosen.write_text("\n".join(first), encoding="utf-8")
-        if exit_code(copy, [f"@{chosen}"], baseline.took_s(first)) in (FAILED, BROKEN_OFF):
-            return True
-        # The change may be kept from the tests that run its line, by what was made once for several of them.
-        return exit_code(copy, list(room.tests), baseline.took_s(baseline.durations_s)) != 0
+        code = exit_code(copy, [f"@{chosen}"], usual_s)
+        if code == NOT_FOUND:
+            # The change gave a test another name, since it is made from what it tests.
+            code = exit_code(copy, sorted({_file_of(test) for test in tests}), usual_s)
     except subprocess.TimeoutExpired:
         return True
+    return code != 0
 
 
 def exit_code(copy: Path, tests: list[str], usual_s: float) -> int:
@@ -260,7 +282,7 @@ def exit_code(copy: Path, tests: list[str], usual_s: float) -> int:
     return done.returncode
 
 
-def try_out(copy: Path, mutant: Mutant, room: Room, baseline: Baseline) -> Outcome:
+def try_out(copy: Path, mutant: Mutant, baseline: Baseline) -> Outcome:
     """Change the copy, run the tests, and put the copy right again. What no test runs is not noticed by any."""
     path = copy / mutant.module
     original, changed = apply_mutation(path, get_operator(mutant.operator)(), mutant.occurrence)
@@ -268,7 +290,7 @@ def try_out(copy: Path, mutant: Mutant, room: Room, baseline: Baseline) -> Outco
         raise ValueError(f"{mutant} changes nothing; the list of mutants and the copy are not of the same code")
     try:
         first = baseline.running(mutant.module, statement_until(original, mutant.line))
-        noticed = bool(first) and notice(copy, room, first, baseline)
+        noticed = bool(first) and notice(copy, [*first, *baseline.beside(first)], baseline)
     finally:
         path.write_text(original, encoding="utf-8")
     lines = difflib.unified_diff(
@@ -303,7 +325,7 @@ def run_room(name: str, count: int, seed: int, copies: list[Path], console: Cons
     def one(mutant: Mutant) -> Outcome:
         copy = free.get()
         try:
-            return try_out(copy, mutant, room, baseline)
+            return try_out(copy, mutant, baseline)
         finally:
             free.put(copy)
 

@@ -46,15 +46,18 @@ def test_a_copy_holds_what_the_tests_need(mutants: ModuleType, tmp_path: Path) -
     assert not list(copy.rglob("__pycache__"))
 
 
-def test_a_mutant_is_shown_first_to_the_tests_that_run_its_line_the_quickest_first(mutants: ModuleType) -> None:
+def test_a_mutant_is_shown_first_to_the_tests_that_run_its_line_then_to_those_beside_them(mutants: ModuleType) -> None:
     baseline = mutants.Baseline(
-        durations_s={"slow": 3.0, "quick": 0.5, "elsewhere": 0.1},
-        tests_of={"a.py": {1: {""}, 2: {"slow", "quick"}, 5: {"elsewhere"}}},
+        durations_s={"a::slow": 3.0, "a::quick": 0.5, "a::other": 0.2, "b::one": 1.5, "c::one": 0.1},
+        tests_of={"x.py": {1: {""}, 2: {"a::slow", "a::quick", "b::one"}, 5: {"c::one"}}},
     )
-    assert baseline.running("a.py", range(2, 3)) == ["quick", "slow"]
-    assert baseline.running("a.py", range(1, 2)) == ["elsewhere", "quick", "slow"], "run when the module is imported"
-    assert baseline.running("a.py", range(3, 5)) == [], "no test runs it"
-    assert baseline.took_s(["quick", "of another name"]) == 3.5
+    first = baseline.running("x.py", range(2, 3))
+    assert first == ["b::one", "a::quick", "a::slow"]
+    assert baseline.beside(first) == ["a::other"]
+    on_import = baseline.running("x.py", range(1, 2))
+    assert on_import == ["c::one", "b::one", "a::quick", "a::slow"]
+    assert baseline.running("x.py", range(3, 5)) == [], "no test runs it"
+    assert baseline.took_s(["a::quick", "of another name"]) == 3.5
 
 
 @pytest.mark.parametrize(("line", "begins"), [(1, 1), (2, 1), (3, 3), (4, 4), (6, 4)])

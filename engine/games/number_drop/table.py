@@ -216,11 +216,7 @@ def _spoilt(before: NumberDropState, player: int, seen: dict[int, tuple[str, boo
     sheet = before.sheets[player]
     who = PLAYERS[player]
     changed = [square for square in sorted(seen) if sheet.cells[square] not in (EMPTY_CELL, seen[square][0])]
-    opened = [
-        square
-        for square in sorted(seen)
-        if sheet.circled >> square & 1 and not seen[square][1] and square not in changed
-    ]
+    plain = [square for square in sorted(seen) if not seen[square][1] and square not in changed]
     found = []
     if changed:
         names = ", ".join(GRID.names[square] for square in changed)
@@ -234,7 +230,7 @@ def _spoilt(before: NumberDropState, player: int, seen: dict[int, tuple[str, boo
             )
         )
     for loop in sheet.loops:
-        bare = [square for square in opened if loop >> square & 1]
+        bare = [square for square in plain if loop >> square & 1]
         if bare:
             whole, opened_names = listed(GRID.names_of(loop)), tuple(GRID.names[square] for square in bare)
             told = f"{who}'s loop round {whole} no longer goes round {listed(opened_names)}."

@@ -279,6 +279,16 @@ def test_dropping_the_roll_in_a_penalty_turn_is_the_wrong_time_and_no_penalty():
         (ROLL, "p1: none", "p1 has not just dropped a shape.", "First, p1 rolls."),
         (SETUP, "p1: d1=X", "p1 wrote X, but begins with a 1.", "Erase it, and write a 1 on the lowest line"),
         (COMBINE, "loop:a1+b1+c1", "a1, b1 and c1 belong to another loop already.", "Erase this loop."),
+        (COMBINE, "loop:c1+a2+b2", "c1 belongs to another loop already.", "Erase this loop."),
+        (SECOND, "p1: b1=1,c1=3,d1=4,c2=5", "p1 has nothing to write now; p2 plays.", "Erase it from p1's sheet."),
+        (
+            DROP.replace("p2=2......", "p2=2...... p3=3......").replace("to=p1,p2", "players=3 to=p1,p3"),
+            "p2: b1=1,c1=3,d1=4,c2=5",
+            "p2 has nothing to write now; p1 and p3 play.",
+            "Erase it from p2's sheet.",
+        ),
+        (DROP, "p1: e2=1,f2=3,g2=4,f3=5", "hangs in the air; there it falls to line 1.", "Let it fall"),
+        (DROP, "p1: a3=1,b3=3,c3=4,b4=5", "hangs in the air; there it falls to line 2.", "Let it fall"),
         (
             SLIDE.replace("0,0,0,4,0", "4,4,0,4,4").replace("off=D", "off=ABDE"),
             "slide:A",

@@ -19,3 +19,20 @@ def test_a_drop_is_found_by_what_it_leaves_whatever_its_stars_stand_for(faces):
         looks = {place: (look,) for place, look in GAME.table.appearance(after).items()}
         found = [GAME.rules.apply(state, turn) for turn in turns_showing(GAME, state, looks)]
         assert after in found
+
+
+@pytest.mark.parametrize("faces", [("1", "3", "4", "4", "T"), ("3", "*", "4", "4", "T"), ("3", "*", "4", "*", "I")])
+def test_where_digits_are_hard_to_tell_only_legal_drops_are_found_each_once(faces):
+    state = GAME.rules.count_from(GAME.rules.new({"players": 1}), Roll(faces), None)
+    turns = GAME.rules.legal_turns(state)
+    after = GAME.table.appearance(GAME.rules.apply(state, turns[len(turns) // 2]))
+    looks = {place: (look,) if look == "empty" else ("digit 1", "digit 3", "digit 4") for place, look in after.items()}
+    found = list(turns_showing(GAME, state, looks))
+    assert len(found) > 1
+    assert len(set(found)) == len(found)
+    assert all(turn in turns for turn in found)
+
+
+def test_the_loop_and_the_digit_that_it_goes_round_may_be_seen_together():
+    assert GAME.table.looks_before("digit 5 circled") == ("digit 5",)
+    assert GAME.table.looks_before("digit 5") == ()

@@ -135,6 +135,13 @@ def test_who_resigns_is_out_and_the_last_one_left_wins():
         GAME.rules.announce(one, Announcement("resign", "p2"))
 
 
+def test_the_next_on_the_left_who_has_not_resigned_rolls():
+    state = state_of(f"drop p1=1...... p2=2...... p3=3...... {TILES} roll=1,3,4,5,T to=p1 players=3 gone=p2")
+    done = after(state, "b1=1,c1=3,d1=4,c2=5")
+    assert GAME.awaits_roll(done)
+    assert done.to_move == "p3"
+
+
 def test_resigning_last_of_a_turn_ends_the_turn():
     state = state_of(f"drop p1=1...... p2=2...... p3=3...... {TILES} roll=1,3,4,5,T to=p2 players=3")
     assert GAME.awaits_roll(GAME.rules.announce(state, Announcement("resign", "p2")))
