@@ -7,7 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vision.geometry import FrustumSolid, Pose, PyramidSolid, back_project, plane_homography, project
+from vision.geometry import (
+    CubeSolid,
+    FrustumSolid,
+    Pose,
+    PyramidSolid,
+    Rectangle,
+    Side,
+    back_project,
+    corners_px,
+    outline_px,
+    plane_homography,
+    project,
+)
 from vision.opencv import undistort_points
 
 within = st.floats(-200, 200)
@@ -66,3 +78,57 @@ def test_a_pyramid_is_a_blunt_hull_that_holds_its_inner_points() -> None:
     assert (np.abs(points[:, :2] - (10.0, -5.0)).max(axis=1) < 12.0 - 10.0 * share).all()
     assert pyramid.grown(1.0).foot_side_mm == 26.0
     assert pyramid.grown(1.0).base_mm == 6.0
+
+
+def test_a_rectangle_holds_its_edges_and_grows_on_every_side() -> None:
+    rectangle = Rectangle(-10.0, 20.0, -5.0, 15.0)
+    assert (rectangle.width_mm, rectangle.depth_mm) == (30.0, 20.0)
+    assert rectangle.contains(-10.0, 15.0)
+    assert rectangle.contains(20.0, -5.0)
+    assert not any(rectangle.contains(x, y) for x, y in ((-10.1, 0.0), (20.1, 0.0), (0.0, -5.1), (0.0, 15.1)))
+    assert rectangle.grown(2.0) == Rectangle(-12.0, 22.0, -7.0, 17.0)
+    assert rectangle.corners_mm(3.0).tolist() == [[-10, -5, 3], [20, -5, 3], [20, 15, 3], [-10, 15, 3]]
+
+
+def test_a_cube_stands_on_its_base_and_is_turned_counter_clockwise() -> None:
+    straight = CubeSolid(10.0, -20.0, 5.0, 8.0)
+    corners = straight.corners_mm()
+    assert corners[:4].tolist() == [[6, -16, 5], [14, -16, 5], [14, -24, 5], [6, -24, 5]]
+    assert np.array_equal(corners[4:], np.add(corners[:4], (0, 0, 8)))
+    turned = CubeSolid(10.0, -20.0, 5.0, 8.0, 90.0).corners_mm()
+    assert np.allclose(turned[0], corners[3]), "north-west has gone to the south-west"
+    assert straight.grown(1.0) == CubeSolid(10.0, -20.0, 5.0, 10.0)
+
+
+@pytest.mark.parametrize("turned_deg", [0.0, 30.0, 90.0])
+def test_points_inside_a_cube_are_spread_evenly(turned_deg: float) -> None:
+    points = CubeSolid(10.0, -20.0, 5.0, 8.0, turned_deg).inner_points_mm(4)
+    assert points.shape == (64, 3)
+    assert np.allclose(points.mean(axis=0), (10.0, -20.0, 9.0))
+    assert sorted(set(points[:, 2].round(6))) == [6.0, 8.0, 10.0, 12.0]
+    angle = np.radians(turned_deg)
+    to_side = (points[:, :2] - (10.0, -20.0)) @ (np.cos(angle), np.sin(angle))
+    assert sorted(set(to_side.round(6))) == [-3.0, -1.0, 1.0, 3.0]
+
+
+def test_the_sides_of_a_cube_that_face_the_camera_are_seen() -> None:
+    cube = CubeSolid(0.0, 0.0, 0.0, 10.0)
+    upper_left, upper_right, lower_right, lower_left = cube.side_corners_mm(Side.SOUTH).tolist()
+    assert (upper_left, upper_right) == ([-5, -5, 10], [5, -5, 10])
+    assert (lower_left, lower_right) == ([-5, -5, 0], [5, -5, 0])
+    camera_position = np.array([5.0, -100.0, 5.0])
+    assert cube.facing_camera(Side.SOUTH, camera_position) == pytest.approx(95 / np.hypot(95, 5))
+    assert cube.facing_camera(Side.NORTH, camera_position) < 0
+    assert cube.facing_camera(Side.EAST, camera_position) == pytest.approx(0.0)
+    assert cube.facing_camera(Side.WEST, camera_position) < 0
+
+
+def test_corners_of_cubes_are_where_their_points_are_projected(camera, pose) -> None:
+    cubes = [CubeSolid(0.0, 0.0, 10.0, 30.0), CubeSolid(80.0, -40.0, 10.0, 30.0, 20.0)]
+    seen = corners_px(cubes, camera, pose)
+    assert seen.shape == (2, 8, 2)
+    assert np.allclose(seen[1], project(camera, pose, cubes[1].corners_mm()))
+    assert corners_px([], camera, pose).shape == (0, 8, 2)
+    outline = outline_px(cubes[0], camera, pose)
+    assert {tuple(point) for point in outline.round(2)} <= {tuple(point) for point in seen[0].astype("f4").round(2)}
+    assert len(outline) in {4, 6}

@@ -1,0 +1,137 @@
+"""What pieces are as high as, what they may hide, and which surfaces have none."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from vision.errors import LayoutError
+from vision.geometry import CubeSolid, FrustumSolid, Rectangle
+from vision.layout.pieces import BlockPieces, DicePieces, DiscPieces, Ink, NamedPieces, PyramidPieces
+from vision.layout.surfaces import GridSurface, Tray, top_mm
+from vision.layout.table import TableLayout, default_layout, layout_from_json, load_layout
+
+MARKERS = {"dictionary": "DICT_4X4_50", "side": 36, "centres": {"0": [-175, 175], "1": [175, 175]}}
+
+
+def test_a_block_hides_as_much_as_its_cube_on_the_board() -> None:
+    board = default_layout("deblockle").board
+    blocks = BlockPieces.on(board)
+    x, y = board.centre_mm("b3")
+    assert board.solid_at("b3") == CubeSolid(x, y, board.height_mm, blocks.side_mm)
+    assert top_mm(board) == board.height_mm + blocks.side_mm
+    assert len(set(blocks.symbols)) == len(blocks.symbols)
+    assert set(blocks.symbols) == set(blocks.net.values())
+
+
+def test_a_disc_may_hide_as_much_as_one_with_a_ball() -> None:
+    discs = DiscPieces(diameter_mm=24.0, disc_mm=10.0, ball_mm=14.0)
+    assert discs.solid_at(1.0, 2.0, 3.0) == FrustumSolid(1.0, 2.0, 3.0, 24.0, 12.0, 7.0)
+    assert discs.solid_with(1.0, 2.0, 3.0, ball=False) == FrustumSolid(1.0, 2.0, 3.0, 10.0, 12.0, 12.0)
+
+
+def test_pyramids_may_hide_as_much_as_their_highest_stack() -> None:
+    pyramids = PyramidPieces.on(default_layout("blockade").board)
+    large = pyramids.sizes["L"]
+    assert pyramids.height_mm == large.height_mm + 5 * pyramids.rise_mm
+    assert pyramids.solid_at(1.0, 2.0, 3.0) == FrustumSolid(1.0, 2.0, 3.0, pyramids.height_mm, large.base_mm / 2, 0.0)
+
+
+def test_a_large_pyramid_on_a_small_one_stands_on_the_board_when_it_is_that_much_higher() -> None:
+    pyramids = PyramidPieces.on(default_layout("blockade").board)
+    sizes = {**pyramids.sizes, "S": replace(pyramids.sizes["S"], height_mm=10.0)}
+    assert replace(pyramids, sizes=sizes, rise_mm=6.0).elevations_mm("SL") == (0.0, 0.0)
+    assert pyramids.elevations_mm("") == ()
+
+
+def test_dice_are_as_high_as_the_largest() -> None:
+    dice = DicePieces.from_json({"dice": {"side": [14, 18], "colours": ["red"]}})
+    assert (dice.smallest_mm, dice.largest_mm, dice.colours) == (14, 18, ("red",))
+    assert dice.height_mm == 18
+    assert dice.solid_at(1.0, 2.0, 3.0) == CubeSolid(1.0, 2.0, 3.0, 18)
+    assert DicePieces.from_json({"dice": {"side": 16}}) == DicePieces(16, 16)
+    assert DicePieces.from_json({}) == DicePieces()
+
+
+def test_a_die_without_a_face_is_refused() -> None:
+    with pytest.raises(LayoutError, match="has no face; expected a text"):
+        DicePieces.from_json({"dice": {"faces": ["1*3457", ""]}})
+
+
+def test_learned_faces_lie_where_the_layout_file_says_as_seen_from_its_own_folder(tmp_path: Path) -> None:
+    path = tmp_path / "tray.json"
+    tray = {"tray": {"x": [-50, 60], "y": [-40, 70]}, "markers": MARKERS, "dice": {"side": 16, "faces": "faces.json"}}
+    path.write_text(json.dumps(tray), encoding="utf-8")
+    (surface,) = load_layout(path).surfaces
+    assert DicePieces.on(surface).faces == tmp_path / "faces.json"
+    assert surface.bounds_mm == Rectangle(-50.0, 60.0, -40.0, 70.0)
+
+
+def test_paper_beside_the_grid_is_counted_on_the_narrower_side_without_its_edge() -> None:
+    sheet = GridSurface("sheet", columns=2, rows=3, cell_mm=20.0)
+    assert Ink(size_mm=(60.0, 90.0)).margin_mm(sheet) == 7.5
+    assert Ink(size_mm=(90.0, 80.0)).margin_mm(sheet) == 7.5
+    assert Ink(size_mm=(42.0, 90.0)).margin_mm(sheet) == 0.0
+    assert Ink().margin_mm(sheet) == 0.0
+
+
+def test_pieces_of_a_kind_without_measures_are_flat() -> None:
+    layout = layout_from_json({"board": {"cols": 3, "rows": 2, "cell": 20}, "markers": MARKERS, "pieces": "beans"})
+    assert layout.board.pieces == NamedPieces("beans")
+    assert layout.board.solid_at("c2") is None
+    assert top_mm(layout.board) == 0.0
+    with pytest.raises(LayoutError, match="pieces is 3; expected a kind"):
+        layout_from_json({"board": {"cols": 3, "rows": 2, "cell": 20}, "markers": MARKERS, "pieces": 3})
+
+
+def test_a_board_of_which_no_pieces_are_told_has_none() -> None:
+    board = layout_from_json({"board": {"cols": 3, "rows": 2, "cell": 20}, "markers": MARKERS}).board
+    assert board.pieces is None
+    assert board.solid_at("a1") is None
+    for kind, needs in ((BlockPieces, "side and net"), (DicePieces, "set pieces to dice"), (Ink, "needs a sheet")):
+        with pytest.raises(LayoutError, match=needs):
+            kind.on(board)
+
+
+def test_a_square_is_outlined_and_a_board_divided_anew() -> None:
+    board = GridSurface("board", columns=3, rows=2, cell_mm=20.0)
+    assert board.outline_mm("a2").tolist() == [[-30, 0], [-10, 0], [-10, 20], [-30, 20]]
+    assert board.divided(6, 2) == GridSurface("board", columns=6, rows=2, cell_mm=10.0)
+    assert board.divided(3, 8).cell_mm == 5.0
+
+
+def test_a_place_of_several_surfaces_is_found_on_its_own() -> None:
+    layout = default_layout("number-drop").with_sheets(2)
+    assert layout.surface_of("p2.b3").name == "sheet of p2"
+    assert layout.centre_mm("p2.b3") == layout.centre_mm("p1.b3")
+    with pytest.raises(LayoutError, match="no square"):
+        layout.centre_mm("p3.b3")
+
+
+def test_dice_lie_anywhere_in_a_tray() -> None:
+    tray = Tray("tray", Rectangle(0.0, 10.0, 0.0, 10.0))
+    for ask in (tray.centre_mm, tray.outline_mm, tray.solid_at):
+        with pytest.raises(LayoutError, match="no place 'a1' in the tray"):
+            ask("a1")
+    layout = TableLayout("dice", default_layout("deblockle").markers, (tray,))
+    assert layout.places == ()
+    with pytest.raises(LayoutError, match="has no board with squares, but a tray"):
+        _ = layout.board
+    with pytest.raises(LayoutError, match="no place 'a1'"):
+        layout.centre_mm("a1")
+
+
+def test_surfaces_of_one_table_share_no_marker() -> None:
+    board = {"cols": 3, "rows": 2, "cell": 20}
+    other = {"name": "other", "board": board, "prefix": "o."}
+    table = {"board": board, "markers": MARKERS}
+    assert layout_from_json({**table, "surfaces": [other]}).places[-1] == "o.c2"
+    with pytest.raises(LayoutError, match="two surfaces have the marker 0"):
+        layout_from_json({**table, "surfaces": [{**other, "markers": MARKERS}]})
+    with pytest.raises(LayoutError, match="two surfaces have the place a1"):
+        layout_from_json({**table, "surfaces": [{**other, "prefix": ""}]})
+    with pytest.raises(LayoutError, match="two surfaces have the name board"):
+        layout_from_json({**table, "surfaces": [{**other, "name": "board"}]})
