@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from hardware.pin_map import ButtonRole
 from referee.commands.queue import CommandQueue
-from referee.commands.values import Press
+from referee.commands.values import Command, Press
 from referee.judge.verdict import Verdict
 from referee.session.execution import execute
 from referee.session.service import Service
@@ -58,9 +58,9 @@ class LoopPorts:
 def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> str:
     """Referee until the frames end or ``ports.stop`` says so; gives why they ended, nothing when it was stopped.
 
-    Commands are carried out before a frame, presses after it, since it shows the table that they are about. A camera
-    that goes away is named once and waited for; a frame that can't be used is passed over. What the last frames showed
-    is judged at the end.
+    Commands are carried out before a frame, presses after it, since it shows the table that they are about; the
+    table at which a turn was ended is judged for that alone. A camera that goes away is named once and waited for; a
+    frame that can't be used is passed over. What the last frames showed is judged at the end.
     """
     trouble: str | None = None
     while not ports.stop():
@@ -87,13 +87,18 @@ def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> st
         if trouble is not None:
             trouble = None
             service.end_trouble("The camera is back.")
-        verdicts = service.step(frame)
         for role in ports.buttons():
             ports.commands.submit(Press(ButtonRole(role)))
-        for pressed in ports.commands.take_presses():
+        presses = ports.commands.take_presses()
+        verdicts = service.step(frame, ends_turn=any(_ends_turn(pressed.command) for pressed in presses))
+        for pressed in presses:
             verdicts += execute(service, pressed.command, pressed.respond)
         ports.on_verdicts(frame, verdicts)
     return ""
+
+
+def _ends_turn(command: Command) -> bool:
+    return isinstance(command, Press) and command.role is ButtonRole.END_TURN
 
 
 def serve(service: Service[Any, Any], commands: CommandQueue) -> None:

@@ -146,13 +146,17 @@ class Service(Generic[StateT, TurnT]):
         self._announcer.begin(self._belief)
         return f"Game {self._log.number} of {self._game.title} begins. Set up the pieces."
 
-    def step(self, frame: Frame) -> list[Verdict]:
-        """Take one frame; give the verdicts that are new."""
+    def step(self, frame: Frame, *, ends_turn: bool = False) -> list[Verdict]:
+        """Take one frame; give the verdicts that are new.
+
+        With ``ends_turn`` a table at rest is left to ``end_turn``, which is called next: it would be judged twice, and
+        differently, in one moment.
+        """
         self._announcer.time_s = frame.time_s
         self._view.frame = frame
         if self._log.caught_up(frame.time_s):
             self._announcer.show_again(self._belief)
-        return self._take(read_or_hindered(self._reader, frame))
+        return self._take(read_or_hindered(self._reader, frame), ends_turn=ends_turn)
 
     def bad_frame(self, message: str) -> list[Verdict]:
         """Take a frame that the camera could not even hand over; ``message`` says why."""
@@ -283,7 +287,7 @@ class Service(Generic[StateT, TurnT]):
         self._view.look_anew()
         self._announcer.end_trouble(self._belief, sentence)
 
-    def _take(self, reading: Reading) -> list[Verdict]:
+    def _take(self, reading: Reading, *, ends_turn: bool = False) -> list[Verdict]:
         self._announcer.remark_once(reading.notices)
         stable = self._view.add(reading)
         if stable is None:
@@ -293,6 +297,8 @@ class Service(Generic[StateT, TurnT]):
             with suppress(CorrectionError, EngineError):
                 self.enter(self._announced)
                 return []
+        if ends_turn:
+            return []
         trigger = self._view.trigger(set_up=bool(self.belief))
         return self._name_stall(reading) if trigger is None else self._decide(stable, trigger)
 
