@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from itertools import combinations
+from types import MappingProxyType
 
 from engine.api import Player
 from engine.errors import OptionError
@@ -25,6 +26,10 @@ SQUARE_OF: dict[str, int] = _GRID.index
 
 SIDES: tuple[str, ...] = ("north", "east", "south", "west")
 """The compass sides in the order used everywhere, as seen from above; north is away from the first player."""
+TOWARDS: Mapping[str, str] = MappingProxyType(
+    {"north": "away from gold", "east": "to gold's right", "south": "towards gold", "west": "to gold's left"}
+)
+"""The sides as people say them, from where gold sits."""
 
 PLAYERS: tuple[str, ...] = ("gold", "teal")
 HOME_STAR: dict[str, int] = {"gold": SQUARE_OF["d2"], "teal": SQUARE_OF["d6"]}

@@ -20,6 +20,7 @@ from engine.games.deblockle.board import (
     RAYS,
     SIDES,
     STARS,
+    TOWARDS,
     beside,
     columns_and_rows_apart,
     other,
@@ -50,7 +51,7 @@ def put_back(state: DeblockleState, square: int) -> str:
     block = state.by_square()[square]
     cube = state.options.cube
     facings = cube.facings(block.mask)
-    side = f" and {facings[0][SIDES[0]]} to the {SIDES[0]}" if len(facings) == 1 else ""
+    side = f" and {facings[0][SIDES[0]]} facing {TOWARDS[SIDES[0]]}" if len(facings) == 1 else ""
     return f"Put the {block.owner} block back on {PLACES[square]} with {cube.top(block.mask)} up{side}."
 
 
@@ -59,7 +60,7 @@ def turn_back(state: DeblockleState, square: int) -> str:
     block = state.by_square()[square]
     cube = state.options.cube
     facings = cube.facings(block.mask)
-    how = f"until {facings[0][SIDES[0]]} is to the {SIDES[0]}" if len(facings) == 1 else "as it stood"
+    how = f"until {facings[0][SIDES[0]]} faces {TOWARDS[SIDES[0]]}" if len(facings) == 1 else "as it stood"
     return f"Turn the {block.owner} block on {PLACES[square]} {how}, {cube.top(block.mask)} still up."
 
 
@@ -190,7 +191,7 @@ def _explanation(before: DeblockleState, block: Block, wording: _MoveWording, si
             (
                 wording.breach(
                     "roll-blocked",
-                    f"{what} shows {move.top_after} only after a roll {SIDES[side]}, "
+                    f"{what} shows {move.top_after} only after a roll {TOWARDS[SIDES[side]]}, "
                     f"and {wording.start} is at that edge.",
                 ),
             ),

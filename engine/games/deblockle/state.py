@@ -15,6 +15,7 @@ from engine.games.deblockle.board import (
     SIDES,
     SQUARE_OF,
     SYMBOLS,
+    TOWARDS,
     Cube,
     cube_of,
     read_net,
@@ -32,7 +33,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("slider_stops_before_star", False, "Whether a slide that would end on a star may stop just before it."),
     Option("hop_forfeited_when_stuck", False, "Whether a roll after which no hop is possible is allowed, unhopped."),
     Option("repetition_draw", False, "Whether a draw may be claimed the third time a position comes up."),
-    Option("net", PRINTED_NET, "The symbols of a block: up/down/north/east/south/west, seen from above."),
+    Option("net", PRINTED_NET, "A block's symbols: up/down/north/east/south/west from above, north away from gold."),
 )
 
 
@@ -183,7 +184,7 @@ def narrowed_blocks(state: DeblockleState, sightings: Mapping[str, Facing]) -> t
             raise ContradictionError(f"a block's side was seen on {place}, but no block stands there")
         mask = cube.agreeing(block.mask, facing)
         if not mask:
-            seen = ", ".join(f"{symbol} to the {side}" for side, symbol in facing.items())
+            seen = ", ".join(f"{symbol} facing {TOWARDS[side]}" for side, symbol in facing.items())
             raise ContradictionError(
                 f"the {block.owner} block on {place} can't show {seen} with {cube.top(block.mask)} up, "
                 "after all that was seen before"

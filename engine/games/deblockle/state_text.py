@@ -106,7 +106,7 @@ def _read_block(text: str, options: DeblockleOptions, match: re.Match[str], colu
             narrowed = cube.agreeing(cube.with_top[top], {"north": north}) if north else 0
             if not narrowed:
                 shown = ", ".join(sorted(facing["north"] for facing in cube.facings(cube.with_top[top])))
-                raise unreadable(text, part, column, f"one of {shown} to the north when {top} is up")
+                raise unreadable(text, part, column, f"one of {shown} away from gold (north) when {top} is up")
             mask |= narrowed
     return Block(square, PLAYERS[0] if owner[0] == PLAYERS[0][0] else PLAYERS[1], mask)
 

@@ -221,7 +221,7 @@ def test_breach_says_what_where_and_how_to_put_it_right():
 def test_known_sides_are_part_of_the_remedy():
     state = GAME.notation.parse_state(DUEL)
     (breach,) = GAME.table.explain(state, changed(state, "c3-"))
-    assert breach.remedy == "Put the gold block back on c3 with x up and star to the north."
+    assert breach.remedy == "Put the gold block back on c3 with x up and star facing away from gold."
 
 
 def test_short_lists_of_squares_to_hop_to_are_named():
@@ -340,7 +340,7 @@ def test_remedies_say_how_to_finish_where_that_is_allowed(state, change, remedy)
 def test_a_turned_block_is_turned_back():
     state = GAME.notation.parse_state(DUEL)
     (breach,) = GAME.side_faces.explain(state, {}, {"c3": {"north": "stop"}})
-    assert breach.remedy == "Turn the gold block on c3 until star is to the north, x still up."
+    assert breach.remedy == "Turn the gold block on c3 until star faces away from gold, x still up."
     partly = GAME.notation.parse_state("gold c3:G.x/north=star|stop e7:T.x? removed=0,0")
     (breach,) = GAME.side_faces.explain(partly, {}, {"c3": {"north": "hoops"}})
     assert breach.remedy == "Turn the gold block on c3 as it stood, x still up."

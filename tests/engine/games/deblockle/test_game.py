@@ -166,7 +166,7 @@ def test_side_faces_narrow_and_contradict():
     )
     assert GAME.rules.certainty(known, GAME.notation.parse_turn(known, "c3-c4=stop")) is Certainty.CERTAIN
     assert GAME.side_faces.narrow(known, {"c3": {}}) == known
-    with pytest.raises(ContradictionError, match="can't show stop to the north with x up"):
+    with pytest.raises(ContradictionError, match="can't show stop facing away from gold with x up"):
         GAME.side_faces.narrow(known, {"c3": {"north": "stop"}})
     with pytest.raises(ContradictionError, match="no block stands there"):
         GAME.side_faces.narrow(known, {"a1": {"north": "stop"}})
