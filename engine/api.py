@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from random import Random
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
@@ -293,8 +293,11 @@ class Notation(Protocol[StateT, TurnT]):
     def describe(self, turn: TurnT) -> str:
         """Say the turn in a short sentence for a person: ``Teal rolls c7 to c6, hoops up, and hops to a7.``"""
 
-    def diagram(self, state: StateT) -> str:
-        """Draw the state for a person at a terminal, several lines of plain text, at most 100 columns wide."""
+    def standing(self, state: StateT) -> Sequence[str]:
+        """Say what a drawn board doesn't show: first whose turn it is and what is awaited, then scores, dice, sides.
+
+        One line of plain text each; a whole drawing is made from the appearance and these.
+        """
 
     def summary(self, options: Mapping[str, OptionValue] | None = None) -> str:
         """Tell the rules in short with these options in force, paragraphs parted by blank lines."""
@@ -309,6 +312,14 @@ class ReadsAsWritten(Protocol):
 
     def written_turn(self, state: Any, text: str, player: Player | None = None) -> Any:
         """Read a turn as it is written, legal or not; raises UnreadableError or IllegalTurnError."""
+
+
+@runtime_checkable
+class WritesSquares(Protocol):
+    """A notation that knows more of a square than the look of what is on top: what is below, or that it is closed."""
+
+    def squares(self, state: Any) -> Mapping[Place, str]:
+        """Give the text to draw on these squares in place of that of their look; a closed one may have no look."""
 
 
 class Advice(Protocol[StateT_contra, TurnT]):
@@ -409,7 +420,8 @@ class Game(Generic[StateT, TurnT]):
 
     A part that only some games have is ``None`` in the others: dice, side faces, scores, a sheet file, what is printed
     on a player's sheet with these options. ``scores`` gives everyone's points as they stand. ``is_slow_to_list`` says
-    that listing the legal turns can take seconds; records then leave their number out.
+    that listing the legal turns can take seconds; records then leave their number out. ``goals`` are the squares that a
+    board marks with a star, and what each is.
     """
 
     name: str
@@ -428,6 +440,7 @@ class Game(Generic[StateT, TurnT]):
     sheet_file: SheetFile | None = None
     printed_sheet: Callable[[Mapping[str, OptionValue] | None], PrintedSheet] | None = None
     is_slow_to_list: bool = False
+    goals: Mapping[Place, str] = field(default_factory=dict)
 
     def awaits_roll(self, state: StateT) -> bool:
         """Say whether dice are to be rolled before anyone can play."""

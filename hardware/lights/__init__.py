@@ -11,8 +11,8 @@ A signal as a terminal draws it, and as an LED on a mock pin shows it:
 >>> signal = Signal(Mood.ACCEPTED, (Light.for_role("b1", LightRole.TURN),))
 >>> print(render(signal, PlaceGrid.of_squares(3, 2)).plain)
  ·    ·    ·
- ·   T b1  ·
-T: the accepted turn
+ ·   [b1]  ·
+[] the accepted turn
 [accepted]
 >>> pins = MockFactory()
 >>> led = DriverSource("b1", lambda: PlaceLed("b1", 17, pin_factory=pins))

@@ -1,7 +1,7 @@
 """What the table should show, as plain values, and how each role and mood looks.
 
 A signal is complete: it replaces whatever was shown before, so a driver that missed one is right again after the
-next. No meaning rests on colour alone. Each role and each mood has a colour, a pattern and a letter of its own.
+next. No meaning rests on colour alone. Each role and each mood has a colour, a pattern and a mark of its own.
 """
 
 from __future__ import annotations
@@ -132,22 +132,25 @@ class AnimatedDriver(Driver, Protocol):
 
 @dataclass(frozen=True)
 class Style:
-    """A look: ``colour``, ``pattern``, the ``letter`` where there are no colours, and the ``meaning`` in words."""
+    """A look: ``colour``, ``pattern``, the ``mark`` where there are no colours, and the ``meaning`` in words.
+
+    A place's mark is a pair of signs that stand round what is there, so that none is taken for a piece.
+    """
 
     colour: Colour
     pattern: Pattern
-    letter: str
+    mark: str
     meaning: str
 
 
 ROLE_STYLES: Mapping[LightRole, Style] = MappingProxyType(
     {
-        LightRole.FAULT: Style(Colour.VERMILLION, Pattern.BLINK, "F", "something is wrong here"),
-        LightRole.PUT_RIGHT: Style(Colour.BLUE, Pattern.DOUBLE_BLINK, "P", "put the piece back here"),
-        LightRole.QUESTION: Style(Colour.PURPLE, Pattern.PULSE, "Q", "please look here and confirm"),
-        LightRole.TURN: Style(Colour.GREEN, Pattern.STEADY, "T", "the accepted turn"),
-        LightRole.UNFINISHED: Style(Colour.ORANGE, Pattern.WINK, "U", "turn not finished here"),
-        LightRole.HINT: Style(Colour.WHITE, Pattern.GLINT, "H", "a hint, or what a person corrected"),
+        LightRole.FAULT: Style(Colour.VERMILLION, Pattern.BLINK, "!!", "something is wrong here"),
+        LightRole.PUT_RIGHT: Style(Colour.BLUE, Pattern.DOUBLE_BLINK, "<>", "put the piece back here"),
+        LightRole.QUESTION: Style(Colour.PURPLE, Pattern.PULSE, "??", "please look here and confirm"),
+        LightRole.TURN: Style(Colour.GREEN, Pattern.STEADY, "[]", "the accepted turn"),
+        LightRole.UNFINISHED: Style(Colour.ORANGE, Pattern.WINK, "~~", "turn not finished here"),
+        LightRole.HINT: Style(Colour.WHITE, Pattern.GLINT, "()", "a hint, or what a person corrected"),
     }
 )
 """Every role's look on a place's light."""

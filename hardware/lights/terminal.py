@@ -1,6 +1,6 @@
 """A driver that draws the table's lights in a terminal.
 
-Each lit square has a letter for its role, so nothing is lost without colour. rich leaves colours out when
+Each lit square has a pair of signs for its role, so nothing is lost without colour. rich leaves colours out when
 ``NO_COLOR`` is set or the output is a file.
 """
 
@@ -20,10 +20,10 @@ _DARK = "·"
 
 
 def render(signal: Signal, grid: PlaceGrid, *, caption: bool = True) -> Text:
-    """Draw the signal: a line a row of the grid, what the letters mean, and the status line last, if wanted.
+    """Draw the signal: a line a row of the grid, what the signs mean, and the status line last, if wanted.
 
     Lit places that the grid does not have are listed by name. Every cell is as wide as the longest place name, so
-    that each square can carry its name when dark and its letter and name when lit.
+    that each square can carry its name between the signs of its light.
     """
     lights = most_urgent_lights(signal.lights)
     width = max((len(place) for place in grid.places), default=0)
@@ -34,7 +34,8 @@ def render(signal: Signal, grid: PlaceGrid, *, caption: bool = True) -> Text:
             if light is None:
                 text.append(f" {_DARK} ".ljust(width + 3), style="dim")
             else:
-                text.append(f"{_letter(light.role)} {place}".ljust(width + 2), style=_painted(light.colour))
+                mark = ROLE_STYLES[light.role].mark
+                text.append(f"{mark[:1]}{place}{mark[1:]}".ljust(width + 2), style=_painted(light.colour))
                 text.append(" ")
         text.rstrip()
         text.append("\n")
@@ -43,7 +44,7 @@ def render(signal: Signal, grid: PlaceGrid, *, caption: bool = True) -> Text:
         text.append("also lit: " + ", ".join(f"{light.place} ({light.role})" for light in elsewhere) + "\n")
     roles = [role for role in LightRole if any(light.role == role for light in lights.values())]
     if roles:
-        text.append("; ".join(f"{_letter(role)}: {ROLE_STYLES[role].meaning}" for role in roles) + "\n")
+        text.append("; ".join(f"{ROLE_STYLES[role].mark} {ROLE_STYLES[role].meaning}" for role in roles) + "\n")
     if caption:
         text.append_text(status_line(signal))
     else:
@@ -102,18 +103,14 @@ class TerminalDriver:
 
 
 def legend(roles: Sequence[LightRole] = tuple(LightRole)) -> Text:
-    """Explain each role's letter, colour and pattern, a line each: for help pages and ``doctor``."""
+    """Explain each role's signs, colour and pattern, a line each: for help pages and ``doctor``."""
     lines = []
     for role in roles:
         style = ROLE_STYLES[role]
-        line = Text.assemble((f" {style.letter} ", _painted(style.colour)))
+        line = Text.assemble((f" {style.mark} ", _painted(style.colour)))
         line.append(f" {role}: {style.colour.name.lower()}, {style.pattern.value}: {style.meaning}")
         lines.append(line)
     return Text("\n").join(lines)
-
-
-def _letter(role: LightRole) -> str:
-    return ROLE_STYLES[role].letter
 
 
 def _painted(colour: Colour) -> TextStyle:

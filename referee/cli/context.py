@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
 from rich.console import Console
 
 from common.findings import Finding, Severity
@@ -17,6 +18,7 @@ from common.findings import Finding, Severity
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from engine.api import Game
     from referee.journal import Journal
     from referee.settings.configuration import Configuration
 
@@ -24,6 +26,8 @@ PLAIN_WIDTH = 200
 """Columns where the output is no terminal, so that lines a program reads are not broken."""
 
 _UNBROKEN_WIDTH = 10_000
+_BOARDS_WIDTH = 100
+"""Columns that sheets beside each other take at most."""
 
 
 @dataclass
@@ -69,6 +73,30 @@ def output() -> Console:
 def progress_output() -> Console:
     """The console for progress and remarks, on standard error."""
     return _console(stderr=True)
+
+
+def say(sentence: str) -> None:
+    """Print a sentence, on a terminal broken between words."""
+    from rich.text import Text
+
+    console = output()
+    if console.is_terminal:
+        console.print(Text(sentence))
+    else:
+        click.echo(sentence)
+
+
+def print_state(game: Game[Any, Any], state: Any) -> None:
+    """Draw a state of a game as every command does."""
+    from referee.rendering.board_text import draws_ascii, state_text
+
+    console = output()
+    drawn = state_text(game, state, width=min(console.width, _BOARDS_WIDTH), ascii_only=draws_ascii(console))
+    if console.is_terminal:
+        console.print(drawn)
+    else:
+        for line in drawn.plain.split("\n"):
+            click.echo(line.rstrip())
 
 
 def print_table(console: Console, table: Table) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ import click
 from common.phrases import capitalized, counted
 from common.program import PROGRAM
 from referee.cli.client import user_name
-from referee.cli.context import CommandContext, output, print_table
+from referee.cli.context import CommandContext, output, print_state, print_table, say
 from referee.cli.group import ExampleCommand, LazyGroup
 from referee.cli.options import by_option, game_number_option, journal_option
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from referee.journal.events import Event
 
 
-def lines_of_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, Event]]) -> Iterator[str]:
+def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, Event]]) -> None:
     """Say how a game of a journal stands: the board, whose turn it is and what is awaited; raises FoldError."""
     from referee.journal import fold
 
@@ -31,14 +31,14 @@ def lines_of_status(game: Game[Any, Any], number: int, events: Sequence[tuple[in
     named = events[0][1].data.get("players")
     names = {side: str(name) for side, name in named.items()} if isinstance(named, dict) else {}
     playing = ", ".join(f"{side} {names[side]}" for side in game.players if side in names)
-    yield f"Game {number}, {game.title}{f' ({playing})' if playing else ''}: {counted(len(folded.turns), 'turn')}."
+    say(f"Game {number}, {game.title}{f' ({playing})' if playing else ''}: {counted(len(folded.turns), 'turn')}.")
     if folded.states:
-        yield ""
-        yield game.notation.diagram(folded.states[0])
-        yield ""
-    yield _awaited(game, folded)
+        say("")
+        print_state(game, folded.states[0])
+        say("")
+    say(_awaited(game, folded))
     if folded.fault is not None:
-        yield f"To put right: {folded.fault.data.get('sentence', '')} {folded.fault.data.get('remedy', '')}".rstrip()
+        say(f"To put right: {folded.fault.data.get('sentence', '')} {folded.fault.data.get('remedy', '')}".rstrip())
 
 
 def _awaited(game: Game[Any, Any], folded: Folded[Any]) -> str:
@@ -177,8 +177,7 @@ def _show(context: CommandContext, number: int | None, journal: Path | None) -> 
     with context.open_journal(journal) as opened:
         game, events = events_of_game(opened, number)
         shown = number or opened.latest_game() or 0
-    for line in lines_of_status(game, shown, events):
-        click.echo(line)
+    print_status(game, shown, events)
 
 
 @games_command.command(cls=ExampleCommand)
@@ -213,8 +212,7 @@ def resume(context: CommandContext, number: int, journal: Path | None) -> None:
         latest = opened.latest_game() or 0
         game, events = events_of_game(opened, latest)
     click.echo(f"Game {number} goes on as game {latest}.")
-    for line in lines_of_status(game, latest, events):
-        click.echo(line)
+    print_status(game, latest, events)
 
 
 @games_command.command(cls=ExampleCommand)

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 @click.option(
     "--eyes", type=click.Choice(["camera", "sensors", "both"]), help="Look through the camera, sensors, or both."
 )
+@click.option("--lines", is_flag=True, help="Print a line a verdict, also on a terminal.")
 @click.pass_obj
 def watch_command(
     context: CommandContext,
@@ -65,6 +66,7 @@ def watch_command(
     turn_end: str | None,
     rest_s: float | None,
     eyes: str | None,
+    lines: bool,
 ) -> int:
     """Referee a real table, a video or pictures.
 
@@ -109,11 +111,10 @@ def watch_command(
     rules = table_options(game, {**settings.game.options, **read_pairs(options)})
     lights = light_settings(settings.lights, game.places)
     wire, wrong = playable_plan(settings, configuration.sources, game.places)
-    console = output()
+    notices: tuple[str, ...] = ()
     if wrong:
         lights = replace(lights, drivers=tuple(dict.fromkeys(("terminal", *lights.drivers))))
-        for sentence in (*wrong, "Until that is mended the game goes on with the camera and the terminal."):
-            console.print(sentence, style="bold", markup=False, highlight=False, soft_wrap=True)
+        notices = (*wrong, "Until that is mended the game goes on with the camera and the terminal.")
     if is_recorded and "lights.drivers" not in configuration.sources:
         # Nobody sits at a table that was filmed: its lights would only say everything twice.
         lights = replace(lights, drivers=())
@@ -147,17 +148,21 @@ def watch_command(
             buttons=button_settings(settings.lights),
             hints=HintSettings(settings.hints.strength, settings.hints.seconds),
             wire=wire,
+            full_screen=not lines,
+            notices=notices,
         ),
-        console,
+        output(),
     )
 
 
 @click.command(cls=ExampleCommand)
 @click.argument("game_name", metavar="[GAME]", default="deblockle")
 @click.option(
-    "--seed", type=click.IntRange(min=0), help="Draws the game: the same seed plays the same game.  [default: 7]"
+    "--seed", type=click.IntRange(min=0), help="Draws the game: the same seed plays the same game.  [default: 13]"
 )
-@click.option("--turns", type=click.IntRange(1, 10000), help="How many turns are played.  [default: 12]")
+@click.option("--turns", type=click.IntRange(1, 10000), help="Stop after so many turns.  [default: 16]")
+@click.option("--whole", is_flag=True, help="Play to the end, however long it takes.")
+@click.option("--random", "is_random", is_flag=True, help="Play any legal turns, instead of sensible ones.")
 @click.option("--fast", is_flag=True, default=None, help="Play as fast as the computer can.")
 @click.option("--video", type=WRITABLE_FILE, help="Film it: what the camera saw beside what the referee thought.")
 @click.option("--still", type=WRITABLE_FILE, help="Keep a picture of the moment the first fault is named.")
@@ -187,6 +192,8 @@ def demo_command(
     game_name: str,
     seed: int | None,
     turns: int | None,
+    whole: bool,
+    is_random: bool,
     fast: bool | None,
     video: Path | None,
     still: Path | None,
@@ -197,12 +204,14 @@ def demo_command(
 ) -> int:
     """Watch the referee at work on a virtual table.
 
-    It takes about a minute, in the terminal. The same seed plays the same game. Type h and Enter for a hint.
+    A short game of Deblockle takes about a minute; other games stop after 16 turns. The players make mistakes now and
+    then. The same seed plays the same game. Type h and Enter for a hint.
 
     Examples:
       ./run demo
       ./run demo diaballik
-      ./run demo --seed 3 --turns 20 --fast
+      ./run demo blockade --whole --fast
+      ./run demo --seed 3 --turns 20 --random
       ./run demo --video demo.mp4 --journal demo.sqlite
       ./run demo --fast --still demo.png
       ./run demo --lights pico --eyes both --link-faults "all=0.05, unplugs_at_s=4"
@@ -220,7 +229,8 @@ def demo_command(
     options = DemoOptions(
         game=game,
         seed=settings.seed,
-        turns=settings.turns,
+        turns=_WHOLE if whole else settings.turns,
+        random=is_random,
         fast=settings.fast,
         video=video,
         still=still,
@@ -232,6 +242,10 @@ def demo_command(
         keys=sys.stdin if sys.stdin.isatty() else None,
     )
     return run_demo(options, output())
+
+
+_WHOLE = 10_000
+"""More turns than any game takes."""
 
 
 def _faults(text: str | None, *, used: bool) -> LinkFaults | None:

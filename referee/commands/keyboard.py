@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import codecs
+import os
 import queue
+import re
+import termios
 import threading
-from collections.abc import Callable, Iterable, Mapping
+import tty
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from types import MappingProxyType
+from typing import TextIO
 
 from common.phrases import capitalized, listed
 from hardware.pin_map import ANNOUNCING_BUTTONS, ButtonRole
@@ -23,6 +30,46 @@ KEYS_HELP = (
     "Enter ends a turn, b and Enter takes the last one back, h and Enter gives a hint. "
     f"{capitalized(listed(ANNOUNCING_BUTTONS, 'or'))} and Enter announces that."
 )
+
+
+KEYS = "Enter ends the turn, h hint, b takes back, draw, resign"
+"""The same where there is only one line for it."""
+_SEQUENCES = re.compile(r"\x1b(\[[0-9;]*[@-~]|O.|.)?")
+"""What a terminal sends for arrows and other keys that write nothing."""
+
+
+@contextmanager
+def typed_unseen(terminal: TextIO, show: Callable[[str], object]) -> Iterator[Iterator[str]]:
+    """Give the lines that are typed at a terminal that doesn't show them itself; ``show`` gets what is being typed.
+
+    The terminal is put back as it was afterwards. Ctrl-C still interrupts.
+    """
+    number = terminal.fileno()
+    before = termios.tcgetattr(number)
+    tty.setcbreak(number)
+    try:
+        yield edited_lines(lambda: os.read(number, 1024), show)
+    finally:
+        termios.tcsetattr(number, termios.TCSADRAIN, before)
+
+
+def edited_lines(read: Callable[[], bytes], show: Callable[[str], object]) -> Iterator[str]:
+    """Make lines of keys: Backspace takes one away, Ctrl-U all; ``read`` gives what was typed, nothing at the end."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    line = ""
+    while keys := read():
+        for key in _SEQUENCES.sub("", decoder.decode(keys)):
+            if key in "\r\n":
+                show("")
+                yield line
+                line = ""
+            elif key in "\x7f\b":
+                line = line[:-1]
+            elif key == "\x15":
+                line = ""
+            elif key.isprintable():
+                line += key
+        show(line)
 
 
 def listen_to_keys(lines: Iterable[str], press: Callable[[Press], object]) -> threading.Thread:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
 from functools import partial
+from io import TextIOWrapper
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from rich.console import Console
@@ -28,24 +29,30 @@ from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import Signal
 from hardware.pin_map import ButtonRole
 from referee.commands.command_socket import open_command_socket
-from referee.commands.keyboard import listen_to_keys
+from referee.commands.keyboard import listen_to_keys, typed_unseen
 from referee.commands.queue import CommandQueue
-from referee.commands.values import Command, Correct, EnterRoll, EnterTurn, Press, Reply, Respond
+from referee.commands.values import EnterRoll, Press
+from referee.demo.clock import ClockedCamera, VirtualClock
 from referee.demo.controller import DemoController, demo_controller
+from referee.demo.onlooker import Onlooker
 from referee.demo.score import Score, score_of
+from referee.demo.teaching import enrolled_reader
+from referee.demo.thinking import thinking_players
 from referee.hints.advice import HintSettings
 from referee.hints.process import HintProcess
 from referee.journal import BufferedJournal, Journal
 from referee.journal.exports import record_of
-from referee.judge.verdict import Verdict, VerdictKind
+from referee.judge.verdict import Verdict
 from referee.rendering.board_picture import beside_camera
 from referee.rendering.film import Pictures
-from referee.rendering.report import Pace, Screen
+from referee.rendering.live_screen import LiveScreen, fits_live
+from referee.rendering.report import Pace, PrintedLines, Report
 from referee.runtime.builder import compose_reader, open_session
 from referee.runtime.sources import InterruptibleSource, Interrupts
 from referee.session.feed import shown_on
 from referee.session.loop import LoopPorts, run
 from referee.session.ports import Reader
+from referee.session.service import Service
 from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.signals import looking_signal
 from referee.settings.table_layout import grid_of_table, with_rules
@@ -54,15 +61,10 @@ from simulator.microcontroller.faults import WireFaults
 from simulator.play.game import GameOptions
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import HANDLERS, Habits
-from simulator.scene.scene import Setting
 from simulator.table import VirtualTable, standard_setting
-from vision.frame import Frame
-from vision.layout.pieces import Ink
+from vision.frame import Frame, Image
 from vision.layout.table import default_layout
-from vision.locating.location import locate
-from vision.readers.protocols import Appearance, EnrolmentPicture
-from vision.readers.registry import is_readable, reader_kind, table_reader
-from vision.readers.table_reader import TableReader
+from vision.readers.registry import is_readable
 
 LinkFaults = WireFaults
 """What goes wrong on the microcontroller's wire."""
@@ -72,14 +74,16 @@ GAMES = tuple(game for game in HANDLERS if is_readable(default_layout(game)))
 """What is played on the virtual table, and a camera can see."""
 _WRITERS = 2
 """How many write in the demo of a game that is written."""
-_VIRTUAL_DAY = datetime(2025, 1, 1, 12, tzinfo=UTC)
+_SHORT: Mapping[str, Mapping[str, OptionValue]] = MappingProxyType({"deblockle": {"blocks_gold": 2, "blocks_teal": 2}})
+"""Options by which players who think come to the end within the turns that are usually played."""
 
 
 @dataclass(frozen=True)
 class DemoOptions:
     """What is played and how it is shown.
 
-    ``fast`` does not wait for real time; ``video`` films it; ``still`` keeps one picture of the film, in which the
+    ``turns`` are the most that are played, ``random`` ones instead of such as a hint would give; ``fast`` does not wait
+    for real time; ``video`` films it; ``still`` keeps one picture of the film, in which the
     first fault is being explained; without ``journal`` it is kept in a new temporary
     folder; ``lights`` is ``terminal``, ``none`` for the verdicts alone, or ``pico`` for a virtual microcontroller's on
     a real pseudo-terminal; ``inputs`` are the ``camera``, ``sensors`` under the squares, or ``both``; ``link_faults``
@@ -88,8 +92,9 @@ class DemoOptions:
     """
 
     game: str = "deblockle"
-    seed: int = 7
-    turns: int = 12
+    seed: int = 13
+    turns: int = 16
+    random: bool = False
     fast: bool = False
     video: Path | None = None
     still: Path | None = None
@@ -135,79 +140,139 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     truth = TruthLog()
     table = _table(options, game, truth)
     path = options.journal or Path(tempfile.mkdtemp(prefix="referee-demo-")) / "journal.sqlite"
-    console.print(f"A game of {game.title} on the virtual table, seed {options.seed}, {options.turns} turns.")
-    now, remarks = _VirtualClock(), _Remarks(console.print)
-    grid = grid_of_table(table.setting.layout)
+    console.print(f"A game of {game.title} on the virtual table, seed {options.seed}, at most {options.turns} turns.")
+    now, remarks = VirtualClock(), _Remarks(console.print)
+    on = _Table(game, table, truth, grid_of_table(table.setting.layout))
     with Journal.open(path, wall_clock=now.wall_clock) as opened, ExitStack() as stack:
-        journal = BufferedJournal(opened, console.print)
-        stage = _staged(options, _Table(game, table, truth, grid), console, remarks, stack)
-        panel = stack.enter_context(Panel(stage.sources, now.read, console.print, console.print))
+        journal = BufferedJournal(opened, remarks.say)
+        stage = _staged(options, on, console, remarks, stack)
+        panel = stack.enter_context(Panel(stage.sources, now.read, remarks.say, remarks.say))
         commands = stack.enter_context(CommandQueue(now.read))
-        screen = Screen(grid, stage.seen, console, lights=options.lights != "none")
-        remarks.hear = screen.remark
-        pictures = Pictures(options.video, options.still, FRAMES_PER_SECOND)
-        stack.enter_context(open_command_socket(path, commands, console.print))
+        screen = _live_screen(options, on, stage, console)
+        report = Report(screen or PrintedLines(console))
+        remarks.hear = report.remark
+        stack.enter_context(open_command_socket(path, commands, remarks.say))
+        rules = _rules(options, game)
         service = stack.enter_context(
             open_session(
                 game,
                 stage.reader,
                 journal,
-                ServiceSettings(options=_rules(game), turn_end=TurnEnd.BUTTON, rest_s=1.5, hints=options.hints),
-                subscribers=(shown_on(panel), screen.hear),
+                ServiceSettings(options=rules, turn_end=TurnEnd.BUTTON, rest_s=1.5, hints=options.hints),
+                subscribers=(shown_on(panel), report.hear),
                 say=remarks.say,
                 hints=HintProcess(),
                 resume=False,
                 seed=options.seed,
             )
         )
-        pace = Pace(None if options.fast else time.sleep, time.monotonic)
-        onlooker = Onlooker(commands.submit, truth, remarks.say, tells_set_up=options.inputs == Inputs.SENSORS)
-        if options.keys is not None:
-            listen_to_keys(options.keys, partial(_ask_hint, commands))
-
-        def show(frame: Frame | None, verdicts: list[Verdict]) -> None:
-            screen.show(verdicts, now.time_s)
-            # Of stacks, which only games with dice have, tops alone don't tell every turn.
-            if onlooker.tells_set_up or game.dice is not None:
-                onlooker.hear(verdicts)
-            if frame is not None:
-                signal = stage.seen() or looking_signal()
-                pictures.add(lambda: beside_camera(frame.image, screen.appearance, grid, signal), verdicts)
-                pace.keep(frame.time_s)
-
-        ports = LoopPorts(time.sleep, commands, partial(_presses, table, stage.board, commands), show)
-        stopped = False
-        try:
-            with Interrupts() as interrupts, screen:
-                frames = _ClockedCamera(table, now, lambda: _set_switches(stage.board, truth, panel))
-                run(service, InterruptibleSource(frames, interrupts), ports)
-        except KeyboardInterrupt:
-            stopped = True
-        finally:
-            pictures.close()
+        with closing(_Onlookers(options, on, stage, service, report, commands)) as looking_on:
+            ports = LoopPorts(time.sleep, commands, partial(_presses, table, stage.board, commands), looking_on.hear)
+            frames = ClockedCamera(table, now, lambda: _set_switches(stage.board, truth, panel))
+            is_whole = _play(service, frames, ports, _typed(options.keys, screen), screen)
+        if is_whole:
+            report.close()
         events = journal.events(service.game_number)
         if service.belief:
             console.print(Text(f"\n{record.write(record_of(game, events))}"), soft_wrap=True)
         wire = stage.closing_words
     _say_where(options, path, console)
-    if stopped:
+    if not is_whole:
         console.print("Stopped before the end; what was accepted until then is in the journal.", soft_wrap=True)
         return 0
-    score = score_of(game, truth, screen.verdicts, events, may_ask=options.inputs == Inputs.SENSORS)
+    score = score_of(game, truth, looking_on.verdicts, events, may_ask=options.inputs == Inputs.SENSORS)
     _close(score, wire, console)
     return 0 if score.agreed and stage.wire_agreed else 1
 
 
-def _rules(game: Game[Any, Any]) -> dict[str, OptionValue]:
-    """The options the demo is played by."""
-    return {} if game.printed_sheet is None else {"players": _WRITERS}
+def _play(
+    service: Service[Any, Any],
+    frames: ClockedCamera,
+    ports: LoopPorts,
+    typed: AbstractContextManager[Iterable[str]],
+    screen: LiveScreen | None,
+) -> bool:
+    """Referee to the end; tells whether it was reached, and not stopped before."""
+    with Interrupts() as interrupts, screen or nullcontext(), typed as lines:
+        listen_to_keys(lines, partial(_ask_hint, ports.commands))
+        try:
+            run(service, InterruptibleSource(frames, interrupts), ports)
+        except KeyboardInterrupt:
+            return False
+    return True
+
+
+def _live_screen(options: DemoOptions, on: _Table, stage: _Stage, console: Console) -> LiveScreen | None:
+    """What shows the game on a terminal that is large enough."""
+    if options.lights == "none" or not fits_live(console):
+        return None
+    return LiveScreen(on.game, console, keys="h gives a hint" if options.keys else "", seen=stage.seen)
+
+
+class _Onlookers:
+    """Everybody who looks on after each frame: the report, whoever answers questions, and who takes pictures."""
+
+    def __init__(
+        self,
+        options: DemoOptions,
+        on: _Table,
+        stage: _Stage,
+        service: Service[Any, Any],
+        report: Report,
+        commands: CommandQueue,
+    ) -> None:
+        self.verdicts: list[Verdict] = []
+        self._on, self._stage, self._service, self._report = on, stage, service, report
+        self._pictures = Pictures(options.video, options.still, FRAMES_PER_SECOND)
+        self._pace = Pace(None if options.fast else time.sleep, time.monotonic)
+        tells_set_up = options.inputs == Inputs.SENSORS
+        # Of stacks, which only games with dice have, tops alone don't tell every turn.
+        self._answers = tells_set_up or on.game.dice is not None
+        self._onlooker = Onlooker(commands.submit, on.truth, report.remark, tells_set_up=tells_set_up)
+
+    def hear(self, frame: Frame | None, verdicts: list[Verdict]) -> None:
+        """Take a frame and what was said of it."""
+        self.verdicts.extend(verdicts)
+        self._report.tell(frame)
+        if self._answers:
+            self._onlooker.hear(verdicts)
+        if frame is not None:
+            self._pictures.add(lambda: self._drawn(frame), verdicts)
+            self._pace.keep(frame.time_s)
+
+    def close(self) -> None:
+        """Finish the film."""
+        self._pictures.close()
+
+    def _drawn(self, frame: Frame) -> Image:
+        states = self._service.belief
+        believed = self._on.game.table.appearance(states[0]) if states else {}
+        return beside_camera(frame.image, believed, self._on.grid, self._stage.seen() or looking_signal())
+
+
+def _typed(keys: Iterable[str] | None, screen: LiveScreen | None) -> AbstractContextManager[Iterable[str]]:
+    """What a person types: on the screen of a terminal, which would else show it in the middle of the board."""
+    if screen is not None and isinstance(keys, TextIOWrapper):
+        return typed_unseen(keys, screen.show_typed)
+    return nullcontext(keys or ())
+
+
+def _rules(options: DemoOptions, game: Game[Any, Any]) -> dict[str, OptionValue]:
+    """The options the demo is played by: as they are at random, a short game where it is to come to an end."""
+    if game.printed_sheet is not None:
+        return {"players": _WRITERS}
+    return {} if options.random else dict(_SHORT.get(game.name, {}))
 
 
 def _table(options: DemoOptions, game: Game[Any, Any], truth: TruthLog) -> VirtualTable:
+    rules = _rules(options, game)
+    choose = None if options.random else thinking_players(game, options.seed)
+    # The usual table under a camera whose pictures don't travel over a cable, so that none is packed and unpacked.
+    setting = standard_setting(layout=with_rules(default_layout(game.name), game, rules))
     return VirtualTable(
         options.seed,
-        GameOptions(game.name, _rules(game), turns=options.turns, habits=_habits(options)),
-        setting=_uncompressed(game),
+        GameOptions(game.name, rules, turns=options.turns, habits=_habits(options), choose=choose),
+        setting=replace(setting, sensor=replace(setting.sensor, jpeg_quality=None)),
         fps=FRAMES_PER_SECOND,
         truth=truth,
     )
@@ -293,66 +358,6 @@ def _presses(table: VirtualTable, board: DemoController | None, commands: Comman
     return pressed if board is None else [role for button in pressed for role in board.press(button)]
 
 
-def _uncompressed(game: Game[Any, Any]) -> Setting:
-    """The usual table under a camera whose pictures don't travel over a cable, so that none is packed and unpacked."""
-    setting = standard_setting(layout=with_rules(default_layout(game.name), game, _rules(game)))
-    return replace(setting, sensor=replace(setting.sensor, jpeg_quality=None))
-
-
-def enrolled_reader(table: VirtualTable) -> TableReader:
-    """Make a reader as an owner would: calibrated camera, measured layout, looks from pictures of known pieces."""
-    return table_reader(table.calibration(), table.setting.layout, enrolled_appearance(table))
-
-
-def enrolled_appearance(table: VirtualTable) -> Appearance:
-    """Learn what the pieces look like from pictures of known positions; of ink there is nothing to learn."""
-    camera, layout = table.calibration(), table.setting.layout
-    if isinstance(layout.board.pieces, Ink):
-        plain: Appearance = reader_kind(layout).plain(layout.board)
-        return plain
-    pictures = [
-        EnrolmentPicture(
-            picture.image,
-            camera,
-            locate(picture.image, camera, layout).pose,
-            picture.position,
-            picture.name,
-            layout.markers,
-        )
-        for picture in table.teaching_images()
-    ]
-    appearance: Appearance = reader_kind(layout).enrol(pictures, layout.board)
-    return appearance
-
-
-@dataclass
-class _VirtualClock:
-    """The virtual clock: the time of the newest frame."""
-
-    time_s: float = 0.0
-
-    def read(self) -> float:
-        return self.time_s
-
-    def wall_clock(self) -> datetime:
-        return _VIRTUAL_DAY + timedelta(seconds=round(self.time_s, 3))
-
-
-@dataclass
-class _ClockedCamera:
-    """The virtual camera, with the clock set by its frames."""
-
-    table: VirtualTable
-    now: _VirtualClock
-    taken: Callable[[], None]
-
-    def read(self, timeout_s: float) -> Frame:
-        frame = self.table.read(timeout_s)
-        self.now.time_s = frame.time_s
-        self.taken()
-        return frame
-
-
 @dataclass
 class _Remarks:
     hear: Callable[[str], object]
@@ -374,45 +379,3 @@ def _close(score: Score, wire: Sequence[str], console: Console) -> None:
     console.print(score.sentence, highlight=False, soft_wrap=True)
     for line in (*(f"  {difference}" for difference in score.differences), *wire):
         console.print(line, highlight=False, soft_wrap=True)
-
-
-_NAME = "onlooker"
-
-
-@dataclass
-class Onlooker:
-    """Answers what can't be told from what is sensed, as a person does with ``table correct`` and ``turn``.
-
-    ``truth`` is what a person at the table sees; ``say`` gets what became of an answer that was refused.
-    ``tells_set_up``: the referee feels where pieces stand and can't tell how they lie.
-    """
-
-    submit: Callable[[Command, Respond], object]
-    truth: TruthLog
-    say: Callable[[str], object]
-    tells_set_up: bool = True
-    _told: int = 0
-
-    def hear(self, verdicts: Sequence[Verdict]) -> None:
-        """Answer what was asked in these verdicts."""
-        for verdict in verdicts:
-            if verdict.kind is VerdictKind.SET_UP and self.tells_set_up:
-                self._ask(Correct(by=_NAME, position=self.truth.start, why="this is how they lie"))
-            elif verdict.kind is VerdictKind.ACCEPTED:
-                # Who does without what they may still write changes no place.
-                self._told += len(verdict.turns) if verdict.places else 0
-            elif verdict.kind is VerdictKind.AMBIGUOUS and len(self.truth.played) > self._told:
-                played = self.truth.played[self._told]
-                self._ask(EnterTurn(played.turn, _NAME, played.player))
-
-    def _ask(self, command: Command) -> None:
-        def hear(reply: Reply | None) -> None:
-            if reply is None:
-                return
-            if reply.refused:
-                self.say(f"The onlooker's word is refused: {reply.words}")
-            else:
-                # What a person says is remarked by the service itself.
-                self._told += isinstance(command, EnterTurn)
-
-        self.submit(command, hear)

@@ -1,4 +1,4 @@
-"""The board as the referee believes it, drawn for a terminal and for a picture."""
+"""The board as the referee believes it, drawn as a picture for films."""
 
 from __future__ import annotations
 
@@ -7,32 +7,14 @@ from collections.abc import Mapping, Sequence
 
 import cv2
 import numpy as np
-from rich.style import Style
-from rich.text import Text
 
 from engine.api import EMPTY
 from engine.support.looks import Look
 from hardware.grid import PlaceGrid
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Light, Signal, most_urgent_lights
+from referee.rendering.board_text import COLOURS, GREY, written
 from vision.frame import Image
 
-_GLYPHS = {"star": "★", "stop": "●", "cross": "+", "x": "x", "slider": "◆", "hoops": "◎"}
-_ASCII_GLYPHS = {"star": "*", "stop": "o", "cross": "+", "x": "x", "slider": "^", "hoops": "@"}
-_COLOURS = {
-    "gold": (218, 165, 32),
-    "teal": (0, 128, 128),
-    "red": (200, 40, 40),
-    "orange": (225, 120, 20),
-    "yellow": (225, 200, 40),
-    "green": (40, 140, 60),
-    "blue": (40, 90, 200),
-    "purple": (130, 60, 160),
-    "brown": (120, 80, 50),
-    "white": (235, 235, 235),
-    "black": (40, 40, 40),
-}
-"""Red, green and blue of the colours that pieces come in; any other is drawn grey."""
-_GREY = (128, 128, 128)
 _FONT = cv2.FONT_HERSHEY_SIMPLEX
 _HEADING_PX = 30
 _WORDS_PX = 136
@@ -40,44 +22,9 @@ _WORDS_SCALE = 0.46
 _LINES = 5
 
 
-def board_text(
-    appearance: Mapping[str, str], grid: PlaceGrid, lights: Sequence[Light] = (), *, ascii_only: bool
-) -> Text:
-    """Draw the board for a terminal: a letter for the colour, a glyph for the symbol, a role's letter where it is lit.
-
-    Colours come on top and carry nothing that the letters don't.
-    """
-    lit = most_urgent_lights(lights)
-    glyphs = _ASCII_GLYPHS if ascii_only else _GLYPHS
-    text = Text()
-    for row in grid.rows:
-        text.append(f"{_square(row[0])[1:]:>2} ", style="dim")
-        for place in row:
-            piece = Look.parse(appearance.get(place, EMPTY))
-            light = lit.get(place)
-            mark = " " if light is None else ROLE_STYLES[light.role].letter
-            if piece is None:
-                text.append(" . ", style="dim")
-            else:
-                body = f"{_written(piece) or piece.colour[:1].upper() or '?'}"
-                body = f"{body}{glyphs.get(piece.mark, piece.mark[:1] or ' ')} "[:3]
-                text.append(body, style=Style(color=_rich(_COLOURS.get(piece.colour, _GREY)), bold=True))
-            text.append(f"{mark} ", style=_painted(light) if light is not None else "")
-        text.append("\n")
-    text.append("   " + "".join(f" {_square(place)[:1]}   " for place in grid.rows[-1]), style="dim")
-    return text
-
-
 def _square(place: str) -> str:
     """A place's name without the sheet that it is on."""
     return place.rpartition(".")[2]
-
-
-def _written(piece: Look) -> str:
-    """A digit or cross that is written: ``4``, ``4o`` in a loop, ``X``; nothing for a piece."""
-    if piece.colour == "digit":
-        return piece.shape.replace(" circled", "o")
-    return "X" if piece.name == "cross" else ""
 
 
 def board_picture(
@@ -154,15 +101,15 @@ def wrapped(words: str, columns: int) -> list[str]:
 
 def _draw_piece(picture: Image, piece: Look, left: int, top: int, square_px: int) -> None:
     inset = max(3, square_px // 8)
-    written = _written(piece)
-    if written:
+    said = written(piece)
+    if said:
         at = (left + square_px // 4, top + square_px - square_px // 4)
-        cv2.putText(picture, written[:1], at, _FONT, square_px / 44, (24, 24, 24), 1, cv2.LINE_AA)
-        if written.endswith("o"):
+        cv2.putText(picture, said[:1], at, _FONT, square_px / 44, (24, 24, 24), 1, cv2.LINE_AA)
+        if said.endswith("o"):
             middle = (left + square_px // 2, top + square_px // 2)
             cv2.circle(picture, middle, square_px // 2 - 2, (24, 24, 160), 1, cv2.LINE_AA)
         return
-    colour = _bgr(_COLOURS.get(piece.colour, _GREY))
+    colour = _bgr(COLOURS.get(piece.colour, GREY))
     corner = (left + square_px - inset, top + square_px - inset)
     cv2.rectangle(picture, (left + inset, top + inset), corner, colour, -1)
     cv2.rectangle(picture, (left + inset, top + inset), corner, (24, 24, 24), 1)
@@ -215,20 +162,11 @@ def _draw_light(picture: Image, light: Light, left: int, top: int, square_px: in
     badge = max(12, square_px // 3)
     cv2.rectangle(picture, (left + 2, top + 2), (left + badge, top + badge), colour, -1)
     at = (left + badge // 4, top + badge - badge // 5)
-    cv2.putText(picture, ROLE_STYLES[light.role].letter, at, _FONT, badge / 40, (255, 255, 255), 1, cv2.LINE_AA)
+    cv2.putText(picture, ROLE_STYLES[light.role].mark[:1], at, _FONT, badge / 40, (255, 255, 255), 1, cv2.LINE_AA)
 
 
 def _label(picture: Image, name: str, x: int, y: int) -> None:
     cv2.putText(picture, name, (x, y), _FONT, 0.45, (170, 170, 170), 1, cv2.LINE_AA)
-
-
-def _painted(light: Light) -> Style:
-    red, green, blue = light.colour.value
-    return Style(color="black", bgcolor=f"rgb({red},{green},{blue})", bold=True)
-
-
-def _rich(colour: tuple[int, int, int]) -> str:
-    return f"rgb({colour[0]},{colour[1]},{colour[2]})"
 
 
 def _bgr(colour: tuple[int, int, int]) -> tuple[int, int, int]:

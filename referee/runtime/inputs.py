@@ -53,7 +53,8 @@ class WatchOptions:
     are left out. Without ``looks`` the pieces' colours are learned from the set-up. Without ``journal`` nothing is
     kept. ``options`` are the game's, as text, and ``starts=either``. ``debug_images`` is a folder for pictures of what
     was located. ``camera_size`` (width, height) in pixels and ``camera_rate`` in frames a second are asked of a camera.
-    ``list_ports`` tells the serial ports.
+    ``list_ports`` tells the serial ports. On a terminal a live table takes the whole screen, unless not
+    ``full_screen``; ``notices`` are said first.
     """
 
     camera: str | None = None
@@ -80,6 +81,8 @@ class WatchOptions:
     buttons: ButtonSettings = field(default_factory=ButtonSettings)
     hints: HintSettings = field(default_factory=HintSettings)
     wire: WiringPlan = field(default_factory=WiringPlan)
+    full_screen: bool = True
+    notices: tuple[str, ...] = ()
     list_ports: ListPorts = list_ports.comports
 
     @property

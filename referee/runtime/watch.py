@@ -18,18 +18,19 @@ from common.program import PROGRAM
 from engine.api import Game, OptionValue
 from engine.options import read_options
 from engine.registry import load
-from hardware.factory import driver_sources, make_buttons
+from hardware.factory import DriverSettings, driver_sources, make_buttons
 from hardware.lights.panel import LivePanel, Panel
 from hardware.pin_map import ButtonRole
 from referee.commands.command_socket import open_command_socket
-from referee.commands.keyboard import KEYS_HELP, listen_to_keys
+from referee.commands.keyboard import KEYS, KEYS_HELP, listen_to_keys, typed_unseen
 from referee.commands.queue import CommandQueue
 from referee.errors import ConfigError
 from referee.hints.process import HintProcess
 from referee.journal import BufferedJournal, Journal, fold
 from referee.judge import JudgeSettings
 from referee.judge.verdict import Verdict
-from referee.rendering.report import DebugPictures, Report
+from referee.rendering.live_screen import LiveScreen, fits_live
+from referee.rendering.report import DebugPictures, PrintedLines, Report
 from referee.runtime.builder import open_session
 from referee.runtime.inputs import WatchOptions, calibrated, open_inputs
 from referee.runtime.readers import LearningReader
@@ -62,12 +63,16 @@ def watch(options: WatchOptions, console: Console) -> int:
     settings = _service_settings(options, game)
     layout = None if options.by_sensors_alone else _layout(options, game, settings)
     with ExitStack() as stack:
-        journal = stack.enter_context(_journal(options, console))
-        report = Report(console, stills=options.stills)
+        screen = _live_screen(options, game, console, stack)
+        report = Report(screen or PrintedLines(console), stills=options.stills)
+        for notice in options.notices:
+            report.remark(notice)
+        journal = stack.enter_context(_journal(options, report.remark))
         health = None if options.journal is None else health_file(options.journal)
         devices = stack.enter_context(opened_devices(options.wire, health, report.remark, options.list_ports))
         inputs = open_inputs(options, game, layout, journal, devices, stack, report.remark)
-        panel = stack.enter_context(_panel(options, game, layout, devices, console, report.remark))
+        lights = options.lights if screen is None else replace(options.lights, drivers=_but_terminal(options))
+        panel = stack.enter_context(_panel(lights, game, layout, devices, console, report.remark))
         commands = stack.enter_context(CommandQueue(time.monotonic, devices.sensor_lag_s))
         service = stack.enter_context(
             open_session(
@@ -88,9 +93,7 @@ def watch(options: WatchOptions, console: Console) -> int:
             report.remark("Waiting for the set-up.")
         pictures = _debug_pictures(options, layout, inputs.learning)
         buttons = stack.enter_context(_buttons(options, devices, report.remark))
-        if options.is_live and sys.stdin.isatty():
-            listen_to_keys(sys.stdin, commands.submit)
-            report.remark(KEYS_HELP)
+        _listen(options, screen, commands, report, stack)
         # A journal in memory is nobody else's to ask for.
         if options.journal is not None:
             stack.enter_context(open_command_socket(options.journal, commands, report.remark))
@@ -160,11 +163,34 @@ def _service_settings(options: WatchOptions, game: Game[Any, Any]) -> ServiceSet
     )
 
 
-@contextmanager
-def _journal(options: WatchOptions, console: Console) -> Iterator[BufferedJournal]:
-    def say(sentence: str) -> None:
-        console.print(sentence, style="bold", markup=False, highlight=False)
+def _live_screen(options: WatchOptions, game: Game[Any, Any], console: Console, stack: ExitStack) -> LiveScreen | None:
+    """Take over the terminal, where there is one and a table is watched live."""
+    if not (options.is_live and options.full_screen and fits_live(console)):
+        return None
+    rings = options.lights.bell and "terminal" in options.lights.drivers
+    return stack.enter_context(LiveScreen(game, console, keys=KEYS if sys.stdin.isatty() else "", bell=rings))
 
+
+def _listen(
+    options: WatchOptions, screen: LiveScreen | None, commands: CommandQueue, report: Report, stack: ExitStack
+) -> None:
+    """Take what is typed for presses of buttons, where somebody can type."""
+    if not (options.is_live and sys.stdin.isatty()):
+        return
+    if screen is None:
+        report.remark(KEYS_HELP)
+        listen_to_keys(sys.stdin, commands.submit)
+    else:
+        listen_to_keys(stack.enter_context(typed_unseen(sys.stdin, screen.show_typed)), commands.submit)
+
+
+def _but_terminal(options: WatchOptions) -> tuple[str, ...]:
+    """The drivers of lights besides the terminal, whose lights are on the screen already."""
+    return tuple(driver for driver in options.lights.drivers if driver != "terminal")
+
+
+@contextmanager
+def _journal(options: WatchOptions, say: Callable[[str], None]) -> Iterator[BufferedJournal]:
     def wall_clock() -> datetime:
         return datetime.now(UTC)
 
@@ -178,7 +204,7 @@ def _journal(options: WatchOptions, console: Console) -> Iterator[BufferedJourna
 
 
 def _panel(
-    options: WatchOptions,
+    lights: DriverSettings,
     game: Game[Any, Any],
     layout: TableLayout | None,
     devices: OpenedDevices,
@@ -187,7 +213,7 @@ def _panel(
 ) -> LivePanel:
     grid = grid_of(game.places) if layout is None else grid_of_table(layout)
     # The report says the words.
-    sources = driver_sources(replace(options.lights, captions=False), grid, console) + devices.sources
+    sources = driver_sources(replace(lights, captions=False), grid, console) + devices.sources
     return LivePanel(Panel(sources, time.monotonic, say, say), time.monotonic)
 
 

@@ -165,6 +165,9 @@ class Announcer(Generic[StateT, TurnT]):
             words=shown.words,
             evidence=shown.evidence,
             set_aside=frozenset(belief.set_aside),
+            names=self._log.names,
+            turns=len(self._log.turns),
+            last_turn=self._log.turns[-1] if self._log.turns else "",
         )
         if not belief.states:
             return snapshot

@@ -20,8 +20,9 @@ class Snapshot:
     ``event_number`` is the newest event in the journal. ``states`` are all that may be the case, none before the
     set-up; ``appearance``, ``to_move``, ``scores`` and ``outcome`` are the first one's. ``verdict`` is the one on show:
     in full in ``words``, with its pictures kept with the event ``evidence``. ``set_aside`` are places that are left
-    out for now. ``hint`` is the hint that ``signal`` lights, ``trouble`` what keeps the referee itself from its work.
-    ``time_s`` is the frame's.
+    out for now. ``names`` are the players' own, of those who gave one; ``turns`` is how many turns count,
+    ``last_turn`` who played what last. ``hint`` is the hint that ``signal`` lights, ``trouble`` what keeps the referee
+    itself from its work. ``time_s`` is the frame's.
     """
 
     game: str
@@ -38,6 +39,9 @@ class Snapshot:
     words: str = ""
     evidence: int | None = None
     set_aside: frozenset[Place] = frozenset()
+    names: Mapping[Player, str] = field(default_factory=dict)
+    turns: int = 0
+    last_turn: str = ""
     hint: str = ""
     trouble: str = ""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic
 
 import cv2
 
-from engine.api import Game, Place, StateT, TurnT
+from engine.api import Game, Place, Player, StateT, TurnT
 from referee.errors import JournalError
 from referee.journal import BufferedJournal, Folded, fold
 from referee.journal.events import Event, EventKind, Evidence
@@ -34,6 +34,10 @@ class GameLog(Generic[StateT, TurnT]):
         """The game's number in the journal, 0 before there is one."""
         self.last_event = 0
         """The number of the newest event."""
+        self.names: Mapping[Player, str] = {}
+        """What the players are called, of those who gave a name."""
+        self.turns: tuple[str, ...] = ()
+        """Who played what, of the turns that count."""
 
     @property
     def trouble(self) -> JournalError | None:
@@ -51,7 +55,8 @@ class GameLog(Generic[StateT, TurnT]):
         if number is None:
             return None
         self.number = number
-        folded = self.folded()
+        self._begin(self.events()[0][1])
+        folded = self._take_stock()
         self.last_event = folded.last_event
         return folded
 
@@ -60,11 +65,26 @@ class GameLog(Generic[StateT, TurnT]):
         self.last_event = self._journal.append(event, evidence)
         if event.kind == EventKind.NEW_GAME:
             self.number = self._journal.latest_game() or 0
+            self._begin(event)
+        elif event.kind == EventKind.TURN:
+            self.turns = (*self.turns, _told(event.data.get("player"), str(event.data["turn"])))
+        elif event.kind == EventKind.TAKE_BACK:
+            self._take_stock()
         return self.last_event
 
     def events(self) -> list[tuple[int, Event]]:
         """List the game's (number, event) pairs in order."""
         return self._journal.events(self.number)
+
+    def _begin(self, event: Event) -> None:
+        named = event.data.get("players")
+        self.names = {side: str(name) for side, name in named.items()} if isinstance(named, dict) else {}
+        self.turns = ()
+
+    def _take_stock(self) -> Folded[StateT]:
+        folded = self.folded()
+        self.turns = tuple(_told(step.player, step.text) for step in folded.steps if step.kind == EventKind.TURN)
+        return folded
 
     def folded(self) -> Folded[StateT]:
         """Give what the game's events add up to; raises FoldError when they make no game."""
@@ -111,6 +131,10 @@ class GameLog(Generic[StateT, TurnT]):
         if outcome is not None:
             self.append(event_records.end_event(outcome, verdict.time_s))
         return number
+
+
+def _told(player: object, turn: str) -> str:
+    return turn if player is None else f"{player} {turn}"
 
 
 MOST_PLACES = 6

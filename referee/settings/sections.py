@@ -250,8 +250,8 @@ class JournalSection(Section):
 class DemoSection(Section):
     """The virtual table."""
 
-    seed: int = Field(default=7, ge=0, description="Draws the game: the same seed plays the same game.")
-    turns: int = Field(default=12, ge=1, le=10000, description="How many turns are played.")
+    seed: int = Field(default=13, ge=0, description="Draws the game: the same seed plays the same game.")
+    turns: int = Field(default=16, ge=1, le=10000, description="How many turns are played at most.")
     fast: bool = Field(default=False, description="Play as fast as the computer can.")
 
 

@@ -17,7 +17,7 @@ from engine.registry import load
 from simulator.play.actions import Action, ActionKind, Arrangement
 from simulator.play.choreography import Arm, Choreography, Moment, MotionSegment
 from simulator.play.ground_truth import TruthEvent, TruthLog
-from simulator.play.players import Habits, Players
+from simulator.play.players import Choose, Habits, Players
 from simulator.scene.scene import SKINS, SLEEVES
 from vision.layout.table import TableLayout
 
@@ -65,13 +65,17 @@ ANSWERS = frozenset({Mood.ACCEPTED, Mood.FINISHED, Mood.FAULT})
 
 @dataclass(frozen=True)
 class GameOptions:
-    """What is played, for how many turns, and how: ``rules`` are the game's own options."""
+    """What is played, for how many turns at most, and how: ``rules`` are the game's own options.
+
+    ``choose`` gives the turn to play in a state; without it turns are random.
+    """
 
     game: str = "deblockle"
     rules: Mapping[str, OptionValue] = field(default_factory=dict)
     turns: int = 12
     habits: Habits = field(default_factory=Habits)
     turn_end: TurnEnd = "button"
+    choose: Choose | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         """Refuse a number of turns that makes no sense."""
@@ -93,7 +97,7 @@ class VirtualGame:
         self._game = load(self._options.game)
         self._layout = layout
         self._rng = np.random.default_rng([seed, 11])
-        self._players = Players(self._game, layout, self._habits, self._rng, self._options.rules)
+        self._players = Players(self._game, layout, self._habits, self._rng, self._options.rules, self._options.choose)
         self._choreography = Choreography(layout, self._arms(), self._habits.pace)
         self._truth = truth
         if truth is not None:

@@ -1,11 +1,11 @@
-"""Two people playing: random legal turns, and now and then what people do besides.
+"""Two people playing: random legal turns or chosen ones, and now and then what people do besides.
 
 They know every side of every piece, because they can look at them; the referee has to find out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -36,6 +36,10 @@ HANDLERS: Mapping[str, type[Handler]] = MappingProxyType(
     }
 )
 """What handles the pieces of each game that can be played on the virtual table."""
+
+
+Choose = Callable[[Any], Any]
+"""Gives the turn that is played in a state."""
 
 
 @dataclass(frozen=True)
@@ -73,8 +77,10 @@ class Players:
         habits: Habits,
         rng: np.random.Generator,
         options: Mapping[str, OptionValue] | None = None,
+        choose: Choose | None = None,
     ) -> None:
         self._game = game
+        self._think = choose
         self._habits = habits
         self._rng = rng
         self._handler = HANDLERS[game.name](layout, habits.slack, rng)
@@ -160,9 +166,10 @@ class Players:
         return bool(self._rng.random() < share)
 
     def turn(self) -> Action:
-        """A random legal turn, or doing without; ``state`` goes on at once, ``standing`` only by ``perform``."""
-        chosen = self._choose(self._game.rules.legal_turns(self.state))
-        silent = silent_turns(self._game, self.state)
+        """A legal turn, or doing without; ``state`` goes on at once, ``standing`` only by ``perform``."""
+        thought_out = self._thought_out()
+        chosen = thought_out or self._choose(self._game.rules.legal_turns(self.state))
+        silent = silent_turns(self._game, self.state) if thought_out is None else ()
         if silent and (not self._handler.shows(self.standing, chosen) or self.happens(_DONE_WITHOUT_SHARE)):
             return self._done_without(silent)
         text = self._game.notation.format_turn(chosen)
@@ -170,6 +177,11 @@ class Players:
         player, before = chosen.player, self._game.notation.format_state(self.state)
         self.state = self._game.rules.apply(self.state, chosen)
         return Action(ActionKind.TURN, player, carries, turn=text, state_before=before, ends_turn=True)
+
+    def _thought_out(self) -> Any | None:
+        """The turn that the players choose, where they do and it leaves the table other than it was."""
+        turn = None if self._think is None else self._think(self.state)
+        return turn if turn is not None and self._handler.shows(self.standing, turn) else None
 
     def _done_without(self, turns: Sequence[Any]) -> Action:
         """Everybody does without what they may still do; nothing is written."""

@@ -151,7 +151,7 @@ def check_position(game, state, *, is_thorough):
     """A position that was read can be shown and played on."""
     assert (game.rules.outcome(state) is None) == (state.to_move is not None)
     assert set(game.table.appearance(state).values()) <= set(game.looks)
-    assert game.notation.diagram(state)
+    assert game.notation.standing(state)
     assert set(scores_of(game, state)) <= set(game.players)
     if is_thorough and game.awaits_roll(state):
         game.dice.rolled(state, possible_rolls(game, state)[-1].roll)

@@ -174,8 +174,8 @@ class HarvestNotation:
     def describe(self, turn):
         return f"{turn.player} {'keeps' if turn.kept else 'leaves'} the die."
 
-    def diagram(self, state):
-        return "\n".join(f"{player} {points}" for player, points in scores_of(state).items())
+    def standing(self, state):
+        return tuple(f"{player} {points}" for player, points in scores_of(state).items())
 
     def summary(self, options=None):
         values = read_options(OPTIONS, options)

@@ -133,32 +133,31 @@ def _check_whole(text: str, paths: list[list[int]], column: int) -> None:
         raise unreadable(text, PLACES[paths[-1][0]], column, f"a square to go to after it; {_EXPECTED}")
 
 
-def diagram(state: BlockadeState) -> str:
-    """The stacks as text, row 5 on top, with the towers and what happens next below."""
-    cells = [format_stack(stack) for stack in state.stacks]
-    width = max(len(cell) for cell in cells)
-    lines = []
-    for row in range(4, -1, -1):
-        lines.append(f"{row + 1} " + " ".join(cell.ljust(width) for cell in cells[row * 5 : row * 5 + 5]).rstrip())
-    lines.append("  " + " ".join(letter.ljust(width) for letter in "abcde").rstrip())
-    towers = ", ".join(
-        f"{COLOURS[colour]} {len(state.towers(colour))}" for player in PLAYERS for colour in OWNED[player]
-    )
-    lines.append(f"Towers: {towers}. Black left: {len(state.supply)}.")
+def squares(state: BlockadeState) -> dict[str, str]:
+    """Every stack, from the lowest piece up: ``RLMS+KL``."""
+    return {place: format_stack(stack) for place, stack in zip(PLACES, state.stacks, strict=True) if stack}
+
+
+def standing(state: BlockadeState) -> tuple[str, ...]:
+    """What happens next, the towers, and how many black pieces are left."""
     outcome = outcome_of(state)
+    who = str(state.to_move).capitalize()
     if outcome is not None:
-        lines.append(f"Over: {outcome.reason}.")
+        awaited = f"Over: {outcome.reason}."
     elif state.roll is not None and state.to_move is not None:
         dice = " and ".join(
             f"{points} for {COLOURS[colour]}" for points, colour in zip(state.roll, OWNED[state.to_move], strict=True)
         )
-        lines.append(f"{str(state.to_move).capitalize()} plays: {dice}.")
+        awaited = f"{who} plays: {dice}."
     elif state.opening is not None:
         against = f" against warm's {format_dice(state.opening)}" if state.opening else ""
-        lines.append(f"{str(state.to_move).capitalize()} rolls for who starts{against}.")
+        awaited = f"{who} rolls for who starts{against}."
     else:
-        lines.append(f"{str(state.to_move).capitalize()} rolls.")
-    return "\n".join(lines)
+        awaited = f"{who} rolls."
+    towers = ", ".join(
+        f"{COLOURS[colour]} {len(state.towers(colour))}" for player in PLAYERS for colour in OWNED[player]
+    )
+    return (awaited, f"Towers: {towers}. Black left: {len(state.supply)}.")
 
 
 def summary(options: Mapping[str, OptionValue] | None = None) -> str:

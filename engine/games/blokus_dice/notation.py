@@ -133,48 +133,45 @@ def _read(state: BlokusState, text: str, who: str) -> _Written:
     return written
 
 
-WIDTH = 100
 _CLOSED, _EMPTY = "#", "."
 
 
-def diagram(state: BlokusState) -> str:
-    """Every sheet side by side as far as they fit, what is left on each, the dice and the markers."""
+def squares(state: BlokusState) -> dict[str, str]:
+    """The closed squares of every sheet."""
+    sheet = state.options.sheet
+    closed = [sheet.grid.names[square] for square in members(sheet.closed)]
+    return {f"{PLAYERS[seat]}.{name}": _CLOSED for seat in range(state.options.players) for name in closed}
+
+
+def standing(state: BlokusState) -> tuple[str, ...]:
+    """Who takes a die or rolls, which markers stand by, and what is left on each sheet."""
     options = state.options
-    blocks = [_block(state, seat) for seat in range(options.players)]
-    width = max(len(line) for block in blocks for line in block) + 3
-    in_a_row = max(1, (WIDTH + 3) // width)
-    lines: list[str] = []
-    for start in range(0, len(blocks), in_a_row):
-        together = blocks[start : start + in_a_row]
-        for parts in zip(*together, strict=True):
-            lines.append("".join(part.ljust(width) for part in parts).rstrip())
-        lines.append("")
-    waiting = ", ".join(COLOURS[colour] for colour in state.markers[options.players :])
     if state.seat is None:
-        lines.append("The game is over.")
+        awaited = "The game is over."
     elif state.dice:
-        lines.append(
+        awaited = (
             f"Dice on the table: {' '.join(map(str, state.dice))}. {state.to_move} takes one and draws in "
             f"{COLOURS[colour_in_hand(state, state.seat)]}."
         )
     else:
-        lines.append(f"{state.to_move} rolls {len(state.active())} dice.")
-    if waiting:
-        lines.append(f"Standing by: {waiting}.")
-    return "\n".join(lines)
+        awaited = f"{state.to_move} rolls {len(state.active())} dice."
+    waiting = ", ".join(COLOURS[colour] for colour in state.markers[options.players :])
+    standing_by = (f"Standing by: {waiting}.",) if waiting else ()
+    return (awaited, *standing_by, *(_left_on_sheet(state, seat) for seat in range(options.players)))
 
 
-def _block(state: BlokusState, seat: int) -> list[str]:
+def _left_on_sheet(state: BlokusState, seat: int) -> str:
     sheet, filled = state.options.sheet, state.sheets[seat]
-    standing = "" if filled.status == PlayerStatus.PLAYING else f", {filled.status}"
-    left = sheet.strikes - filled.strikes
-    lines = [f"{PLAYERS[seat]} holds {COLOURS[colour_in_hand(state, seat)]}{standing}"]
-    lines += squares_drawn(sheet, filled)
-    lines.append(f"{filled.filled.bit_count()} filled, {left} strike{'' if left == 1 else 's'} left")
+    status = "" if filled.status == PlayerStatus.PLAYING else f", {filled.status}"
+    strikes = sheet.strikes - filled.strikes
+    rows = []
     for face, row in enumerate(sheet.shapes_of_row, 1):
-        unused = (name for name in row if not filled.used >> sheet.number_of[name] & 1)
-        lines.append(f"{face}: {' '.join(unused) or '-'}")
-    return lines
+        unused = [name for name in row if not filled.used >> sheet.number_of[name] & 1]
+        rows.append(f"{face}: {' '.join(unused) or '-'}")
+    return (
+        f"{PLAYERS[seat]} holds {COLOURS[colour_in_hand(state, seat)]}{status}; {filled.filled.bit_count()} filled, "
+        f"{strikes} strike{'' if strikes == 1 else 's'} left. Shapes {', '.join(rows)}."
+    )
 
 
 def squares_drawn(sheet: Sheet, filled: FilledSheet) -> list[str]:

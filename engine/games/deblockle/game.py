@@ -20,4 +20,5 @@ GAME = Game(
     notation=notation,
     advice=hints,
     side_faces=table,
+    goals={"d2": "teal's goal", "d6": "gold's goal"},
 )

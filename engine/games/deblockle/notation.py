@@ -16,8 +16,8 @@ from common.phrases import listed
 from engine.api import Breach, Certainty, OptionValue
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.games.deblockle import state_text
-from engine.games.deblockle.board import PLACES, PLAYERS, PRINTED_NET, SIZE, SQUARE_OF, STARS, beside
-from engine.games.deblockle.state import Block, DeblockleOptions, DeblockleState, DeblockleTurn, options_from
+from engine.games.deblockle.board import PLACES, PLAYERS, PRINTED_NET, SQUARE_OF, TOWARDS, beside
+from engine.games.deblockle.state import DeblockleOptions, DeblockleState, DeblockleTurn, options_from
 from engine.games.deblockle.state_text import read_symbol
 from engine.games.deblockle.turns import certainty_of, legal_turns
 from engine.games.deblockle.written_turn import WrittenTurn, breaches_of_written
@@ -220,44 +220,20 @@ def _as_written(written: _Written) -> WrittenTurn:
     return WrittenTurn(start, rolled, written.symbol, end, written.off)
 
 
-_SIGNS = {"star": "*", "stop": "o", "cross": "+", "x": "x", "slider": "<>", "hoops": "ooo"}
-_OPEN, _STAR = ".", "*"
-_CELL = 7
-
-
-def diagram(state: DeblockleState) -> str:
-    """The board from the first player's side, what is known of every block, and who is to move."""
-    blocks = state.by_square()
-    columns = "   " + "".join(name.center(_CELL) for name in "abcdefg")
-    lines = [columns.rstrip()]
-    for row in reversed(range(SIZE)):
-        cells = (_cell(square, blocks.get(square)) for square in range(row * SIZE, (row + 1) * SIZE))
-        rows = "".join(_shown(state, cell) if isinstance(cell, Block) else cell.center(_CELL) for cell in cells)
-        lines.append(f" {row + 1} {rows} {row + 1}")
-    lines += [columns.rstrip(), "", *_known_sides(state), "", _standing(state)]
-    return "\n".join(lines)
-
-
-def _cell(square: int, block: Block | None) -> Block | str:
-    return block or (_STAR if STARS >> square & 1 else _OPEN)
-
-
-def _shown(state: DeblockleState, block: Block) -> str:
-    return f"{block.owner[0].upper()}:{_SIGNS[state.options.cube.top(block.mask)]}".center(_CELL)
+def standing(state: DeblockleState) -> tuple[str, ...]:
+    """Who is to move, how many blocks have left, and how each block whose sides are known is turned, seen by gold."""
+    gone = f"gold has removed {state.removed('gold')}, teal {state.removed('teal')}"
+    who = f"{state.to_move} to move" if state.to_move else "the game is over"
+    return (f"{who}; {gone}".capitalize() + ".", *_known_sides(state))
 
 
 def _known_sides(state: DeblockleState) -> Iterator[str]:
     cube = state.options.cube
     for block in state.blocks:
         facings = cube.facings(block.mask)
-        sides = ", ".join(f"{symbol} {side}" for side, symbol in facings[0].items())
-        known = sides if len(facings) == 1 else f"turned in one of {len(facings)} ways"
-        yield f" {PLACES[block.square]} {block.owner}: {cube.top(block.mask)} up, {known}"
-
-
-def _standing(state: DeblockleState) -> str:
-    gone = f"gold has removed {state.removed('gold')}, teal {state.removed('teal')}"
-    return f" {state.to_move} to move; {gone}" if state.to_move else f" the game is over; {gone}"
+        if len(facings) == 1:
+            sides = ", ".join(f"{symbol} {TOWARDS[side]}" for side, symbol in list(facings[0].items())[:2])
+            yield f"{PLACES[block.square]} {block.owner}: {cube.top(block.mask)} up, {sides}"
 
 
 def summary(options: Mapping[str, OptionValue] | None = None) -> str:
@@ -289,7 +265,7 @@ def summary(options: Mapping[str, OptionValue] | None = None) -> str:
     else:
         paragraphs.append("Anyone may resign, and both may agree on a draw.")
     if in_force.net != PRINTED_NET:
-        paragraphs.append(f"The blocks show {in_force.net} (up/down/north/east/south/west).")
+        paragraphs.append(f"The blocks show {in_force.net} (up/down/north/east/south/west; north is away from gold).")
     return "\n\n".join(paragraphs)
 
 

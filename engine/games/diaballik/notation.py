@@ -21,8 +21,6 @@ from engine.games.diaballik.state import (
     GRID,
     NEAR,
     PLACES,
-    PLAYERS,
-    SIZE,
     SQUARE_OF,
     STANDARD,
     Action,
@@ -188,26 +186,12 @@ def _middle(now: TurnInProgress, start: int, end: int) -> int | None:
     return between.bit_length() - 1 if two_steps and between and now.pieces >> start & 1 else None
 
 
-def diagram(state: DiaballikState) -> str:
-    """Draw the board, row 7 first: b and w for pieces, B and W for those with a ball, and who is to move."""
-    letters = dict.fromkeys(range(SIZE * SIZE), ".")
-    for player in PLAYERS:
-        side = state.side(player)
-        for square in letters:
-            if side.pieces >> square & 1:
-                letters[square] = player[0].upper() if square == side.ball else player[0]
-    lines = [f"{row + 1}  {' '.join(letters[row * SIZE + column] for column in range(SIZE))}" for row in range(SIZE)][
-        ::-1
-    ]
-    lines += ["", f"   {' '.join('abcdefg')}", ""]
+def standing(state: DiaballikState) -> tuple[str, ...]:
+    """Who is to move, or how the game ended."""
     outcome = outcome_of(state)
     if outcome is None:
-        lines.append(f"{state.to_move} to move")
-    elif outcome.winner is None:
-        lines.append(f"a draw: {outcome.reason}")
-    else:
-        lines.append(f"{outcome.winner} has won: {outcome.reason}")
-    return "\n".join(lines)
+        return (f"{str(state.to_move).capitalize()} to move.",)
+    return (f"{f'{outcome.winner.capitalize()} has won' if outcome.winner else 'A draw'}: {outcome.reason}.",)
 
 
 def summary(options: Mapping[str, OptionValue] | None = None) -> str:

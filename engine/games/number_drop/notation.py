@@ -22,11 +22,8 @@ from engine.games.number_drop import state_text
 from engine.games.number_drop.components import Components
 from engine.games.number_drop.sheet import (
     BOXES,
-    COLUMNS,
     CROSS,
-    EMPTY_CELL,
     LETTERS,
-    LINES,
     LINES_BELOW_GAME_OVER,
     Sheet,
 )
@@ -182,47 +179,24 @@ def describe(turn: NumberDropTurn) -> str:
     return f"{who} draws a loop round {', '.join(turn.squares)}{letter}."
 
 
-_A_ROW = 3
-"""Sheets drawn side by side."""
-_WIDTH = 28
-
-
-def diagram(state: NumberDropState) -> str:
-    """Draw the sheets, three in a row, with what lies on the table below; circled digits stand in brackets."""
-    drawn = [
-        _sheet_lines(PLAYERS[player], sheet, state, gone=bool(state.gone >> player & 1))
+def standing(state: NumberDropState) -> tuple[str, ...]:
+    """What is awaited, the dice and the tiles, and every sheet's points and boxes."""
+    sheets = (
+        _sheet_line(PLAYERS[player], sheet, state, gone=bool(state.gone >> player & 1))
         for player, sheet in enumerate(state.sheets)
-    ]
-    rows = []
-    for start in range(0, len(drawn), _A_ROW):
-        together = zip(*drawn[start : start + _A_ROW], strict=True)
-        rows += ["  ".join(line.ljust(_WIDTH) for line in lines).rstrip() for lines in together]
-        rows.append("")
-    return "\n".join([*rows, *_table_lines(state)])
+    )
+    return (*_table_lines(state), *sheets)
 
 
-def _sheet_lines(player: str, sheet: Sheet, state: NumberDropState, *, gone: bool) -> list[str]:
-    score = sheet.score(state.options.x_counts_above_line)
-    lines = [f"{player}: {score}{' (resigned)' if gone else ''}"]
-    full = sheet.full_lines()
-    over = sheet.game_over_lines(state.options.x_counts_above_line)
-    for line in reversed(range(LINES)):
-        cells = "".join(_cell(sheet, line * COLUMNS + column) for column in range(COLUMNS))
-        earned = " +2" if line in full else " -5" if line in over else ""
-        lines.append(f"{line + 1:2}{cells}{earned}")
-        if line == LINES_BELOW_GAME_OVER:
-            lines.append("  " + "=" * (3 * COLUMNS))
-    lines.append("  " + "".join(f" {letter} " for letter in "abcdefg"))
-    lines.append("  same " + _boxes(sheet, "same") + "  letters " + _letters(sheet.letters))
-    lines.append("  run  " + _boxes(sheet, "run") + "  bonus " + _boxes(sheet, "bonus"))
-    return lines
-
-
-def _cell(sheet: Sheet, square: int) -> str:
-    mark = sheet.cells[square]
-    if sheet.circled >> square & 1:
-        return f"({mark})"
-    return f" {'·' if mark == EMPTY_CELL else mark} "
+def _sheet_line(player: str, sheet: Sheet, state: NumberDropState, *, gone: bool) -> str:
+    x_counts = state.options.x_counts_above_line
+    lines = [f"line {line + 1} +2" for line in sorted(sheet.full_lines())]
+    lines += [f"line {line + 1} -5" for line in sorted(sheet.game_over_lines(x_counts))]
+    return (
+        f"{player}{' (resigned)' if gone else ''}: {sheet.score(x_counts)} points; same {_boxes(sheet, 'same')}, "
+        f"run {_boxes(sheet, 'run')}, bonus {_boxes(sheet, 'bonus')}, letters {_letters(sheet.letters)}"
+        + "".join(f", {line}" for line in lines)
+    )
 
 
 def _boxes(sheet: Sheet, kind: str) -> str:
@@ -254,7 +228,7 @@ def _table_lines(state: NumberDropState) -> list[str]:
         + ".",
         Phase.OVER: "The game is over.",
     }
-    return [*lines, waits[state.phase]]
+    return [waits[state.phase], *lines]
 
 
 def _names(players: int) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from common.program import PROGRAM
-from referee.cli.context import CommandContext, progress_output, utc_now
+from referee.cli.context import CommandContext, print_state, progress_output, say, utc_now
 from referee.cli.group import ExampleCommand
 from referee.cli.options import READABLE_FILE, WRITABLE_FILE, checked_options, read_pairs, rule_option
 
@@ -131,10 +131,11 @@ def play_command(
         so_far,
         settings,
         _line_reader(),
-        click.echo,
+        say,
         time.monotonic,
         progress_output().status,
         keep=_not_kept if no_record else file.keep,
+        draw=print_state,
     )
     try:
         session.run()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from common.durable import write_durably
-from engine.api import Announcement, Clock, Hint, Player, Strength
+from engine.api import Announcement, Clock, Game, Hint, Player, Strength
 from engine.errors import EngineError, UnreadableError
 from engine.options import written_options
 from engine.records.record import write
@@ -58,11 +58,12 @@ class PlaySession:
         clock: Clock,
         waiting: Callable[[str], AbstractContextManager[object]] = lambda _: nullcontext(),
         keep: Callable[[GameSoFar], None] = lambda _: None,
+        draw: Callable[[Game[Any, Any], Any], None] = lambda _, __: None,
     ) -> None:
         """Begin with a game so far, the start or a kept one.
 
         ``waiting`` shows that something takes its time. ``keep`` puts the game on the disk: before a person is asked,
-        so that nothing they saw can be lost, and every second while programs play.
+        so that nothing they saw can be lost, and every second while programs play. ``draw`` shows a state.
         """
         self.so_far = so_far
         self._settings = settings
@@ -71,6 +72,7 @@ class PlaySession:
         self._clock = clock
         self._waiting = waiting
         self._keep = keep
+        self._draw = draw
         self._kept_s = clock()
         self._saved: set[Path] = set()
         self._game = so_far.game
@@ -106,7 +108,7 @@ class PlaySession:
             if not self._is_over:
                 return
             self._keep(self.so_far)
-            self._say(self._game.notation.diagram(self._state))
+            self._draw(self._game, self._state)
             self._say(ended(self._game, self._state))
             while self._going_on and self._is_over:
                 self._ask_after_the_end()
@@ -119,7 +121,7 @@ class PlaySession:
         """Play until the game is over, or somebody stops."""
         while self._going_on and not self._is_over:
             if self.so_far.turns >= self._settings.most_turns:
-                self._say(self._game.notation.diagram(self._state))
+                self._draw(self._game, self._state)
                 self._say(f"Stopped after {self.so_far.turns} turns.")
                 return
             player = self._game.rules.players_to_move(self._state)[0]
@@ -241,7 +243,7 @@ class PlaySession:
     def _show_board(self) -> None:
         self._shown = len(self.so_far.steps)
         self._say("")
-        self._say(self._game.notation.diagram(self._state))
+        self._draw(self._game, self._state)
         if self._game.awaits_roll(self._state):
             return
         for number, turn in enumerate(self._numbered(self._game.rules.players_to_move(self._state)[0]), 1):

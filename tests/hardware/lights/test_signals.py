@@ -53,16 +53,16 @@ def lab(colour: tuple[int, int, int], vision: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("one", "other"), [*itertools.combinations(ROLE_STYLES, 2)])
-def test_any_two_roles_differ_in_pattern_in_letter_and_in_colour(one: str, other: str) -> None:
+def test_any_two_roles_differ_in_pattern_in_mark_and_in_colour(one: str, other: str) -> None:
     assert ROLE_STYLES[one].pattern is not ROLE_STYLES[other].pattern
-    assert ROLE_STYLES[one].letter != ROLE_STYLES[other].letter
+    assert ROLE_STYLES[one].mark != ROLE_STYLES[other].mark
     assert ROLE_STYLES[one].colour is not ROLE_STYLES[other].colour
 
 
 @pytest.mark.parametrize(("one", "other"), [*itertools.combinations(Mood, 2)])
-def test_any_two_moods_differ_in_pattern_and_in_letter(one: Mood, other: Mood) -> None:
+def test_any_two_moods_differ_in_pattern_and_in_mark(one: Mood, other: Mood) -> None:
     assert MOOD_STYLES[one].pattern is not MOOD_STYLES[other].pattern
-    assert MOOD_STYLES[one].letter != MOOD_STYLES[other].letter
+    assert MOOD_STYLES[one].mark != MOOD_STYLES[other].mark
 
 
 def test_the_status_light_shows_a_mood_the_way_the_squares_show_its_role() -> None:

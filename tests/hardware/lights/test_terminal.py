@@ -52,9 +52,9 @@ def test_a_grid_that_can_not_be_is_refused(columns: int, rows: int) -> None:
 def test_a_signal_reads_without_colours() -> None:
     assert render(FAULT, BOARD).plain == "\n".join(
         [
-            "P a2  ·    ·",
-            " ·    ·   F c1",
-            "F: something is wrong here; P: put the piece back here",
+            "<a2>  ·    ·",
+            " ·    ·   !c1!",
+            "!! something is wrong here; <> put the piece back here",
             "[fault] Not there.",
         ]
     )
@@ -89,9 +89,9 @@ def test_columns_line_up_and_every_lit_place_is_there(columns: int, rows: int, d
     width = max(len(place) for place in grid.places) + 3
     for each in lights:
         row, column = next((r, names.index(each.place)) for r, names in enumerate(grid.rows) if each.place in names)
-        letter, name = lines[row][column * width : (column + 1) * width].split()
-        assert name == each.place
-        assert letter in {ROLE_STYLES[other.role].letter for other in lights if other.place == each.place}
+        opening, *name, closing = lines[row][column * width : (column + 1) * width].strip()
+        assert "".join(name) == each.place
+        assert opening + closing in {ROLE_STYLES[other.role].mark for other in lights if other.place == each.place}
     assert sum(line.count("·") for line in lines[:rows]) == columns * rows - len({each.place for each in lights})
 
 
@@ -105,11 +105,11 @@ def test_colours_are_those_of_the_palette() -> None:
     assert "\x1b[" in written(on)
 
 
-def test_no_color_leaves_the_letters(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_color_leaves_the_signs(monkeypatch: pytest.MonkeyPatch) -> None:
     on = Console(file=io.StringIO(), width=80, force_terminal=True, _environ={"NO_COLOR": "1", "TERM": "xterm"})
     TerminalDriver(on, BOARD).show(FAULT, 0.0)
     assert "48;2" not in written(on)
-    assert "F c1" in written(on)
+    assert "!c1!" in written(on)
 
 
 def test_a_long_sentence_stays_on_one_line_and_markup_is_only_text() -> None:
@@ -172,7 +172,7 @@ def test_the_legend_explains_every_role() -> None:
     lines = legend().plain.splitlines()
     assert len(lines) == len(ROLE_STYLES)
     for style in ROLE_STYLES.values():
-        assert any(style.letter in line and style.pattern.value in line and style.meaning in line for line in lines)
+        assert any(style.mark in line and style.pattern.value in line and style.meaning in line for line in lines)
 
 
 @pytest.mark.parametrize("mood", Mood)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from engine.support.looks import Look
 from hardware.grid import PlaceGrid
 from hardware.lights.signals import Light, LightRole, Mood, Signal
-from referee.rendering.board_picture import beside_camera, board_picture, board_text, wrapped
+from referee.rendering.board_picture import beside_camera, board_picture, wrapped
 from referee.settings.table_layout import grid_of_table
 from vision.layout.table import default_layout
 
@@ -25,20 +24,6 @@ def test_looks_are_taken_apart() -> None:
     other = Look.parse("ball")
     assert other is not None
     assert (other.colour, other.mark) == ("ball", "")
-
-
-@pytest.mark.parametrize("ascii_only", [True, False])
-def test_every_piece_is_told_from_every_other_without_colour(deblockle: Any, ascii_only: bool) -> None:
-    seen = {board_text({"a7": look}, GRID, ascii_only=ascii_only).plain.splitlines()[0] for look in deblockle.looks}
-    assert len(seen) == len(deblockle.looks)
-    if ascii_only:
-        assert all(line.isascii() for line in seen)
-
-
-def test_lit_squares_bear_their_roles_letter() -> None:
-    text = board_text({}, GRID, [Light.for_role("g1", LightRole.FAULT)], ascii_only=True).plain
-    assert "F" in text.splitlines()[6]
-    assert "F" not in "".join(text.splitlines()[:6])
 
 
 def test_every_piece_and_light_shows_in_the_picture(deblockle: Any) -> None:
@@ -70,16 +55,9 @@ def test_words_are_broken_at_spaces_and_long_ones_anywhere() -> None:
     assert wrapped("", 4) == []
 
 
-def test_sheets_are_drawn_beside_each_other_with_what_is_written() -> None:
+def test_what_is_written_on_sheets_is_drawn() -> None:
     grid = grid_of_table(default_layout("number-drop").with_sheets(2))
     looks = {"p1.a1": "digit 7", "p2.b2": "digit 4 circled", "p2.g14": "cross"}
-    lines = board_text(looks, grid, ascii_only=True).plain.splitlines()
-    assert len(lines) == 15
-    assert [line[:2] for line in lines] == [f"{row:>2}" for row in range(14, 0, -1)] + ["  "]
-    assert lines[-1].split() == [*"abcdefg"] * 2
-    assert lines[13].split()[1] == "7"
-    assert lines[12].split()[9] == "4o"
-    assert lines[0].split()[14] == "X"
     drawn = board_picture(looks, grid, square_px=24)
     assert drawn.shape[1] > 14 * 24
     assert not (drawn == board_picture({}, grid, square_px=24)).all()

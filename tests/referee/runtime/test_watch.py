@@ -114,7 +114,7 @@ def test_a_board_that_cannot_be_used_is_named_and_the_game_goes_on(
     assert code == 0
     assert missing in output
     assert "1 turn accepted" in output
-    assert "T: the accepted turn" in output
+    assert "[] the accepted turn" in output
     spoken = [line.split(None, 2)[2] for line in output.splitlines() if " accepted     " in line]
     assert [output.count(sentence) for sentence in spoken] == [1]
 

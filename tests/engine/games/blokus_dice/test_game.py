@@ -240,31 +240,30 @@ def test_a_square_that_is_a_shape_by_itself_is_no_shape_begun():
     }
 
 
-def test_a_drawing_shows_what_is_drawn():
+def test_what_is_left_on_each_sheet_is_said():
     state = rolled("1,2", {"players": 2})
-    lines = GAME.notation.diagram(
-        GAME.rules.apply(state, GAME.notation.parse_turn(state, "2:V3:a1,b1,a2:strike"))
-    ).splitlines()
-    assert lines[9].startswith(" 2 R . . ")
-    assert lines[10].startswith(" 1 R R . ")
-    assert "3 filled, 2 strikes left   0 filled, 3 strikes left" in lines
-    assert "1: 1 2 I3                  1: 1 2 I3 V3" in lines
+    lines = GAME.notation.standing(GAME.rules.apply(state, GAME.notation.parse_turn(state, "2:V3:a1,b1,a2:strike")))
+    assert lines[0] == "Dice on the table: 1. p2 takes one and draws in blue."
+    assert lines[2].startswith("p1 holds red; 3 filled, 2 strikes left. Shapes 1: 1 2 I3, 2: ")
+    assert lines[3].startswith("p2 holds blue; 0 filled, 3 strikes left. Shapes 1: 1 2 I3 V3, 2: ")
 
 
-def test_drawings_fit_and_tell_all():
-    state = GAME.rules.new()
-    text = GAME.notation.diagram(state)
-    assert max(map(len, text.splitlines())) <= 100
-    assert "p1 rolls 4 dice." in text
+def test_the_rules_and_what_is_awaited_are_said_with_every_option():
+    assert GAME.notation.standing(GAME.rules.new())[0] == "p1 rolls 4 dice."
     many = ({}, {"players": 2}, {"players": 3, "standby": "follows_start_player"}, {"sheet": "20x20" + SMALL[3:]})
     for options in many:
         paragraphs = GAME.notation.summary(options).split("\n\n")
         assert len(paragraphs) >= 6
         lying = GAME.dice.rolled(GAME.rules.new(options), Roll(("1",) * int(options.get("players", 4))))
-        assert max(map(len, GAME.notation.diagram(lying).splitlines())) <= 100
-        assert "takes one and draws in red" in GAME.notation.diagram(lying)
-    assert "Standing by: yellow, green." in GAME.notation.diagram(GAME.rules.new({"players": 2}))
-    assert "The game is over." in GAME.notation.diagram(GAME.notation.parse_state("over p1=-:0:out p2=-:0:out"))
+        assert "takes one and draws in red" in GAME.notation.standing(lying)[0]
+    assert "Standing by: yellow, green." in GAME.notation.standing(GAME.rules.new({"players": 2}))
+    assert GAME.notation.standing(GAME.notation.parse_state("over p1=-:0:out p2=-:0:out"))[0] == "The game is over."
+
+
+def test_closed_squares_are_marked():
+    assert not GAME.notation.squares(GAME.rules.new())
+    closed = GAME.rules.new({"players": 2, "sheet": SMALL.replace("/-/", "/c3/")})
+    assert GAME.notation.squares(closed) == {"p1.c3": "#", "p2.c3": "#"}
 
 
 def test_a_turn_in_a_sentence():

@@ -303,17 +303,13 @@ def test_what_is_in_a_hand_is_unfinished(state):
     assert list(GAME.table.unfinished(GAME.rules.announce(state, Announcement("draw")))) == []
 
 
-def test_the_board_is_drawn():
-    drawn = GAME.notation.diagram(GAME.notation.parse_state(WALL)).splitlines()
-    assert drawn[0] == "7  . . . . . . ."
-    assert drawn[6] == "1  . b B . . b b"
-    assert drawn[8] == "   a b c d e f g"
-    assert drawn[-1] == "black to move"
-    assert GAME.notation.diagram(play(GAME.notation.parse_state(OPEN), "d1*d7")).endswith(
-        "black has won: black's ball is on the far row"
+def test_who_is_to_move_or_has_won_is_said():
+    assert GAME.notation.standing(GAME.notation.parse_state(WALL)) == ("Black to move.",)
+    assert GAME.notation.standing(play(GAME.notation.parse_state(OPEN), "d1*d7")) == (
+        "Black has won: black's ball is on the far row.",
     )
-    assert GAME.notation.diagram(GAME.rules.announce(GAME.rules.new(), Announcement("draw"))).endswith(
-        "a draw: both agreed on a draw"
+    assert GAME.notation.standing(GAME.rules.announce(GAME.rules.new(), Announcement("draw"))) == (
+        "A draw: both agreed on a draw.",
     )
 
 

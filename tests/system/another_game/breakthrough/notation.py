@@ -81,15 +81,10 @@ def describe(turn: BreakthroughTurn) -> str:
     return f"{turn.player.capitalize()} {'takes' if turn.takes else 'moves'} {turn.start} to {turn.end}."
 
 
-def diagram(state: BreakthroughState) -> str:
-    """Draw the board, the far row first, and say who is to move or how the game ended."""
-    marks = [".rb"[(state.discs[0] >> at & 1) + 2 * (state.discs[1] >> at & 1)] for at in range(GRID.squares)]
-    rows = [
-        f"{row + 1} {' '.join(marks[row * rules.SIZE : (row + 1) * rules.SIZE])}" for row in reversed(range(rules.SIZE))
-    ]
+def standing(state: BreakthroughState) -> tuple[str, ...]:
+    """Who is to move, or how the game ended."""
     end = rules.outcome(state)
-    told = f"{state.to_move} to move" if end is None else f"{end.winner or 'nobody'} wins: {end.reason}"
-    return "\n".join([*rows, "  a b c d e f", told])
+    return (f"{state.to_move} to move." if end is None else f"{end.winner or 'nobody'} wins: {end.reason}.",)
 
 
 def summary(options: Mapping[str, OptionValue] | None = None) -> str:

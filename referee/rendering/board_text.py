@@ -1,0 +1,308 @@
+"""The board drawn as text: one notation for every command that shows one.
+
+A piece is the first letter of its colour and a sign for what it shows; a stack is written from the lowest piece up;
+what is written on a sheet stands as it is. Signs round a square say why it is lit. Colours carry nothing that these
+don't.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.style import Style
+from rich.text import Text
+
+from engine.api import EMPTY, Appearance, Game, LookName, Place, WritesSquares
+from engine.support.looks import Look
+from hardware.grid import PlaceGrid, column_and_row
+from hardware.lights.signals import ROLE_STYLES, Light, LightRole, most_urgent_lights
+
+RGB = tuple[int, int, int]
+COLOURS: Mapping[str, RGB] = {
+    "gold": (218, 165, 32),
+    "teal": (0, 128, 128),
+    "red": (200, 40, 40),
+    "orange": (225, 120, 20),
+    "yellow": (225, 200, 40),
+    "green": (40, 140, 60),
+    "blue": (40, 90, 200),
+    "purple": (130, 60, 160),
+    "brown": (120, 80, 50),
+    "white": (245, 245, 245),
+    "black": (40, 40, 40),
+}
+"""Red, green and blue of the colours that pieces come in; any other is drawn grey."""
+GREY: RGB = (128, 128, 128)
+_SIGNS = {"star": "★", "stop": "●", "cross": "+", "x": "x", "slider": "◆", "hoops": "◎"}
+_ASCII_SIGNS = {"star": "*", "stop": "o", "cross": "+", "x": "x", "slider": "^", "hoops": "@"}
+_GOAL, _ASCII_GOAL = "☆", "*"
+_SIZES = {"small": "S", "medium": "M", "large": "L"}
+_BALL = "with ball"
+_OPEN, _ASCII_OPEN = "·", "."
+_LIGHT_SQUARE, _DARK_SQUARE, _SHEET = (226, 211, 184), (202, 182, 148), (240, 238, 230)
+_INK, _FAINT, _GOAL_INK = "rgb(20,20,20)", "rgb(120,104,80)", "rgb(150,30,30)"
+_PRINTED_INK = {"digit", "cross"}
+"""Looks that somebody wrote, in the colour of ink."""
+
+
+@dataclass(frozen=True)
+class DrawnBoard:
+    """What is to be drawn: the look of every place, what is known beyond it, what is lit, and the squares with a star.
+
+    ``looks`` are all that there are in the game; ``red_line`` is how many rows of a sheet lie below the line that must
+    not be crossed.
+    """
+
+    appearance: Appearance
+    looks: Sequence[LookName] = ()
+    squares: Mapping[Place, str] = field(default_factory=dict)
+    lights: Sequence[Light] = ()
+    goals: Mapping[Place, str] = field(default_factory=dict)
+    red_line: int | None = None
+
+    @classmethod
+    def of(cls, game: Game[Any, Any], state: Any, lights: Sequence[Light] = ()) -> DrawnBoard:
+        """Take a state of a game as it stands."""
+        known = game.notation.squares(state) if isinstance(game.notation, WritesSquares) else {}
+        return cls(game.table.appearance(state), game.looks, known, lights, game.goals, _red_line(game))
+
+    @classmethod
+    def seen(cls, game: Game[Any, Any], looks: Appearance, lights: Sequence[Light] = ()) -> DrawnBoard:
+        """Take what a picture shows, place by place; places of the game that it lacks are drawn empty."""
+        places = dict.fromkeys(looks or game.table.appearance(game.rules.new()), EMPTY)
+        return cls({**places, **looks}, game.looks, {}, lights, game.goals, _red_line(game))
+
+
+def _red_line(game: Game[Any, Any]) -> int | None:
+    return None if game.printed_sheet is None else game.printed_sheet(None).red_line
+
+
+def board_text(board: DrawnBoard, *, width: int, ascii_only: bool, roomy: bool = False, first: str = "") -> Text:
+    """Draw a board, or every sheet of a table: ``first`` and as many others as fit in ``width`` columns at full size.
+
+    The rest are drawn small, and below where they don't fit beside it. A sheet with a light comes before ``first``.
+    ``roomy`` draws a single board three lines a row.
+    """
+    drawing = _Drawing(board, ascii_only)
+    sheets = _sheets((*board.appearance, *(place for place in board.squares if place not in board.appearance)))
+    if len(sheets) == 1:
+        return _joined(drawing.large(next(iter(sheets.values())), roomy=roomy))
+    lit = next((light.place.rpartition(".")[0] for light in board.lights), "")
+    own = next(name for name in (lit, first, next(iter(sheets))) if name in sheets)
+    blocks = [[Text(own, style="bold"), *drawing.large(sheets[own])]]
+    blocks += [[Text(name), *drawing.small(grid)] for name, grid in sheets.items() if name != own]
+    return _joined(_beside(blocks, width))
+
+
+def draws_ascii(console: Console) -> bool:
+    """Whether a console has no more signs than ASCII."""
+    return not (console.encoding or "").lower().startswith("utf")
+
+
+def state_text(game: Game[Any, Any], state: Any, *, width: int, ascii_only: bool) -> Text:
+    """Draw a state with what a board doesn't show below it."""
+    first = state.to_move or ""
+    drawn = board_text(DrawnBoard.of(game, state), width=width, ascii_only=ascii_only, first=first)
+    return Text("\n").join([drawn, Text(), *(Text(line) for line in game.notation.standing(state))])
+
+
+def legend(board: DrawnBoard, *, width: int, ascii_only: bool) -> Text:
+    """Say what signs mean: those round squares that are lit now, then all pieces and goals; broken between them."""
+    said: list[Text] = []
+    roles = {light.role for light in most_urgent_lights(board.lights).values()}
+    for role in (role for role in LightRole if role in roles):
+        style = ROLE_STYLES[role]
+        said.append(Text.assemble((style.mark, light_style(role)), f" {style.meaning}"))
+    drawing = _Drawing(board, ascii_only)
+    pieces = [piece for look in board.looks if (piece := Look.parse(look)) and piece.colour not in _PRINTED_INK]
+    said += [Text(f"{_letter(piece)} {piece.colour}") for piece in pieces]
+    for piece in pieces:
+        if piece.mark:
+            said.append(Text(f"{drawing.signs.get(piece.mark, piece.mark[:1])} {piece.mark}"))
+        elif _BALL in piece.shape:
+            said.append(Text(f"{drawing.signs['stop']} ball"))
+        elif piece.shape in _SIZES:
+            said.append(Text(f"{_SIZES[piece.shape]} {piece.shape}"))
+    said += [Text(f"{drawing.goal} {place} {what}") for place, what in board.goals.items()]
+    unique = {text.plain: text for text in said}
+    lines: list[Text] = []
+    for text in unique.values():
+        if lines and cell_len(lines[-1].plain) + 3 + cell_len(text.plain) <= width:
+            lines[-1] = Text("   ").join((lines[-1], text))
+        else:
+            lines.append(text)
+    return Text("\n").join(lines)
+
+
+def light_style(role: LightRole) -> Style:
+    """How a light of a role is painted: black or white on its colour, whichever reads better."""
+    return _on(ROLE_STYLES[role].colour.value)
+
+
+def written(piece: Look, *, ascii_only: bool = True) -> str:
+    """A digit or cross that is written: ``4``, ``4°`` (``4o``) in a loop, ``X``; nothing for a piece."""
+    if piece.colour == "digit":
+        return piece.shape.replace(" circled", "o" if ascii_only else "°")
+    return "X" if piece.name == "cross" else ""
+
+
+def _letter(piece: Look) -> str:
+    # As in the texts of Blockade's positions: black and blue lie on one board there.
+    is_blue_s_neighbour = piece.colour == "black" and piece.shape in _SIZES
+    return "K" if is_blue_s_neighbour else piece.colour[:1].upper() or "?"
+
+
+class _Drawing:
+    """Draws the squares of one board."""
+
+    def __init__(self, board: DrawnBoard, ascii_only: bool) -> None:
+        self._board = board
+        self._ascii_only = ascii_only
+        self._lit = most_urgent_lights(board.lights)
+        self.signs = _ASCII_SIGNS if ascii_only else _SIGNS
+        self.goal = _ASCII_GOAL if ascii_only else _GOAL
+        self.open = _ASCII_OPEN if ascii_only else _OPEN
+
+    def large(self, grid: PlaceGrid, *, roomy: bool = False) -> list[Text]:
+        """A line a row, three with ``roomy``, with the names of rows and columns."""
+        least = 1 if "." in grid.places[0] else 2
+        body = max(least, *(cell_len(self._body(place)) for place in grid.places)) + (3 if roomy else 0)
+        edge = Text("   ")
+        lines: list[Text] = []
+        for number, row in enumerate(grid.rows):
+            shades = [self._shade(place, number + column) for column, place in enumerate(row)]
+            blank = edge.copy()
+            for shade in shades:
+                blank.append(" " * (body + 2), Style(bgcolor=shade))
+            line = Text(f"{column_and_row(_square(row[0]))[1]:>2} ")
+            for place, shade in zip(row, shades, strict=True):
+                line.append_text(self._cell(place, shade, body))
+            if self._board.red_line is not None and len(grid.rows) - number == self._board.red_line:
+                lines.append(Text(" " * 3 + "=" * cell_len(line.plain[3:]), style="red"))
+            lines += [blank, line, blank] if roomy else [line]
+        names = "".join(column_and_row(_square(place))[0].center(body + 2) for place in grid.rows[-1])
+        return [*lines, Text(f"   {names}")]
+
+    def small(self, grid: PlaceGrid) -> list[Text]:
+        """A line a row without names: what is there, and an exclamation mark on an empty square that is lit."""
+        body = max(cell_len(self._body(place)) for place in grid.places)
+        lines = []
+        for row in grid.rows:
+            line = Text()
+            for place in row:
+                light = self._lit.get(place)
+                said = self._body(place)
+                if light is not None and said == self.open:
+                    said = ROLE_STYLES[light.role].mark[:1]
+                style = self._style(place, _rich(_SHEET)) if light is None else light_style(light.role)
+                line.append(said.ljust(body), style)
+            lines.append(line)
+        return lines
+
+    def _cell(self, place: Place, shade: str, body: int) -> Text:
+        light = self._lit.get(place)
+        mark = "  " if light is None else ROLE_STYLES[light.role].mark
+        around = Style(bgcolor=shade) if light is None else light_style(light.role) + Style(bold=True)
+        said = self._body(place)
+        room = body - cell_len(said)
+        left = room // 2
+        style = self._style(place, shade)
+        return Text.assemble((mark[:1], around), (" " * left + said + " " * (room - left), style), (mark[1:], around))
+
+    def _body(self, place: Place) -> str:
+        known = self._board.squares.get(place)
+        if known is not None:
+            return known
+        piece = Look.parse(self._board.appearance.get(place, EMPTY))
+        if piece is None:
+            return self.goal if place in self._board.goals else self.open
+        said = written(piece, ascii_only=self._ascii_only)
+        if said:
+            return said
+        if _BALL in piece.shape:
+            return f"{_letter(piece)}{self.signs['stop']}"
+        return _letter(piece) + (self.signs.get(piece.mark, piece.mark[:1]) or _SIZES.get(piece.shape, ""))
+
+    def _shade(self, place: Place, number: int) -> str:
+        if "." in place:
+            return _rich(_SHEET)
+        return _rich(_LIGHT_SQUARE if number % 2 else _DARK_SQUARE)
+
+    def _style(self, place: Place, shade: str) -> Style:
+        piece = Look.parse(self._board.appearance.get(place, EMPTY))
+        if piece is None:
+            is_goal = place in self._board.goals
+            return Style(color=_GOAL_INK if is_goal else _FAINT, bgcolor=shade, bold=is_goal)
+        if piece.colour in _PRINTED_INK:
+            return Style(color=_INK, bgcolor=shade, bold=True)
+        return _on(COLOURS.get(piece.colour, GREY)) + Style(bold=True)
+
+
+def _sheets(places: Iterable[Place]) -> dict[str, PlaceGrid]:
+    """The squares of each sheet by its name, or of the one board; the highest row first, as they lie."""
+    rows: dict[str, dict[str, list[Place]]] = {}
+    for place in places:
+        sheet, _, square = place.rpartition(".")
+        rows.setdefault(sheet, {}).setdefault(column_and_row(square)[1], []).append(place)
+    return {
+        sheet: PlaceGrid(
+            tuple(tuple(sorted(of_sheet[row], key=_column)) for row in sorted(of_sheet, key=_rank, reverse=True))
+        )
+        for sheet, of_sheet in rows.items()
+    }
+
+
+def _column(place: Place) -> tuple[int, str]:
+    column = column_and_row(_square(place))[0]
+    return len(column), column
+
+
+def _rank(row: str) -> int:
+    return int(row) if row.isdecimal() else 0
+
+
+def _square(place: Place) -> str:
+    """A place's name without the sheet that it is on."""
+    return place.rpartition(".")[2]
+
+
+def _beside(blocks: Sequence[Sequence[Text]], width: int) -> Iterator[Text]:
+    """Put blocks of lines beside each other as far as they fit, and the rest below."""
+    left = list(blocks)
+    while left:
+        row = [left.pop(0)]
+        used = _width(row[0])
+        while left and used + 3 + _width(left[0]) <= width:
+            used += 3 + _width(left[0])
+            row.append(left.pop(0))
+        for number in range(max(len(block) for block in row)):
+            line = Text()
+            for block in row:
+                part = block[number].copy() if number < len(block) else Text()
+                part.append(" " * (_width(block) - cell_len(part.plain) + 3))
+                line.append_text(part)
+            line.rstrip()
+            yield line
+
+
+def _width(block: Sequence[Text]) -> int:
+    return max(cell_len(line.plain) for line in block)
+
+
+def _joined(lines: Iterable[Text]) -> Text:
+    return Text("\n", no_wrap=True).join(lines)
+
+
+def _on(colour: RGB) -> Style:
+    """Ink that reads well on a colour."""
+    red, green, blue = colour
+    ink = "rgb(0,0,0)" if 0.299 * red + 0.587 * green + 0.114 * blue > 110 else "rgb(255,255,255)"
+    return Style(color=ink, bgcolor=_rich(colour))
+
+
+def _rich(colour: RGB) -> str:
+    return f"rgb({colour[0]},{colour[1]},{colour[2]})"

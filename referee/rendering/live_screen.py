@@ -1,0 +1,254 @@
+"""The whole game on one screen of a terminal, kept up to date: the table as it is believed to be and what was said.
+
+``screen`` draws it from values; ``LiveScreen`` keeps it on a terminal.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any, Self
+
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderResult
+from rich.live import Live
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
+
+from common.phrases import counted
+from engine.api import Game
+from hardware.lights.signals import Signal, Sound
+from hardware.lights.terminal import status_line
+from referee.rendering.board_text import DrawnBoard, board_text, draws_ascii, legend
+from referee.rendering.report import PrintedLines, hanging
+from referee.session.feed import Snapshot
+from referee.session.signals import looking_signal
+
+_MOST_KEPT = 1000
+"""How many lines are printed again when the screen is left; an evening has a few hundred."""
+_ROOMY_LINES = 34
+"""Terminals so high get a board of three lines a row."""
+_BESIDE = 30
+"""Columns that words need beside the board."""
+_MOST_SHOWN = 60
+_FRAME_LINES = 3
+"""Heading, rule and keys."""
+_LEAST_SAID = 3
+"""How many lines of what was said are left room for."""
+_LEAST_COLUMNS, _LEAST_LINES = 64, 22
+_STOPS = "Ctrl-C stops"
+
+
+@dataclass(frozen=True)
+class Said:
+    """A line that was said: when and what kind of thing it is, and the words."""
+
+    lead: Text
+    words: Text
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is on the screen: the game, what holds, what the lights show, what was said, and what is being typed.
+
+    ``keys`` says what may be typed; empty where nobody can.
+    """
+
+    game: Game[Any, Any]
+    snapshot: Snapshot | None = None
+    signal: Signal | None = None
+    said: Sequence[Said] = ()
+    typed: str = ""
+    keys: str = ""
+
+
+@dataclass(frozen=True)
+class Screen:
+    """A renderable as large as the terminal. Without colours it reads as well."""
+
+    shown: Shown
+    ascii_only: bool = False
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Fill the terminal: heading, board and words beside it, what the signs mean, the last lines, the keys."""
+        width, height = options.max_width, options.height or console.height
+        upper = [*self._lines(console, self._heading(width), width), *self._table(console, width, height)]
+        lower = self._lines(console, self._keys(width), width)
+        room = max(0, height - len(upper) - len(lower))
+        said = [
+            line
+            for one in self.shown.said[-room:]
+            for line in self._lines(console, hanging(one.lead, one.words), width)
+        ]
+        middle = said[-room:] if room else []
+        middle += [[Segment(" " * width)]] * (room - len(middle))
+        lines = [*upper[: height - len(lower)], *middle, *lower][:height]
+        for number, line in enumerate(lines):
+            yield from line
+            if number < len(lines) - 1:
+                yield Segment.line()
+
+    def _table(self, console: Console, width: int, height: int) -> list[list[Segment]]:
+        """The board with what is said of it beside, or below where there is no room."""
+        board = self._board()
+        to_move = "" if self.shown.snapshot is None else self.shown.snapshot.to_move or ""
+        for roomy in (height >= _ROOMY_LINES, False):
+            drawn = board_text(board, width=width, ascii_only=self.ascii_only, roomy=roomy, first=to_move)
+            broad = max(cell_len(line) for line in drawn.plain.split("\n"))
+            if broad + _BESIDE <= width or not roomy:
+                break
+        high = drawn.plain.count("\n") + 1
+        is_beside = broad + _BESIDE <= width
+        room = width - broad - 3 if is_beside else width
+        signs = self._lines(console, legend(board, width=width, ascii_only=self.ascii_only), width)
+        left = self._lines(console, drawn, broad + 3 if is_beside else width)
+        words = self._lines(console, Group(*self._words()), room)
+        free = height - _FRAME_LINES - len(signs)
+        if is_beside:
+            words = words[: max(high, free // 2)]
+            tall = max(high, len(words))
+            words += [[Segment(" " * room)]] * (tall - len(words))
+            left += [[Segment(" " * (broad + 3))]] * (tall - high)
+            lines = [one + other for one, other in zip(left, words, strict=True)]
+        else:
+            # Of sheets, the own one comes first.
+            left = left[: free - _LEAST_SAID]
+            lines = left + words[: max(3, free - high - _LEAST_SAID)]
+        return [*lines, *signs, [Segment("─" * width if not self.ascii_only else "-" * width, Style(dim=True))]]
+
+    def _board(self) -> DrawnBoard:
+        snapshot, signal = self.shown.snapshot, self.shown.signal
+        lights = () if signal is None else signal.lights
+        if snapshot is None or not snapshot.states:
+            return DrawnBoard.seen(self.shown.game, {}, lights)
+        return DrawnBoard.of(self.shown.game, snapshot.states[0], lights)
+
+    def _heading(self, width: int) -> Text:
+        snapshot = self.shown.snapshot
+        left = f" {self.shown.game.title}"
+        right = ""
+        if snapshot is not None:
+            left += f", game {snapshot.game_number}" if snapshot.game_number else ""
+            names = snapshot.names
+            playing = ", ".join(f"{side} {names[side]}" for side in self.shown.game.players if side in names)
+            right = f"{playing + ', ' if playing else ''}{counted(snapshot.turns, 'turn')} "
+        room = max(1, width - cell_len(left) - cell_len(right))
+        return Text(f"{left}{' ' * room}{right}", style="reverse", no_wrap=True, overflow="crop")
+
+    def _words(self) -> Iterator[Text]:
+        """What holds, what was played last, and what the board doesn't show."""
+        yield status_line(self.shown.signal or looking_signal())
+        snapshot = self.shown.snapshot
+        if snapshot is None:
+            return
+        if snapshot.last_turn:
+            yield Text(f"Last turn: {snapshot.last_turn}", style="bold")
+        if snapshot.states:
+            yield Text()
+            for line in self.shown.game.notation.standing(snapshot.states[0]):
+                yield Text(line)
+
+    def _keys(self, width: int) -> Text:
+        if not self.shown.keys:
+            return Text(f" {_STOPS}".ljust(width), style="dim")
+        typed = f"> {self.shown.typed}"
+        cursor = "_" if self.ascii_only else "▏"
+        return Text.assemble((typed, "bold"), (cursor, "bold"), (f"  {self.shown.keys}, {_STOPS}", "dim"))
+
+    @staticmethod
+    def _lines(console: Console, renderable: Any, width: int) -> list[list[Segment]]:
+        return console.render_lines(renderable, console.options.update(width=width, height=None), pad=True)
+
+
+class LiveScreen:
+    """Keeps the screen on a terminal up to date, in the terminal's other page; what was said is printed on leaving.
+
+    It takes snapshots by ``hear`` and lines by ``write``, from any thread. ``seen`` gives what the lights show where
+    that is not what the snapshot says; ``bell`` rings the terminal's bell for sounds.
+    """
+
+    def __init__(
+        self,
+        game: Game[Any, Any],
+        console: Console,
+        *,
+        keys: str = "",
+        seen: Callable[[], Signal | None] | None = None,
+        bell: bool = False,
+    ) -> None:
+        self._console = console
+        self._lines = PrintedLines(console)
+        self._has_left = False
+        self._seen = seen
+        self._bell = bell
+        self._ascii_only = draws_ascii(console)
+        self._lock = threading.RLock()
+        self._said: deque[Said] = deque(maxlen=_MOST_KEPT)
+        self._shown = Shown(game, keys=keys)
+        self._size = console.size
+        self._live = Live(Text(), console=console, screen=True, auto_refresh=False)
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        self._draw()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._live.stop()
+        self._has_left = True
+        for said in self._said:
+            self._lines.write(said.lead, said.words)
+
+    def hear(self, snapshot: Snapshot) -> None:
+        """Show what holds now."""
+        if self._bell and snapshot.signal.sound is not Sound.SILENCE:
+            self._console.bell()
+        self._show(snapshot=snapshot, signal=snapshot.signal)
+
+    def write(self, lead: Text, words: Text) -> None:
+        """Add a line to what was said."""
+        with self._lock:
+            if self._has_left:
+                self._lines.write(lead, words)
+                return
+            self._said.append(Said(lead, words))
+            self._show(said=tuple(self._said)[-_MOST_SHOWN:])
+
+    def show_typed(self, typed: str) -> None:
+        """Show what is being typed."""
+        self._show(typed=typed)
+
+    def look(self) -> None:
+        """Draw again if the lights changed by themselves, or the terminal's size: to be called now and then."""
+        if self._seen is not None:
+            self._show(signal=self._seen())
+        if self._size != self._console.size:
+            self._draw()
+
+    def _show(self, **news: Any) -> None:
+        with self._lock:
+            before, self._shown = self._shown, replace(self._shown, **news)
+            if self._shown != before:
+                self._draw()
+
+    def _draw(self) -> None:
+        with self._lock:
+            if self._live.is_started:
+                self._size = self._console.size
+                self._live.update(Screen(self._shown, self._ascii_only), refresh=True)
+
+
+def fits_live(console: Console) -> bool:
+    """Whether a console is a terminal on which the whole game fits."""
+    return (
+        console.is_terminal
+        and not console.is_dumb_terminal
+        and console.width >= _LEAST_COLUMNS
+        and console.height >= _LEAST_LINES
+    )

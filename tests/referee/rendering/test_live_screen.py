@@ -1,0 +1,159 @@
+"""The whole game on one screen: everything a player needs is there, at every size, and typed keys are seen."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import termios
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from engine.registry import games, load
+from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
+from referee.commands.keyboard import edited_lines, typed_unseen
+from referee.rendering.live_screen import LiveScreen, Said, Screen, Shown, fits_live
+from referee.session.feed import Snapshot
+
+FAULT = "The gold block rolled two squares, from d4 to f4. Put the gold block back on d4 with hoops up."
+
+
+def shown(name: str, **options: Any) -> Shown:
+    game: Any = load(name)
+    state = game.rules.new(options)
+    looks = game.table.appearance(state)
+    signal = Signal(Mood.FAULT, (Light.for_role(next(iter(looks)), LightRole.FAULT),), Sound.FAULT, FAULT)
+    snapshot = Snapshot(
+        name, 3, 9, signal, 1.0, (state,), looks, state.to_move, names={game.players[0]: "Ann"}, turns=1,
+        last_turn="gold c1-c2=stop",
+    )  # fmt: skip
+    said = [Said(Text("  0:01.0   illegal      "), Text(f"{number}. {FAULT}")) for number in range(30)]
+    return Shown(game, snapshot, signal, said, "dra", "h gives a hint")
+
+
+def lines_of(view: Shown, width: int, height: int, *, colour: bool = False) -> list[str]:
+    console = Console(
+        file=io.StringIO(), width=width, height=height, force_terminal=True,
+        color_system="truecolor" if colour else None, _environ={},
+    )  # fmt: skip
+    rendered = console.render_lines(Screen(view), console.options.update(width=width, height=height))
+    return ["".join(segment.text for segment in line) for line in rendered]
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 40), (64, 22), (200, 60)])
+@pytest.mark.parametrize("name", games())
+def test_all_that_matters_is_on_the_screen_at_every_size(name: str, width: int, height: int) -> None:
+    lines = lines_of(shown(name), width, height)
+    assert len(lines) == height
+    assert {cell_len(line) for line in lines} == {width}
+    text = " ".join(" ".join(lines).split())
+    assert lines[0].startswith(f" {load(name).title}, game 3")
+    assert "Ann, 1 turn" in lines[0]
+    assert "[fault] The gold" in text
+    assert "something is wrong here" in text
+    assert "> dra" in lines[-1]
+    assert "h gives a hint, Ctrl-C stops" in lines[-1]
+
+
+@pytest.mark.parametrize("name", games())
+def test_words_are_whole_and_the_newest_are_seen(name: str) -> None:
+    lines = lines_of(shown(name), 80, 24)
+    words = set(" ".join(lines).split())
+    assert {"squares,", "rolled", "hoops"} <= words
+    assert " ".join(" ".join(lines[-3:-1]).split()).endswith("hoops up.")
+
+
+def test_the_board_is_drawn_before_there_is_a_game() -> None:
+    lines = lines_of(Shown(load("deblockle")), 80, 24)
+    assert "a   b   c   d   e   f   g" in " ".join(lines)
+    assert "Ctrl-C stops" in lines[-1]
+
+
+def test_four_sheets_fit_and_what_is_awaited_is_said() -> None:
+    view = replace(shown("blokus-dice", players=4), signal=Signal(Mood.WAITING, words="P1 rolls."))
+    text = "\n".join(lines_of(view, 80, 24))
+    assert all(f"p{number}" in text for number in range(1, 5))
+    assert "p1 rolls 4 dice." in text
+
+
+def terminal(**more: Any) -> Console:
+    return Console(file=io.StringIO(), width=80, height=24, force_terminal=True, _environ={"TERM": "xterm"}, **more)
+
+
+def written(console: Console) -> str:
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_the_other_page_is_taken_and_what_was_said_is_left_behind() -> None:
+    console = terminal(color_system=None)
+    view = shown("deblockle")
+    assert view.snapshot is not None
+    with LiveScreen(view.game, console, keys="h gives a hint", bell=True) as screen:
+        screen.write(Text("  0:01.0   "), Text("The board is set up."))
+        screen.hear(view.snapshot)
+        screen.show_typed("hin")
+        screen.look()
+        live = written(console)
+    assert "\x1b[?1049h" in live
+    assert "\a" in live
+    assert "> hin" in live
+    left = written(console).split("\x1b[?1049l")[1]
+    assert left.strip().endswith("0:01.0   The board is set up.")
+    screen.write(Text(), Text("The journal is closed."))
+    assert written(console).endswith("The journal is closed.\n")
+
+
+def test_what_the_lights_show_by_themselves_is_drawn_when_it_changes() -> None:
+    console = terminal()
+    view = shown("deblockle")
+    seen: list[Signal | None] = [None]
+    with LiveScreen(view.game, console, seen=lambda: seen[-1]) as screen:
+        screen.look()
+        before = len(written(console))
+        screen.look()
+        assert len(written(console)) == before, "nothing new, nothing drawn"
+        seen.append(view.signal)
+        screen.look()
+        assert FAULT.split(maxsplit=1)[0] in written(console)[before:]
+
+
+@pytest.mark.parametrize(
+    ("console", "fits"),
+    [
+        (Console(file=io.StringIO(), width=200), False),
+        (Console(force_terminal=True, width=80, height=24, _environ={"TERM": "xterm"}), True),
+        (Console(force_terminal=True, width=80, height=24, _environ={"TERM": "dumb"}), False),
+        (Console(force_terminal=True, width=60, height=24, _environ={"TERM": "xterm"}), False),
+    ],
+)
+def test_only_a_terminal_that_is_large_enough_is_taken_over(console: Console, fits: bool) -> None:
+    assert fits_live(console) == fits
+
+
+def test_a_line_is_made_of_keys_and_seen_meanwhile() -> None:
+    keys = iter([b"dr", b"aw\x7f\x7f", b"aw\r", b"\x1b[A\x1b[Dx\x15", "h\u00e9".encode()[:2], "\u00e9\n".encode(), b""])
+    seen: list[str] = []
+    assert list(edited_lines(lambda: next(keys), seen.append)) == ["draw", "h\ufffd\u00e9"]
+    assert seen[:2] == ["dr", "dr"]
+    assert "draw" not in seen, "a line that was entered is gone"
+
+
+def test_a_terminal_echoes_nothing_meanwhile_and_is_put_back() -> None:
+    person, own = pty.openpty()
+    with os.fdopen(own, "r") as keyboard:
+        before = termios.tcgetattr(own)
+        seen: list[str] = []
+        with typed_unseen(keyboard, seen.append) as lines:
+            assert not termios.tcgetattr(own)[3] & termios.ECHO
+            assert termios.tcgetattr(own)[3] & termios.ISIG, "Ctrl-C interrupts"
+            os.write(person, b"h\n")
+            assert next(lines) == "h"
+        assert termios.tcgetattr(own) == before
+    os.close(person)
+    assert seen == [""]
