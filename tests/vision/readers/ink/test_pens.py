@@ -9,7 +9,7 @@ import pytest
 
 from vision.errors import LayoutError
 from vision.readers.ink.paper import CELL_PX
-from vision.readers.ink.pens import read_pens
+from vision.readers.ink.pens import PenSettings, read_pens
 from vision.surface.paper import usual_hues
 
 PENS = ("red", "blue", "yellow", "green")
@@ -69,6 +69,18 @@ def test_every_pen_is_told_however_a_square_is_filled(how, light) -> None:
     for (row, column), pen in expected.items():
         how(sheet, row, column, INKS[pen])
     assert names(lit(sheet, light, 0.4)) == expected
+
+
+def test_pens_share_all_of_the_probability_and_no_square_is_beyond_doubt() -> None:
+    sheet = bare()
+    fill(sheet, 1, 2, INKS["blue"])
+    settings = PenSettings()
+    seen = read_pens(sheet, SIDE, SIDE, usual_hues(PENS), settings)
+    assert np.allclose(seen.pens.sum(axis=2), 1)
+    assert seen.pens[1, 2].min() >= settings.odd_one_out / len(PENS)
+    assert seen.pens[1, 2].max() > 0.9
+    assert 0 < seen.filled[1, 2] <= settings.most
+    assert seen.filled.min() == settings.bare_log_odds
 
 
 def test_a_bare_sheet_is_bare_under_a_shadow_too() -> None:

@@ -98,3 +98,27 @@ def test_what_is_read_is_written_onto_a_copy_of_the_picture() -> None:
     drawn = reader.draw(view.image, view, reader.read(view, board.places, {}))
     assert drawn.shape == view.image.shape
     assert (drawn != view.image).any()
+
+
+def test_a_blot_is_written_but_no_sign_is_likely() -> None:
+    board = layout("number-drop").board
+    x, y = board.centre_mm("p1.g13")
+    half = 0.42 * board.cell_mm
+    corners = [(x - half, y - half), (x + half, y - half), (x + half, y + half), (x - half, y + half)]
+    view = SurfaceView(covered("number-drop", corners, (25, 25, 30)), camera(), pose("number-drop"), board)
+    blot = InkReader(board, PIECE_READERS["ink"].plain(board)).read(view, board.places, {})["p1.g13"]
+    assert blot.log_odds > 0
+    assert max(blot.look_probabilities().values()) < 0.3
+
+
+def test_a_sheet_that_was_pushed_is_read_where_it_lies_now() -> None:
+    board = layout("number-drop").board
+    reader = InkReader(board, PIECE_READERS["ink"].plain(board))
+    view = SurfaceView(picture("number-drop"), camera(), pose("number-drop"), board)
+    before = reader.read(view, board.places, {})
+    was = pose("number-drop")
+    pushed = replace(was, translation=was.translation + was.rotation @ (board.cell_mm, 0.0, 0.0))
+    after = reader.read(replace(view, pose=pushed), board.places, {})
+    written = [place for place in board.places if place[3] != "a" and before[place].log_odds > 0]
+    assert len(written) > 5
+    assert all(after[str(board.neighbour(place, -1, 0))].log_odds > 0 for place in written)

@@ -1,0 +1,106 @@
+"""What of a surface is seen: beside the picture, behind pieces, and under what covers it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from vision.frame import BoolImage
+from vision.geometry import CameraModel, CubeSolid, Pose
+from vision.layout.surfaces import GridSurface
+from vision.layout.table import default_layout
+from vision.reading import HindranceKind
+from vision.surface.hidden import HiddenPlaces, HiddenSettings
+from vision.surface.occlusion import Occlusion
+from vision.surface.view import PIECE_MARGIN_MM, SurfaceSampler, view_window
+
+BOARD = default_layout("deblockle").board
+ABOVE = Pose(np.diag([1.0, -1.0, -1.0]), np.array([0.0, 0.0, 1000.0]))
+"""A camera straight above the board's middle."""
+
+
+@pytest.fixture
+def sampler(camera: CameraModel) -> SurfaceSampler:
+    return SurfaceSampler(camera, ABOVE, BOARD)
+
+
+def test_a_window_shows_a_surface_by_the_millimetre_and_some_of_what_is_beside_it() -> None:
+    assert view_window(BOARD).shape == (280, 280)
+    wider = view_window(BOARD, 15.0)
+    assert (wider.shape, wider.left_mm, wider.far_mm, wider.height_mm) == ((310, 310), -155.0, 155.0, BOARD.height_mm)
+
+
+def test_a_point_above_the_surface_hides_what_is_farther_from_the_camera(sampler: SurfaceSampler) -> None:
+    on_board, above = [50.0, 40.0, BOARD.height_mm], [50.0, 40.0, 505.0]
+    columns, rows = sampler.seen_at(np.array([on_board, above]))
+    assert (columns[0], rows[0]) == pytest.approx(sampler.window.to_pixels(50.0, 40.0))
+    assert (columns[1], rows[1]) == pytest.approx(sampler.window.to_pixels(100.0, 80.0))
+
+
+def test_a_piece_hides_a_little_more_than_its_outline(sampler: SurfaceSampler) -> None:
+    cube = CubeSolid(0.0, 0.0, BOARD.height_mm, 30.0)
+    image = np.zeros((sampler.window.shape[0], 10, 3), dtype=np.uint8)
+    hidden = sampler.view(image, [cube]).hidden_by_pieces
+    side = cube.grown(PIECE_MARGIN_MM).side_mm * 990 / (990 - 37)
+    assert hidden.sum() == pytest.approx(side**2, rel=0.12)
+    assert hidden[140, 140]
+    assert not hidden[140, 140 + round(side / 2) + 2]
+    assert not sampler.view(image, []).hidden_by_pieces.any()
+    assert sampler.hidden_outlines([]) == []
+
+
+def test_what_the_picture_does_not_hold_is_outside(camera: CameraModel) -> None:
+    aside = replace(ABOVE, translation=np.array([-500.0, 0.0, 1000.0]))
+    view = SurfaceSampler(camera, aside, BOARD).view(np.zeros((9, 9, 3), dtype=np.uint8), [])
+    x, y = view.pixel_map[..., 0], view.pixel_map[..., 1]
+    within = (x >= 0) & (x <= camera.size[0] - 1) & (y >= 0) & (y <= camera.size[1] - 1)
+    assert np.array_equal(view.outside, ~within)
+    assert 0 < view.outside.sum() < view.outside.size
+
+
+def covering(sampler: SurfaceSampler, place: str, share: float) -> Occlusion:
+    """A card over the left part of one square."""
+    corners = np.array(BOARD.outline_mm(place))
+    left, bottom = sampler.window.to_pixels(*corners[0])
+    right, top = sampler.window.to_pixels(*corners[2])
+    pixels: BoolImage = np.zeros(sampler.window.shape, dtype=np.bool_)
+    pixels[round(top) : round(bottom), round(left) : round(left + share * (right - left))] = True
+    return Occlusion(HindranceKind.OBJECT, pixels, float(pixels.sum()))
+
+
+@pytest.mark.parametrize(("share", "is_hidden"), [(0.04, False), (0.3, True), (1.0, True)])
+def test_a_place_is_hidden_when_enough_of_its_piece_would_be(
+    sampler: SurfaceSampler, share: float, is_hidden: bool
+) -> None:
+    hidden = HiddenPlaces(BOARD, sampler).hidden([covering(sampler, "d4", share)], {})
+    assert hidden.get("d4") == (HindranceKind.OBJECT if is_hidden else None)
+    assert "a1" not in hidden
+
+
+def test_a_piece_that_is_seen_well_is_hidden_by_more_only(sampler: SurfaceSampler) -> None:
+    places = HiddenPlaces(BOARD, sampler)
+    third = [covering(sampler, "d4", 0.33)]
+    assert "d4" in places.hidden(third, {"d4": False})
+    assert "d4" not in places.hidden(third, {"d4": True})
+    assert "d4" in places.hidden([covering(sampler, "d4", 0.6)], {"d4": True})
+    assert places.hidden([], {}) == {}
+
+
+def test_a_bare_square_is_hidden_by_its_own_share(sampler: SurfaceSampler) -> None:
+    flat = GridSurface("sheet", columns=7, rows=7, cell_mm=40.0, height_mm=BOARD.height_mm)
+    settings = HiddenSettings(hidden_share=0.9, hidden_square_share=0.3)
+    places = HiddenPlaces(flat, sampler, settings)
+    assert "d4" not in places.hidden([covering(sampler, "d4", 0.25)], {})
+    assert "d4" in places.hidden([covering(sampler, "d4", 0.36)], {})
+
+
+def test_shares_of_several_coverings_of_a_piece_add_up(sampler: SurfaceSampler) -> None:
+    places = HiddenPlaces(BOARD, sampler)
+    flat = CubeSolid(*BOARD.centre_mm("d4"), BOARD.height_mm - 40.0, 40.0)
+    assert places.share(flat, []) == 0.0
+    assert places.share(flat, [covering(sampler, "d4", 1.0)]) == pytest.approx(1.0, abs=0.12)
+    half = covering(sampler, "d4", 0.5)
+    assert places.share(flat, [half]) == pytest.approx(0.5, abs=0.08)
+    assert places.share(flat, [covering(sampler, "a1", 1.0)]) == 0.0

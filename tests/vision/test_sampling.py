@@ -1,0 +1,62 @@
+"""Pictures are sampled where the world's points are seen, and light is linear."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from vision.geometry import CameraModel, Pose, Rectangle, project
+from vision.sampling import PlaneGrid, PlaneWindow, linear_light, plane_map, sample
+
+BOUNDS = Rectangle(-60.0, 40.0, -30.0, 50.0)
+
+
+def test_a_window_begins_at_its_far_left_corner() -> None:
+    window = PlaneWindow.over(BOUNDS, 10.0, 2.0)
+    assert window.shape == (160, 200)
+    assert window.to_pixels(-60.0, 50.0) == (-0.5, -0.5)
+    assert window.to_pixels(40.0, -30.0) == (199.5, 159.5)
+    assert window.to_pixels(-59.75, 49.75) == (0.0, 0.0)
+
+
+def test_each_pixel_of_a_window_is_where_its_point_is_seen(camera: CameraModel, pose: Pose) -> None:
+    window = PlaneWindow.over(BOUNDS, 10.0, 2.0)
+    found = plane_map(camera, pose, window)
+    assert found.shape == (160, 200, 2)
+    for x, y in ((-59.75, 49.75), (39.75, -29.75), (0.25, 0.25), (-7.25, 31.75)):
+        column, row = window.to_pixels(x, y)
+        assert found[round(row), round(column)] == pytest.approx(project(camera, pose, [[x, y, 10.0]])[0], abs=0.06)
+
+
+def test_a_plane_is_laid_out_by_the_millimetre(camera: CameraModel, pose: Pose) -> None:
+    grid = PlaneGrid.of(camera, pose, BOUNDS, 10.0)
+    assert grid.nodes[20, 45] == pytest.approx(project(camera, pose, [[-15.0, 30.0, 10.0]])[0], abs=0.11)
+    x, y = np.array([[-12.5, 3.25]]), np.array([[20.75, -9.5]])
+    expected = project(camera, pose, [[-12.5, 20.75, 10.0], [3.25, -9.5, 10.0]])
+    assert np.allclose(grid.pixel_map(x, y)[0], expected, atol=0.11)
+    beyond = grid.pixel_map(np.array([[-500.0]]), np.array([[500.0]]))
+    assert np.array_equal(beyond[0, 0], grid.nodes[0, 0])
+
+
+def test_nodes_around_a_corner_are_repeated_at_the_rim(camera: CameraModel, pose: Pose) -> None:
+    nodes = PlaneGrid.of(camera, pose, BOUNDS, 10.0)
+    height, width = nodes.nodes.shape[:2]
+    assert np.array_equal(nodes.around(20, 30, 3), nodes.nodes[17:23, 27:33])
+    assert np.array_equal(nodes.around(3, 3, 3), nodes.nodes[:6, :6])
+    assert np.array_equal(nodes.around(height - 3, width - 3, 3), nodes.nodes[-6:, -6:])
+    rim = nodes.around(0, width, 2)
+    assert rim.shape == (4, 4, 2)
+    assert np.array_equal(rim[0], rim[2])
+    assert np.array_equal(rim[:, 2], rim[:, 3])
+    assert np.array_equal(rim[3, 0], nodes.nodes[1, width - 2])
+
+
+def test_beside_the_picture_its_border_is_repeated() -> None:
+    image = np.arange(12, dtype=np.uint8).reshape(3, 4)
+    where = np.array([[[0, 0], [3, 2], [-5, 1], [9, 9]]], dtype=np.float32)
+    assert sample(image, where).tolist() == [[0, 11, 4, 11]]
+
+
+def test_light_is_that_of_the_srgb_standard() -> None:
+    light = linear_light(np.array([[0, 10, 11, 128, 255]], dtype=np.uint8))[0]
+    assert light == pytest.approx([0.0, 0.003035, 0.003347, 0.215861, 1.0], abs=2e-6)
