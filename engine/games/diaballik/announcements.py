@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from common.phrases import counted
 from engine.api import Announcement, Breach, Outcome, Player
 from engine.errors import IllegalTurnError
 from engine.games.diaballik.state import (
@@ -118,7 +119,7 @@ def why_not(state: DiaballikState, player: Player, claimants: Sequence[Player] =
     places = GRID.names_of(touch)
     named = f", on {' and '.join(places)}" if places else ""
     sentence = f"Of {player}'s pieces {len(places)} touch {foe}'s wall{named}; it takes {CONTACTS_TO_CLAIM}."
-    remedy = f"Bring {CONTACTS_TO_CLAIM - len(places)} more pieces right up to the wall."
+    remedy = f"Bring {counted(CONTACTS_TO_CLAIM - len(places), 'more piece')} right up to the wall."
     return Breach("anti-play-contacts", sentence, remedy, places)
 
 
