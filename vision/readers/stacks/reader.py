@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -50,7 +51,9 @@ class StackSettings:
     as_set_up: float = 1.0
     """Log-likelihood gained by the top that the set-up has there."""
     odd_one_out: float = 0.002
-    """Share of tops that are not what they seem, whatever the fit."""
+    """Share of tops that are not what they seem, whatever the fit ..."""
+    odd_size: float = 0.006
+    """... and of those whose colour is right and whose size is any: what is wrong is nearly always the size."""
     contrast_middle: float = 15.0
     """Contrast, in grey levels, at which a stack is as likely there as not ..."""
     contrast_slope: float = 0.25
@@ -179,8 +182,15 @@ class StackReader:
             # a look's other heights are seen in the same pixels, so they are no further evidence for it
             weights[look] = max(weights[look], math.exp(score - best))
         total = sum(weights.values())
-        odd = settings.odd_one_out
-        looks = {look: (1 - odd) * weight / total + odd / len(weights) for look, weight in weights.items()}
+        alike: dict[str, list[float]] = defaultdict(list)
+        for look, weight in weights.items():
+            alike[look.split()[0]].append(weight / total)
+        any_size = {colour: sum(shares) / len(shares) for colour, shares in alike.items()}
+        odd, odd_size = settings.odd_one_out, settings.odd_size
+        looks = {
+            look: (1 - odd - odd_size) * weight / total + odd_size * any_size[look.split()[0]] + odd / len(weights)
+            for look, weight in weights.items()
+        }
         odds = settings.contrast_slope * (top.contrast - settings.contrast_middle)
         large = self._pieces.sizes["L"].base_mm
         base_mm = self._surface.height_mm

@@ -37,6 +37,18 @@ def test_probabilities_sum_to_one_and_stacks_are_there(seen: dict[str, StackSigh
         assert stack.with_log_odds(-2.0).log_odds == -2.0
 
 
+def test_a_size_is_never_as_sure_as_a_colour(seen: dict[str, StackSighting]) -> None:
+    leads = []
+    for stack in seen.values():
+        surest, share = max(stack.looks.items(), key=lambda one: one[1])
+        sizes = [
+            other for look, other in stack.looks.items() if look != surest and look.split()[0] == surest.split()[0]
+        ]
+        assert all(np.log(share / other) < 6.5 for other in sizes)
+        leads.append(np.log(share / min(stack.looks.values())))
+    assert max(leads) > 8
+
+
 def test_a_stack_hides_what_is_as_high_as_its_tip(seen: dict[str, StackSighting]) -> None:
     low, high = seen["b1"].solid, seen["e5"].solid
     assert isinstance(low, PyramidSolid)
