@@ -199,9 +199,8 @@ def strikes_left(state: BlokusState, seat: int) -> int:
 
 def no_strike_left(player: str, name: str, row: int, crossed_out: int, places: tuple[Place, ...]) -> Breach:
     """The breach of a player who draws a shape of another row with no strike left."""
-    sentence = (
-        f"The shape {name} stands in row {row}, and {player} has no strike left for it: {crossed_out} are crossed out."
-    )
+    told = f"{crossed_out} {'is' if crossed_out == 1 else 'are'} crossed out"
+    sentence = f"The shape {name} stands in row {row}, and {player} has no strike left for it: {told}."
     return Breach("no-strike-left", sentence, "Draw a shape of a row that a die gives.", places)
 
 

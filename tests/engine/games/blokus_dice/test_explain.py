@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from engine.api import EMPTY, Announcement
 from engine.errors import IllegalTurnError, UnreadableError
+from engine.games.blokus_dice.violations import no_strike_left
 from tests.effort import cases
 from tests.engine.games.blokus_dice.strategies import GAME, states
 
@@ -244,3 +245,88 @@ def test_a_shape_over_another_colour_is_that_and_nothing_else():
 def test_a_corner_is_enough():
     (breach,) = GAME.table.explain(GAME.notation.parse_state(NEW), changed("p1.b1=red"))
     assert breach.remedy == "Draw it so that it covers p1's a1, f1, a5 or f5."
+
+
+TOLD = [
+    (OVER, "p1.a1=red", "The game is over, so nothing is drawn any more.", "Wipe p1's a1 clean."),
+    (OUT, "p2.a1=blue", "p2 is out, and draws nothing more.", "Wipe p2's a1 clean."),
+    (OUT.replace("p2=-:0:out", "p2=-:0:resigned"), "p2.a1=blue", "p2 has resigned, and draws nothing more.",
+     "Wipe p2's a1 clean."),
+    (ROLLING, "p1.a1=red", "p1 drew before p1 has rolled the dice of this round.",
+     "Wipe p1's a1 clean. First p1 rolls."),
+    (NEW, "p2.a1=blue", "It is p1's turn, not p2's.", "Wipe p2's a1 clean."),
+    (SECOND, "p1.b1=empty", "p1.b1 no longer shows what was drawn.", "Draw p1's b1 red again."),
+    (BLUE_THERE, "p1.a1=empty p1.c1=empty", "p1.a1 and p1.c1 no longer show what was drawn.",
+     "Draw p1's a1 and c1 blue again."),
+    (NEW, "p1.a1=blue", "p1 holds red in this round, but drew in blue on a1.", "Wipe p1's a1 clean, and draw in red."),
+    (NEW, "p1.a1=red p1.f1=red", "What p1 drew does not hang together: a1, and f1.",
+     "Draw the squares of one shape, side by side."),
+    (NEW, "p1.a1=red p1.b1=red p1.b2=red p1.c2=red", "Z4 on p1's a1, b1, b2 and c2 is no shape of this sheet.",
+     "Draw a shape that stands on the sheet."),
+    (SECOND, "p1.d2=red p1.e2=red p1.f2=red", "p1 has drawn the shape I3 before.",
+     "Draw a shape not crossed off yet."),
+    (SECOND, "p1.f5=red", "The red shape on p1's f5 touches no other red shape at a corner.",
+     "Draw it so that a corner of it touches a corner of a red shape."),
+    (NO_STRIKE, "p1.d2=red p1.d3=red p1.d4=red p1.d5=red",
+     "The shape I4 stands in row 4, and p1 has no strike left for it: 1 is crossed out.",
+     "Draw a shape of a row that a die gives."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "change", "sentence", "remedy"), TOLD)
+def test_one_fault_is_told_in_one_sentence_with_what_to_do(text, change, sentence, remedy):
+    (breach,) = GAME.table.explain(GAME.notation.parse_state(text), changed(change))
+    assert (breach.sentence, breach.remedy) == (sentence, remedy)
+    assert {place for place in changed(change) if "empty" not in change} <= {*breach.places}
+
+
+WRITTEN = [
+    (NEW, "4:L4:a1,b1,c1,d1", "The squares p1's a1, b1, c1 and d1 are I4, not L4.", "Draw L4, or say I4."),
+    (NEW, "3:V3:a1,b1,a2", "No die shows 3 for the shape V3, which stands in row 3: there are 1, 4.",
+     "Take one of 1, 4, and cross out a strike for another row."),
+    (NEW, "3:2:a1,b1", "No die shows 3: there are 1, 4.", "Take one of 1, 4, and cross out a strike for another row."),
+    (NO_STRIKE, "4:2:d2,d3", "No die shows 4: there are 1, 5.", "Take one of 1, 5."),
+    (NEW, "4:2:a1,b1", "The 4 gives a shape of row 4, but the shape 2 stands in row 1.",
+     "Draw a shape of row 4, or cross out a strike."),
+    (NO_STRIKE, "1:I4:d2,d3,d4,d5", "The 1 gives a shape of row 1, but the shape I4 stands in row 4.",
+     "Draw a shape of row 1."),
+    (NEW, "1:2:a1,b1:strike", "The shape 2 stands in row 1, which the die gives.", "Leave the strike."),
+    (BLUE_THERE, "1:1:c1", "p1's c1 is filled already.", "Draw on empty squares only."),
+    (BLUE_THERE, "1:2:b1,c1", "p1's b1 and c1 are filled already.", "Draw on empty squares only."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "said", "sentence", "remedy"), WRITTEN)
+def test_a_written_turn_is_refused_in_words(text, said, sentence, remedy):
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.notation.parse_turn(GAME.notation.parse_state(text), said)
+    breach = raised.value.breaches[0]
+    assert (breach.sentence, breach.remedy) == (sentence, remedy)
+
+
+def test_a_corner_that_is_taken_is_not_named_where_the_first_shape_may_go():
+    breaches = GAME.table.explain(GAME.notation.parse_state(BLUE_THERE), changed("p1.d2=red"))
+    assert [breach.remedy for breach in breaches] == ["Draw it so that it covers p1's f1, a5 or f5."]
+
+
+def test_several_strikes_are_crossed_out():
+    assert no_strike_left("p1", "I4", 4, 2, ()).sentence.endswith("no strike left for it: 2 are crossed out.")
+
+
+def test_two_colours_that_nobody_holds_are_told_each():
+    breaches = GAME.table.explain(GAME.notation.parse_state(NEW), changed("p1.a1=blue p1.b1=green"))
+    assert [breach.places for breach in breaches] == [("p1.a1",), ("p1.b1",)]
+
+
+def test_both_sides_of_a_shape_that_touches_are_named():
+    (breach,) = GAME.table.explain(GAME.notation.parse_state(SECOND), changed("p1.d2=red p1.c2=red"))
+    assert breach.sentence == "The red shape on p1's c2 and d2 touches p1's c1 at a side, red too."
+    assert breach.places == ("p1.c2", "p1.d2", "p1.c1")
+
+
+def test_squares_of_a_shape_that_is_not_whole_yet_are_told_apart_from_whole_shapes():
+    state = GAME.notation.parse_state(NEW)
+    unfinished = {each.places: each.to_do for each in GAME.table.unfinished(state)}
+    assert unfinished[("p1.b1",)] == "Fill the other squares of the shape on p1.b1."
+    assert ("p1.a1",) not in unfinished, "the shape of one square is a whole turn there"
+    assert not GAME.table.unfinished(GAME.notation.parse_state(OVER))
