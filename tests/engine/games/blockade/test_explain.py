@@ -119,12 +119,70 @@ def test_the_rule_is_named_first(rule):
     }
 
 
+TOLD = {
+    "roll-first": ("Warm hasn't rolled yet.", "Roll both dice first.", ("c3", "c4")),
+    "game-over": ("The game is over: cool resigned.", "Put everything back, or begin a new game.", ("c3", "c4")),
+    "moved-opponent-piece": (
+        "Warm plays red and yellow, but a blue small was moved from d3.", "Put the blue small back on d3.",
+        ("d3", "c3"),
+    ),
+    "large-moved": ("The clear large on c3 is gone.", "Put it back on c3.", ("c3",)),
+    "too-many-points": (
+        "The dice give 4 for red and 1 for yellow, but this takes at least 2 steps with yellow.",
+        "Take back 1 step with yellow.", ("e4", "c3"),
+    ),
+    "sum-for-one-colour": (
+        "The dice give 3 for red and 1 for yellow; added up they are for one colour only, but this takes 1 step with "
+        "red and 2 steps with yellow.",
+        "Take 1 step back with yellow, or don't move red.", ("e4", "c3", "c4", "b4"),
+    ),
+    "rested-on-other-colour": (
+        "The red small on c5 rests on a blue small, and colours don't mix.",
+        "Move the red small from c5 to where it may rest.", ("c5",),
+    ),
+    "rested-on-smaller": (
+        "The red medium on c4 rests on a red small, which is smaller.",
+        "Move the red medium from c4 to where it may rest.", ("c4",),
+    ),
+    "rested-on-other-blockade": (
+        "The red medium on e4 rests on a blockade of yellow, which isn't its colour.",
+        "Move the red medium from e4 to where it may rest.", ("e4",),
+    ),
+    "tower-not-capped": ("The red tower on a2 has no black piece yet.", "Put a black large on a2.", ("a2",)),
+    "largest-black-first": (
+        "The new red tower on a2 has a black medium, and a larger one is left.", "Put a black large on a2 instead.",
+        ("a2",),
+    ),
+    "black-without-tower": (
+        "A black large was put on a2, where no tower was made.", "Put the black large back beside the board.", ("a2",),
+    ),
+    "piece-added": (
+        "A yellow small came onto c3, and none is gone from elsewhere.", "Take the yellow small off c3.", ("c3",),
+    ),
+    "piece-gone": (
+        "The red medium is gone from a2, and came nowhere.", "Put the red medium back on a2, or where it may go.",
+        ("a2",),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", TOLD)
+def test_one_fault_is_told_in_one_sentence_with_what_to_do(rule):
+    state, change, _ = CASES[rule]
+    (breach,) = GAME.table.explain(state, change)
+    assert (breach.sentence, breach.remedy, breach.places) == TOLD[rule]
+
+
 def test_nothing_passes_over_the_other_players_blockades():
     """Around e5 the ways are shut, so no red medium gets out; with d4 open one does."""
     shut = towered("d5", "d4")
     shut["e5"] = ["clear L"] + ["red M"] * 5
     state = state_of(shut, "warm", (6, 1))
-    assert GAME.table.explain(state, {"d4": "red medium"})[0].rule == "passed-over-blockade"
+    (breach,) = GAME.table.explain(state, {"d4": "red medium"})
+    assert breach.rule == "passed-over-blockade"
+    assert breach.sentence == "The red medium from e5 can't go onto the blockade on d4, which is the other player's."
+    assert breach.remedy == "Put the red medium back on e5, or go round the other player's blockades."
+    assert breach.places == ("e5", "d4")
     out = {"c3": "red medium"}
     assert GAME.table.explain(state, out) == ()
     with pytest.raises(IllegalTurnError) as error:
