@@ -178,7 +178,7 @@ def _first_of(described: Sequence[str]) -> str:
     named = list(described[:_MOST_TURNS])
     more = len(described) - len(named)
     if more:
-        named.append(f"One of {more} more.")
+        named.append(f"One of {more} more." if more > 1 else "One more.")
     return " Or: ".join(named)
 
 

@@ -12,7 +12,7 @@ import pytest
 from engine.api import Roll
 from engine.registry import load
 from referee.judge import StabilityFilter, Trigger
-from referee.judge.dice import pool_dice, weighed_rolls
+from referee.judge.dice import LyingDie, SeenDice, pool_dice, weighed_rolls
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn, roll_drawn
 from tests.referee.judge.judged_game import JudgedGame
@@ -287,3 +287,49 @@ def test_the_next_player_may_throw_own_dice_before_the_turn_counts(four: JudgedG
     readings = [replace(one, rolls=(lying(0.0, "red:1 yellow:1 green:2 blue:3"),)) for one in drawn(BLOCKADE, after)]
     both = four.consider(readings, Trigger.DECLARED)
     assert [(verdict.turns != (), verdict.roll) for verdict in both.verdicts] == [(True, ""), (False, "2,3")]
+
+
+def test_dice_of_another_surface_or_name_or_beyond_half_a_die_lie_elsewhere() -> None:
+    die = LyingDie("tray", 10.0, 20.0, "red", {"1": -0.1, "2": -3.0})
+    assert die.lies_as(replace(die, x_mm=15.0, y_mm=26.0)), "nudged by 7.8 mm"
+    assert not die.lies_as(replace(die, x_mm=18.1))
+    assert not die.lies_as(replace(die, surface="board"))
+    assert not die.lies_as(replace(die, name="yellow"))
+    assert not die.lies_as(replace(die, faces={"1": -3.0, "2": -0.1}))
+    unnamed = replace(die, name="")
+    assert unnamed.lies_as(replace(unnamed, faces={"1": -3.0, "2": -0.1}))
+    assert die.distance_mm(replace(die, surface="board")) == math.inf
+
+
+def test_a_die_is_as_certain_as_its_best_face_leads() -> None:
+    die = LyingDie("tray", 0.0, 0.0, "", {"1": -0.5, "2": -4.0, "3": -2.0})
+    assert (die.best, die.certainty) == ("1", 1.5)
+    assert replace(die, faces={"1": -0.5}).certainty == math.inf
+    surest, other = SeenDice((die,)), SeenDice((die, replace(die, faces={"1": -0.5, "2": -1.0})))
+    assert surest.surest_by(1.5)
+    assert not surest.surest_by(1.6)
+    assert not other.surest_by(1.5)
+
+
+def test_dice_that_were_thrown_while_others_were_taken_away_count_from_then_on() -> None:
+    shown = [roll_drawn("6 2"), roll_drawn("6 2 4"), roll_drawn("6 2 4")]
+    given = [Reading(number, float(number), {}, rolls=(roll,)) for number, roll in enumerate(shown)]
+    pooled = pool_dice(given, 1e-5)
+    assert pooled is not None
+    assert [die.rests for die in pooled.dice] == [True, True, True]
+    fewer = pool_dice(given[:2], 1e-5)
+    assert fewer is not None
+    assert not fewer.rests, "three dice rested in one reading only"
+    assert pool_dice([*given, Reading(3, 3.0, {})], 1e-5) is None
+
+
+def test_dice_are_what_is_left_of_others_when_one_was_taken_and_the_rest_lie_still() -> None:
+    three, two = (
+        SeenDice(tuple(LyingDie("tray", x, 0.0, "", {"1": -0.1}) for x in at)) for at in ((0, 30, 60), (0, 60))
+    )
+    assert two.is_rest_of(three)
+    assert not three.is_rest_of(three)
+    moved = SeenDice((two.dice[0], replace(two.dice[1], x_mm=75.0)))
+    assert not moved.is_rest_of(three)
+    assert not moved.left_place(three)
+    assert SeenDice((moved.dice[1],)).left_place(three)

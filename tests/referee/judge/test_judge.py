@@ -282,11 +282,24 @@ def test_there_must_be_something_to_judge(deblockle: Any, make_reading: Any, sta
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"margin": 0.0}, {"probability_floor": 0.5}, {"probability_floor": 0.0}, {"illegal_prior": -1.0}]
+    "wrong",
+    [
+        {"margin": 0.0},
+        {"probability_floor": 0.01},
+        {"probability_floor": 0.0},
+        {"illegal_prior": -1.9},
+        {"stopover": -0.1},
+        {"stopover": 3.0},
+    ],
 )
 def test_settings_that_would_guess_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="expected"):
         JudgeSettings(**wrong)
+
+
+def test_settings_at_their_limits_are_taken() -> None:
+    settings = JudgeSettings(stopover=0.0, illegal_prior=-2.0, unsure=2.0)
+    assert (settings.stopover, settings.illegal_prior) == (0.0, -2.0)
 
 
 def test_the_guide_names_every_setting_and_its_value() -> None:

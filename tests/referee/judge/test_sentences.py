@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine.api import Breach
 from referee.judge import sentences
 
 
@@ -10,6 +11,7 @@ from referee.judge import sentences
     [
         (2, "Turn 0. Or: Turn 1."),
         (3, "Turn 0. Or: Turn 1. Or: Turn 2."),
+        (4, "Turn 0. Or: Turn 1. Or: Turn 2. Or: One more."),
         (18, "Turn 0. Or: Turn 1. Or: Turn 2. Or: One of 15 more."),
     ],
 )
@@ -17,3 +19,86 @@ def test_a_question_names_three_turns_and_counts_the_others(count: int, named: s
     described = [f"Turn {number}." for number in range(count)]
     assert sentences.which_of(described) == f"This could be more than one turn: {named} Please say which."
     assert named in sentences.which_sensed(described, (), unchanged=False)
+
+
+@pytest.mark.parametrize(
+    ("said", "begins"),
+    [
+        (sentences.begun(["warm"]), "The board is set up. Warm to play."),
+        (sentences.begun(["warm", "cool"]), "The board is set up. Warm or Cool begins."),
+        (sentences.set_up_waits(7), "7 pieces are on the board. If that is all, leave the table alone"),
+        (sentences.turned_set_up(1), "This is the start, but turned by a quarter turn."),
+        (sentences.turned_set_up(2), "This is the start, but turned by half a turn."),
+        (sentences.turned_set_up(3), "This is the start, but turned by a quarter turn."),
+        (
+            sentences.one_sensor_against_start("a1", taken=True),
+            "This is the usual start, except that I sense a piece on",
+        ),
+        (
+            sentences.one_sensor_against_start("a1", taken=False),
+            "This is the usual start, except that I sense nothing on",
+        ),
+        (sentences.override_holds(["a1"]), "a1 looks different to me, but a person's word holds."),
+        (sentences.override_holds(["a1", "b2"]), "a1 and b2 look different to me, but a person's word holds."),
+        (sentences.otherwise_than_told(["a1"]), "a1 looks different from what I was told while I could not see it."),
+        (
+            sentences.otherwise_than_told(["a1", "b2"]),
+            "a1 and b2 look different from what I was told while I could not",
+        ),
+        (sentences.not_a_turn_yet(["a1"]), "The turn isn't complete yet: a1 has changed."),
+        (sentences.not_a_turn_yet(["a1", "b2"]), "The turn isn't complete yet: a1 and b2 have changed."),
+        (sentences.stalled(["a1"], 12.4), "I have not been able to read a1 for 12 seconds, so I go on without it. "),
+        (
+            sentences.stalled(["a1", "b2"], 30),
+            "I have not been able to read a1 and b2 for 30 seconds, so I go on without ",
+        ),
+        (sentences.one_of("Warm moves.", 1), "Warm moves, or another turn, if the turn ends here."),
+        (sentences.one_of("Warm moves.", 2), "Warm moves, or one of 2 other turns, if the turn ends here."),
+        (sentences.left_the_board("It left."), "It left. I only sense that it is gone. Press the button again"),
+        (sentences.unexplained(["a1"]), "I don't understand what happened on a1. Please put it back, or correct me."),
+        (sentences.roll_again(1), "That is not a roll: a die leans. Please roll again."),
+        (sentences.roll_again(3), "That is not a roll: 3 dice lean. Please roll again."),
+        (sentences.which_roll([]), "I can't read the dice for certain. Please say what was rolled"),
+    ],
+)
+def test_one_and_several_are_told_apart(said: str, begins: str) -> None:
+    assert said.startswith(begins)
+
+
+@pytest.mark.parametrize(
+    ("count", "named"),
+    [
+        (1, "a0 (red?) shows"),
+        (2, "a0 (red?) and a1 show"),
+        (6, "a0 (red?), a1, a2, a3, a4 and a5 show"),
+        (8, "a0 (red?), a1, a2, a3, a4, a5 and 2 more show"),
+    ],
+)
+def test_what_shows_something_new_is_named_first_of_doubtful_places(count: int, named: str) -> None:
+    places = [f"a{number}" for number in reversed(range(count))]
+    ordered = ["a0", *sorted(places[:-1])]
+    said = sentences.doubtful([*ordered[1:], "a0"], {"a0": "red"})
+    assert said == f"I am not sure what {named}. Please have a look."
+
+
+def test_six_hidden_places_are_named_and_the_others_counted() -> None:
+    places = [f"a{number}" for number in range(1, 9)]
+    assert (
+        sentences.out_of_sight(places[:6])
+        == "I can't see what happened on a1, a2, a3, a4, a5 and a6. Please clear the view."
+    )
+    assert "a5, a6 and 2 more. " in sentences.out_of_sight(places)
+
+
+def test_places_that_sensors_dispute_are_told_apart_from_doubtful_ones() -> None:
+    said = sentences.unsure(["a1", "b2"], {}, {"b2"})
+    assert said.startswith("The camera and the sensors disagree about b2.")
+    assert said.endswith("I am not sure what a1 shows. Please have a look.")
+    assert "disagree" not in sentences.unsure(["a1"], {}, {"b2"})
+
+
+def test_a_remedy_that_the_sentence_has_is_not_told_twice() -> None:
+    told = Breach("rule", "Put it back on a1.", "Put it back on a1.")
+    assert sentences.fault([told]) == "Put it back on a1."
+    other = Breach("rule", "A piece is gone.", "Put it back on a1.")
+    assert sentences.fault([other, told]) == "A piece is gone. Put it back on a1."

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from referee.judge import STILLS, StabilityFilter, StabilitySettings, blocking_hindrance
+from referee.judge import STILLS, StabilityFilter, StabilitySettings, StableView, blocking_hindrance
 from vision.reading import Hindrance, HindranceKind, Reading
 
 HAND = (Hindrance(HindranceKind.HAND, "a hand is over a1", ("a1",)),)
@@ -92,6 +92,19 @@ def test_what_was_collected_can_be_asked_for(make_reading: Any, start: Any) -> N
     assert len(pending.readings) == 1
     settler.clear()
     assert settler.pending() is None
+
+
+def test_a_view_is_empty_when_every_place_surely_is() -> None:
+    empty = StableView((), 0.0, {"a1": "empty", "b1": "empty"})
+    assert empty.is_empty
+    assert not StableView((), 0.0, {"a1": "empty", "b1": "red"}).is_empty
+    assert not StableView((), 0.0, {}).is_empty, "nothing is sure"
+
+
+def test_a_view_looks_like_another_where_no_place_surely_differs() -> None:
+    view = StableView((), 0.0, {"a1": "empty", "b1": "red"})
+    assert view.looks_like({"a1": "empty", "c1": "blue"})
+    assert not view.looks_like({"a1": "empty", "b1": "blue"})
 
 
 def test_a_thing_on_one_square_does_not_block_the_table(make_reading: Any, start: Any) -> None:
