@@ -297,6 +297,17 @@ def test_settings_that_would_guess_are_refused(wrong: dict[str, float]) -> None:
         JudgeSettings(**wrong)
 
 
+def test_what_each_trigger_may_accept_and_say_aloud() -> None:
+    may = {trigger: (trigger.accepts, trigger.names_faults, trigger.ends_by_touch) for trigger in Trigger}
+    assert may == {
+        Trigger.GLANCE: (False, False, False),
+        Trigger.TOUCH: (False, False, True),
+        Trigger.TOUCH_RESTED: (False, True, True),
+        Trigger.RESTED: (True, True, False),
+        Trigger.DECLARED: (True, True, False),
+    }
+
+
 def test_settings_at_their_limits_are_taken() -> None:
     settings = JudgeSettings(stopover=0.0, illegal_prior=-2.0, unsure=2.0)
     assert (settings.stopover, settings.illegal_prior) == (0.0, -2.0)

@@ -349,3 +349,20 @@ def test_no_fault_is_named_where_two_turns_explain_all_but_what_one_sensor_says(
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
     assert other in ruling.verdict.places
     assert not ruling.steps
+
+
+def test_a_block_that_only_sensors_miss_leaves_the_board_by_a_second_press(deblockle: Any) -> None:
+    state = deblockle.notation.parse_state(
+        "gold a1:T.slider/north=x d1:T.slider/north=cross c2:G.cross/north=slider g2:G.x/north=star "
+        "e3:T.cross/north=hoops d5:G.x/north=stop a7:G.slider/north=star f7:T.cross/north=hoops removed=0,0"
+    )
+    _, looks = after(deblockle, state, "d5-d6=star-off")
+    judge = JudgedGame(deblockle, belief=(state,))
+    for trigger in (Trigger.GLANCE, Trigger.TOUCH):
+        assert judge.consider(felt(deblockle, looks), trigger).verdict.kind is VerdictKind.NOT_FINISHED
+    asked = judge.consider(felt(deblockle, looks), Trigger.DECLARED)
+    assert (asked.verdict.kind, asked.steps) == (VerdictKind.AMBIGUOUS, ())
+    assert "I only sense that it is gone. Press the button again if that is right" in asked.verdict.sentence
+    assert asked.verdict.candidates == ("d5-d6=star-off",)
+    again = judge.consider(felt(deblockle, looks, time_s=20.0), Trigger.DECLARED)
+    assert again.verdict.turns == ("d5-d6=star-off",)

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from referee.judge import Trigger
+from referee.judge.explanations import facing_score, sure_sides
 from referee.judge.verdict import VerdictKind
+from tests.referee.judge.drawn import seen_as
 from tests.referee.judge.judged_game import JudgedGame
 from tests.referee.service_table import known_turn
 
@@ -115,3 +117,20 @@ def test_a_turn_whose_sides_cannot_be_is_not_accepted(
     assert judge.belief == (state,)
     again = judge.consider([odd], Trigger.DECLARED)
     assert again.verdict.kind is (VerdictKind.ILLEGAL if kind is VerdictKind.ILLEGAL else VerdictKind.ACCEPTED)
+
+
+def test_side_faces_are_as_probable_as_the_facing_that_suits_them_best() -> None:
+    seen = {"south": {"x": -0.1, "star": -3.0}, "east": {"stop": -0.2, "x": -4.0}, "north": {}}
+    right, half = {"south": "x", "east": "stop", "north": "star"}, {"south": "x", "east": "slider"}
+    assert facing_score([half, right], seen) == pytest.approx(-0.3)
+    assert facing_score([half], seen) == pytest.approx(-4.1), "what is not among those seen is as the least"
+    assert facing_score([{"west": "x"}], seen) == 0.0, "nothing is known of the sides seen"
+    assert facing_score([], seen) == 0.0
+
+
+def test_a_side_is_sure_when_its_best_symbol_leads_by_enough(deblockle: Any) -> None:
+    table = seen_as(deblockle, deblockle.rules.new())
+    sides = {"south": {"x": -0.1, "star": -3.1}, "east": {"stop": -0.2, "x": -3.1}, "north": {"x": -0.1}, "west": {}}
+    places = {"c1": replace(table.places["c1"], sides=sides), "d1": replace(table.places["d1"], sides={})}
+    seen = replace(table, places={**table.places, **places})
+    assert sure_sides(seen, ["c1", "d1", "z9"], 3.0) == {"c1": {"south": "x"}}
