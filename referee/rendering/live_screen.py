@@ -165,7 +165,8 @@ class Screen:
 
 
 class LiveScreen:
-    """Keeps the screen on a terminal up to date, in the terminal's other page; what was said is printed on leaving.
+    """Keeps the screen on a terminal up to date, in the terminal's other page; what was said and the last board are printed on
+    leaving.
 
     It takes snapshots by ``hear`` and lines by ``write``, from any thread. ``seen`` gives what the lights show where
     that is not what the snapshot says; ``bell`` rings the terminal's bell for sounds.
@@ -204,6 +205,11 @@ class LiveScreen:
         self._has_left = True
         for said in self._said:
             self._lines.write(said.lead, said.words)
+        snapshot = self._shown.snapshot
+        if snapshot is not None and snapshot.states:
+            self._console.print()
+            board = DrawnBoard.of(self._shown.game, snapshot.states[0])
+            self._console.print(board_text(board, width=self._console.width, ascii_only=self._ascii_only))
 
     def hear(self, snapshot: Snapshot) -> None:
         """Show what holds now."""

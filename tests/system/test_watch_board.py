@@ -122,7 +122,9 @@ def options(sitting: Sitting, eyes: str) -> WatchOptions:
     )
 
 
-def referee(watching: WatchOptions, sitting: Sitting, person: Callable[[], None]) -> int:
+def referee(
+    watching: WatchOptions, sitting: Sitting, person: Callable[[], None], console: Console | None = None
+) -> int:
     """Referee until the person is done, or failed."""
 
     def sit() -> None:
@@ -134,7 +136,7 @@ def referee(watching: WatchOptions, sitting: Sitting, person: Callable[[], None]
 
     with ThreadPoolExecutor(max_workers=1) as chairs:
         sits = chairs.submit(sit)
-        code = watch(watching, Console(file=sitting.heard, width=400))
+        code = watch(watching, console or Console(file=sitting.heard, width=400))
     failure = sits.exception()
     if failure is not None:
         raise AssertionError(sitting.heard.getvalue()) from failure
@@ -175,6 +177,29 @@ def test_a_game_by_sensors_alone_with_the_board_s_button_and_lights(sitting: Sit
 
     assert referee(options(sitting, "sensors"), sitting, person) == 0
     assert "2 turns accepted, 0 faults named" in sitting.heard.getvalue()
+
+
+def test_on_a_terminal_the_whole_game_is_on_one_screen_and_what_was_said_is_left(sitting: Sitting) -> None:
+    def person() -> None:
+        sitting.stand(_occupied(sitting.state))
+        sitting.heard.wait_for("The board is set up.")
+        assert not ask(sitting.journal, Correct(by="Ann", position=START, why="this is how they lie")).refused
+        sitting.play()
+        sitting.heard.wait_for("[accepted]")
+        assert not ask(sitting.journal, Correct(by="Ann", to_move="gold")).refused
+
+    terminal = Console(
+        file=sitting.heard, width=180, height=30, force_terminal=True, color_system=None, _environ={"TERM": "xterm"}
+    )
+    assert referee(options(sitting, "sensors"), sitting, person, terminal) == 0
+    live, left = sitting.heard.getvalue().split("\x1b[?1049l")
+    assert "\x1b[?1049h" in live
+    assert "Deblockle, game 1" in live
+    assert "1 turn" in live
+    assert "Last turn: gold " in live
+    assert "[] the accepted turn" in live
+    assert "The board is set up." in left
+    assert "1 turn accepted, 0 faults named" in left
 
 
 def test_a_board_that_is_not_there_costs_the_game_nothing_but_its_lights(sitting: Sitting) -> None:

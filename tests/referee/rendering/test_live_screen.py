@@ -104,7 +104,8 @@ def test_the_other_page_is_taken_and_what_was_said_is_left_behind() -> None:
     assert "\a" in live
     assert "> hin" in live
     left = written(console).split("\x1b[?1049l")[1]
-    assert left.strip().endswith("0:01.0   The board is set up.")
+    assert left.strip().startswith("0:01.0   The board is set up.")
+    assert left.rstrip().endswith("a   b   c   d   e   f   g"), "the last board is left too"
     screen.write(Text(), Text("The journal is closed."))
     assert written(console).endswith("The journal is closed.\n")
 

@@ -18,6 +18,7 @@ from rich.console import Console
 from engine.registry import load
 from referee.demo.run import DemoOptions, run_demo
 from referee.demo.score import score_of
+from referee.demo.thinking import thinking_players
 from referee.journal import Journal
 from referee.journal.events import Event
 from referee.judge.verdict import Verdict, VerdictKind
@@ -62,6 +63,28 @@ def test_sheets_are_refereed_by_camera(tmp_path: Path, name: str) -> None:
     code, output = play(DemoOptions(name, seed=3, turns=3, fast=True, journal=tmp_path / "journal.sqlite"))
     assert code == 0, output
     assert "3 turns played, 3 accepted as played" in output
+
+
+def test_players_who_think_play_the_same_short_game_to_its_end_every_time() -> None:
+    game: Any = load("deblockle")
+
+    def played() -> list[str]:
+        choose, state, turns = thinking_players(game, 13), game.rules.new({"blocks_gold": 2, "blocks_teal": 2}), []
+        while game.rules.outcome(state) is None and len(turns) < DemoOptions().turns:
+            turn = choose(state)
+            turns.append(game.notation.format_turn(turn))
+            state = game.rules.apply(state, turn)
+        assert game.rules.outcome(state) is not None
+        return turns
+
+    assert played() == played()
+
+
+def test_a_demo_at_random_is_of_the_whole_game(tmp_path: Path) -> None:
+    code, output = play(DemoOptions(turns=1, random=True, fast=True, journal=tmp_path / "journal.sqlite"))
+    assert code == 0, output
+    start = next(line for line in output.splitlines() if line.startswith("[Start "))
+    assert start.count(":G.") == start.count(":T.") == 4
 
 
 def test_whoever_looks_on_may_ask_for_a_hint_and_no_more(tmp_path: Path) -> None:

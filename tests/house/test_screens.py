@@ -1,0 +1,43 @@
+"""The pictures of screens in the docs are what their command draws now."""
+
+from __future__ import annotations
+
+import html
+import re
+import runpy
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from engine.registry import games
+
+ROOT = Path(__file__).parents[2]
+PICTURES = ROOT / "docs" / "pictures"
+DRAWN = runpy.run_path(str(ROOT / "scripts" / "draw_screens.py"))
+MOST_GREY_LEVELS_APART = 4.0
+"""Mean over a picture: versions of OpenCV draw noise, letters and edges a little differently."""
+
+
+def words_of(svg: str) -> list[str]:
+    """What a drawn screen says, whatever way a version of rich writes its pieces."""
+    rows: dict[str, list[tuple[float, str]]] = {}
+    for x, y, text in re.findall(r'<text [^>]*?x="([\d.]+)" y="([\d.]+)"[^>]*>(.*?)</text>', svg):
+        rows.setdefault(y, []).append((float(x), html.unescape(text).replace("\xa0", " ")))
+    return ["".join(text for _, text in sorted(row)).replace(" ", "") for row in rows.values()]
+
+
+@pytest.mark.parametrize("name", games())
+def test_a_screen_in_the_docs_is_what_is_drawn_now(name: str) -> None:
+    kept = (PICTURES / f"screen-{name}.svg").read_text(encoding="utf-8")
+    assert words_of(kept) == words_of(DRAWN["svg_of"](name)), "run scripts/draw_screens.py"
+    assert len(words_of(kept)) > 15
+
+
+@pytest.mark.long
+def test_the_frame_of_the_demo_is_what_is_drawn_now(tmp_path: Path) -> None:
+    drawn, kept = cv2.imread(str(DRAWN["draw_demo"](tmp_path))), cv2.imread(str(PICTURES / "demo.png"))
+    assert drawn.shape == kept.shape, "run scripts/draw_screens.py --demo"
+    apart = np.abs(drawn.astype(float) - kept).mean()
+    assert apart <= MOST_GREY_LEVELS_APART, "run scripts/draw_screens.py --demo"
