@@ -247,7 +247,8 @@ class _Onlookers:
     def _drawn(self, frame: Frame) -> Image:
         states = self._service.belief
         believed = self._on.game.table.appearance(states[0]) if states else {}
-        return beside_camera(frame.image, believed, self._on.grid, self._stage.seen() or looking_signal())
+        signal = self._stage.seen() or looking_signal()
+        return beside_camera(frame.image, believed, self._on.grid, signal, goals=self._on.game.goals)
 
 
 def _typed(keys: Iterable[str] | None, screen: LiveScreen | None) -> AbstractContextManager[Iterable[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import cv2
 import numpy as np
@@ -16,6 +16,7 @@ from referee.rendering.board_text import COLOURS, GREY, written
 from vision.frame import Image
 
 _FONT = cv2.FONT_HERSHEY_SIMPLEX
+_GOAL = (40, 130, 190)
 _HEADING_PX = 30
 _WORDS_PX = 136
 _WORDS_SCALE = 0.46
@@ -28,9 +29,17 @@ def _square(place: str) -> str:
 
 
 def board_picture(
-    appearance: Mapping[str, str], grid: PlaceGrid, lights: Sequence[Light] = (), *, square_px: int
+    appearance: Mapping[str, str],
+    grid: PlaceGrid,
+    lights: Sequence[Light] = (),
+    *,
+    square_px: int,
+    goals: Collection[str] = (),
 ) -> Image:
-    """Draw the board as a picture of ``square_px`` a square, with a margin for the names of rows and columns."""
+    """Draw the board as a picture of ``square_px`` a square, with a margin for the names of rows and columns.
+
+    The squares of ``goals`` have a star.
+    """
     margin = square_px // 2
     height = square_px * len(grid.rows) + margin
     width = square_px * max(len(row) for row in grid.rows) + margin
@@ -42,6 +51,9 @@ def board_picture(
             shade = (196, 214, 226) if (row_number + column_number) % 2 else (176, 196, 210)
             cv2.rectangle(picture, (left, top), (left + square_px - 1, top + square_px - 1), shade, -1)
             piece = Look.parse(appearance.get(place, EMPTY))
+            if place in goals:
+                centre = (left + square_px // 2, top + square_px // 2)
+                _fill(picture, _symbol_corners("star") or [], centre, square_px * 0.32, _GOAL)
             if piece is not None:
                 _draw_piece(picture, piece, left, top, square_px)
             if place in lit:
@@ -53,13 +65,19 @@ def board_picture(
 
 
 def beside_camera(
-    camera: Image, appearance: Mapping[str, str], grid: PlaceGrid, signal: Signal, *, height_px: int = 540
+    camera: Image,
+    appearance: Mapping[str, str],
+    grid: PlaceGrid,
+    signal: Signal,
+    *,
+    goals: Collection[str] = (),
+    height_px: int = 540,
 ) -> Image:
     """Put what the camera saw beside what the referee thinks: board, lights, mood and words."""
     width = round(camera.shape[1] * height_px / camera.shape[0])
     left: Image = np.asarray(cv2.resize(camera, (width, height_px), interpolation=cv2.INTER_AREA), dtype=np.uint8)
     square = (height_px - _HEADING_PX - _WORDS_PX) * 2 // (2 * len(grid.rows) + 1)
-    board = board_picture(appearance, grid, signal.lights, square_px=square)
+    board = board_picture(appearance, grid, signal.lights, square_px=square, goals=goals)
     panel: Image = np.full((height_px, board.shape[1] + square // 2, 3), 32, dtype=np.uint8)
     panel[_HEADING_PX : _HEADING_PX + board.shape[0], : board.shape[1]] = board
     _heading(left, "what the camera sees")
@@ -127,8 +145,18 @@ def _draw_piece(picture: Image, piece: Look, left: int, top: int, square_px: int
     if corners is None:
         cv2.putText(picture, piece.mark[:2], (centre[0] - 8, centre[1] + 5), _FONT, 0.4, ink, 1, cv2.LINE_AA)
         return
+    _fill(picture, corners, centre, size, ink)
+
+
+def _fill(
+    picture: Image,
+    corners: Sequence[tuple[float, float]],
+    centre: tuple[int, int],
+    size: float,
+    colour: tuple[int, int, int],
+) -> None:
     points = np.array([(centre[0] + size * x, centre[1] - size * y) for x, y in corners])
-    cv2.fillPoly(picture, [np.round(points).astype(np.int32)], ink, cv2.LINE_AA)
+    cv2.fillPoly(picture, [np.round(points).astype(np.int32)], colour, cv2.LINE_AA)
 
 
 def _symbol_corners(symbol: str) -> list[tuple[float, float]] | None:

@@ -165,8 +165,7 @@ class Screen:
 
 
 class LiveScreen:
-    """Keeps the screen on a terminal up to date, in the terminal's other page; what was said and the last board are printed on
-    leaving.
+    """Keeps the screen on a terminal up to date, on a page of its own; what was said is printed on leaving.
 
     It takes snapshots by ``hear`` and lines by ``write``, from any thread. ``seen`` gives what the lights show where
     that is not what the snapshot says; ``bell`` rings the terminal's bell for sounds.

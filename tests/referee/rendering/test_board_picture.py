@@ -55,6 +55,14 @@ def test_words_are_broken_at_spaces_and_long_ones_anywhere() -> None:
     assert wrapped("", 4) == []
 
 
+def test_goals_have_a_star() -> None:
+    bare = board_picture({}, GRID, square_px=48)
+    starred = board_picture({}, GRID, square_px=48, goals={"d2"})
+    rows, columns = np.nonzero((starred != bare).any(axis=2))
+    assert (rows.min() // 48, rows.max() // 48) == (5, 5)
+    assert ((columns.min() - 24) // 48, (columns.max() - 24) // 48) == (3, 3)
+
+
 def test_what_is_written_on_sheets_is_drawn() -> None:
     grid = grid_of_table(default_layout("number-drop").with_sheets(2))
     looks = {"p1.a1": "digit 7", "p2.b2": "digit 4 circled", "p2.g14": "cross"}
