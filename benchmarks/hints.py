@@ -1,12 +1,14 @@
 """How good hints are, and how punctual: whole games against a random and a greedy player.
 
 Run: python benchmarks/hints.py [--games 100] [--seconds 0.2] [--jobs 2] [--game deblockle] [--quick]
+     python benchmarks/hints.py --endings [--games 200] [--seconds 0.06]
      python benchmarks/hints.py --strengths [--strength-games 20] [--plot docs/pictures/hint-strength.png]
 
 Games of two (Deblockle, Diaballik, Blockade): at least 98 % of the points against a player who draws every turn, and
 80 % against a greedy one; draws count half, seats alternate, and two games running share opening and dice. Number Drop
 alone and Blokus: the mean score ahead of the greedy player's in the same seat with the same dice. Greedy is, for every
-game alike, its own gentle hint: the turn that looks best by the game's evaluation just after it. Then how punctual
+game alike, its own gentle hint: the turn that looks best by the game's evaluation just after it. ``--endings``: hints
+alone, their time counted in looks at the clock, a thousand a second; each game has to end. Then how punctual
 hints are, idle and with a busy process on every core. Exit code 1 when a line is not met.
 """
 
@@ -58,6 +60,7 @@ _PLAIN_WIDTH = 150
 @click.option("--opponent", type=click.Choice(OPPONENTS), help="Only against this player.")
 @click.option("--quick", is_flag=True, help="Four games of each pairing and few positions: shows that it runs.")
 @click.option("--positions", default=40, show_default=True, type=click.IntRange(0), help="Hints timed for each game.")
+@click.option("--endings", is_flag=True, help="Only whether games of hints against themselves come to an end.")
 @click.option("--strengths", is_flag=True, help="Only how strength grows with time, from 0.05 to 1.6 s, as a plot.")
 @click.option("--strength-games", default=20, show_default=True, type=click.IntRange(2), help="Games at each time.")
 @click.option("--plot", default=PICTURE, show_default=True, type=click.Path(path_type=Path), help="Where to plot it.")
@@ -71,6 +74,7 @@ def main(
     opponent: Opponent | None,
     quick: bool,
     positions: int,
+    endings: bool,
     strengths: bool,
     strength_games: int,
     plot: Path,
@@ -91,9 +95,10 @@ def main(
         console.print(f"The plot is in {plot}.")
         return
     opponents = OPPONENTS if opponent is None else (opponent,)
-    scores = _play_all(_of_lines(chosen, opponents, seconds), games, seed, jobs, console, out)
+    pairings = _of_endings(chosen, seconds) if endings else _of_lines(chosen, opponents, seconds)
+    scores = _play_all(pairings, games, seed, jobs, console, out)
     print_scores(scores, console)
-    timings = _time_all(chosen, seconds, positions, seed) if positions else []
+    timings = _time_all(chosen, seconds, positions, seed) if positions and not endings else []
     if timings:
         print_timings(timings, console)
     met = all(score.met for score in scores) and all(timing.met for timing in timings)
@@ -110,6 +115,11 @@ def _of_lines(chosen: Sequence[str], opponents: Sequence[Opponent], seconds: flo
         if name in FOR_POINTS and "greedy" in opponents
     ]
     return pairings
+
+
+def _of_endings(chosen: Sequence[str], seconds: float) -> list[Pairing]:
+    """Give the pairings of hints against themselves."""
+    return [Pairing(name, "itself", seconds, FOR_POINTS.get(name, ())) for name in chosen]
 
 
 def _of_strength(chosen: Sequence[str]) -> list[Pairing]:

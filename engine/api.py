@@ -333,10 +333,13 @@ class Advice(Protocol[StateT_contra, TurnT]):
         *,
         clock: Clock,
         strength: Strength = Strength.STRONG,
+        earlier: Sequence[StateT_contra] = (),
         better: HintListener[TurnT] | None = None,
     ) -> Hint[TurnT]:
         """Find a good turn of ``state.to_move`` within ``deadline_s`` seconds by ``clock``.
 
+        ``earlier`` are the game's states before this one, the oldest first: where positions may come again, none is
+        brought up a third time while something nearly as good can be played.
         ``better`` hears of the first legal hint (within 20 ms) and of each better one. Raises IllegalTurnError when
         there is no turn to play: the game is over, or dice must be rolled first.
         """

@@ -9,17 +9,20 @@ from functools import cache
 from random import Random
 from typing import Any, Literal
 
-from engine.api import Game, Hint, OptionValue, Player, Strength
+from engine.api import Clock, Game, Hint, OptionValue, Player, Strength
 from engine.registry import load
+from engine.search.budget import CountingClock
 from referee.cli.play.players import RandomPlayer, draw_roll, program_rng
 
-Opponent = Literal["random", "greedy", "hint"]
+Opponent = Literal["random", "greedy", "hint", "itself"]
 OPENING_TURNS = 2
 """Turns drawn at random before a game of two without dice, so that no two games are the same."""
 MOST_TURNS = 400
 """A game that goes on longer counts as a draw."""
 MOST_TURNS_OF_HINTS = 150
 """The same where a hint plays a hint: both would go on at length."""
+COUNTED_S = 0.001
+"""What each look at a clock takes that only counts them: the same game then comes out on every machine."""
 QUICK_S = 0.02
 """What a hint gets where only a likely position is wanted."""
 _RANDOM = RandomPlayer()
@@ -29,8 +32,9 @@ _RANDOM = RandomPlayer()
 class Pairing:
     """Who plays whom, at how much time a turn.
 
-    ``opponent`` is ``random``, ``greedy`` (the same game's gentle hint, which looks at the turn alone) or ``hint``
-    (the strong hint at ``opponent_seconds``). ``points``: the mean score counts, not who wins.
+    ``opponent`` is ``random``, ``greedy`` (the same game's gentle hint, which looks at the turn alone), ``hint``
+    (the strong hint at ``opponent_seconds``) or ``itself`` (the same hint, both by a clock that counts its looks).
+    ``points``: the mean score counts, not who wins.
     """
 
     game: str
@@ -83,9 +87,10 @@ class TimedHint:
     strength: Strength
     seconds: float
     timing: Timing = field(default_factory=Timing)
+    clock: Clock = time.monotonic
 
-    def choose(self, game: Game[Any, Any], state: Any, rng: Random) -> Any:
-        """Choose a turn of whoever is to move."""
+    def choose(self, game: Game[Any, Any], state: Any, rng: Random, earlier: Sequence[Any] = ()) -> Any:
+        """Choose a turn of whoever is to move; ``earlier`` are the states before."""
         heard: list[float] = []
 
         def hear(hint: Hint[Any]) -> None:
@@ -94,7 +99,9 @@ class TimedHint:
                 heard.append(time.monotonic())
 
         began_s = time.monotonic()
-        hint = game.advice.hint(state, self.seconds, rng, clock=time.monotonic, strength=self.strength, better=hear)
+        hint = game.advice.hint(
+            state, self.seconds, rng, clock=self.clock, strength=self.strength, earlier=earlier, better=hear
+        )
         ended_s = time.monotonic()
         self.timing.add(Timing(1, (heard or [ended_s])[0] - began_s, ended_s - began_s - self.seconds))
         return hint.turn
@@ -118,11 +125,13 @@ def play(plan: HintGamePlan) -> Played:
     """Play one game; of a pairing for points two, the second with the opponent in the hint's seat and the same dice."""
     pairing = plan.pairing
     game = warmed_up(pairing.game)
-    hint = TimedHint(Strength.STRONG, pairing.seconds)
+    clock = CountingClock(COUNTED_S) if pairing.opponent == "itself" else time.monotonic
+    hint = TimedHint(Strength.STRONG, pairing.seconds, clock=clock)
     players = _players(game, dict(pairing.options))
     seat = players[plan.number % len(players)]
-    pair = plan.seed * 1_000_003 + plan.number // (1 if pairing.points else 2)
-    state, turns = _play_out(game, plan, {seat: hint}, pair)
+    pair = plan.seed * 1_000_003 + plan.number // (1 if pairing.points or pairing.opponent == "itself" else 2)
+    hints = dict.fromkeys(players, hint) if pairing.opponent == "itself" else {seat: hint}
+    state, turns = _play_out(game, plan, hints, pair)
     if pairing.points and game.scores is not None:
         without, _ = _play_out(game, plan, {}, pair)
         result = float(game.scores(state)[seat] - game.scores(without)[seat])
@@ -136,12 +145,14 @@ def _play_out(game: Game[Any, Any], plan: HintGamePlan, hints: dict[Player, Time
     pairing = plan.pairing
     others = {
         "random": None,
+        "itself": None,
         "greedy": TimedHint(Strength.GENTLE, pairing.seconds),
         "hint": TimedHint(Strength.STRONG, pairing.opponent_seconds),
     }[pairing.opponent]
     state: Any = game.rules.new(dict(pairing.options))
     rolls = turns = 0
-    most_turns = MOST_TURNS_OF_HINTS if pairing.opponent == "hint" else MOST_TURNS
+    most_turns = MOST_TURNS_OF_HINTS if pairing.opponent in {"hint", "itself"} else MOST_TURNS
+    earlier: list[Any] = []
     while game.rules.outcome(state) is None and turns < most_turns:
         if game.dice is not None and game.dice.awaits_roll(state):
             state = game.dice.rolled(state, draw_roll(game, state, pair, rolls))
@@ -154,7 +165,8 @@ def _play_out(game: Game[Any, Any], plan: HintGamePlan, hints: dict[Player, Time
         if chooser is None or opening:
             turn = _RANDOM.choose(game, state, player, rng).turn
         else:
-            turn = chooser.choose(game, state, rng)
+            turn = chooser.choose(game, state, rng, earlier)
+        earlier.append(state)
         state = game.rules.apply(state, turn)
         turns += 1
     return state, turns

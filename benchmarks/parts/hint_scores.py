@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.parts.hint_games import Pairing, Played, Timing
+from benchmarks.parts.hint_games import MOST_TURNS_OF_HINTS, Pairing, Played, Timing
 
 SHARE_LINES = {"random": 0.98, "greedy": 0.80}
 FIRST_LINE_S = 0.020
@@ -62,6 +62,8 @@ class PairingScore:
     @property
     def met(self) -> bool:
         """Whether the line is met: points ahead with the interval clear of zero, or the share itself."""
+        if self.pairing.opponent == "itself":
+            return self.cut_off == 0
         if self.line is None:
             return True
         return self.interval[0] > self.line if self.pairing.points else self.value >= self.line
@@ -87,7 +89,7 @@ def score_of(pairing: Pairing, played: Sequence[Played]) -> PairingScore:
         cut_off=sum(game.cut_off for game in played),
         turns=sum(game.turns for game in played) / len(played),
         timing=timing,
-        line=None if pairing.opponent == "hint" else line,
+        line=None if pairing.opponent in {"hint", "itself"} else line,
     )
 
 
@@ -120,7 +122,7 @@ def print_scores(scores: Sequence[PairingScore], console: Console) -> None:
             _interval(score),
             _line(score),
             f"{score.turns:.0f}",
-            "" if score.line is None else "met" if score.met else "NOT MET",
+            "" if score.line is None and pairing.opponent != "itself" else "met" if score.met else "NOT MET",
         )
     console.print(table)
 
@@ -137,6 +139,8 @@ def _interval(score: PairingScore) -> str:
 
 
 def _line(score: PairingScore) -> str:
+    if score.pairing.opponent == "itself":
+        return f"all end within {MOST_TURNS_OF_HINTS} turns"
     if score.line is None:
         return ""
     return "interval above 0" if score.pairing.points else f"{100 * score.line:.0f} %"

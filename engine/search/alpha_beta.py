@@ -9,8 +9,9 @@ A game plugs in with the `Rules` of engine/search/two_player.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from random import Random
+from types import MappingProxyType
 from typing import Any, Generic
 
 from engine.search.budget import Deadline, DeadlineExceededError, PeriodicTimeCheck
@@ -36,6 +37,7 @@ MOST_PLIES = 100
 
 _INFINITY = WIN + 1
 _MOST_QUIET_PLIES = 16
+_NO_HANDICAPS: Mapping[Any, int] = MappingProxyType({})
 
 
 def best_move(
@@ -50,6 +52,7 @@ def best_move(
     use_history: bool = True,
     nodes_per_check: int = 8,
     table: Table[MoveT] | None = None,
+    handicaps: Mapping[MoveT, int] = _NO_HANDICAPS,
     better: Callable[[Found[MoveT]], None] | None = None,
 ) -> Found[MoveT]:
     """Find a good move, deeper and deeper until the deadline, the end of every line or ``most_depth`` plies.
@@ -59,7 +62,8 @@ def best_move(
     among moves that look the same one ply on. ``window`` is the half width of aspiration windows, in points; none by
     default. A win in one is always found once all moves were tried, and of several the first. With the same ``rng``
     and a `budget.CountingClock` the answer is the same. ``table`` may be kept from one turn to the next, while the
-    rules and the meaning of scores stay the same.
+    rules and the meaning of scores stay the same. ``handicaps`` are points taken off what first moves score, unless it
+    is a win or loss worked out; so is the score of what is found.
 
     Raises ValueError when the game has ended, when there is no move, and for a depth or ``nodes_per_check`` below 1.
     """
@@ -69,6 +73,7 @@ def best_move(
         raise ValueError("there is no move to find: the game has ended")
     # An empty table is false, and may still be the caller's.
     search = _Search(rules, deadline, Table() if table is None else table, nodes_per_check, use_history, better)
+    search.handicaps = handicaps
     return search.run(position, rng, first, min(most_depth, MOST_PLIES), window)
 
 
@@ -99,6 +104,7 @@ class _Search(Generic[PositionT, MoveT]):
         self._history: dict[MoveT, int] = {}
         self._lost: set[MoveT] = set()
         self._ranked: dict[MoveT, Found[MoveT]] = {}
+        self.handicaps: Mapping[MoveT, int] = _NO_HANDICAPS
 
     def run(
         self, position: PositionT, rng: Random, first: MoveT | None, most_depth: int, window: int | None
@@ -158,7 +164,7 @@ class _Search(Generic[PositionT, MoveT]):
         best = None
         try:
             for move in moves:
-                score = self._after(self._rules.play(position, move), mover, 0, -_INFINITY, _INFINITY, 1)
+                score = self._first(position, move, mover, 0, -_INFINITY, _INFINITY)
                 each = Found(move, score, 1, abs(score) > MOST_GUESS, self._nodes, (move,))
                 if best is None or score > best.score:
                     best = each
@@ -203,10 +209,9 @@ class _Search(Generic[PositionT, MoveT]):
         tried = 0
         try:
             for move in order:
-                after = self._rules.play(position, move)
-                score = self._after(after, mover, depth - 1, lower, lower + 1 if best else beta, 1)
+                score = self._first(position, move, mover, depth - 1, lower, lower + 1 if best else beta)
                 if best is not None and lower < score < beta:
-                    score = self._after(after, mover, depth - 1, lower, beta, 1)
+                    score = self._first(position, move, mover, depth - 1, lower, beta)
                 tried += 1
                 if score < -MOST_GUESS:
                     self._lost.add(move)
@@ -239,6 +244,12 @@ class _Search(Generic[PositionT, MoveT]):
                 if move not in self._lost:
                     return self._ranked[move]
         return best
+
+    def _first(self, position: PositionT, move: MoveT, mover: Hashable, depth: int, alpha: int, beta: int) -> int:
+        """Score a first move, its handicap taken off."""
+        handicap = self.handicaps.get(move, 0)
+        low, high = _lifted(alpha, handicap), _lifted(beta, handicap)
+        return _lifted(self._after(self._rules.play(position, move), mover, depth, low, high, 1), -handicap)
 
     def _after(self, after: PositionT, mover: Hashable, depth: int, alpha: int, beta: int, ply: int) -> int:
         """Score a position as the one who moved into it sees it."""
@@ -373,6 +384,11 @@ class _CutShortError(Exception):
     def __init__(self, answer: Found[Any]) -> None:
         super().__init__()
         self.answer: Found[Any] = answer
+
+
+def _lifted(score: int, points: int) -> int:
+    """Add points to a guess; wins and losses stay what they are."""
+    return score + points if -MOST_GUESS <= score <= MOST_GUESS else score
 
 
 def _from_here(score: int, ply: int) -> int:

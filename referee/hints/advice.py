@@ -34,13 +34,17 @@ class HintSettings:
 
 @dataclass(frozen=True)
 class Question:
-    """A hint that is asked for: in which game and state (strict text), how strong, within how many seconds."""
+    """A hint that is asked for: in which game and state (strict text), how strong, within how many seconds.
+
+    ``earlier`` are the texts of the states before, the oldest first, as far as they are known.
+    """
 
     number: int
     game: str
     state: str
     strength: str
     seconds: float
+    earlier: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,12 @@ def answer_question(question: Question, clock: Clock) -> Answer:
         game = load(question.game)
         state = game.notation.parse_state(question.state)
         hint = game.advice.hint(
-            state, question.seconds, _random(question.state), clock=clock, strength=Strength(question.strength)
+            state,
+            question.seconds,
+            _random(question.state),
+            clock=clock,
+            strength=Strength(question.strength),
+            earlier=[game.notation.parse_state(text) for text in question.earlier],
         )
     except EngineError as error:
         return Answer(question.number, refused=str(error))

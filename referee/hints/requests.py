@@ -21,6 +21,7 @@ from referee.hints.advice import (
     hint_text,
 )
 from referee.journal.events import STATE_CHANGING, Event, EventKind
+from referee.journal.fold import fold
 
 _MEANWHILE = "No hint: the table went on meanwhile; ask again."
 
@@ -81,6 +82,13 @@ def given_before(events: Sequence[tuple[int, Event]]) -> Event | None:
         if event.kind == EventKind.HINT_GIVEN:
             return event
     return None
+
+
+def states_before(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> tuple[str, ...]:
+    """Give the texts of the states before the one that the events end with, the oldest first."""
+    folded = fold(game, events)
+    states = [folded.start, *(step.states for step in folded.steps)]
+    return tuple(game.notation.format_state(each[0]) for each in states[:-1] if each)
 
 
 def next_stage(strength: str, before: Event | None) -> Stage:
@@ -145,7 +153,9 @@ class HintRequests:
             self._pending = _Pending(self._number, self._position(state), by)
             if self._source is not None:
                 text = self._game.notation.format_state(state)
-                self._source.ask(Question(self._number, self._game.name, text, strength, self._settings.seconds))
+                earlier = states_before(self._game, events)
+                question = Question(self._number, self._game.name, text, strength, self._settings.seconds, earlier)
+                self._source.ask(question)
         self._pending.waiting.append(respond)
         return HintMessage(f"Thinking about a hint for {state.to_move}.")
 

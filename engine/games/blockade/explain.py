@@ -160,7 +160,7 @@ class _Change:
         squares = [
             square
             for square, stack in enumerate(self.stacks)
-            if square != end and stack[-1] == piece and len(stack) > 2 and stack[-2] == piece
+            if square != end and self._looks_as_before(square) and stack[-2:] == (piece, piece)
         ]
         return min(squares, key=lambda square: self.way[square][end], default=None)
 
@@ -171,10 +171,14 @@ class _Change:
             for square, stack in enumerate(self.stacks)
             if square != start
             and stack[-1] == piece
+            and self._looks_as_before(square)
             and resting_fault(piece, stack) is None
             and self.way[start][square] <= self._points_of(piece)
         ]
         return min(squares, key=lambda square: self.way[start][square], default=None)
+
+    def _looks_as_before(self, square: int) -> bool:
+        return self.new[PLACES[square]] == name_of(self.stacks[square][-1])
 
     def _played(self, moves: list[tuple[int, Path]]) -> Played:
         """The moves played in the order that breaks the fewest rules, of those that lift the pieces that went."""

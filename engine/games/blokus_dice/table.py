@@ -124,7 +124,8 @@ def _on_sheet(before: BlokusState, seat: int, changed: dict[int | None, int]) ->
         found.append(_wiped(before, seat, wiped))
     filled = before.sheets[seat].filled
     if over := filled & every & ~changed.get(None, 0):
-        found.append(drawn_over(before, seat, over))
+        in_hand = drawn.get(hand, 0)
+        found.append(drawn_over(before, seat, over, in_hand & ~filled if in_hand & filled else 0))
     for colour in sorted(set(drawn) - {hand}):
         if rest := drawn[colour] & ~filled:
             found.append(wrong_colour(PLAYERS[seat], COLOURS[colour], COLOURS[hand], places_on(before, seat, rest)))

@@ -70,12 +70,13 @@ def square_taken(places: tuple[Place, ...]) -> Breach:
     return Breach("square-taken", told, "Draw on empty squares only.", places)
 
 
-def drawn_over(state: BlokusState, seat: int, squares: int) -> Breach:
-    """The breach of a player who has drawn over squares that were filled."""
-    places = places_on(state, seat, squares)
+def drawn_over(state: BlokusState, seat: int, squares: int, beside: int) -> Breach:
+    """The breach of a player who has drawn over squares that were filled, and on others ``beside`` them."""
+    places, rest = places_on(state, seat, squares), places_on(state, seat, beside)
     told = f"{_named(places)} {'was' if len(places) == 1 else 'were'} filled already, and {_is(places)} drawn over."
-    remedy = f"{as_it_was(state, seat, squares)} Draw on empty squares only."
-    return Breach("square-taken", told, remedy, places)
+    wipe = f" Wipe {_named(rest)} clean." if rest else ""
+    remedy = f"{as_it_was(state, seat, squares)}{wipe} Draw on empty squares only."
+    return Breach("square-taken", told, remedy, (*places, *rest))
 
 
 def as_it_was(state: BlokusState, seat: int, squares: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.games.deblockle.board import PLAYERS, columns_and_rows_apart
 from engine.games.deblockle.state import DeblockleState
@@ -80,6 +80,9 @@ def changes_between(
         moved += moves
         gone |= left
         came |= arrived
+    # Where a block moved on, the one that came after it landed on nobody.
+    vacated = {change.start for change in moved}
+    moved = [replace(change, landed_on=None) if change.end in vacated else change for change in moved]
     landed_on = {change.end for change in moved if change.landed_on}
     recoloured = [Recoloured(square, gone[square], came[square]) for square in sorted(gone.keys() & came.keys())]
     removed = [

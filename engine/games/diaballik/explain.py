@@ -256,7 +256,7 @@ def _breaches(before: DiaballikState, shown: Mapping[str, Shown]) -> list[Breach
     found = [*_recoloured(before, shown, moved), *_own(before, shown[mover], moved[mover])]
     for player in (mover, other(mover)):
         found += _lost_and_found(before, player, moved)
-        found += _balls(before, player, shown[player])
+        found += _balls(before, player, shown[player], moved[player])
     return found + _opponent(before, shown, moved)
 
 
@@ -310,6 +310,12 @@ def _recoloured(before: DiaballikState, shown: Mapping[str, Shown], moved: Mappi
                 sentence = f"The {player} piece from {start} went to {place}, where a {foe} piece stood."
                 remedy = f"Put the {player} piece back on {start} and the {foe} one on {place}."
                 found.append(Breach("square-taken", sentence, remedy, (start, place)))
+            elif player == before.to_move:
+                start = PLACES[came_from]
+                sentence = f"The {player} piece from {start} went to {place}, where the {foe} piece belongs."
+                found.append(
+                    Breach("square-taken", sentence, f"Put the {player} piece back on {start}.", (start, place))
+                )
     return found
 
 
@@ -328,12 +334,19 @@ def _lost_and_found(before: DiaballikState, player: str, moved: Mapping[str, Mov
     return found
 
 
-def _balls(before: DiaballikState, player: str, shown: Shown) -> list[Breach]:
+def _balls(before: DiaballikState, player: str, shown: Shown, moved: Moved) -> list[Breach]:
     was = PLACES[before.side(player).ball]
-    if not shown.balls:
-        sentence = f"{player.capitalize()}'s ball is on none of {player}'s pieces; it was on {was}."
+    lying = shown.balls & ~set_of(*moved.came)
+    if not lying:
+        went = next((PLACES[end] for start, end in moved.pairs if PLACES[start] == was), None)
+        where = "a piece that wasn't on the board" if shown.balls else f"none of {player}'s pieces"
+        sentence = f"{player.capitalize()}'s ball is on {where}; it was on {was}."
         remedy = f"Put {player}'s ball back on the piece that had it, the one from {was}."
-        return [Breach("ball-missing", sentence, remedy, (was,))]
+        if went is not None:
+            remedy = (
+                f"Put the piece on {went} back on {was}, with {player}'s ball; it may move once the ball is passed."
+            )
+        return [Breach("ball-missing", sentence, remedy, (was,) if went is None else (was, went))]
     if shown.balls.bit_count() > 1:
         places = GRID.names_of(shown.balls)
         surplus = [place for place in places if place != was]

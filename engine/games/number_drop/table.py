@@ -40,7 +40,7 @@ from engine.games.number_drop.state import (
 )
 from engine.games.number_drop.turns import turn_of_marks
 from engine.games.number_drop.violations import breaches_of
-from engine.support.grid import members
+from engine.support.grid import members, set_of
 
 appearance = appearance_of
 
@@ -192,11 +192,13 @@ def explain(before: NumberDropState, after: Appearance) -> tuple[Breach, ...]:
 
 
 def _of_sheet(before: NumberDropState, player: int, seen: dict[int, tuple[str, bool]]) -> tuple[Breach, ...]:
-    spoilt = _spoilt(before, player, seen)
     sheet = before.sheets[player]
     fresh = {square: mark for square, (mark, _) in seen.items() if sheet.cells[square] == EMPTY_CELL}
     loop = sum(1 << square for square, (mark, circled) in seen.items() if circled and not sheet.circled >> square & 1)
-    found = list(spoilt)
+    changed = [square for square in sorted(seen) if sheet.cells[square] not in (EMPTY_CELL, seen[square][0])]
+    # Round digits that are no longer what they were no loop can be judged.
+    is_on_changed = any(loop >> square & 1 for square in changed)
+    found = _spoilt(before, player, seen, changed, loop if is_on_changed else 0)
     state = before
     if fresh:
         turn = turn_of_marks(before, PLAYERS[player], {GRID.names[square]: mark for square, mark in fresh.items()})
@@ -206,16 +208,17 @@ def _of_sheet(before: NumberDropState, player: int, seen: dict[int, tuple[str, b
             bit = 1 << player
             sheets = (*before.sheets[:player], sheet.written(fresh), *before.sheets[player + 1 :])
             state = replace(before, sheets=sheets, playing=before.playing & ~bit, combining=before.combining | bit)
-    if loop and not spoilt:
+    if loop and not is_on_changed:
         found += _of_loop(state, player, loop)
     return tuple(found)
 
 
-def _spoilt(before: NumberDropState, player: int, seen: dict[int, tuple[str, bool]]) -> tuple[Breach, ...]:
-    """The breaches of rubbing out or changing what stood there."""
+def _spoilt(
+    before: NumberDropState, player: int, seen: dict[int, tuple[str, bool]], changed: list[int], on_changed: int
+) -> list[Breach]:
+    """The breaches of rubbing out or changing what stood there; ``on_changed`` is a loop drawn round some of it."""
     sheet = before.sheets[player]
     who = PLAYERS[player]
-    changed = [square for square in sorted(seen) if sheet.cells[square] not in (EMPTY_CELL, seen[square][0])]
     plain = [square for square in sorted(seen) if not seen[square][1] and square not in changed]
     found = []
     if changed:
@@ -225,8 +228,9 @@ def _spoilt(before: NumberDropState, player: int, seen: dict[int, tuple[str, boo
             Breach(
                 "written-stays",
                 f"What {who} had on {names} was rubbed out or written over.",
-                f"Write it again on {who}'s sheet: {stood}.",
-                tuple(f"{who}.{GRID.names[square]}" for square in changed),
+                f"Write it again on {who}'s sheet: {stood}."
+                + (f" Rub out the loop round {listed(GRID.names_of(on_changed))}." if on_changed else ""),
+                tuple(f"{who}.{GRID.names[square]}" for square in members(on_changed | set_of(*changed))),
             )
         )
     for loop in sheet.loops:
@@ -238,7 +242,7 @@ def _spoilt(before: NumberDropState, player: int, seen: dict[int, tuple[str, boo
                 told = f"{who}'s loop round {whole} is gone."
             remedy = f"Draw it round {whole} again."
             found.append(Breach("loop-stays", told, remedy, tuple(f"{who}.{name}" for name in opened_names)))
-    return tuple(found)
+    return found
 
 
 def _of_loop(state: NumberDropState, player: int, loop: int) -> tuple[Breach, ...]:

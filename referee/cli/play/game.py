@@ -43,6 +43,11 @@ class GameSoFar:
         return self.steps[-1].after if self.steps else self.start
 
     @property
+    def earlier(self) -> tuple[Any, ...]:
+        """The states before that one, the oldest first."""
+        return (self.start, *(step.after for step in self.steps))[:-1]
+
+    @property
     def turns(self) -> int:
         """How many turns were played."""
         return sum(not isinstance(step.what, Roll | Announcement | None) for step in self.steps)

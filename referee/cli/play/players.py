@@ -28,14 +28,23 @@ class Choice:
 class Program(Protocol):
     """Plays for one player."""
 
-    def choose(self, game: Game[Any, Any], state: Any, player: Player, rng: Random) -> Choice:
-        """Choose one of the player's legal turns."""
+    def choose(
+        self, game: Game[Any, Any], state: Any, player: Player, rng: Random, earlier: Sequence[Any] = ()
+    ) -> Choice:
+        """Choose one of the player's legal turns; ``earlier`` are the states before, the oldest first."""
 
 
 class RandomPlayer:
     """Plays any legal turn, all equally likely."""
 
-    def choose(self, game: Game[Any, Any], state: Any, player: Player, rng: Random) -> Choice:
+    def choose(
+        self,
+        game: Game[Any, Any],
+        state: Any,
+        player: Player,
+        rng: Random,
+        earlier: Sequence[Any] = (),  # noqa: ARG002 - what was before is all the same
+    ) -> Choice:
         """Choose one of the player's legal turns."""
         turns = turns_of(game, state, player)
         return Choice(turns[rng.randrange(len(turns))])
@@ -49,9 +58,18 @@ class HintPlayer:
     seconds: float
     clock: Clock
 
-    def choose(self, game: Game[Any, Any], state: Any, player: Player, rng: Random) -> Choice:  # noqa: ARG002 - a hint is always for who is to move
+    def choose(
+        self,
+        game: Game[Any, Any],
+        state: Any,
+        player: Player,  # noqa: ARG002 - a hint is always for who is to move
+        rng: Random,
+        earlier: Sequence[Any] = (),
+    ) -> Choice:
         """Choose one of the player's legal turns."""
-        hint: Hint[Any] = game.advice.hint(state, self.seconds, rng, clock=self.clock, strength=self.strength)
+        hint: Hint[Any] = game.advice.hint(
+            state, self.seconds, rng, clock=self.clock, strength=self.strength, earlier=earlier
+        )
         return Choice(hint.turn, hint.reason)
 
 

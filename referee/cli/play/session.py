@@ -153,7 +153,7 @@ class PlaySession:
     def _let_play(self, player: Player, program: Program) -> None:
         rng = program_rng(self._settings.seed, player, len(self.so_far.steps))
         with self._waiting(f"{player} thinks"):
-            choice = program.choose(self._game, self._state, player, rng)
+            choice = program.choose(self._game, self._state, player, rng, self.so_far.earlier)
         self.so_far = self.so_far.played(choice.turn, by_person=False)
         because = f" That {choice.reason.rstrip('.')}." if choice.reason else ""
         notation = self._game.notation
@@ -266,7 +266,12 @@ class PlaySession:
             rng = program_rng(self._settings.seed, "hint", at)
             with self._waiting("looking for a hint"):
                 hint = self._game.advice.hint(
-                    self._state, self._settings.seconds, rng, clock=self._clock, strength=self._settings.strength
+                    self._state,
+                    self._settings.seconds,
+                    rng,
+                    clock=self._clock,
+                    strength=self._settings.strength,
+                    earlier=self.so_far.earlier,
                 )
             self._hint, is_first = (at, hint), True
         stage: Stage = "piece" if is_first and self._settings.strength is Strength.GENTLE else "whole"

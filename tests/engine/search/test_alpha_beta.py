@@ -248,3 +248,18 @@ def test_the_table_forgets_the_oldest_generation() -> None:
     assert table.get(4) == (1, EXACT, 4, None)
     assert table.get(3) == (1, EXACT, 3, None), "the generation before is still known"
     assert table.get(0) is None
+
+
+@given(seed=st.integers(0, 10**9), depth=st.integers(1, 5), window=st.sampled_from((None, 5)))
+def test_a_handicap_is_taken_off_what_a_first_move_scores(seed: int, depth: int, window: int | None) -> None:
+    rules = RandomGame(seed, 6, 4)
+    moves = rules.moves(START, lambda: None)
+    handicaps = {move: Random(f"{seed} {move}").choice((0, 3, 50)) for move in moves}
+    found = best_move(rules, START, no_hurry(), Random(0), most_depth=depth, window=window, handicaps=handicaps)
+
+    def told(move: int) -> int:
+        score = plain_score_of(rules, START, move, found.depth)
+        return score if abs(score) > MOST_GUESS else score - handicaps[move]
+
+    if found.depth == depth:
+        assert found.score == told(found.move) == max(map(told, moves))

@@ -9,7 +9,7 @@ hint then plays the best turns on with the same sampled dice (``lookahead``) and
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -66,6 +66,7 @@ def hint(
     *,
     clock: Clock,
     strength: Strength = Strength.STRONG,
+    earlier: Sequence[BlockadeState] = (),  # noqa: ARG001 - dice and towers carry this game on
     better: HintListener[BlockadeTurn] | None = None,
 ) -> Hint[BlockadeTurn]:
     """A turn of the player to move, and why; raises IllegalTurnError when the game is over or a roll is awaited."""

@@ -62,6 +62,7 @@ def hint(
     *,
     clock: Clock,
     strength: Strength = Strength.STRONG,
+    earlier: Sequence[BlokusState] = (),  # noqa: ARG001 - no position of this game comes twice
     better: HintListener[BlokusTurn] | None = None,
 ) -> Hint[BlokusTurn]:
     """Find a good turn of the player to move by the deadline; raises IllegalTurnError when there is none to play.

@@ -8,7 +8,7 @@ than one with a single way, which another block may close. One block more on the
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from engine.games.deblockle.board import PLAYERS, SQUARES
 from engine.games.deblockle.fast_rules import (
@@ -42,13 +42,18 @@ class SearchRules(Rules[Position, Move]):
         self.to_go: tuple[tuple[int, ...], ...] = ()
         """``to_go[player][code]``: how many turns a block needs on an empty board; 0 when it has left."""
         self._points: tuple[tuple[int, ...], ...] = ()
+        self._ways_on: tuple[list[tuple[int, ...]], ...] = tuple([] for _ in PLAYERS)
 
     def prepare(self, check_time: TimeCheck) -> None:
-        """Work out the tables unless they are there; calls ``check_time`` now and then, which may raise."""
+        """Work out the tables unless they are there; calls ``check_time`` now and then, which may raise.
+
+        The next call goes on from there, so that hints of little time have them after a few.
+        """
         if not self.to_go:
-            ways = [_ways_on(self.core, player, check_time) for player in range(len(PLAYERS))]
-            to_go = tuple(_turns_to_go(following) for following in ways)
-            self._points = tuple(_points(following, turns) for following, turns in zip(ways, to_go, strict=True))
+            for player, ways in enumerate(self._ways_on):
+                _follow(self.core, player, ways, check_time)
+            to_go = tuple(_turns_to_go(ways) for ways in self._ways_on)
+            self._points = tuple(_points(ways, turns) for ways, turns in zip(self._ways_on, to_go, strict=True))
             self.to_go = to_go
 
     def key(self, position: Position) -> Position:
@@ -107,18 +112,17 @@ def _search_rules(core: FastRules) -> SearchRules:
     return SearchRules(core)
 
 
-_Following = tuple[tuple[int, ...], ...]
+_Following = Sequence[tuple[int, ...]]
 """The codes that a block may have after a turn on an empty board, by the code before."""
 
 
-def _ways_on(core: FastRules, player: int, check_time: Callable[[], None]) -> _Following:
-    following = []
-    for code in range(SQUARES * ORIENTATIONS):
-        if code % ORIENTATIONS == 0:
-            check_time()
+def _follow(core: FastRules, player: int, following: list[tuple[int, ...]], check_time: TimeCheck) -> None:
+    """Add the codes that follow each code which has none yet."""
+    for code in range(len(following), SQUARES * ORIENTATIONS):
         alone: Position = (player, (), (code,)) if player else (player, (code,), ())
         following.append(tuple(codes_of(move)[1] for move in core.moves(alone)))
-    return tuple(following)
+        if code % ORIENTATIONS == 0:
+            check_time()
 
 
 def _turns_to_go(following: _Following) -> tuple[int, ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from random import Random
 
 from engine.api import Certainty, Clock, Hint, HintListener, Strength
@@ -11,11 +12,21 @@ from engine.errors import IllegalTurnError
 from engine.games.deblockle.advice.evaluation import TURN, SearchRules, search_rules_of
 from engine.games.deblockle.advice.playouts import play_random_games
 from engine.games.deblockle.board import PLACES, PLAYERS, other
-from engine.games.deblockle.fast_rules import ORIENTATIONS, Move, Position, codes_of, known_position, turn_of, world_of
+from engine.games.deblockle.fast_rules import (
+    ORIENTATIONS,
+    Move,
+    Position,
+    codes_of,
+    known_position,
+    position_of,
+    turn_of,
+    world_of,
+)
 from engine.games.deblockle.state import DeblockleState, DeblockleTurn
 from engine.games.deblockle.turns import certainty_of, legal_turns
-from engine.search.alpha_beta import MOST_PLIES, Found, best_move
+from engine.search.alpha_beta import MOST_GUESS, MOST_PLIES, Found, best_move
 from engine.search.budget import Deadline, DeadlineExceededError
+from engine.search.patience import Patience
 
 playouts = play_random_games
 
@@ -27,6 +38,9 @@ _TURNS_FOR_LIKELY = 2.5
 """Who is so many turns ahead in the race is taken to win 73 times in a hundred."""
 _WORLDS = 12
 _HALF_SURE_DEPTH = 5
+_PATIENCE = Patience(second_time=20, third_time=200, idle_turns=20, per_turn=10, most=2000)
+_LONG_GAME = 3
+"""Each so many turns of the whole game count as one idle turn more."""
 _WINS = "wins: the last block leaves the board"
 
 
@@ -37,6 +51,7 @@ def hint(
     *,
     clock: Clock,
     strength: Strength = Strength.STRONG,
+    earlier: Sequence[DeblockleState] = (),
     better: HintListener[DeblockleTurn] | None = None,
 ) -> Hint[DeblockleTurn]:
     """A turn of the player to move, and why; raises IllegalTurnError when the game is over.
@@ -53,7 +68,7 @@ def hint(
     if best.sure == 1 or len(turns) == 1:
         return best
     position = known_position(state)
-    thinker = _HintSearch(state, deadline, rng, _DEPTH[strength])
+    thinker = _HintSearch(state, deadline, rng, _DEPTH[strength], earlier)
     try:
         thinker.ahead.prepare(deadline.check)
         found = thinker.over_worlds(tell) if position is None else thinker.known(position, tell)
@@ -83,13 +98,28 @@ def _ignore_hint(hint: Hint[DeblockleTurn]) -> None:
 class _HintSearch:
     """One hint being looked for."""
 
-    def __init__(self, state: DeblockleState, deadline: Deadline, rng: Random, most_depth: int) -> None:
+    def __init__(
+        self,
+        state: DeblockleState,
+        deadline: Deadline,
+        rng: Random,
+        most_depth: int,
+        earlier: Sequence[DeblockleState],
+    ) -> None:
         self.ahead: SearchRules = search_rules_of(state.options)
         self._state = state
         self._player = str(state.to_move)
         self._deadline = deadline
         self._rng = rng
         self._most_depth = most_depth
+        # A block that has left never comes back: positions with more blocks than now can't come again.
+        since = [each for each in earlier if len(each.blocks) == len(state.blocks)]
+        self._idle = len(since) + len(earlier) // _LONG_GAME
+        self._are_known = known_position(state) is not None
+        came_up = [self._as_seen(_some_world_of(each)) for each in (*since, state)]
+        self._seen = Counter(came_up)
+        me = PLAYERS.index(self._player)
+        self._stood = Counter(each[1 + me] for each in came_up if each[0] == me)
 
     def known(self, position: Position, tell: HintListener[DeblockleTurn]) -> Hint[DeblockleTurn]:
         """The best turn where every face is known."""
@@ -98,8 +128,7 @@ class _HintSearch:
             if found.depth:
                 tell(self._hint(position, found))
 
-        found = best_move(self.ahead, position, self._deadline, self._rng, most_depth=self._most_depth, better=pass_on)
-        return self._hint(position, found)
+        return self._hint(position, self._best(position, self._deadline, pass_on))
 
     def over_worlds(self, tell: HintListener[DeblockleTurn]) -> Hint[DeblockleTurn] | None:
         """The roll that is best in most of the worlds drawn, with the hop that goes best with it.
@@ -114,8 +143,7 @@ class _HintSearch:
             if PLAYERS.index(self._player) != self.ahead.core.settled(world)[0]:
                 continue
             part = self._deadline.share(1 / left)
-            found = best_move(self.ahead, world, part, self._rng, most_depth=self._most_depth)
-            hint = self._hint(world, found)
+            hint = self._hint(world, self._best(world, part))
             roll = (hint.turn.start, hint.turn.rolled_to)
             votes[roll] += 1
             hints.setdefault(roll, []).append(hint)
@@ -126,6 +154,55 @@ class _HintSearch:
             if self._deadline.passed():
                 break
         return None if leading is None else self._of_many(hints, leading)
+
+    def _best(
+        self, position: Position, deadline: Deadline, better: Callable[[Found[Move]], None] | None = None
+    ) -> Found[Move]:
+        """Search a position whose faces are known, turns that bring nothing new scoring less."""
+        handicaps = self._handicaps(position)
+
+        def without(found: Found[Move]) -> Found[Move]:
+            is_guess = abs(found.score) <= MOST_GUESS
+            return replace(found, score=found.score + handicaps[found.move]) if is_guess else found
+
+        found = best_move(
+            self.ahead,
+            position,
+            deadline,
+            self._rng,
+            most_depth=self._most_depth,
+            handicaps=handicaps,
+            better=None if better is None else lambda found: better(without(found)),
+        )
+        return without(found)
+
+    def _handicaps(self, position: Position) -> dict[Move, int]:
+        """What each turn loses: for a position that came up before, and for what it doesn't gain in the race."""
+        core, to_go = self.ahead.core, self.ahead.to_go[position[0]]
+        idling = _PATIENCE.idling(self._idle)
+        handicaps = {}
+        for move in core.moves(position):
+            before, after = codes_of(move)
+            seen = self._as_seen(core.play(position, move))
+            lost = _PATIENCE.repeating(self._seen[seen]) + idling * (to_go[after] - to_go[before] + 1)
+            if idling:
+                # Where one side walks about, the other must not wait to and fro: its own blocks stand as before.
+                lost += _PATIENCE.repeating(self._stood[seen[1 + position[0]]])
+            handicaps[move] = lost
+        return handicaps
+
+    def _as_seen(self, position: Position) -> tuple[int, Hashable, Hashable]:
+        """By what a position is known again: all of it, or only the tops while some sides are hidden."""
+        if self._are_known:
+            return position
+        top = self._state.options.cube.top
+        golds, teals = (
+            tuple(
+                sorted((square, top(1 << turned)) for square, turned in (divmod(code, ORIENTATIONS) for code in side))
+            )
+            for side in position[1:]
+        )
+        return position[0], golds, teals
 
     def _of_many(self, hints: Mapping[_Roll, list[Hint[DeblockleTurn]]], roll: _Roll) -> Hint[DeblockleTurn]:
         """One hint for all that begin with the same roll: the turn found most often, as sure as the worlds agree."""
@@ -185,6 +262,11 @@ class _HintSearch:
             before, after = codes_of(move)
             found[before] = min(found.get(before, self.ahead.to_go[player][after]), self.ahead.to_go[player][after])
         return found
+
+
+def _some_world_of(state: DeblockleState) -> Position:
+    """One of the positions the state may be, always the same."""
+    return position_of(state, lambda block: (block.mask & -block.mask).bit_length() - 1)
 
 
 def _mean_expected(hints: list[Hint[DeblockleTurn]]) -> float:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Sequence
 from random import Random
 
 import numpy as np
@@ -12,12 +14,13 @@ from engine.api import Clock, Hint, HintListener, Strength
 from engine.errors import IllegalTurnError
 from engine.games.diaballik.advice.evaluation import WIN, Position, judged
 from engine.games.diaballik.advice.playouts import play_random_games
-from engine.games.diaballik.advice.search import Line, Searcher, best_line
+from engine.games.diaballik.advice.search import Line, Searcher, best_lines
 from engine.games.diaballik.announcements import due
 from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK, can_win, reach_before_pass, visible
 from engine.games.diaballik.state import GOAL, PLACES, PLAYERS, SIZE, DiaballikState, DiaballikTurn, other
 from engine.games.diaballik.turns import actions, begun, canonical, claimed_results, unpacked
 from engine.search.budget import Deadline
+from engine.search.patience import Patience
 from engine.support.grid import members
 
 playouts = play_random_games
@@ -25,6 +28,10 @@ playouts = play_random_games
 _LOGIT = 1000
 _DEPTHS = {Strength.GENTLE: 1, Strength.FAIR: 2, Strength.STRONG: 30}
 _SUREST_GUESS = 0.9
+_SHARE_FOR_CHECK, _MOST_FOR_CHECK_S = 0.25, 0.3
+"""The time kept for seeing that a hint doesn't lose by force: a check takes up to 0.08 s where it is slow."""
+_MOST_FORWARD = 2
+_PATIENCE = Patience(second_time=200, third_time=1500, idle_turns=40, per_turn=40, most=20_000)
 
 
 def position_of(state: DiaballikState) -> Position:
@@ -41,12 +48,16 @@ def hint(
     *,
     clock: Clock,
     strength: Strength = Strength.STRONG,
+    earlier: Sequence[DiaballikState] = (),
     better: HintListener[DiaballikTurn] | None = None,
 ) -> Hint[DiaballikTurn]:
     """Find a good turn; see engine.api.Advice.hint. Raises IllegalTurnError when the game is over."""
     if state.to_move is None:
         raise IllegalTurnError("the game is over, so there is no turn to hint at")
-    searcher = Searcher(state.options, Deadline.after(max(0.0, deadline_s), clock))
+    deadline_s = max(0.0, deadline_s)
+    deadline = Deadline.after(deadline_s, clock)
+    for_check_s = 0.0 if strength is Strength.GENTLE else min(_MOST_FOR_CHECK_S, deadline_s * _SHARE_FOR_CHECK)
+    searcher = Searcher(state.options, Deadline(clock, deadline.at_s, deadline.margin_s + for_check_s))
     position = position_of(state)
     if better is not None and not searcher.usual:
         better(_anything(state, position))
@@ -65,7 +76,31 @@ def hint(
             better(_hint(state, position, line))
         told.append(line)
 
-    return _hint(state, position, best_line(searcher, position, results, tell, most_depth=_DEPTHS[strength]))
+    handicaps = _handicaps(position, results, earlier)
+    lines = best_lines(searcher, position, results, tell, handicaps, most_depth=_DEPTHS[strength])
+    searcher.deadline = deadline
+    line = lines[0] if strength is Strength.GENTLE else searcher.first_safe(position, lines)
+    tell(line)
+    return _hint(state, position, line)
+
+
+def _handicaps(position: Position, results: list[int], earlier: Sequence[DiaballikState]) -> dict[int, int]:
+    """What each result loses: for a position that came up before, and in a long game for not going forward."""
+    seen = Counter(position_of(each) for each in earlier)
+    seen[position] += 1
+    # Nothing in this game is done for good, so all turns count as idle.
+    idling = _PATIENCE.idling(len(earlier))
+    stands = _rows_gone(position.own | position.ball << BALL_SHIFT, position.player)
+    return {
+        result: _PATIENCE.repeating(seen[position.after(result)])
+        + (idling * max(0, _MOST_FORWARD + stands - _rows_gone(result, position.player)) if idling else 0)
+        for result in results
+    }
+
+
+def _rows_gone(result: int, player: int) -> int:
+    """How many rows from home a side's pieces and ball are, in all."""
+    return _row(result >> BALL_SHIFT, player) + sum(_row(square, player) for square in members(result & PIECES_MASK))
 
 
 def _turn(state: DiaballikState, result: int, *, claims: bool = False) -> DiaballikTurn:

@@ -7,7 +7,7 @@ results that score best (a beam), deeper and deeper, and keeps for each position
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +19,8 @@ from engine.games.diaballik.turns import TurnInProgress, packed_results
 from engine.search.budget import Deadline, DeadlineExceededError
 
 _PROVEN = WIN - 1000
+_LOST_LATER = -(WIN - 4)
+"""A loss the turn after next."""
 _MOST_KEPT = 48
 _MOST_POSITIONS = 60_000
 _MOST_DEPTH = 30
@@ -69,12 +71,12 @@ class Line(NamedTuple):
 class Searcher:
     """One search: the options, the deadline, and the positions opened so far.
 
-    ``usual`` says that the options are such that results come from tables, and quickly.
+    ``usual`` says that the options are such that results come from tables, and quickly. ``deadline`` may be moved.
     """
 
     def __init__(self, options: DiaballikOptions, deadline: Deadline) -> None:
         self._options = options
-        self._deadline = deadline
+        self.deadline = deadline
         self._opened: dict[Position, Opened] = {}
         self._known: dict[Position, Known] = {}
         self.usual = options.pass_over_own and not options.automatic
@@ -124,7 +126,7 @@ class Searcher:
                 after = position.after(result)
                 if score > LOST_NEXT and not self._doubtful(after):
                     return [*ranked[number:], *lost]
-                self._deadline.check()
+                self.deadline.check()
                 if self.wins_at_once(after) is None:
                     return [(max(score, SEEMS_LOST), result), *ranked[number + 1 :], *lost]
                 lost.append((LOST_NEXT, result))
@@ -144,7 +146,7 @@ class Searcher:
         known = self._opened.get(position)
         if known is not None:
             return known
-        self._deadline.check()
+        self.deadline.check()
         found = self._opened_anew(position)
         if len(self._opened) < _MOST_POSITIONS:
             self._opened[position] = found
@@ -194,6 +196,35 @@ class Searcher:
             self._known[position] = Known(depth, best, 1 if best >= beta else -1 if best <= alpha else 0, best_result)
         return best
 
+    def first_safe(self, position: Position, lines: Sequence[Line]) -> Line:
+        """The first of the lines that doesn't lose by force in three turns, whatever the reply; the first if all do.
+
+        When the deadline comes, it is the first not known to lose.
+        """
+        if lines[0].proven:
+            return lines[0]
+        for line in (line for line in lines if line.score >= -_PROVEN):
+            try:
+                if not self._wins_next_but_one(position.after(line.result)):
+                    return line
+            except DeadlineExceededError:
+                return line
+        return lines[0]._replace(score=_LOST_LATER)
+
+    def _wins_next_but_one(self, position: Position) -> bool:
+        """Whether the mover has a result, of all, after which every answer loses to the ball at once.
+
+        Only a result that threatens to win can be one: the opponent could leave everything where it is.
+        """
+        results = self.results(position)
+        if not self.usual or not results:
+            return False
+        self.deadline.check()
+        found = judged(position, np.array(results, dtype=np.int64), front_only=self._options.front_only)
+        threatening = np.flatnonzero((found.threats != 0) & (found.scores > LOST_NEXT))
+        best_first = threatening[np.argsort(-found.scores[threatening], kind="stable")].tolist()
+        return any(self.open(position.after(results[each])).score == LOST_NEXT for each in best_first)
+
 
 def _first_of(results: tuple[int, ...], first: int | None) -> tuple[int, ...]:
     """The results with one of them first."""
@@ -216,25 +247,33 @@ def _sooner(bound: int) -> int:
     return bound + 1 if bound > _PROVEN else bound - 1 if bound < -_PROVEN else bound
 
 
+def _lifted(score: int, points: int) -> int:
+    """Add points to a guess; wins and losses stay what they are."""
+    return score + points if -_PROVEN <= score <= _PROVEN else score
+
+
 def _not_looked_at(followed: list[int], found: list[tuple[int, int]], otherwise: int) -> int:
     done = {result for _, result in found}
     return next((result for result in followed if result not in done), otherwise)
 
 
-def best_line(
+def best_lines(
     searcher: Searcher,
     position: Position,
     results: list[int],
     better: Callable[[Line], None],
+    handicaps: Mapping[int, int],
     *,
     most_depth: int = _MOST_DEPTH,
     root_width: int = 48,
-) -> Line:
-    """Find the best of the results, deeper and deeper until the deadline; ``better`` hears of every answer.
+) -> list[Line]:
+    """Rank the results, deeper and deeper until the deadline; ``better`` hears of every best one.
 
-    None of the results wins at once: that is for the caller to see first.
+    None of the results wins at once: that is for the caller to see first. ``handicaps`` are points taken off each
+    result's score, unless it is a win or loss worked out.
     """
     scores = searcher.scored(position, results)
+    scores -= np.array([handicaps[result] for result in results], dtype=np.int64) * (np.abs(scores) < _PROVEN)
     order = np.argsort(-scores, kind="stable")
     ranked = [(int(scores[each]), results[each]) for each in order.tolist()]
     answer = Line(ranked[0][1], ranked[0][0], 1)
@@ -244,18 +283,22 @@ def best_line(
         answer = Line(ranked[0][1], ranked[0][0], 1)
         better(answer)
     alive = [result for score, result in ranked if score > LOST_NEXT]
+    before = {result: Line(result, score, 1) for score, result in ranked}
     if len(alive) < 2:
-        return answer
+        return _led_by(answer, before)
     followed, waiting = alive[:root_width], alive[root_width:]
-    before = {result: score for score, result in ranked}
     for depth in range(2, most_depth + 1):
         found: list[tuple[int, int]] = []
         best = -WIN
         try:
             while followed:
                 for result in followed:
-                    score = -_later(searcher.value(position.after(result), depth - 1, -WIN, -_sooner(best)))
+                    handicap = handicaps[result]
+                    least = -_sooner(_lifted(best, handicap))
+                    score = -_later(searcher.value(position.after(result), depth - 1, -WIN, least))
+                    score = _lifted(score, -handicap)
                     found.append((score, result))
+                    before[result] = Line(result, score, depth)
                     if score > best:
                         best = score
                         answer = Line(result, score, depth)
@@ -267,12 +310,17 @@ def best_line(
                 # Better what wasn't looked at as far than what is known to lose.
                 left = _not_looked_at(followed, found, answer.result)
                 if left != answer.result:
-                    answer = Line(left, before[left], depth - 1)
+                    answer = before[left]
                     better(answer)
-            return answer
+            break
         found.sort(key=lambda each: -each[0])
         followed = [result for _, result in found]
-        before |= {result: score for score, result in found}
         if answer.proven:
-            return answer
-    return answer
+            break
+    return _led_by(answer, before)
+
+
+def _led_by(answer: Line, lines: Mapping[int, Line]) -> list[Line]:
+    """The answer, then the other lines as they score."""
+    others = sorted(lines.values(), key=lambda line: -line.score)
+    return [answer, *(line for line in others if line.result != answer.result)]

@@ -72,6 +72,7 @@ def hint(
     *,
     clock: Clock,
     strength: Strength = Strength.STRONG,
+    earlier: Sequence[NumberDropState] = (),  # noqa: ARG001 - no position of this game comes twice
     better: HintListener[NumberDropTurn] | None = None,
 ) -> Hint[NumberDropTurn]:
     """Give a good turn of the player to move; raises IllegalTurnError when there is none to play."""

@@ -18,6 +18,7 @@ from tests.engine.games.deblockle import oracle
 
 GAME = load("deblockle")
 # Gold's only block is at the side of its goal, the star to come up there.
+ROUND_AND_ROUND = "teal c4:G.hoops/north=x c6:T.hoops/north=x removed=3,3"
 WON = "gold c6:G.x/north=slider a2:T.x/north=star removed=3,0"
 
 
@@ -239,3 +240,33 @@ def turns_needed(state):
 def test_after_the_end_there_is_nothing_to_hint_at():
     with pytest.raises(IllegalTurnError, match="game is over"):
         hint(GAME.rules.announce(GAME.rules.new(), Announcement("draw")))
+
+
+def test_no_position_comes_up_a_third_time_while_another_turn_is_nearly_as_good():
+    state = GAME.rules.new()
+    first = hint(state, reads=150)
+    after = GAME.rules.apply(state, first.turn)
+    again = hint(state, reads=150, earlier=(after, state, after, state))
+    assert again.turn != first.turn
+    assert hint(state, reads=150, earlier=(after,) * 2).turn != first.turn
+    # What is told stays what the turn is worth.
+    assert abs(again.expected - first.expected) < 0.2
+
+
+def test_a_win_is_taken_though_the_position_came_up_before():
+    state = GAME.notation.parse_state(WON)
+    assert hint(state, earlier=(state,) * 30).reason.startswith("wins")
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_hints_alone_come_to_an_end(hidden):
+    """From here they went round for ever, two blocks in each other's way."""
+    state = GAME.notation.parse_state(ROUND_AND_ROUND)
+    if hidden:
+        state = GAME.table.set_up(GAME.table.appearance(GAME.rules.new()))
+    earlier = []
+    while state.to_move is not None:
+        assert len(earlier) < 150
+        turn = hint(state, len(earlier), reads=40, earlier=earlier).turn
+        earlier.append(state)
+        state = GAME.rules.apply(state, turn)

@@ -10,7 +10,7 @@ from engine.errors import IllegalTurnError
 from engine.games.diaballik.advice.evaluation import WIN
 from engine.games.diaballik.advice.hints import position_of, reason_for
 from engine.games.diaballik.advice.search import Line
-from engine.games.diaballik.fast_rules import BALL_SHIFT
+from engine.games.diaballik.fast_rules import BALL_SHIFT, can_win, distinct_results
 from engine.games.diaballik.state import GOAL
 from engine.games.diaballik.turns import begun, claimed_results, packed_results
 from engine.registry import load
@@ -223,3 +223,53 @@ def test_hints_win_against_chance(seed):
                 turn = turns[rng.randrange(len(turns))]
             state = GAME.rules.apply(state, turn)
         assert GAME.rules.outcome(state).winner == player
+
+
+def test_no_position_comes_up_a_third_time_while_another_turn_is_nearly_as_good():
+    state = GAME.rules.new()
+    first = hint(state)
+    after = GAME.rules.apply(state, first.turn)
+    again = hint(state, earlier=(after, state, after, state))
+    assert GAME.rules.apply(state, again.turn) != after
+
+
+def test_hints_alone_come_to_an_end():
+    """After this opening they went round for ever."""
+    rng = random.Random(2)
+    state, earlier = GAME.rules.new(), []
+    while state.to_move is not None:
+        assert len(earlier) < 150
+        turns = GAME.rules.legal_turns(state)
+        found = turns[rng.randrange(len(turns))] if len(earlier) < 2 else hint(state, 2, 30, earlier=earlier).turn
+        earlier.append(state)
+        state = GAME.rules.apply(state, found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "black black:c1,c2,g2*,e3,a5,b5,e7 white:b2,d2,g4,a6,b6,d6*,e6",
+        "white black:b2,c2,d2,b3,f4*,g5,e6 white:a3,c3,b4*,c4,e4,f6,g6",
+    ],
+)
+def test_no_hint_loses_to_a_reply_that_looks_bad_where_another_does_not(text):
+    """What looked best here lost by force to a reply beyond those that are followed."""
+    state = GAME.notation.parse_state(text)
+    for seed in range(3):
+        assert not has_winning_reply(GAME.rules.apply(state, hint(state, seed, 100).turn))
+
+
+def has_winning_reply(state):
+    """Whether the player to move has a turn after which, whatever the other does, the ball arrives."""
+    position = position_of(state)
+    mine, theirs = (GOAL[player] for player in ("black", "white")[:: 1 if position.player == 0 else -1])
+    for reply in distinct_results(position.own, position.ball, position.foes, mine):
+        other = position.after(reply)
+        if not can_win(other.foes, other.foe_ball, other.own, mine) or can_win(
+            other.own, other.ball, other.foes, theirs
+        ):
+            continue
+        answers = (other.after(each) for each in distinct_results(other.own, other.ball, other.foes, theirs))
+        if all(can_win(each.own, each.ball, each.foes, mine) for each in answers):
+            return True
+    return False

@@ -1,0 +1,140 @@
+"""A whole game of each of the five, typed at a real terminal; half-way the process is killed and the game resumed."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from engine.api import Game, Strength
+from engine.records import record
+from engine.registry import games, load
+from engine.search.budget import CountingClock
+from engine.support.chance import format_roll
+from referee.cli.play.game import ended
+from tests.engine.whole_games import any_roll
+from tests.guard import GUARD_S
+
+ROOT = Path(__file__).resolve().parents[2]
+OPTIONS = {"number-drop": "players=2", "blokus-dice": "players=2"}
+PLAYTHROUGHS = {
+    "number-drop": "number_drop/two-players.txt",
+    "blokus-dice": "blokus_dice/two-players.txt",
+}
+PROMPT = re.compile(r"(?:^|\n)(?:\w+(?: rolls)?> |`undo` takes it back, Enter leaves> |.*Go on with it\? \[Y/n\]: )$")
+
+
+class Terminal:
+    """A process at a pseudo-terminal of 80 columns and 24 lines."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        self._ours, theirs = pty.openpty()
+        termios.tcsetwinsize(theirs, (24, 80))
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "XDG_"))}
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "referee", *arguments],
+            cwd=folder,
+            env={**environment, "HOME": str(folder), "PYTHONPATH": str(ROOT), "TERM": "dumb"},
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            start_new_session=True,
+        )
+        os.close(theirs)
+
+    def until_asked(self) -> str:
+        """What the process writes until it asks for a line, or ends."""
+        said = b""
+        while not PROMPT.search(text := said.decode(errors="replace").replace("\r", "")):
+            readable, _, _ = select.select([self._ours], [], [], GUARD_S)
+            assert readable, f"nothing more came after {text[-500:]!r}"
+            try:
+                said += os.read(self._ours, 65536)
+            except OSError:
+                # So Linux tells that nobody is left at the other end.
+                return text
+        return text
+
+    def type(self, line: str) -> str:
+        """Type a line at a prompt, and give what is said to it."""
+        os.write(self._ours, f"{line}\n".encode())
+        return self.until_asked()
+
+    def close(self) -> None:
+        """End the process as a power cut would, where it still runs."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
+        self.process.wait(GUARD_S)
+        os.close(self._ours)
+
+
+@contextmanager
+def playing(folder: Path, *arguments: str) -> Iterator[Terminal]:
+    """``referee play`` at a terminal of its own."""
+    terminal = Terminal(folder, "play", *arguments)
+    try:
+        yield terminal
+    finally:
+        terminal.close()
+
+
+def typed_game(game: Game[Any, Any]) -> tuple[list[str], Any]:
+    """What people type in a whole game, and the state at the end: a playthrough, or as gentle hints play."""
+    kept = PLAYTHROUGHS.get(game.name)
+    if kept is not None:
+        text = (ROOT / "tests" / "playthroughs" / kept).read_text(encoding="utf-8")
+        lines = [found[1] for found in re.finditer(r"^(?:rolls|plays): (.+?)(?: \(.*)?$", text, re.MULTILINE)]
+        return lines, game.notation.parse_state(re.findall(r"^state: (.*)$", text, re.MULTILINE)[-1])
+    state: Any = game.rules.new()
+    lines = []
+    while game.rules.outcome(state) is None:
+        rng = Random(f"3 {len(lines)}")
+        if game.dice is not None and game.dice.awaits_roll(state):
+            # Where many pips make a typed turn slow to read, few are thrown.
+            roll = any_roll(game, state, rng)
+            lines.append(format_roll(roll))
+            state = game.dice.rolled(state, roll)
+            continue
+        turn = game.advice.hint(state, 0.02, rng, clock=CountingClock(0.001), strength=Strength.GENTLE).turn
+        lines.append(game.notation.format_turn(turn))
+        state = game.rules.apply(state, turn)
+    return lines, state
+
+
+@pytest.mark.parametrize("name", games())
+def test_a_whole_game_is_typed_killed_half_way_and_gone_on_with(name: str, tmp_path: Path) -> None:
+    game = load(name)
+    lines, end = typed_game(game)
+    half = len(lines) // 2
+    options = [f"--option={OPTIONS[name]}"] if name in OPTIONS else []
+    with playing(tmp_path, name, *options) as terminal:
+        assert "help" in terminal.until_asked()
+        for line in lines[:half]:
+            terminal.type(line)
+    assert terminal.process.returncode == -signal.SIGKILL
+    with playing(tmp_path, name) as terminal:
+        assert "A game is not finished" in terminal.until_asked()
+        said = terminal.type("y")
+        for line in lines[half:]:
+            said = terminal.type(line)
+        assert ended(game, end) in " ".join(said.split())
+        terminal.type("")
+        assert terminal.process.wait(GUARD_S) == 0
+    [kept] = tmp_path.glob(f"{name}-*.txt")
+    read = record.read(kept.read_text(encoding="utf-8"))
+    assert record.replay(read).states[-1] == end
+    outcome = game.rules.outcome(end)
+    assert outcome is not None
+    assert read.result == record.result_of(outcome)
