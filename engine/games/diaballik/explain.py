@@ -253,7 +253,8 @@ def _as_side(shown: Shown) -> Side | None:
 def _breaches(before: DiaballikState, shown: Mapping[str, Shown]) -> list[Breach]:
     mover = str(before.to_move)
     moved = {player: _moved(before.side(player).pieces, shown[player].pieces) for player in PLAYERS}
-    found = [*_recoloured(before, shown, moved), *_own(before, shown[mover], moved[mover])]
+    own = _own(before, shown[mover], moved[mover]) or _onto_moved(before, moved)
+    found = [*_recoloured(before, shown, moved), *own]
     for player in (mover, other(mover)):
         found += _lost_and_found(before, player, moved)
         found += _balls(before, player, shown[player], moved[player])
@@ -310,13 +311,24 @@ def _recoloured(before: DiaballikState, shown: Mapping[str, Shown], moved: Mappi
                 sentence = f"The {player} piece from {start} went to {place}, where a {foe} piece stood."
                 remedy = f"Put the {player} piece back on {start} and the {foe} one on {place}."
                 found.append(Breach("square-taken", sentence, remedy, (start, place)))
-            elif player == before.to_move:
-                start = PLACES[came_from]
-                sentence = f"The {player} piece from {start} went to {place}, where the {foe} piece belongs."
-                found.append(
-                    Breach("square-taken", sentence, f"Put the {player} piece back on {start}.", (start, place))
-                )
     return found
+
+
+def _onto_moved(before: DiaballikState, moved: Mapping[str, Moved]) -> list[Breach]:
+    """Squares that a piece of the mover's reached only because the opponent's on it was moved away."""
+    mover = str(before.to_move)
+    foe = other(mover)
+    vacated = {start for start, _ in moved[foe].pairs}
+    return [
+        Breach(
+            "square-taken",
+            f"The {mover} piece from {PLACES[start]} went to {PLACES[end]}, where the {foe} piece belongs.",
+            f"Put the {mover} piece back on {PLACES[start]}.",
+            (PLACES[start], PLACES[end]),
+        )
+        for start, end in moved[mover].pairs
+        if end in vacated
+    ]
 
 
 def _lost_and_found(before: DiaballikState, player: str, moved: Mapping[str, Moved]) -> list[Breach]:
