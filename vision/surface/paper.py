@@ -53,7 +53,7 @@ def fitted_paper(light: FloatImage) -> FloatImage:
     rows, columns = small.shape[:2]
     terms = _terms(rows, columns)
     least = (logs - np.quantile(logs, 0.95, axis=0)).min(axis=1)
-    weights = (least > np.quantile(least, 0.6)).astype(np.float64)
+    weights = (least >= np.quantile(least, 0.6)).astype(np.float64)
     for _ in range(_ROUNDS):
         fitted = terms @ _solved(terms, least, weights)
         off = least - fitted

@@ -56,3 +56,8 @@ def test_each_channel_alone_has_a_hue_of_its_own() -> None:
     hue, strength = hues(np.eye(3))
     assert hue == pytest.approx([np.degrees(np.arctan2(-0.5, 1)), 90.0, np.degrees(np.arctan2(-0.5, -1))])
     assert strength == pytest.approx([np.hypot(1, 0.5), 1.0, np.hypot(1, 0.5)])
+
+
+def test_paper_too_bright_for_the_camera_is_even() -> None:
+    found = fitted_paper(np.ones((40, 60, 3), dtype=np.float32))
+    assert found == pytest.approx(1.0, abs=1e-3)

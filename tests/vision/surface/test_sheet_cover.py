@@ -1,0 +1,98 @@
+"""What covers a sheet of paper, and what is only ink, print or shadow on it."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+
+from vision.frame import Image
+from vision.geometry import CameraModel, Pose, Rectangle, project
+from vision.layout.pieces import Ink
+from vision.layout.surfaces import GridSurface
+from vision.layout.table import default_layout
+from vision.surface.sheet_cover import SheetCover
+
+ABOVE = Pose(np.diag([1.0, -1.0, -1.0]), np.array([0.0, 0.0, 420.0]))
+"""A camera straight above the sheet's middle."""
+SKIN, BLUE, WHITE, BLACK = (120, 150, 205), (190, 90, 40), (215, 215, 215), (12, 12, 12)
+WRITTEN = default_layout("number-drop").board
+FILLED = default_layout("blokus-dice").board
+
+
+def sheet_with(
+    camera: CameraModel, sheet: GridSurface, parts: list[tuple[Rectangle, tuple[int, int, int]]]
+) -> list[tuple[str, float]]:
+    """What is found on white paper with these parts coloured: kinds, and areas in mm², the largest first."""
+    image: Image = np.full((camera.size[1], camera.size[0], 3), WHITE, dtype=np.uint8)
+    for part, colour in parts:
+        corners = project(camera, ABOVE, part.corners_mm(sheet.height_mm))
+        cv2.fillConvexPoly(image, np.round(corners).astype(np.int32), colour)
+    cover = SheetCover(camera, ABOVE, sheet)
+    return [(str(one.kind), one.area_mm2) for one in cover.look(cover.view(image, [])).occlusions]
+
+
+def hand(sheet: GridSurface, wide_mm: float = 30.0) -> Rectangle:
+    """Something that reaches in from the right, halfway up, over the margin and two cells."""
+    bounds = sheet.bounds_mm
+    return Rectangle(bounds.right_mm - 2 * sheet.cell_mm, bounds.right_mm + 60.0, -wide_mm / 2, wide_mm / 2)
+
+
+@pytest.mark.parametrize("sheet", [WRITTEN, FILLED])
+def test_bare_paper_is_not_covered(camera: CameraModel, sheet: GridSurface) -> None:
+    assert sheet_with(camera, sheet, []) == []
+
+
+@pytest.mark.parametrize("sheet", [WRITTEN, FILLED])
+def test_what_reaches_in_over_the_margin_is_a_hand(camera: CameraModel, sheet: GridSurface) -> None:
+    ((kind, area_mm2),) = sheet_with(camera, sheet, [(hand(sheet), SKIN)])
+    assert kind == "hand"
+    assert area_mm2 == pytest.approx(30.0 * (2 * sheet.cell_mm + Ink.on(sheet).margin_mm(sheet)), rel=0.15)
+
+
+def test_a_thing_on_the_cells_of_a_written_sheet_is_an_object(camera: CameraModel) -> None:
+    cell = WRITTEN.cell_mm
+    lying = Rectangle(-1.5 * cell, 1.5 * cell, -cell, cell)
+    ((kind, area_mm2),) = sheet_with(camera, WRITTEN, [(lying, BLUE)])
+    assert kind == "object"
+    assert area_mm2 == pytest.approx(6 * cell**2, rel=0.15)
+
+
+def test_a_black_thing_is_no_shadow(camera: CameraModel) -> None:
+    cell = WRITTEN.cell_mm
+    assert [kind for kind, _ in sheet_with(camera, WRITTEN, [(Rectangle(0.0, 3 * cell, 0.0, 3 * cell), BLACK)])] == [
+        "object"
+    ]
+
+
+def test_a_blot_is_ink_until_it_is_larger_than_a_cell_and_a_half(camera: CameraModel) -> None:
+    cell = WRITTEN.cell_mm
+    assert sheet_with(camera, WRITTEN, [(Rectangle(0.0, cell, 0.0, cell), BLUE)]) == []
+    assert sheet_with(camera, WRITTEN, [(Rectangle(0.0, 2 * cell, 0.0, cell), BLUE)])
+
+
+def test_a_stroke_is_ink_however_long(camera: CameraModel) -> None:
+    bounds = WRITTEN.bounds_mm
+    assert sheet_with(camera, WRITTEN, [(Rectangle(-1.0, 1.0, bounds.near_mm, bounds.far_mm), BLUE)]) == []
+
+
+@pytest.mark.parametrize("sheet", [WRITTEN, FILLED])
+def test_a_grey_shadow_covers_nothing(camera: CameraModel, sheet: GridSurface) -> None:
+    assert sheet_with(camera, sheet, [(hand(sheet, 60.0), (140, 140, 140))]) == []
+
+
+def test_squares_filled_with_a_pen_are_ink_and_another_colour_is_a_thing(camera: CameraModel) -> None:
+    cell = FILLED.cell_mm
+    patch = Rectangle(-2 * cell, 2 * cell, -2 * cell, 2 * cell)
+    red, purple = (70, 60, 225), (205, 90, 165)
+    assert sheet_with(camera, FILLED, [(patch, red)]) == []
+    assert [kind for kind, _ in sheet_with(camera, FILLED, [(patch, purple)])] == ["object"]
+
+
+def test_the_largest_covering_comes_first(camera: CameraModel) -> None:
+    cell = WRITTEN.cell_mm
+    bounds = WRITTEN.bounds_mm
+    small = Rectangle(bounds.left_mm + cell, bounds.left_mm + 3 * cell, bounds.far_mm - 3 * cell, bounds.far_mm - cell)
+    found = sheet_with(camera, WRITTEN, [(hand(WRITTEN, 50.0), SKIN), (small, BLUE)])
+    assert [kind for kind, _ in found] == ["hand", "object"]
+    assert found[0][1] > found[1][1]
