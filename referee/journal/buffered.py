@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
 
+from common.phrases import counted
 from referee.errors import EventError, JournalError
 from referee.journal.events import Event, EventKind, Evidence, encode
 from referee.journal.journal import GameSummary, Journal, KeptEvidence
@@ -68,7 +69,8 @@ class BufferedJournal:
             return False
         if self.trouble is not None:
             self.trouble = None
-            self._say(f"The journal can be written again; the {caught_up} events kept in memory are now in it.")
+            kept = counted(caught_up, "event")
+            self._say(f"The journal can be written again. What was only in memory is now in it: {kept}.")
         return True
 
     def events(self, game: int | None = None) -> list[tuple[int, Event]]:
@@ -99,7 +101,9 @@ class BufferedJournal:
     def close(self) -> None:
         """Try once more to write everything, say what is lost if that fails, and let go of the file."""
         if not self.retry():
-            self._say(f"{len(self._pending)} events could not be written and are lost: {self.trouble}")
+            self._say(
+                f"{counted(len(self._pending), 'event')} lost, since the journal can't be written: {self.trouble}"
+            )
         self.journal.close()
 
     def __enter__(self) -> Self:

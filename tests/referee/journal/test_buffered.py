@@ -59,7 +59,7 @@ def test_goes_on_in_memory_and_catches_up_in_order(tmp_path: Path) -> None:
     assert disk.journal.pending == ()
     assert disk.journal.trouble is None
     assert len(disk.said) == 2
-    assert disk.said[1].startswith("The journal can be written again")
+    assert disk.said[1] == "The journal can be written again. What was only in memory is now in it: 3 events."
     disk.journal.close()
     with Journal.open(tmp_path / "journal.sqlite", wall_clock=lambda: START, read_only=True) as journal:
         assert [event.data.get("text") for _, event in journal.events()] == [None, "a", "b", "c"]
@@ -72,7 +72,7 @@ def test_says_what_is_lost_when_it_must_close(tmp_path: Path) -> None:
     disk.fill()
     disk.journal.append(note("a"), BIG)
     disk.journal.close()
-    assert disk.said[-1].startswith("1 events could not be written and are lost")
+    assert disk.said[-1].startswith("1 event lost, since the journal can't be written: ")
 
 
 def test_a_new_game_in_memory_counts(tmp_path: Path) -> None:

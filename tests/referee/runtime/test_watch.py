@@ -206,7 +206,7 @@ def test_events_that_could_not_be_written_make_it_fail(
     monkeypatch.setattr(Journal, "append", append)
     code, text = watched(replace(options, frames=set_up, debug_images=None))
     assert code == 1
-    assert "1 events could not be written and are lost: the disk is full" in text
+    assert "1 event lost, since the journal can't be written: the disk is full" in text
 
 
 def test_colours_that_cannot_be_kept_are_no_reason_to_stop(options: WatchOptions, tmp_path: Path) -> None:

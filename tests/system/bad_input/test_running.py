@@ -292,7 +292,7 @@ def test_a_disk_that_fills_up_in_mid_game(
     referee.wait_for("accepted")
     ballast.unlink()
     put(game.pictures[2], incoming)
-    referee.wait_for("The journal can be written again; the 2 events kept in memory are now in it.")
+    referee.wait_for("The journal can be written again. What was only in memory is now in it: 2 events.")
     referee.wait_for("accepted")
     kept = tmp_path / "kept.sqlite"
     for suffix in ("", "-wal"):
