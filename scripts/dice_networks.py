@@ -1,4 +1,4 @@
-"""The three networks that read dice, not yet trained, and what is lost by what they give.
+"""The four networks that read dice, not yet trained, and what is lost by what they give.
 
 vision/readers/dice/networks.py says what they take and give.
 """
@@ -66,6 +66,22 @@ def leaning_network() -> nn.Sequential:
         nn.ReLU(inplace=True),
         nn.Dropout(0.1),
         nn.Linear(24, 3),
+    )
+
+
+def printed_network(kinds: int) -> nn.Sequential:
+    """What ``printed_input`` gives, (n, 1, 24, 24), to log-probabilities of printed faces, not normalised."""
+    return nn.Sequential(
+        _block(1, 16),
+        _block(16, 32, 3, 2),
+        _block(32, 48),
+        _block(48, 64, 3, 2),
+        _block(64, 64, 3, 2),
+        nn.Flatten(),
+        nn.Linear(64 * 3**2, 48),
+        nn.ReLU(inplace=True),
+        nn.Dropout(0.1),
+        nn.Linear(48, kinds),
     )
 
 

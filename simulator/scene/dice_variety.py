@@ -72,8 +72,8 @@ def _brightness(colour: Colour) -> float:
     return float(np.dot(colour, (0.11, 0.59, 0.3)))
 
 
-def random_look(rng: np.random.Generator, pips: bool = True, gloss: float | None = None) -> DieLook:
-    """A die of any colours whose ink stands out from its body, and of any gloss or the one given."""
+def random_colours(rng: np.random.Generator) -> tuple[Colour, Colour]:
+    """The colours of a die's body and of its ink, which stands out from it."""
     kind = rng.random()
     if kind < 0.25:
         grey = float(rng.uniform(0.8, 1.0))
@@ -88,6 +88,12 @@ def random_look(rng: np.random.Generator, pips: bool = True, gloss: float | None
     least = float(rng.uniform(0.22, 0.4))
     while abs(_brightness(ink) - _brightness(body)) + 0.3 * float(np.ptp(np.subtract(ink, body))) < least:
         ink = (0.95, 0.95, 0.95) if rng.random() < 0.4 else (0.05, 0.05, 0.05) if rng.random() < 0.5 else _colour(rng)
+    return body, ink
+
+
+def random_look(rng: np.random.Generator, pips: bool = True, gloss: float | None = None) -> DieLook:
+    """A die of any colours whose ink stands out from its body, and of any gloss or the one given."""
+    body, ink = random_colours(rng)
     if pips:
         radius = float(rng.uniform(0.06, 0.125))
         first = float(radius * rng.uniform(1.2, 1.9)) if rng.random() < 0.15 else None

@@ -1,86 +1,92 @@
 """Faces that are printed on dice, of a known set: digits, stars and shapes of four squares, read without teaching.
 
-A die's upper side, flattened, is compared with drawings of such faces, turned and sized in all ways (normalised
-cross-correlation). Which faces each die of the set has, and that each die lies there once, decides the rest.
+A small network says what each die's upper side looks like. Which faces each die of the set has, and that each die lies
+there once, decides the rest. ``scripts/train_printed.py`` trains and writes it.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
-from itertools import permutations, product
+from itertools import permutations
 from pathlib import Path
 
-import cv2
 import numpy as np
 
 from common.program import PROGRAM
 from vision.errors import LayoutError
 from vision.frame import Image
-from vision.readers.dice.faces import ink_of
-from vision.readers.dice.networks import CROP_PX, DIE_IN_CROP_PX, WEIGHTS, Floats, crop
+from vision.readers.dice.networks import CROP_PX, DIE_IN_CROP_PX, WEIGHTS, Floats, Network, SquareView, crop
 
 SIX_OR_NINE = "6"
 PRINTED = ("0", "1", "2", "3", "4", "5", SIX_OR_NINE, "7", "8", "*", "I", "O", "T", "L", "S")
 """The faces that are known. A 6 and a 9 are one, since a die may lie either way up; its other faces tell them apart."""
 
-DRAWN_PX = CROP_PX
-"""The side of a drawing in ``printed.npz``, which ``scripts/draw_printed_faces.py`` writes."""
-
 EDGE_PX = 26.0
-"""How long a die's edge is in the square that is compared, of which a little less than the edge is looked at."""
+"""How long a die's edge is in the square that is looked at: the corners of its upper side are cut off."""
 
-_INSIDE = np.hypot(*(np.indices((CROP_PX, CROP_PX)) - (CROP_PX - 1) / 2)) < 0.44 * EDGE_PX
-_TURNS = 36
-_SIZES = (0.85, 1.0, 1.18)
-_SHIFTS_PX = (-1.8, 0.0, 1.8)
-_SOFT_PX = 1.1
-"""How sharp a face comes out of a flattened picture at best, as the standard deviation of a blur."""
+SEEN_PX = 24
+"""The side of the part in the middle that the network sees: no face reaches farther."""
 
-_SHARPNESS = 60.0
-"""How much a better likeness counts, in log-odds per unit of correlation; dice with dark ink on white gave it."""
+_MARGIN_PX = (CROP_PX - SEEN_PX) // 2
+_INSIDE = np.hypot(*(np.indices((SEEN_PX, SEEN_PX)) - (SEEN_PX - 1) / 2)) < 0.46 * EDGE_PX
+_FAINT, _MOST = 2.0, 4.0
+"""How far colours differ by noise alone, and where ink is cut off, in its spread: reflections."""
+
+_TURNED_DEG = (0.0, 45.0)
+"""A die is looked at turned by each of these, and by each and quarters: what they say of it is averaged."""
 
 
 class PrintedFaces:
-    """Drawings of printed faces in all their turns and sizes."""
+    """The network that reads printed faces, of a folder."""
 
-    def __init__(self, path: Path = WEIGHTS / "printed.npz") -> None:
-        with np.load(path, allow_pickle=False) as held:
-            names, drawings = [str(name) for name in held["names"]], held["drawings"]
-        self._kinds = np.repeat([PRINTED.index(name) for name in names], _TURNS * len(_SIZES))
-        self._inks = np.concatenate([_turned(one, size) for one in drawings for size in _SIZES])
+    def __init__(self, folder: Path = WEIGHTS) -> None:
+        held = json.loads((folder / "printed.json").read_text(encoding="utf-8"))
+        self._network = Network(folder / "printed.onnx", held["printed"])
+        self._temperature = float(held["temperature"])
 
-    def chances(self, image: Image, x_px: float, y_px: float, side_px: float) -> Floats:
-        """How probable each of PRINTED is on a die of a flattened picture, given where it is; they sum to 1."""
-        seen = []
-        for across, down in product(_SHIFTS_PX, _SHIFTS_PX):
-            shift = side_px / EDGE_PX
-            square = crop(image, x_px + across * shift, y_px + down * shift, side_px * DIE_IN_CROP_PX / EDGE_PX)
-            seen.append(ink_of(square, _INSIDE)[_INSIDE.ravel()])
-        likeness = (self._inks @ np.stack(seen).T).max(axis=1)
-        best = np.full(len(PRINTED), -1.0)
-        np.maximum.at(best, self._kinds, likeness)
-        odds = np.exp(_SHARPNESS * (best - best.max()))
-        return np.asarray(odds / odds.sum(), dtype=np.float32)
+    def chances(self, image: Image, dice: Sequence[tuple[float, float, float]]) -> Floats:
+        """How probable each of PRINTED is on each die of a flattened picture, (n, 15); each row sums to 1.
+
+        A die is given by the middle of its upper side and the length of an edge, (x, y, side) in pixels.
+        """
+        squares = [
+            np.rot90(crop(image, x, y, side * DIE_IN_CROP_PX / EDGE_PX, SquareView(turned)), quarter)
+            for x, y, side in dice
+            for turned in _TURNED_DEG
+            for quarter in range(4)
+        ]
+        told = self._network.run(printed_input(squares)).reshape(len(dice), -1, len(PRINTED)).mean(axis=1)
+        odds = np.exp((told - told.max(axis=1, keepdims=True)) / self._temperature)
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True), dtype=np.float32)
+
+
+def printed_input(squares: Sequence[Image]) -> Floats:
+    """The ink in the middle of squares (n, CROP_PX, CROP_PX, 3), as the network takes it, (n, 1, SEEN_PX, SEEN_PX).
+
+    Colours are taken along the line on which they differ most, from the body's to the ink's, so that neither the
+    colours nor the light matter: the body is near 0, the ink, of which there is less, above.
+    """
+    seen = np.stack(squares).astype(np.float32)[:, _MARGIN_PX:-_MARGIN_PX, _MARGIN_PX:-_MARGIN_PX]
+    upper = seen[:, _INSIDE]
+    body = np.median(upper, axis=1)
+    away = upper - upper.mean(axis=1, keepdims=True)
+    _, axes = np.linalg.eigh(away.transpose(0, 2, 1) @ away)
+    axis = axes[:, :, -1:]
+    along = (away @ axis)[..., 0]
+    # the rarer colour lies farther from the mean
+    signs = np.where(np.power(along, 3).sum(axis=1) < 0, -1, 1)
+    ink = ((seen - body[:, None, None]) @ axis[:, None])[..., 0] * signs[:, None, None]
+    spread = along.std(axis=1) + _FAINT
+    return np.asarray(np.clip(ink / spread[:, None, None], -_MOST, _MOST)[:, None], dtype=np.float32)
 
 
 @cache
 def shipped_faces() -> PrintedFaces:
-    """The faces that come with the project."""
+    """The network that comes with the project."""
     return PrintedFaces()
-
-
-def _turned(drawing: Image, size: float) -> Floats:
-    """A drawing in one size and all turns as a die's square shows it: the points of _INSIDE, of mean 0 and length 1."""
-    scale = size * EDGE_PX / DRAWN_PX
-    soft = cv2.GaussianBlur(drawing.astype(np.float32), (0, 0), _SOFT_PX / scale)
-    inks = []
-    for turn in range(_TURNS):
-        matrix = cv2.getRotationMatrix2D(((DRAWN_PX - 1) / 2,) * 2, 360 * turn / _TURNS, scale)
-        ink = cv2.warpAffine(soft, matrix, (CROP_PX, CROP_PX), flags=cv2.INTER_LINEAR)[_INSIDE]
-        inks.append((ink - ink.mean()) / ink.std() / np.sqrt(len(ink)))
-    return np.asarray(inks, dtype=np.float32)
 
 
 def check_printed(sets: Sequence[str]) -> None:

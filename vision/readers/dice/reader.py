@@ -16,7 +16,7 @@ from vision.layout.surfaces import Surface
 from vision.readers.dice.faces import FaceSet
 from vision.readers.dice.finding import Candidate, FindingSettings, FoundDie, find_dice
 from vision.readers.dice.networks import Networks, shipped
-from vision.readers.dice.printed import check_printed, face_probabilities, shipped_faces
+from vision.readers.dice.printed import PrintedFaces, check_printed, face_probabilities, shipped_faces
 from vision.readers.protocols import SurfaceView
 from vision.reading import DieReading, RollReading
 from vision.sampling import PixelMap, PlaneWindow, plane_map, sample
@@ -48,6 +48,7 @@ class DiceReader:
         networks: Networks | None = None,
         settings: TraySettings | None = None,
         faces: FaceSet | None = None,
+        printed: PrintedFaces | None = None,
     ) -> None:
         """Read dice with pips, with those ``faces`` that were taught, or with those that are printed on a known set.
 
@@ -61,6 +62,7 @@ class DiceReader:
             faces = FaceSet.load(self._pieces.faces)
         self._faces = faces
         self._networks = networks or shipped()
+        self._printed = printed
         self._settings = settings or TraySettings()
         middle = (self._pieces.smallest_mm + self._pieces.largest_mm) / 2
         bounds = surface.bounds_mm.grown(self._settings.beside_mm + self._pieces.largest_mm / 2)
@@ -98,9 +100,10 @@ class DiceReader:
             return [(die, die.values()) for die in found]
         likeliest = sorted(found, key=lambda die: -die.strength)[: len(sets)]
         scale = self._settings.px_per_mm
-        known = shipped_faces()
-        chances = [known.chances(flat, die.x_px, die.y_px, self._edge_mm(die) * scale) for die in likeliest]
-        return zip(likeliest, face_probabilities(np.stack(chances), sets), strict=True)
+        chances = (self._printed or shipped_faces()).chances(
+            flat, [(die.x_px, die.y_px, self._edge_mm(die) * scale) for die in likeliest]
+        )
+        return zip(likeliest, face_probabilities(chances, sets), strict=True)
 
     def _edge_mm(self, die: Candidate | FoundDie) -> float:
         """The length of a die's edge, no other than the layout says."""

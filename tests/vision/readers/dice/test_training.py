@@ -3,22 +3,29 @@
 import importlib
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 
 from simulator.scene.dice_variety import dice_picture
 from vision.readers.dice.networks import CLASSES, CROP_PX, Networks
+from vision.readers.dice.printed import PRINTED, PrintedFaces
 
 pytest.importorskip("torch")
 pytest.importorskip("onnx")
 
 
+def script(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[4] / "scripts"))
+    loaded = importlib.import_module(name)
+    monkeypatch.delitem(sys.modules, name)
+    return loaded
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_training_for_a_moment_writes_networks_that_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[4] / "scripts"))
-    train_dice = importlib.import_module("train_dice")
-    monkeypatch.delitem(sys.modules, "train_dice")
+    train_dice = script("train_dice", monkeypatch)
     made = [dice_picture(np.random.default_rng([7, number]), 128) for number in range(4)]
     made = [picture for picture in made if picture.dice]
     pictures = train_dice.Pictures(made, ())
@@ -30,3 +37,14 @@ def test_training_for_a_moment_writes_networks_that_run(tmp_path: Path, monkeypa
     assert given.shape == (3, len(CLASSES) + 3)
     assert networks.leaning.run(np.zeros((2, 4, CROP_PX, CROP_PX), dtype=np.float32)).shape == (2, 3)
     assert networks.temperature > 0
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_moment_is_enough_for_a_network_of_printed_faces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    train_printed = script("train_printed", monkeypatch)
+    faces = train_printed.all_faces([])
+    assert set(faces) == set(PRINTED)
+    train_printed.train_all(faces, faces, 200, 0.02, 1, tmp_path)
+    chances = PrintedFaces(tmp_path).chances(np.full((60, 60, 3), 90, dtype=np.uint8), [(30.0, 30.0, 28.0)])
+    assert chances.shape == (1, len(PRINTED))
+    assert chances.sum() == pytest.approx(1.0, abs=1e-5)
