@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from simulator.scene.written_sheets import NO_SCANS, Scans, WrittenSheet, written_sheet
-from vision.readers.ink.network import CROP_PX, OUTPUTS, SIGNS, WEIGHTS, calibrated, crops_of
+from vision.readers.ink.network import BLOT, CROP_PX, OUTPUTS, SIGNS, WEIGHTS, calibrated, crops_of
 from vision.readers.ink.paper import CELL_PX, ink_on
 
 ASIDE = 0.06
@@ -117,7 +117,10 @@ class CellNetwork(nn.Module):  # type: ignore[misc]
 
 
 def start_from(network: CellNetwork, folder: Path) -> None:
-    """Take the weights of a folder that ``write`` filled, where each normalisation is part of its convolution."""
+    """Take the weights of a folder that ``write`` filled, where each normalisation is part of its convolution.
+
+    A sign that was not told then starts like a blot.
+    """
     graph = onnx.load(folder / "ink.onnx").graph
     held = {one.name: torch.from_numpy(onnx.numpy_helper.to_array(one).copy()) for one in graph.initializer}
     convolutions = [node for node in graph.node if node.op_type == "Conv"]
@@ -125,9 +128,12 @@ def start_from(network: CellNetwork, folder: Path) -> None:
         block[0].weight.data, bias = (held[name] for name in node.input[1:])
         block[0].bias = nn.Parameter(bias)
         block[1] = nn.Identity()
-    layers = [node for node in graph.node if node.op_type == "Gemm"]
-    for layer, node in zip((network.last[2], network.last[4]), layers, strict=True):
-        layer.weight.data, layer.bias.data = (held[name] for name in node.input[1:])
+    hidden, last = (node for node in graph.node if node.op_type == "Gemm")
+    network.last[2].weight.data, network.last[2].bias.data = (held[name] for name in hidden.input[1:])
+    told = json.loads((folder / "weights.json").read_text(encoding="utf-8"))["signs"]
+    rows = [told.index(sign if sign in told else BLOT) for sign in SIGNS]
+    rows += range(len(told), len(told) + OUTPUTS - len(SIGNS))
+    network.last[4].weight.data, network.last[4].bias.data = (held[name][rows].clone() for name in last.input[1:])
 
 
 def varied(rng: np.random.Generator, crops: npt.NDArray[np.uint8]) -> Floats:
@@ -188,7 +194,7 @@ def train(
 
 
 def calibration(scores: npt.NDArray[np.float64], signs: npt.NDArray[np.int64]) -> tuple[float, float]:
-    """What ``calibrated`` takes, so that the scores (n, 10) of cells aside make their signs (n,) likeliest."""
+    """What ``calibrated`` takes, so that the scores (n, len(SIGNS)) of cells aside make their signs (n,) likeliest."""
 
     def cost(temperature: float, written: float) -> float:
         return -float(np.take_along_axis(calibrated(scores, temperature, written), signs[:, None], axis=1).mean())
@@ -223,7 +229,12 @@ def write(network: nn.Module, aside: Samples, folder: Path) -> None:
     click.echo(f"signs {float((told.argmax(1) == signs).float().mean()):.2%}, loops and their lines ", nl=False)
     click.echo(f"{float(((scores[:, len(SIGNS) :] > 0) == loops).float().mean()):.2%} of {len(signs)} cells aside")
     temperature, written = calibration(told.numpy().astype(np.float64), aside.signs)
-    sums = {"ink": hashlib.sha256(held.getvalue()).hexdigest(), "temperature": temperature, "written": written}
+    sums = {
+        "ink": hashlib.sha256(held.getvalue()).hexdigest(),
+        "temperature": temperature,
+        "written": written,
+        "signs": SIGNS,
+    }
     (folder / "weights.json").write_text(json.dumps(sums, indent=2) + "\n", encoding="utf-8")
 
 

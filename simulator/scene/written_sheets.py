@@ -167,7 +167,7 @@ def written_sheet(
                 continue
             number = int(rng.integers(1, len(signs)))
             if number == len(signs) - 1 and rng.random() < 0.5:
-                number = 1
+                number = signs.index("1")
             hand = Hand(rng, rng.uniform(0.4, 1.5)) if by_many else hand
             strokes = hand.blot() if number == len(signs) - 1 else hand.sign(signs[number])
             middle = np.array([column + 0.5, row + 0.5])

@@ -13,10 +13,10 @@ from common.json_files import read_json_object
 from vision.errors import EnrolmentError
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import Surface
+from vision.readers.ink.network import DIGITS
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 
 APPEARANCE_FORMAT = "tabletop-referee ink 1"
-DIGITS = ("1", "2", "3", "4", "5", "6", "7")
 
 
 def digit_look(digit: str) -> str:

@@ -18,7 +18,8 @@ from vision.readers.ink.paper import CELL_PX
 
 WEIGHTS = Path(__file__).parent / "weights"
 EMPTY_SIGN, CROSS, BLOT = "empty", "X", "blot"
-SIGNS = (EMPTY_SIGN, "1", "2", "3", "4", "5", "6", "7", CROSS, BLOT)
+DIGITS = ("0", "1", "2", "3", "4", "5", "6", "7", "8", "9")
+SIGNS = (EMPTY_SIGN, *DIGITS, CROSS, BLOT)
 """What a cell may hold; a blot is whatever is none of the others."""
 SIDES = ("north", "east", "south", "west")
 OUTPUTS = len(SIGNS) + 1 + len(SIDES)
@@ -32,6 +33,10 @@ _SURELY_EMPTY = -0.01
 """Log-probability of an empty cell from which it is looked at once."""
 _FEWER_BLOTS = 3.0
 """By how much, in log units, blots are rarer in games than among the sheets that were trained on."""
+_FEWER_STARS = 2.4
+"""By how much, in log units, 0, 8 and 9 are rarer than other digits: only the stars, 3 of Number Drop's 24 faces with
+digits, are written so."""
+_STARS = [SIGNS.index(digit) for digit in "089"]
 _BATCH = 64
 """Cells that the network reads at once."""
 
@@ -53,7 +58,7 @@ def crops_of(ink: FloatImage, cells: npt.NDArray[np.int64], moved_px: tuple[int,
 
 
 def calibrated(scores: FloatArray, temperature: float, written: float) -> FloatArray:
-    """Log-probabilities of SIGNS from the network's scores (n, 10).
+    """Log-probabilities of SIGNS from the network's scores (n, len(SIGNS)).
 
     ``temperature`` divides the scores; ``written`` then multiplies the log-odds that anything is written at all, which
     is easier to tell than what.
@@ -90,6 +95,7 @@ class InkNetwork:
         for start in range(0, len(crops), _BATCH):
             scores[start : start + _BATCH] = self._network.run(crops[start : start + _BATCH])
         scores[:, SIGNS.index(BLOT)] -= _FEWER_BLOTS
+        scores[:, _STARS] -= _FEWER_STARS
         scores[:, : len(SIGNS)] = calibrated(scores[:, : len(SIGNS)], self._temperature, self._written)
         return scores
 
