@@ -15,6 +15,7 @@ import numpy as np
 
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose, back_project, project
+from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout
 from vision.locating.edges import Edges
@@ -93,9 +94,11 @@ def fit_by_lines(
 ) -> PoseFit | None:
     """The pose by the board's lines, from the side from which the markers' places look most like the markers.
 
-    Markers too blurred or covered to be found still tell that. ``None`` where no board shows, or where they don't.
+    Markers too blurred or covered to be found still tell that. ``None`` where no board shows, or where they don't, and
+    where nothing says which of several sheets it is.
     """
-    if not isinstance(layout.surfaces[0], GridSurface):
+    surface = layout.surfaces[0]
+    if not isinstance(surface, GridSurface) or (isinstance(surface.pieces, Ink) and not markers):
         return None
     for edges, sighting in islice(boards_in(grey, camera, layout.board), _SETTINGS.boards):
         poses = turned(sighting.pose, layout.board)

@@ -10,6 +10,7 @@ import numpy as np
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose, project
+from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface, Surface, top_mm
 from vision.layout.table import TableLayout
 from vision.locating.line_tracking import LineTracker
@@ -25,6 +26,8 @@ from vision.sampling import PlaneWindow, plane_map, sample
 
 CROP_SIDE_PX = 72
 CROP_SIDE_MM = 48.0
+CELLS_IN_CROP = 2.0
+"""How large the picture of a cell that is written in is, in cells."""
 
 
 @dataclass(frozen=True)
@@ -265,7 +268,11 @@ class PartReader:
             raise NotLocatedError("the table has not been located yet; no picture of a place can be cut out")
         surface = self.layout.surface_of(place)
         x, y = surface.centre_mm(place)
-        half = CROP_SIDE_MM / 2
-        px_per_mm = CROP_SIDE_PX / CROP_SIDE_MM
-        window = PlaneWindow(x - half, y + half, CROP_SIDE_MM, CROP_SIDE_MM, top_mm(surface), px_per_mm)
+        side_mm = (
+            CELLS_IN_CROP * surface.cell_mm
+            if isinstance(surface, GridSurface) and isinstance(surface.pieces, Ink)
+            else CROP_SIDE_MM
+        )
+        half = side_mm / 2
+        window = PlaneWindow(x - half, y + half, side_mm, side_mm, top_mm(surface), CROP_SIDE_PX / side_mm)
         return np.asarray(sample(frame.image, plane_map(self._camera, pose, window)), dtype=np.uint8)

@@ -112,9 +112,10 @@ class TableReader:
         return self._parts[0].draw(picture, stages)
 
     def crop(self, frame: Frame, place: str) -> Image:
-        """Cut out one place as seen from above at the height of a piece's top, 72 x 72 pixels of 48 x 48 mm.
+        """Cut out one place as seen from above at the height of a piece's top, 72 x 72 pixels.
 
-        Raises NotLocatedError when its surface is not located in the newest frame that was read.
+        They show 48 x 48 mm, or of a sheet a cell and half of those beside it. Raises NotLocatedError when its surface
+        is not located in the newest frame that was read.
         """
         own = next((part for part in self._parts if place in part.layout.places), self._parts[0])
         return own.crop(frame, place)

@@ -41,6 +41,16 @@ def test_digits_in_a_loop_are_circled_and_no_others() -> None:
     assert circled == expected
 
 
+def test_the_picture_of_a_cell_shows_it_and_half_of_those_beside_it() -> None:
+    reader = table_reader(camera(), layout("number-drop"), None)
+    reader.read(frame(picture("number-drop")))
+    crop = reader.crop(frame(picture("number-drop")), "p1.a14")
+    assert crop.shape == (72, 72, 3)
+    light = crop[30:42].mean(axis=(0, 2))
+    lines = [first + int(light[first : first + 12].argmin()) for first in (12, 48)]
+    assert lines == pytest.approx([18, 54], abs=3)
+
+
 def covered(game: str, corners_mm: list[tuple[float, float]], colour: tuple[int, int, int]) -> np.ndarray:
     """The picture with a flat thing of one colour on the sheet."""
     points = np.array([(x, y, 0.3) for x, y in corners_mm])
