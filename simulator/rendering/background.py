@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import cv2
 import numpy as np
 import numpy.typing as npt
@@ -217,8 +219,12 @@ def _paint_sheet(setting: Setting, image: Layer, rays: FloatArray, sheet: LyingS
     image[...] = image * (1.0 - cover) + cover * paint
 
 
+@lru_cache(maxsize=3)
 def paint_background(setting: Setting) -> Image:
-    """Render table, board and markers as the camera sees them, without noise; shape (height, width, 3)."""
+    """Render table, board and markers as the camera sees them, without noise; shape (height, width, 3), read-only.
+
+    The last few are kept: a background takes longer than all that stands on it.
+    """
     width, height = setting.camera.size
     rays = normalised_rays(setting.camera, 0.0, 0.0, (width, height))
     image = _table(setting, rays)
@@ -227,4 +233,6 @@ def paint_background(setting: Setting) -> Image:
     grid = np.stack(np.meshgrid(np.arange(width), np.arange(height)), axis=-1).astype(np.float64)
     image *= vignette_at(setting.camera, setting.sensor, grid).astype(np.float32)[..., None]
     image *= sensor_gain(setting.sensor).astype(np.float32)
-    return develop(image)
+    picture = develop(image)
+    picture.setflags(write=False)
+    return picture

@@ -6,6 +6,8 @@ for the gloss). Then rays of pixels, tone curve, vignette, noise, blur and compr
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import cv2
 import numpy as np
 import numpy.typing as npt
@@ -108,18 +110,23 @@ def shade_table(factor: FloatArray) -> Image:
     return np.asarray(np.rint(np.power(left, 1 / GAMMA) * 255.0), dtype=np.uint8)
 
 
+@lru_cache(maxsize=3)
+def _noise_tile(size: tuple[int, int], deviation: float, seed: int) -> tuple[Image, Image]:
+    """By how much noise makes each pixel brighter, and by how much darker."""
+    width, height = size
+    generator = np.random.default_rng([seed, 77])
+    shape = (height + _NOISE_MARGIN_PX, width + _NOISE_MARGIN_PX, 3)
+    tile = generator.standard_normal(shape, dtype=np.float32) * np.float32(deviation)
+    rounded = np.rint(tile)
+    return np.clip(rounded, 0, 255).astype(np.uint8), np.clip(-rounded, 0, 255).astype(np.uint8)
+
+
 class SensorNoise:
     """Gaussian noise from one tile, shifted for each frame: the same seed and frame give the same noise."""
 
     def __init__(self, camera: CameraModel, deviation: float, seed: int) -> None:
-        width, height = camera.size
         self._size = camera.size
-        generator = np.random.default_rng([seed, 77])
-        shape = (height + _NOISE_MARGIN_PX, width + _NOISE_MARGIN_PX, 3)
-        tile = generator.standard_normal(shape, dtype=np.float32) * np.float32(deviation)
-        rounded = np.rint(tile)
-        self._brighter = np.clip(rounded, 0, 255).astype(np.uint8)
-        self._darker = np.clip(-rounded, 0, 255).astype(np.uint8)
+        self._brighter, self._darker = _noise_tile(camera.size, deviation, seed)
         self._seed = seed
 
     def add(self, image: Image, frame: int) -> Image:

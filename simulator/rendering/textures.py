@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
 from simulator.scene.pieces import BlockLook, Colour
-from simulator.scene.scene import MarkerState, TableLook
+from simulator.scene.scene import MarkerState, Surface, TableLook
 from vision.frame import FloatArray, Image
 from vision.layout.markers import MarkerLayout
 from vision.layout.table import TableLayout
@@ -45,24 +46,29 @@ def _to_image(values: Layer | FloatArray) -> Image:
 
 def table_texture(look: TableLook) -> Image:
     """The table's top, a square tile of TABLE_TILE_PX at TABLE_PX_PER_MM; meant to be mirrored beyond its edges."""
-    rng = np.random.default_rng([look.seed, 1])
+    return _tile(look.surface, look.colour, look.seed)
+
+
+@lru_cache(maxsize=3)
+def _tile(surface: Surface, colour: Colour, seed: int) -> Image:
+    rng = np.random.default_rng([seed, 1])
     size = (TABLE_TILE_PX, TABLE_TILE_PX)
-    base = np.asarray(look.colour, dtype=np.float64)
-    if look.surface == "wood":
-        return _to_image(_wood(rng, size, look.colour, 0.16, 34))
-    if look.surface == "dark wood":
-        dark = (look.colour[0] * 0.55, look.colour[1] * 0.6, look.colour[2] * 0.68)
+    base = np.asarray(colour, dtype=np.float64)
+    if surface == "wood":
+        return _to_image(_wood(rng, size, colour, 0.16, 34))
+    if surface == "dark wood":
+        dark = (colour[0] * 0.55, colour[1] * 0.6, colour[2] * 0.68)
         return _to_image(_wood(rng, size, dark, 0.3, 30))
-    if look.surface == "checks":
+    if surface == "checks":
         row, column = np.indices(size) // round(35 * TABLE_PX_PER_MM)
         weave = 0.03 * rng.standard_normal(size)
         factor = 0.65 + 0.35 * ((row % 2) * 0.5 + (column % 2) * 0.5) + weave
         return _to_image(factor[..., None] * base)
-    if look.surface == "marble":
+    if surface == "marble":
         cloud = _smooth_noise(rng, size, (9, 9)) + 0.5 * _smooth_noise(rng, size, (22, 22))
         veins = np.exp(-np.abs(cloud) * 9.0)
         return _to_image((1.0 + 0.05 * cloud - 0.28 * veins)[..., None] * base)
-    if look.surface == "cloth":
+    if surface == "cloth":
         fuzz = 0.09 * rng.standard_normal(size)
         threads = 0.03 * np.sin(np.arange(TABLE_TILE_PX) * 1.9)
         return _to_image((1.0 + fuzz + threads[:, None] + threads[None, :])[..., None] * base)
