@@ -8,12 +8,12 @@ from vision.readers.dice.networks import shipped
 
 
 def test_a_seed_gives_one_tray_and_every_hardship_has_dice() -> None:
-    first, second = (stress_picture("none", 1, 7) for _ in range(2))
+    first, second = (stress_picture("leaning", 0, 7) for _ in range(2))
     assert (first.image == second.image).all()
-    assert len(first.dice) >= HARDSHIPS["none"].count[0]
-    shown = [shows for number in range(3) for _, _, shows in stress_picture("leaning", number, 7).dice]
+    assert len(first.dice) >= HARDSHIPS["leaning"].count[0]
+    shown = {shows for _, _, shows in first.dice}
     assert COCKED in shown
-    assert set(shown) > {COCKED}
+    assert shown > {COCKED}
 
 
 def test_an_ordinary_tray_is_read() -> None:

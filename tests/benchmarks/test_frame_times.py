@@ -54,7 +54,8 @@ def test_a_film_shows_every_picture_with_noise_of_its_own(pictures: PictureSet) 
 
 
 def test_the_same_seed_shows_the_same_film(pictures: PictureSet) -> None:
-    films = [list(Projector(pictures, 2, np.random.default_rng(4)).film()) for _ in range(2)]
+    one = PictureSet(pictures.layout, pictures.shots[:1])
+    films = [list(Projector(one, 2, np.random.default_rng(4)).film()) for _ in range(2)]
     assert all((a.frame.image == b.frame.image).all() for a, b in zip(*films, strict=True))
 
 

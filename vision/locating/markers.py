@@ -244,7 +244,7 @@ def seen_again(grey: Image, expected_px: Mapping[int, FloatArray], finder: Marke
 def _dark_quads(grey: Image, settings: OutlineSettings) -> list[FloatArray]:
     """Convex quads (4, 2), clockwise in the picture, that are darker than what is around them, at half the scale."""
     half = np.asarray(cv2.resize(grey, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA), dtype=np.uint8)
-    quads: list[FloatArray] = []
+    quads = np.empty((0, 4, 2))
     for window_px in settings.windows_px:
         for darker in settings.darker:
             dark = cv2.adaptiveThreshold(
@@ -258,10 +258,11 @@ def _dark_quads(grey: Image, settings: OutlineSettings) -> list[FloatArray]:
                     corners = cv2.approxPolyDP(hull, tolerance * cv2.arcLength(hull, True), True)
                     if len(corners) == 4:
                         quad = (corners.reshape(4, 2).astype(np.float64) + 0.5) * 2 - 0.5
-                        if not any(np.abs(quad - other).max() < 1.0 for other in quads):
-                            quads.append(quad if cv2.contourArea(corners, oriented=True) > 0 else quad[::-1])
+                        if not (np.abs(quads - quad) < 1.0).all(axis=(1, 2)).any():
+                            fresh = quad if cv2.contourArea(corners, oriented=True) > 0 else quad[::-1]
+                            quads = np.concatenate([quads, fresh[None]])
                         break
-    return quads
+    return list(quads)
 
 
 @dataclass(frozen=True, eq=False)

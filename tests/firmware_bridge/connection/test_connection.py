@@ -213,7 +213,7 @@ def test_a_board_that_stops_reading_holds_nobody_up(board: Any, connect: Connect
         return has(Lost)(events)
 
     until_s = time.monotonic() + GUARD_S
-    while not connection.wait_for(lost_or_show_more, 0.01):
+    while not connection.wait_for(lost_or_show_more, 0.05):
         assert time.monotonic() < until_s, "it is never lost"
     (lost,) = of(Lost, events)
     assert re.search(r"takes no more bytes|does not answer", lost.reason)

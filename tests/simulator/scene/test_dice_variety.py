@@ -1,13 +1,20 @@
 """Made pictures of dice, and the dice in them."""
 
+import functools
+
 import numpy as np
 import pytest
 
 from simulator.rendering.dice import DieLook, DrawnDie, draw_dice, lowest_mm, turn_of
 from simulator.rendering.dice_faces import FACE_PX, SHAPE_SQUARES, pip_face, pip_faces, printed_face, text_face
-from simulator.scene.dice_variety import COCKED, dice_picture
+from simulator.scene.dice_variety import COCKED, DicePicture, dice_picture
 from simulator.scene.scene import Lighting
 from simulator.scene.viewpoint import lens, looking_at
+
+
+@functools.cache
+def made(number: int) -> DicePicture:
+    return dice_picture(np.random.default_rng([5, number]), 96)
 
 
 def test_a_seed_gives_one_picture() -> None:
@@ -17,7 +24,7 @@ def test_a_seed_gives_one_picture() -> None:
 
 
 def test_the_pictures_vary_and_their_dice_are_in_them() -> None:
-    pictures = [dice_picture(np.random.default_rng([1, number]), 96) for number in range(8)]
+    pictures = [made(number) for number in range(12)]
     shown = {die.shows for picture in pictures for die in picture.dice}
     assert len(shown) > 3
     for picture in pictures:
@@ -26,13 +33,13 @@ def test_the_pictures_vary_and_their_dice_are_in_them() -> None:
 
 
 def test_a_die_that_the_edge_of_the_picture_cuts_off_is_not_in_sight() -> None:
-    pictures = [dice_picture(np.random.default_rng([5, number]), 96) for number in range(25)]
+    pictures = [made(number) for number in range(25)]
     flattened = [die.in_sight for picture in pictures if picture.camera_px is not None for die in picture.dice]
     assert set(flattened) == {True, False}
 
 
 def test_a_die_that_leans_says_which_way_in_flattened_pictures_only() -> None:
-    pictures = [dice_picture(np.random.default_rng([5, number]), 96) for number in range(12)]
+    pictures = [made(number) for number in range(12)]
     assert {COCKED} < {die.shows for picture in pictures for die in picture.dice}
     for picture in pictures:
         for die in picture.dice:

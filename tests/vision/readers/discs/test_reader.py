@@ -26,6 +26,7 @@ from vision.readers.registry import table_reader
 from vision.reading import HindranceKind, Reading
 
 TOP_MM = 20.0
+DRAWN = standard_setting(game="diaballik")
 
 
 def read(name: str, image: Image | None = None) -> Reading:
@@ -139,7 +140,7 @@ def _copied(image: Image, start: str, end: str) -> Image:
 
 
 def test_a_ball_of_its_discs_colour_is_seen_from_above_beside_discs_without() -> None:
-    table = standard_setting(game="diaballik")
+    table = DRAWN
     handler = DiscHandler(table.layout, Slack(), np.random.default_rng(2))
     start = {place: f"{player} piece" for row, player in ((1, "black"), (7, "white")) for place in row_of(row)}
     taught = handler.set_up(start | {"d1": "black piece with ball", "d7": "white piece with ball"})
@@ -164,7 +165,7 @@ def told(table: Setting, standing: Arrangement) -> EnrolmentPicture:
 
 
 def test_a_coin_on_a_disc_is_not_taken_for_a_ball() -> None:
-    table = standard_setting(game="diaballik")
+    table = DRAWN
     handler = DiscHandler(table.layout, Slack(), np.random.default_rng(2))
     looks = {place: f"{player} piece" for row, player in ((1, "black"), (7, "white")) for place in row_of(row)}
     looks |= {"d1": "black piece with ball", "d7": "white piece with ball"}
