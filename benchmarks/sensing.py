@@ -36,7 +36,7 @@ from rich.table import Table
 from benchmarks.parts.command_line import counting_bar
 from engine.api import EMPTY, Place
 from engine.registry import load
-from referee.judge import Belief, Bench, Trigger, believe_person, judge
+from referee.judge import Belief, JudgeContext, Trigger, believe_person, judge
 from referee.judge.explorer import applied
 from referee.judge.verdict import VerdictKind
 from referee.sensing.readers import FusedReader, SensorReader
@@ -180,7 +180,7 @@ def play(name: str, game: Any, inputs: Inputs, seed: int, rates: ErrorRates, tur
     rng = random.Random(f"{name} {seed}")
     errors = DrawnErrors(game, rates, random.Random(f"errors {name} {seed}"))
     world, known = random_start(game, rng)
-    bench: Bench[Any, Any] = Bench.of(game)
+    context: JudgeContext[Any, Any] = JudgeContext.of(game)
     belief: Belief[Any, Any] = Belief.of((known,))
     scripted = ScriptedInputs()
     alone = SensorReader(scripted, game.places, game.looks)
@@ -189,9 +189,9 @@ def play(name: str, game: Any, inputs: Inputs, seed: int, rates: ErrorRates, tur
     played = Played()
     clock_s = 0.0
     scripted.show(clock_s, errors, game.table.appearance(world))
-    belief, ruling = judge(bench, belief, _look(readers[inputs], clock_s), Trigger.RESTED)
+    belief, ruling = judge(context, belief, _look(readers[inputs], clock_s), Trigger.RESTED)
     if ruling.verdict.kind is not VerdictKind.UNCHANGED:
-        belief = believe_person(bench, belief, (known,))
+        belief = believe_person(context, belief, (known,))
     for _ in range(turns):
         legal = game.rules.legal_turns(world)
         if not legal:
@@ -204,7 +204,7 @@ def play(name: str, game: Any, inputs: Inputs, seed: int, rates: ErrorRates, tur
         clock_s += 10.0
         readings = _look(readers[inputs], clock_s)
         played.said += [notice for reading in readings for notice in reading.notices]
-        belief, ruling = judge(bench, belief, readings, Trigger.DECLARED)
+        belief, ruling = judge(context, belief, readings, Trigger.DECLARED)
         played.turns += 1
         accepted = [text for verdict in ruling.verdicts for text in verdict.turns]
         if accepted:
@@ -219,7 +219,7 @@ def play(name: str, game: Any, inputs: Inputs, seed: int, rates: ErrorRates, tur
         played.counts["named a fault"] += ruling.verdicts[-1].kind is VerdictKind.ILLEGAL
         if not accepted or game.table.appearance(belief.states[0]) != looks:
             states = applied(game, belief.states, turn) if not accepted else (after,)
-            belief = believe_person(bench, belief, states or (after,), turn.places)
+            belief = believe_person(context, belief, states or (after,), turn.places)
         for reader in (alone, both):
             reader.believed(looks)
         clock_s += 10.0

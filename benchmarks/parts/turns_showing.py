@@ -16,7 +16,7 @@ from engine.api import Appearance, Game, LookName
 from engine.registry import load
 from engine.showing import CouldBe, turns_showing
 from referee.judge.belief import Belief
-from referee.judge.explorer import MOST_LISTED, Bench
+from referee.judge.explorer import MOST_LISTED, JudgeContext
 from referee.judge.judge import judge
 from referee.judge.settings import Trigger
 from vision.reading import HindranceKind, PlaceReading, Reading, even_reading
@@ -97,8 +97,8 @@ def _taken_s(game: Game[Any, Any], state: Any, could_be: CouldBe) -> float:
 
 
 def _verdict_s(game: Game[Any, Any], state: Any, reading: Reading) -> float:
-    bench: Bench[Any, Any] = Bench.of(game)
-    return timed(lambda: judge(bench, Belief.of([state]), [reading], Trigger.DECLARED))[1]
+    context: JudgeContext[Any, Any] = JudgeContext.of(game)
+    return timed(lambda: judge(context, Belief.of([state]), [reading], Trigger.DECLARED))[1]
 
 
 def _readings(game: Game[Any, Any], state: Any, after: Any, rng: Random) -> list[Reading]:

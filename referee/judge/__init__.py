@@ -14,7 +14,7 @@ Pure: time comes from the readings. A player says that a turn is over, and a rea
 ...     return Reading(0, 0.0, shown)
 >>> start = game.rules.new()
 >>> after = game.rules.apply(start, game.notation.parse_turn(start, "d1*e1 c1-c2"))
->>> belief, ruling = judge(Bench.of(game), Belief.of((start,)), [seen(after)], Trigger.DECLARED)
+>>> belief, ruling = judge(JudgeContext.of(game), Belief.of((start,)), [seen(after)], Trigger.DECLARED)
 >>> ruling.verdict.sentence
 'Black moves c1 to c2 and passes d1 to e1.'
 >>> belief.states == (after,)
@@ -22,7 +22,7 @@ True
 """
 
 from referee.judge.belief import Belief, believe_person
-from referee.judge.explorer import Bench
+from referee.judge.explorer import JudgeContext
 from referee.judge.judge import begin, judge
 from referee.judge.settings import JudgeSettings, Trigger
 from referee.judge.stability import STILLS, StabilityFilter, StabilitySettings, StableView, blocking_hindrance
@@ -32,7 +32,7 @@ __all__ = [
     "STILLS",
     "AcceptedTurn",
     "Belief",
-    "Bench",
+    "JudgeContext",
     "JudgeSettings",
     "Ruling",
     "StabilityFilter",

@@ -13,7 +13,7 @@ from engine.api import EMPTY, Breach, Game, Place, StateT, TurnT
 from engine.errors import IllegalTurnError
 from referee.judge.decision import Conclusion, Decision, decide
 from referee.judge.explanations import Changes, Explanation, ExplanationKind, against_sides, best_by_sides, sure_sides
-from referee.judge.explorer import Bench, applied, changes_between, narrowed
+from referee.judge.explorer import JudgeContext, applied, changes_between, narrowed
 from referee.judge.faults import breaches_of, turned_in_place
 from referee.judge.pooled_reading import PooledReading
 from referee.judge.settings import Trigger
@@ -33,14 +33,14 @@ class Resolved(Generic[TurnT]):
 
 
 def resolve(
-    bench: Bench[StateT, TurnT], explanations: Sequence[Explanation[StateT, TurnT]], seen: PooledReading
+    context: JudgeContext[StateT, TurnT], explanations: Sequence[Explanation[StateT, TurnT]], seen: PooledReading
 ) -> Resolved[TurnT]:
     """Make one turn (or two in a row) of explanations that leave the same appearance.
 
     Look-alikes are told apart by the side faces seen, else combined into one turn that stands for all. Where that
     can't be done the result has no turns but candidates.
     """
-    game, explorer, side = bench.game, bench.explorer, bench.settings.side
+    game, explorer, side = context.game, context.explorer, context.settings.side
     weighed: dict[tuple[TurnT, ...], float] = {}
     for one in explanations:
         last = one.second or one.first
@@ -64,14 +64,14 @@ def resolve(
 
 
 def resolve_first(
-    bench: Bench[StateT, TurnT], explanations: Sequence[Explanation[StateT, TurnT]], seen: PooledReading
+    context: JudgeContext[StateT, TurnT], explanations: Sequence[Explanation[StateT, TurnT]], seen: PooledReading
 ) -> Resolved[TurnT]:
     """Make one turn of explanations by a turn and part of the next, which is not weighed."""
     firsts = tuple(dict.fromkeys(one.first[0] for one in explanations))
     if len(firsts) > 1:
         return Resolved((), firsts)
     # A piece that has gone on from where the turn left it says nothing of that turn.
-    costs = [against_sides(bench.game, one.state, one.first[:1], seen.without(one.touched)) for one in explanations]
+    costs = [against_sides(context.game, one.state, one.first[:1], seen.without(one.touched)) for one in explanations]
     return Resolved(firsts, against=min(costs))
 
 
@@ -85,10 +85,10 @@ class Advance(Generic[StateT]):
 
 
 def advance(
-    bench: Bench[StateT, TurnT], states: Sequence[StateT], turns: Sequence[TurnT], seen: PooledReading | None
+    context: JudgeContext[StateT, TurnT], states: Sequence[StateT], turns: Sequence[TurnT], seen: PooledReading | None
 ) -> Advance[StateT]:
     """Apply accepted turns, and narrow the last state by the side faces seen (none without ``seen``)."""
-    game = bench.game
+    game = context.game
     current = tuple(states)
     reached: list[tuple[TurnT, tuple[StateT, ...]]] = []
     for turn in turns:
@@ -96,7 +96,7 @@ def advance(
         reached.append((turn, current))
     dropped: tuple[Place, ...] = ()
     if seen is not None:
-        current, dropped = narrow_by_sides(bench, current, seen)
+        current, dropped = narrow_by_sides(context, current, seen)
         reached[-1] = (reached[-1][0], current)
     steps = tuple(
         AcceptedTurn(
@@ -118,20 +118,20 @@ def end_the_game(game: Game[StateT, TurnT], states: Sequence[StateT], turns: Seq
 
 
 def narrow_by_sides(
-    bench: Bench[StateT, TurnT], states: Sequence[StateT], seen: PooledReading
+    context: JudgeContext[StateT, TurnT], states: Sequence[StateT], seen: PooledReading
 ) -> tuple[tuple[StateT, ...], tuple[Place, ...]]:
     """Keep what agrees with the side faces that were surely seen; also give the places whose sighting was dropped.
 
     A sighting counts only where the top looks as believed: the sides of another piece say nothing.
     """
-    game = bench.game
+    game = context.game
     appearance = game.table.appearance(states[0])
     places = [
         place
         for place, look in appearance.items()
         if look != EMPTY and place in seen.places and seen.places[place].best == look
     ]
-    return narrowed(game, states, sure_sides(seen, places, bench.settings.side))
+    return narrowed(game, states, sure_sides(seen, places, context.settings.side))
 
 
 class Leaning(enum.Enum):
@@ -162,7 +162,7 @@ class Weighing:
 
 
 def weigh(
-    bench: Bench[StateT, TurnT],
+    context: JudgeContext[StateT, TurnT],
     states: Sequence[StateT],
     resolved: Resolved[TurnT],
     explanation: Explanation[StateT, TurnT],
@@ -170,16 +170,16 @@ def weigh(
     set_aside: frozenset[Place],
 ) -> Weighing:
     """Weigh turns that explain a table by the side faces seen on their places, and on all the others."""
-    settings = bench.settings
+    settings = context.settings
     if resolved.against >= settings.turned:
         if explanation.kind is not ExplanationKind.TURN:
             return Weighing(Leaning.RULED_OUT)
-        breaches = breaches_of(bench, states, explanation.changes, seen)
+        breaches = breaches_of(context, states, explanation.changes, seen)
         if breaches:
             return Weighing(Leaning.BREAKS_A_RULE, breaches)
     of_turns = {place for turn in resolved.turns for place in turn.places}
     elsewhere = seen.without(set_aside | of_turns | set(explanation.touched))
-    turned = turned_in_place(bench, states, elsewhere, settings.side)
+    turned = turned_in_place(context, states, elsewhere, settings.side)
     if turned:
         return Weighing(Leaning.TURNED_BESIDES, turned)
     return Weighing(Leaning.FOR if resolved.against < settings.side else Leaning.DOUBTFUL)
@@ -220,7 +220,7 @@ class PendingTurn(Generic[TurnT]):
 
 
 def was_touched(
-    bench: Bench[StateT, TurnT],
+    context: JudgeContext[StateT, TurnT],
     states: Sequence[StateT],
     pending: PendingTurn[TurnT],
     decision: Decision[StateT, TurnT],
@@ -237,13 +237,13 @@ def was_touched(
     more_than_one = decision.best.kind in {ExplanationKind.TURN_AND_PART, ExplanationKind.TWO_TURNS}
     if decision.conclusion is Conclusion.ALLOWED and not more_than_one:
         return False
-    game = bench.game
+    game = context.game
     after = tuple(states)
     for turn in pending.turns:
         after = applied(game, after, turn)
-    following = decide(bench, after, seen)
-    is_ruled_out = least_against(game, states, pending.turns, seen) >= bench.settings.side
-    if is_ruled_out and not _was_played_on(bench, states, pending, following, seen):
+    following = decide(context, after, seen)
+    is_ruled_out = least_against(game, states, pending.turns, seen) >= context.settings.side
+    if is_ruled_out and not _was_played_on(context, states, pending, following, seen):
         return False
     if following.conclusion is Conclusion.FORBIDDEN:
         # A thing laid on its piece since does not undo it.
@@ -253,7 +253,7 @@ def was_touched(
 
 
 def _was_played_on(
-    bench: Bench[StateT, TurnT],
+    context: JudgeContext[StateT, TurnT],
     states: Sequence[StateT],
     pending: PendingTurn[TurnT],
     following: Decision[StateT, TurnT],
@@ -263,7 +263,7 @@ def _was_played_on(
     if following.conclusion is not Conclusion.ALLOWED or following.best.kind is not ExplanationKind.TWO_TURNS:
         return False
     return any(
-        least_against(bench.game, states, (*pending.turns, *turns), seen) < bench.settings.side
+        least_against(context.game, states, (*pending.turns, *turns), seen) < context.settings.side
         for turns in product(following.best.first, following.best.second)
     )
 

@@ -12,7 +12,7 @@ from referee.judge import faults
 from referee.judge.acceptance import PendingTurn
 from referee.judge.dice import SeenDice
 from referee.judge.explanations import Changes
-from referee.judge.explorer import Bench, changes_between
+from referee.judge.explorer import JudgeContext, changes_between
 from referee.judge.pooled_reading import Misread, PooledPlace, PooledReading, beside, misread_places
 from referee.judge.verdict import Verdict
 
@@ -160,7 +160,7 @@ class Belief(Generic[StateT, TurnT]):
 
 
 def believe_person(
-    bench: Bench[StateT, TurnT],
+    context: JudgeContext[StateT, TurnT],
     belief: Belief[StateT, TurnT],
     states: Sequence[StateT],
     places: Sequence[Place] = (),
@@ -179,7 +179,7 @@ def believe_person(
     """
     if not states:
         raise ValueError("a correction needs at least one state")
-    game, senses = bench.game, belief.senses
+    game, senses = context.game, belief.senses
     looks = game.table.appearance(states[0])
     before = game.table.appearance(belief.states[0]) if belief.states else looks
     refused = {changes_between(looks, game.table.appearance(state)) for state in (*belief.states[:1], *undone)}

@@ -22,7 +22,7 @@ from referee.judge.explanations import (
     shown_changes,
     within_one_turn,
 )
-from referee.judge.explorer import Bench
+from referee.judge.explorer import JudgeContext
 from referee.judge.faults import piece_of
 from referee.judge.pooled_reading import PooledReading
 
@@ -78,7 +78,7 @@ class Candidates(Generic[StateT, TurnT]):
     else.
     """
 
-    bench: Bench[StateT, TurnT]
+    context: JudgeContext[StateT, TurnT]
     states: Sequence[StateT]
     seen: PooledReading
     base: Appearance
@@ -112,7 +112,7 @@ class Candidates(Generic[StateT, TurnT]):
     @property
     def rivals(self) -> tuple[Explanation[StateT, TurnT], ...]:
         """The others that the leading explanation does not lead by the margin."""
-        return tuple(one for one in self.others if self.best.score - one.score < self.bench.settings.margin)
+        return tuple(one for one in self.others if self.best.score - one.score < self.context.settings.margin)
 
     @property
     def lead(self) -> float:
@@ -136,7 +136,7 @@ class Candidates(Generic[StateT, TurnT]):
         after = {**self.base, **dict(self.best.changes)}
         seen = {place: self.seen.places.get(place) for place in self.doubtful}
         return self.best.kind is ExplanationKind.TURN and all(
-            one is not None and one.lead(one.best, after[place]) < self.bench.settings.unsure
+            one is not None and one.lead(one.best, after[place]) < self.context.settings.unsure
             for place, one in seen.items()
         )
 
@@ -148,32 +148,34 @@ class Candidates(Generic[StateT, TurnT]):
     @property
     def is_free_one_close(self) -> bool:
         """Whether the free explanation is too near to be ruled out."""
-        return not self.is_borne_out and -self.free_lead < self.bench.settings.margin
+        return not self.is_borne_out and -self.free_lead < self.context.settings.margin
 
     def undecided(
         self, places: set[Place], rivals: tuple[Explanation[StateT, TurnT], ...], margin: float, *, alike: bool = False
     ) -> Decision[StateT, TurnT]:
         """Decide nothing, for want of these places."""
-        in_order = self.bench.in_order(places)
+        in_order = self.context.in_order(places)
         return Decision(Conclusion.UNDECIDED, self.leading, self.shown, margin, in_order, rivals, alike=alike)
 
 
 def _candidates(
-    bench: Bench[StateT, TurnT], states: Sequence[StateT], seen: PooledReading
+    context: JudgeContext[StateT, TurnT], states: Sequence[StateT], seen: PooledReading
 ) -> Candidates[StateT, TurnT]:
     """Find everything that could explain a table; more than a turn only where nothing shorter does."""
-    settings = bench.settings
-    base = bench.game.table.appearance(states[0])
+    settings = context.settings
+    base = context.game.table.appearance(states[0])
     shown = shown_changes(base, seen, settings.unsure)
     free_score = score_changes(base, shown, seen) + settings.illegal_prior
-    found = ranked_by_stopovers(bench, within_one_turn(bench, base, states, seen), base, seen)
+    found = ranked_by_stopovers(context, within_one_turn(context, base, states, seen), base, seen)
     if seen.told(base, found[0].changes) != shown and found[0].score < free_score + settings.margin:
-        beyond = ranked_by_stopovers(bench, beyond_one_turn(bench, base, states, seen), base, seen)
+        beyond = ranked_by_stopovers(context, beyond_one_turn(context, base, states, seen), base, seen)
         found = sorted([*found, *beyond], key=lambda one: -one.score)
-    return Candidates(bench, states, seen, base, found, shown, free_score)
+    return Candidates(context, states, seen, base, found, shown, free_score)
 
 
-def decide(bench: Bench[StateT, TurnT], states: Sequence[StateT], seen: PooledReading) -> Decision[StateT, TurnT]:
+def decide(
+    context: JudgeContext[StateT, TurnT], states: Sequence[StateT], seen: PooledReading
+) -> Decision[StateT, TurnT]:
     """Choose among what the engine allows, and the free explanation that it was something else.
 
     An explanation is allowed when it leads every other one that leaves another appearance by ``settings.margin``.
@@ -182,7 +184,7 @@ def decide(bench: Bench[StateT, TurnT], states: Sequence[StateT], seen: PooledRe
     certain explanation without being certain themselves are set aside and named. Where only sensors know a place, its
     looks are all the same; where they noticed a piece set down on its way, that speaks for turns that pass there.
     """
-    candidates = _candidates(bench, states, seen)
+    candidates = _candidates(context, states, seen)
     rules: tuple[Callable[[Candidates[StateT, TurnT]], Decision[StateT, TurnT] | None], ...] = (
         _forbidden,
         _hangs_on_sensors,
@@ -197,10 +199,10 @@ def decide(bench: Bench[StateT, TurnT], states: Sequence[StateT], seen: PooledRe
 
 def _forbidden(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
     """The table shows something that no rule allows."""
-    if case.is_borne_out or case.free_lead < case.bench.settings.margin or _lacks_one_sensor(case):
+    if case.is_borne_out or case.free_lead < case.context.settings.margin or _lacks_one_sensor(case):
         return None
     # An explanation that contradicts a single place was not weighed, where that place is certain.
-    settings = case.bench.settings
+    settings = case.context.settings
     least = min((case.seen.places[place].certainty for place, _ in case.shown), default=0.0)
     margin = min(case.free_lead, max(settings.margin, least + settings.illegal_prior))
     return Decision(Conclusion.FORBIDDEN, case.leading, case.shown, margin)
@@ -240,14 +242,14 @@ def _places_set_aside(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT
     # A piece in the air and a doubtful one elsewhere may well be the same piece.
     under_way = best.kind in {ExplanationKind.PART, ExplanationKind.TURN_AND_PART}
     changed = {place for place, _ in best.changes}
-    if under_way or doubtful & changed or len(doubtful) > case.bench.settings.most_set_aside:
+    if under_way or doubtful & changed or len(doubtful) > case.context.settings.most_set_aside:
         return undecided
     if best.kind is not ExplanationKind.NOTHING and _is_piece_missed(case):
         return undecided
-    without = decide(case.bench, case.states, case.seen.without(doubtful))
+    without = decide(case.context, case.states, case.seen.without(doubtful))
     if without.conclusion is not Conclusion.ALLOWED or without.best.changes != best.changes:
         return undecided
-    return replace(without, set_aside=case.bench.in_order(doubtful | set(without.set_aside)))
+    return replace(without, set_aside=case.context.in_order(doubtful | set(without.set_aside)))
 
 
 def _is_piece_missed(case: Candidates[StateT, TurnT]) -> bool:
@@ -258,7 +260,7 @@ def _is_piece_missed(case: Candidates[StateT, TurnT]) -> bool:
 
 def _undecided_by_margin(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
     """Something else explains the table nearly as well."""
-    if _margin(case) >= case.bench.settings.margin:
+    if _margin(case) >= case.context.settings.margin:
         return None
     best, seen, base = case.best, case.seen, case.base
     places = {place for one in case.rivals for place, _ in one.changes ^ best.changes}
@@ -294,7 +296,7 @@ def _left_unseen(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | N
 def _allowed(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT]:
     # A square that shows nothing surely is no reason to doubt; the margin tells of it all the same.
     surest = max(
-        min((one.certainty for one in case.seen.places.values()), default=0.0), -case.bench.settings.illegal_prior
+        min((one.certainty for one in case.seen.places.values()), default=0.0), -case.context.settings.illegal_prior
     )
     nothing = case.best.kind is ExplanationKind.NOTHING
     return Decision(
@@ -316,7 +318,7 @@ def _unseen(case: Candidates[StateT, TurnT]) -> tuple[Place, ...]:
     played_on = {place for told in turns if all(at in hidden for at, _ in told) for place, _ in told}
     # pieces that are hidden may have been moved to where it is hidden, too, and have changed places
     moved_on = set(hidden) if len({case.base[place] for place in hidden}) > 1 else set()
-    return case.bench.in_order(played_on or moved_on)
+    return case.context.in_order(played_on or moved_on)
 
 
 def _unsensed(case: Candidates[StateT, TurnT]) -> tuple[Explanation[StateT, TurnT], ...]:

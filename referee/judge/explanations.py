@@ -14,7 +14,7 @@ from typing import Generic
 
 from engine.api import EMPTY, Appearance, Game, Place, StateT, TurnT
 from engine.showing import CouldBe
-from referee.judge.explorer import Bench, Expansion, Explorer, changes_between
+from referee.judge.explorer import Expansion, Explorer, JudgeContext, changes_between
 from referee.judge.pooled_reading import PooledReading
 from vision.reading import PlaceChange
 
@@ -74,18 +74,18 @@ def shown_changes(base: Appearance, seen: PooledReading, unsure: float) -> Chang
 
 
 def within_one_turn(
-    bench: Bench[StateT, TurnT], base: Appearance, states: Sequence[StateT], seen: PooledReading
+    context: JudgeContext[StateT, TurnT], base: Appearance, states: Sequence[StateT], seen: PooledReading
 ) -> list[Explanation[StateT, TurnT]]:
     """Everything up to one whole turn: nothing, part of one, one; from each believed state, best first."""
     found: list[Explanation[StateT, TurnT]] = []
-    could_be = _could_be(bench, seen)
+    could_be = _could_be(context, seen)
     for state in states:
-        expansion = bench.explorer.expand(state, could_be)
+        expansion = context.explorer.expand(state, could_be)
         own = changes_between(base, expansion.appearance)
         found.append(Explanation(ExplanationKind.NOTHING, state, own, score_changes(base, own, seen)))
-        for part in bench.explorer.unfinished(state, could_be):
+        for part in context.explorer.unfinished(state, could_be):
             changes = changes_between(base, {**expansion.appearance, **part.appearance})
-            score = score_changes(base, changes, seen) + bench.settings.unfinished_prior
+            score = score_changes(base, changes, seen) + context.settings.unfinished_prior
             found.append(
                 Explanation(ExplanationKind.PART, state, changes, score, to_do=part.to_do, touched=tuple(part.places))
             )
@@ -96,7 +96,7 @@ def within_one_turn(
 
 
 def beyond_one_turn(
-    bench: Bench[StateT, TurnT], base: Appearance, states: Sequence[StateT], seen: PooledReading
+    context: JudgeContext[StateT, TurnT], base: Appearance, states: Sequence[StateT], seen: PooledReading
 ) -> list[Explanation[StateT, TurnT]]:
     """Two turns in a row, or one and part of the next; best first.
 
@@ -105,39 +105,39 @@ def beyond_one_turn(
     sensors alone tell that a place is taken: another piece may have come to where the first one left. States with too
     many turns to list are passed over.
     """
-    could_be = _could_be(bench, seen)
+    could_be = _could_be(context, seen)
     found: list[Explanation[StateT, TurnT]] = []
-    for state in filter(bench.explorer.lists, states):
-        for group, after in _firsts(bench, base, state, seen):
-            found.extend(_after_first(bench, base, state, group, after, seen, could_be))
+    for state in filter(context.explorer.lists, states):
+        for group, after in _firsts(context, base, state, seen):
+            found.extend(_after_first(context, base, state, group, after, seen, could_be))
     return sorted(found, key=lambda one: -one.score)
 
 
 def _firsts(
-    bench: Bench[StateT, TurnT], base: Appearance, state: StateT, seen: PooledReading
+    context: JudgeContext[StateT, TurnT], base: Appearance, state: StateT, seen: PooledReading
 ) -> Iterator[tuple[TurnT, StateT]]:
     """The first turns that are followed, look-alikes as one, and the state after each."""
     suspects = _suspects(base, seen)
     for could_be, most_untouched in (
         (_passable(base, seen, suspects), 0),
-        (_passable(base, seen, suspects | _bare(bench, base)), 1),
+        (_passable(base, seen, suspects | _bare(context, base)), 1),
     ):
-        for changes, turns in bench.explorer.expand(state, could_be).by_changes.items():
+        for changes, turns in context.explorer.expand(state, could_be).by_changes.items():
             tellable = seen.tellable(base, changes)
             untouched = sum(place not in suspects and not _refilled(place, look, seen) for place, look in tellable)
             # A turn of which sensors tell nothing may have come first all the same.
             unnoticed = bool(changes) and not tellable
             if untouched != most_untouched or (untouched == len(tellable) and not unnoticed):
                 continue
-            for group in as_one(bench.explorer, turns):
-                after = bench.game.rules.apply(state, group)
+            for group in as_one(context.explorer, turns):
+                after = context.game.rules.apply(state, group)
                 if not untouched or after.to_move == state.to_move:
                     yield group, after
 
 
-def _could_be(bench: Bench[StateT, TurnT], seen: PooledReading) -> CouldBe:
+def _could_be(context: JudgeContext[StateT, TurnT], seen: PooledReading) -> CouldBe:
     """What a table could show for a turn to be worth weighing: any other look would be a fault by itself."""
-    return seen.could_be(bench.settings.margin - bench.settings.illegal_prior)
+    return seen.could_be(context.settings.margin - context.settings.illegal_prior)
 
 
 def _passable(base: Appearance, seen: PooledReading, free: Collection[Place]) -> CouldBe:
@@ -152,9 +152,9 @@ def _passable(base: Appearance, seen: PooledReading, free: Collection[Place]) ->
     }
 
 
-def _bare(bench: Bench[StateT, TurnT], base: Appearance) -> frozenset[Place]:
+def _bare(context: JudgeContext[StateT, TurnT], base: Appearance) -> frozenset[Place]:
     """The places on which nothing stood and a piece may have stopped between two turns; what is drawn stays."""
-    if bench.game.sheet_file is not None:
+    if context.game.sheet_file is not None:
         return frozenset()
     return frozenset(place for place, look in base.items() if look == EMPTY)
 
@@ -179,7 +179,7 @@ def as_one(explorer: Explorer[StateT, TurnT], turns: Sequence[TurnT]) -> Iterato
 
 
 def _after_first(
-    bench: Bench[StateT, TurnT],
+    context: JudgeContext[StateT, TurnT],
     base: Appearance,
     state: StateT,
     first: TurnT,
@@ -187,8 +187,8 @@ def _after_first(
     seen: PooledReading,
     could_be: CouldBe,
 ) -> Iterator[Explanation[StateT, TurnT]]:
-    following, settings = bench.explorer.expand(after, could_be), bench.settings
-    for part in bench.explorer.unfinished(after, could_be):
+    following, settings = context.explorer.expand(after, could_be), context.settings
+    for part in context.explorer.unfinished(after, could_be):
         changes = changes_between(base, {**following.appearance, **part.appearance})
         score = score_changes(base, changes, seen) + settings.second_turn_prior + settings.unfinished_prior
         yield Explanation(
@@ -272,7 +272,7 @@ _MOST_STATES = 12
 
 
 def more_turns_explain(
-    bench: Bench[StateT, TurnT], states: Sequence[StateT], changes: Changes, seen: PooledReading
+    context: JudgeContext[StateT, TurnT], states: Sequence[StateT], changes: Changes, seen: PooledReading
 ) -> bool:
     """Say whether three turns in a row leave what is seen, tops and sides, each of them on a place that changed.
 
@@ -282,10 +282,10 @@ def more_turns_explain(
     if len(changes) < _TURNS:
         return False
     for state in states:
-        target = {**bench.game.table.appearance(states[0]), **dict(changes)}
+        target = {**context.game.table.appearance(states[0]), **dict(changes)}
         visible = {place: look for place, look in target.items() if place in seen.places}
         changed = frozenset(place for place, _ in changes)
-        if _Search(bench, state, visible, changed, seen).finds(state, ()):
+        if _Search(context, state, visible, changed, seen).finds(state, ()):
             return True
     return False
 
@@ -294,7 +294,7 @@ def more_turns_explain(
 class _Search(Generic[StateT, TurnT]):
     """Looks for turns from one state to a table, those first that leave the least to do."""
 
-    bench: Bench[StateT, TurnT]
+    context: JudgeContext[StateT, TurnT]
     origin: StateT
     target: Mapping[Place, str]
     changed: frozenset[Place]
@@ -303,10 +303,10 @@ class _Search(Generic[StateT, TurnT]):
 
     def finds(self, state: StateT, played: tuple[TurnT, ...]) -> bool:
         self._expanded += 1
-        if self._expanded > _MOST_STATES or not self.bench.explorer.lists(state):
+        if self._expanded > _MOST_STATES or not self.context.explorer.lists(state):
             return False
         left = _TURNS - len(played) - 1
-        expansion = self.bench.explorer.expand(state, self._could_be(state, left))
+        expansion = self.context.explorer.expand(state, self._could_be(state, left))
         ways = [
             (missing, turns)
             for changes, turns in expansion.by_changes.items()
@@ -315,9 +315,9 @@ class _Search(Generic[StateT, TurnT]):
             and bool(missing := self._missing(expansion, changes)) is bool(left)
         ]
         for _, turns in sorted(ways, key=lambda way: way[0]):
-            for turn in as_one(self.bench.explorer, turns):
+            for turn in as_one(self.context.explorer, turns):
                 sequence = (*played, turn)
-                if left and self.finds(self.bench.game.rules.apply(state, turn), sequence):
+                if left and self.finds(self.context.game.rules.apply(state, turn), sequence):
                     return True
                 if not left and self._suits_the_sides(sequence):
                     return True
@@ -328,12 +328,12 @@ class _Search(Generic[StateT, TurnT]):
         if not left:
             # a sensor tells no looks
             return {place: (look,) for place, look in self.target.items() if not self.seen.only_sensed(place)}
-        base = self.bench.game.table.appearance(state)
-        return _passable(base, self.seen, self.changed | self.seen.hidden | _bare(self.bench, base))
+        base = self.context.game.table.appearance(state)
+        return _passable(base, self.seen, self.changed | self.seen.hidden | _bare(self.context, base))
 
     def _suits_the_sides(self, turns: tuple[TurnT, ...]) -> bool:
-        against = against_sides(self.bench.game, self.origin, turns, self.seen)
-        return against < self.bench.settings.side
+        against = against_sides(self.context.game, self.origin, turns, self.seen)
+        return against < self.context.settings.side
 
     def _missing(self, expansion: Expansion[StateT, TurnT], changes: Changes) -> int:
         after = {**expansion.appearance, **dict(changes)}
@@ -354,7 +354,7 @@ def stopovers(changes: Sequence[PlaceChange], stopover_s: float) -> frozenset[Pl
 
 
 def ranked_by_stopovers(
-    bench: Bench[StateT, TurnT], found: list[Explanation[StateT, TurnT]], base: Appearance, seen: PooledReading
+    context: JudgeContext[StateT, TurnT], found: list[Explanation[StateT, TurnT]], base: Appearance, seen: PooledReading
 ) -> list[Explanation[StateT, TurnT]]:
     """Weigh explanations that can't be told apart by the stopovers they pass, best first again.
 
@@ -362,7 +362,7 @@ def ranked_by_stopovers(
     stopovers than the one that passes most. That never decides, since a sensor that flickers makes stopovers, too, and
     a turn may have been tried before another.
     """
-    passed = stopovers(seen.changes, bench.settings.stopover_s)
+    passed = stopovers(seen.changes, context.settings.stopover_s)
     if not passed:
         return found
     missed = [_missed(one, passed) for one in found]
@@ -371,7 +371,7 @@ def ranked_by_stopovers(
     for changes, count in zip(told, missed, strict=True):
         least[changes] = min(count, least.get(changes, count))
     weighed = [
-        replace(one, score=one.score - bench.settings.stopover) if count > least[changes] else one
+        replace(one, score=one.score - context.settings.stopover) if count > least[changes] else one
         for one, changes, count in zip(found, told, missed, strict=True)
     ]
     return sorted(weighed, key=lambda one: -one.score)

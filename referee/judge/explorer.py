@@ -87,7 +87,7 @@ class Explorer(Generic[StateT, TurnT]):
 
 
 @dataclass(frozen=True)
-class Bench(Generic[StateT, TurnT]):
+class JudgeContext(Generic[StateT, TurnT]):
     """What the judge goes by, whatever is believed: the game, its settings, and what the engine answered before.
 
     What ``explorer`` remembers saves time and changes no answer.
@@ -98,8 +98,8 @@ class Bench(Generic[StateT, TurnT]):
     settings: JudgeSettings
 
     @classmethod
-    def of(cls, game: Game[StateT, TurnT], settings: JudgeSettings | None = None) -> Bench[StateT, TurnT]:
-        """Give the bench of a game, with nothing remembered yet."""
+    def of(cls, game: Game[StateT, TurnT], settings: JudgeSettings | None = None) -> JudgeContext[StateT, TurnT]:
+        """Give the context of a game, with nothing remembered yet."""
         return cls(game, Explorer(game), settings or JudgeSettings())
 
     def in_order(self, places: Collection[Place]) -> tuple[Place, ...]:

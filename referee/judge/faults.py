@@ -13,7 +13,7 @@ from itertools import islice, permutations, product
 from engine.api import EMPTY, Appearance, Breach, Facing, Game, LookName, Place, StateT, TurnT
 from engine.support.looks import Look
 from referee.judge.explanations import Changes, facing_score, sure_sides
-from referee.judge.explorer import Bench
+from referee.judge.explorer import JudgeContext
 from referee.judge.pooled_reading import PIECE, PooledReading
 from referee.judge.verdict import Verdict
 
@@ -37,12 +37,12 @@ def standing(fault: Verdict | None) -> StandingFault | None:
 
 
 def breaches_of(
-    bench: Bench[StateT, TurnT], states: Sequence[StateT], changes: Changes, seen: PooledReading
+    context: JudgeContext[StateT, TurnT], states: Sequence[StateT], changes: Changes, seen: PooledReading
 ) -> tuple[Breach, ...]:
     """Give the breaches under the believed state that needs the fewest; empty when one explains it after all."""
-    game = bench.game
+    game = context.game
     base = game.table.appearance(states[0])
-    sides = sure_sides(seen, [place for place, look in sorted(changes) if look != EMPTY], bench.settings.side)
+    sides = sure_sides(seen, [place for place, look in sorted(changes) if look != EMPTY], context.settings.side)
     tables = named_pieces(base, changes, game.looks)
     found = [min((_explained(game, state, after, sides) for state in states), key=len) for after in tables]
     # Where only sensors noticed a piece, the rule that is broken by most of what it may show is the one to name.
@@ -51,13 +51,13 @@ def breaches_of(
 
 
 def turned_in_place(
-    bench: Bench[StateT, TurnT], states: Sequence[StateT], seen: PooledReading, least_against: float
+    context: JudgeContext[StateT, TurnT], states: Sequence[StateT], seen: PooledReading, least_against: float
 ) -> tuple[Breach, ...]:
     """Give the breaches of pieces whose tops are as believed and whose sides can't be; empty when there are none.
 
     A piece is suspected when its side faces speak by at least ``least_against`` against every facing possible.
     """
-    game = bench.game
+    game = context.game
     if game.side_faces is None:
         return ()
     appearance = game.table.appearance(states[0])
@@ -70,7 +70,7 @@ def turned_in_place(
         free = sum(max(symbols.values()) for symbols in one.sides.values() if symbols)
         if possible and free - facing_score(possible, one.sides) >= least_against:
             suspects.append(place)
-    sides = sure_sides(seen, suspects, bench.settings.side)
+    sides = sure_sides(seen, suspects, context.settings.side)
     if not sides:
         return ()
     return min((game.side_faces.explain(state, appearance, sides) for state in states), key=len)

@@ -24,13 +24,12 @@ from referee.judge.acceptance import (
 from referee.judge.belief import Belief
 from referee.judge.decision import Conclusion
 from referee.judge.explanations import Explanation, ExplanationKind
-from referee.judge.explorer import Bench, usual_appearance
+from referee.judge.explorer import JudgeContext, usual_appearance
 from referee.judge.pooled_reading import PooledReading, pool
 from referee.judge.rules.look import Answer, Look, first_answer
 from referee.judge.rules.rolling import by_dice, noticed, rolled, rolled_without_the_rest
 from referee.judge.rules.set_up import take_set_up
-from referee.judge.rules.sheets import in_two_steps
-from referee.judge.rules.turns import accept, forbidden, name_fault, take, weighed
+from referee.judge.rules.turns import accept, forbidden, in_two_steps, name_fault, take, weighed
 from referee.judge.rules.unchanged import unchanged
 from referee.judge.settings import Trigger
 from referee.judge.verdict import Ruling, VerdictKind
@@ -39,7 +38,7 @@ from vision.reading import Reading
 
 
 def begin(
-    bench: Bench[StateT, TurnT],
+    context: JudgeContext[StateT, TurnT],
     belief: Belief[StateT, TurnT],
     readings: Sequence[Reading],
     options: Mapping[str, OptionValue] | None = None,
@@ -54,23 +53,23 @@ def begin(
     in place of the first two faults, and with ``anywhere``, since more pieces may be on their way. Raises
     OptionError for a bad option.
     """
-    places = tuple(usual_appearance(bench.game, options))
-    seen = pool(readings, places, bench.game.looks, bench.settings.probability_floor)
+    places = tuple(usual_appearance(context.game, options))
+    seen = pool(readings, places, context.game.looks, context.settings.probability_floor)
     # Asked once, a player who declares the set-up done again says that the camera is right.
     confirmed = belief.conversation.asked_disputes if trigger is Trigger.DECLARED else frozenset()
-    taken = take_set_up(bench, seen, options, anywhere=anywhere, trigger=trigger, confirmed=confirmed)
+    taken = take_set_up(context, seen, options, anywhere=anywhere, trigger=trigger, confirmed=confirmed)
     belief = _asked_disputes(replace(belief, senses=belief.senses.after_looking(seen)), taken.ruling, seen)
     if taken.states:
         belief = belief.believing(taken.states, taken.states_ignoring_sides)
-        believed = bench.game.table.appearance(taken.states[0])
+        believed = context.game.table.appearance(taken.states[0])
         senses = replace(belief.senses, misread=seen.misread(taken.misread, believed))
         belief = replace(belief, senses=senses).doubting(seen.sensed, believed)
-        belief, _ = noticed(bench, belief, seen.dice)
+        belief, _ = noticed(context, belief, seen.dice)
     return belief, taken.ruling
 
 
 def judge(
-    bench: Bench[StateT, TurnT], belief: Belief[StateT, TurnT], readings: Sequence[Reading], trigger: Trigger
+    context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], readings: Sequence[Reading], trigger: Trigger
 ) -> Answer[StateT, TurnT]:
     """Judge readings of one resting table; give what is believed from here, and the ruling.
 
@@ -78,9 +77,9 @@ def judge(
     """
     if not belief.states:
         raise ValueError("there is no belief to judge from; call begin with the set-up, or believe_person, first")
-    game = bench.game
+    game = context.game
     believed = game.table.appearance(belief.states[0])
-    seen = pool(readings, tuple(believed), game.looks, bench.settings.probability_floor, belief.senses.doubted)
+    seen = pool(readings, tuple(believed), game.looks, context.settings.probability_floor, belief.senses.doubted)
     tell = VerdictFactory(game, belief.states)
     belief = replace(belief, senses=belief.senses.after_sensing(seen))
     if not seen.places:
@@ -90,12 +89,12 @@ def judge(
     outcomes = [game.rules.outcome(state) for state in belief.states]
     if outcomes[0] is not None and all(outcomes):
         return belief, tell.ruling(VerdictKind.UNCHANGED, sentences.game_over(outcomes[0].reason), seen)
-    belief, notes = noticed(bench, belief, seen.dice)
-    look = _look(bench, belief, seen.since(belief.senses.since_s), trigger)
+    belief, notes = noticed(context, belief, seen.dice)
+    look = _look(context, belief, seen.since(belief.senses.since_s), trigger)
     belief, ruling = first_answer(_RULES, look)
     if ruling.steps and look.seen.dice is not None:
         # Whoever plays next may have rolled before the turn counted.
-        answer = _rolled(Look.at(bench, belief, look.seen, trigger))
+        answer = _rolled(Look.at(context, belief, look.seen, trigger))
         if answer is not None and answer[1].rolls:
             belief, ruling = answer[0], ruling.then(answer[1])
     ruling = replace(ruling, notes=ruling.notes + notes)
@@ -112,10 +111,10 @@ def _asked_disputes(belief: Belief[StateT, TurnT], ruling: Ruling, seen: PooledR
 
 
 def _look(
-    bench: Bench[StateT, TurnT], belief: Belief[StateT, TurnT], seen: PooledReading, trigger: Trigger
+    context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], seen: PooledReading, trigger: Trigger
 ) -> Look[StateT, TurnT]:
     """Settle what the table shows, and look at that."""
-    believed = bench.game.table.appearance(belief.states[0])
+    believed = context.game.table.appearance(belief.states[0])
     disputes = belief.conversation.asked_disputes
     if trigger is Trigger.DECLARED and disputes & seen.disputed.keys():
         # Asked once, a player who declares it again says that the camera is right.
@@ -124,11 +123,11 @@ def _look(
     set_aside = faults.still_odd(believed, belief.set_aside, seen)
     override = belief.override.looked_at(believed, seen)
     belief = replace(belief, set_aside=set_aside, override=override)
-    look = Look.at(bench, belief, seen.without(override.left_out), trigger)
+    look = Look.at(context, belief, seen.without(override.left_out), trigger)
     if trigger is Trigger.DECLARED and override.asked and look.decision.shows_nothing:
         # Asked once, a player who declares it again says that something was played there.
         override = override.without(override.asked)
-        look = Look.at(bench, replace(belief, override=override), seen.without(override.left_out), trigger)
+        look = Look.at(context, replace(belief, override=override), seen.without(override.left_out), trigger)
     return look
 
 
@@ -144,7 +143,7 @@ def _rolled(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 def _touched_after_waiting(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """A turn that waited was touched; what the touch did is judged as the next player's doing."""
     pending = look.belief.pending
-    if not was_touched(look.bench, look.states, pending, look.decision, look.visible, look.trigger):
+    if not was_touched(look.context, look.states, pending, look.decision, look.visible, look.trigger):
         return None
     if sensor_evidence.may_have_left(look.believed, pending.changes, look.visible):
         return None
@@ -155,7 +154,7 @@ def _touched_after_waiting(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] |
 
 def _follow(look: Look[StateT, TurnT], belief: Belief[StateT, TurnT], trigger: Trigger) -> Answer[StateT, TurnT]:
     """Judge what else the table shows, a turn having just been accepted."""
-    after = Look.at(look.bench, belief, look.seen.since(belief.senses.since_s), trigger)
+    after = Look.at(look.context, belief, look.seen.since(belief.senses.since_s), trigger)
     if after.decision.shows_nothing:
         return belief, Ruling(())
     return first_answer((_forbidden, _undecided, _by_kind), after)
@@ -215,7 +214,7 @@ def _sheet_by_sheet(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
         if changed.issubset(others) or player not in rules.players_to_move(belief.states[0]):
             continue
         sheet = look.seen.taking_as(believed, others, look.game.looks)
-        alone = Look.at(look.bench, belief, sheet, look.trigger)
+        alone = Look.at(look.context, belief, sheet, look.trigger)
         if not alone.declared and _lies_there(alone):
             continue
         if alone.decision.conclusion is Conclusion.ALLOWED and alone.decision.best.kind is ExplanationKind.TURN:
@@ -238,7 +237,7 @@ def _part(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     look = look.with_belief(replace(look.belief, pending=PendingTurn()))
     best, decision = look.decision.best, look.decision
     if look.declared:
-        breaches = faults.breaches_of(look.bench, look.states, best.changes, look.seen)
+        breaches = faults.breaches_of(look.context, look.states, best.changes, look.seen)
         if breaches:
             return name_fault(look, breaches, best.changes, decision.margin)
     return look.belief, look.tell.quiet(best.to_do, best.touched, decision.shown, look.seen, decision.margin)
@@ -250,7 +249,7 @@ def _of_kind(look: Look[StateT, TurnT], kind: ExplanationKind) -> tuple[Explanat
 
 def _turn(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     trigger, decision, seen = look.trigger, look.decision, look.seen
-    resolved = by_dice(look, resolve(look.bench, _of_kind(look, ExplanationKind.TURN), seen))
+    resolved = by_dice(look, resolve(look.context, _of_kind(look, ExplanationKind.TURN), seen))
     is_over = trigger.ends_by_touch and end_the_game(look.game, look.states, resolved.turns)
     if not trigger.accepts and not is_over:
         if trigger.ends_by_touch and resolved.turns:
@@ -300,7 +299,7 @@ def _turns_in_a_row(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     kind = look.decision.best.kind
     alike = _of_kind(look, kind)
     whole = kind is ExplanationKind.TWO_TURNS
-    resolved = resolve(look.bench, alike, look.seen) if whole else resolve_first(look.bench, alike, look.seen)
+    resolved = resolve(look.context, alike, look.seen) if whole else resolve_first(look.context, alike, look.seen)
     if not resolved.turns:
         return look.belief, look.tell.which_of(resolved, look.decision, look.seen)
     if whole and look.trigger.accepts:

@@ -8,16 +8,16 @@ from dataclasses import replace
 from engine.api import EMPTY, Appearance, Place, StateT, TurnT
 from referee.judge.decision import Conclusion, Decision, decide
 from referee.judge.explanations import Changes, ExplanationKind, stopovers
-from referee.judge.explorer import Bench, changes_between
+from referee.judge.explorer import JudgeContext, changes_between
 from referee.judge.pooled_reading import PIECE, PooledReading
 from referee.judge.settings import JudgeSettings, Trigger
 
 
 def decide_as_asked(
-    bench: Bench[StateT, TurnT], states: Sequence[StateT], visible: PooledReading, trigger: Trigger
+    context: JudgeContext[StateT, TurnT], states: Sequence[StateT], visible: PooledReading, trigger: Trigger
 ) -> Decision[StateT, TurnT]:
     """Choose what best explains a table, with what a player adds by saying that the turn is over."""
-    decision, believed = decide(bench, states, visible), bench.game.table.appearance(states[0])
+    decision, believed = decide(context, states, visible), context.game.table.appearance(states[0])
     if trigger is Trigger.DECLARED:
         decision = whole_turn(believed, decision, visible)
     return with_disputes(believed, decision, visible)

@@ -11,7 +11,7 @@ from engine.api import Game, Place, Player, StateT, TurnT
 from referee.errors import JournalError
 from referee.journal import BufferedJournal, Folded, fold
 from referee.journal.events import Event, EventKind, Evidence
-from referee.judge import Belief, Bench, believe_person
+from referee.judge import Belief, JudgeContext, believe_person
 from referee.judge.verdict import AcceptedRoll, AcceptedTurn, Verdict, VerdictKind
 from referee.session import event_records
 from referee.session.ports import Cropper, Recorder
@@ -183,17 +183,17 @@ def _png(image: Image) -> bytes:
 
 
 def belief_from(
-    bench: Bench[StateT, TurnT], recorded: Sequence[tuple[int, Event]], folded: Folded[StateT]
+    context: JudgeContext[StateT, TurnT], recorded: Sequence[tuple[int, Event]], folded: Folded[StateT]
 ) -> Belief[StateT, TurnT]:
     """Give what is believed of a game as its (number, event) pairs leave it, with what a person said last."""
     fault = event_records.fault_of(folded.fault)
     last = event_records.last_word([event for _, event in recorded])
     if last is None:
         return Belief.of(folded.states, fault)
-    before = fold(bench.game, recorded[:last])
+    before = fold(context.game, recorded[:last])
     word = recorded[last][1]
     return believe_person(
-        bench,
+        context,
         Belief.of(before.states),
         folded.states,
         event_records.places_of(word),

@@ -33,7 +33,7 @@ from referee.commands.values import (
 from referee.errors import CorrectionError
 from referee.hints.requests import HintMessage, HintRequests, HintSource
 from referee.journal import Folded
-from referee.judge import Belief, Bench, Ruling, StableView, Trigger, begin, believe_person, judge
+from referee.judge import Belief, JudgeContext, Ruling, StableView, Trigger, begin, believe_person, judge
 from referee.judge.verdict import AcceptedRoll, AcceptedTurn, Verdict
 from referee.session import event_records as events
 from referee.session.announcer import Announcer
@@ -71,7 +71,7 @@ class Service(Generic[StateT, TurnT]):
         self._settings = settings
         self._restore = restore
         self._options: dict[str, OptionValue] = dict(settings.options)
-        self._bench: Bench[StateT, TurnT] = Bench.of(game, settings.judge)
+        self._context: JudgeContext[StateT, TurnT] = JudgeContext.of(game, settings.judge)
         self._belief: Belief[StateT, TurnT] = Belief()
         self._log: GameLog[StateT, TurnT] = GameLog(game, journal, reader)
         self._view = TableView(settings)
@@ -112,7 +112,7 @@ class Service(Generic[StateT, TurnT]):
         folded = self._log.open_latest() if resume else None
         if folded is not None and folded.outcome is None:
             self._options = dict(folded.options)
-            self._belief = belief_from(self._bench, self._log.events(), folded)
+            self._belief = belief_from(self._context, self._log.events(), folded)
             if folded.states:
                 resumed = resumed_signal(self._game, folded.states[0], len(folded.turns))
                 self._announcer.show(self._belief, resumed)
@@ -183,7 +183,7 @@ class Service(Generic[StateT, TurnT]):
             raise CorrectionError("there is no turn to take back")
         self._log.append(events.take_back_event(command.by, self._announcer.time_s))
         states = self._log.folded().states
-        self._belief = believe_person(self._bench, self._belief, states, undone=events.undone(folded))
+        self._belief = believe_person(self._context, self._belief, states, undone=events.undone(folded))
         self._announcer.say(f"{folded.steps[folded.last_played].text} is taken back.")
         self._show_word(waiting_signal(self._game, states[0]))
         return "The last turn is taken back."
@@ -193,7 +193,7 @@ class Service(Generic[StateT, TurnT]):
         done = corrected(self._game, self.belief, command, self._options)
         event = events.corrected_event(self._game, done, command, self._announcer.time_s)
         self._log.hold(event, done.states[0], self._announcer.time_s)
-        self._belief = believe_person(self._bench, self._belief, done.states, done.places, besides=done.besides)
+        self._belief = believe_person(self._context, self._belief, done.states, done.places, besides=done.besides)
         self._announcer.say(done.sentence)
         self._show_word(corrected_signal(self._game, done.states[0], done.places, done.sentence))
         return done
@@ -224,7 +224,7 @@ class Service(Generic[StateT, TurnT]):
         stable = self._view.stable
         if stable is None or not self.belief:
             return None
-        _, ruling = judge(self._bench, self._belief, stable.readings, Trigger.DECLARED)
+        _, ruling = judge(self._context, self._belief, stable.readings, Trigger.DECLARED)
         if len(ruling.steps) != 1:
             return None
         text = f"{ruling.steps[0].turn} {command.text}"
@@ -242,7 +242,7 @@ class Service(Generic[StateT, TurnT]):
         if before:
             self._log.append(events.take_back_event(command.by, self._announcer.time_s))
         self._log.hold(done.event, done.states[0], self._announcer.time_s)
-        self._belief = believe_person(self._bench, self._belief, done.states, done.places)
+        self._belief = believe_person(self._context, self._belief, done.states, done.places)
         self._announcer.say(done.sentence)
         self._show_word(entered_signal(self._game, done.states[0], done.places, done.sentence))
         return done.sentence
@@ -306,13 +306,13 @@ class Service(Generic[StateT, TurnT]):
         self._view.judged(stable, trigger)
         asked = trigger is Trigger.DECLARED
         if self.belief:
-            self._belief, ruling = judge(self._bench, self._belief, stable.readings, trigger)
+            self._belief, ruling = judge(self._context, self._belief, stable.readings, trigger)
         elif not asked and is_before_set_up(self._game, self._options, stable):
             return []
         else:
             anywhere = self._settings.anywhere
             self._belief, ruling = begin(
-                self._bench, self._belief, stable.readings, self._options, anywhere=anywhere, trigger=trigger
+                self._context, self._belief, stable.readings, self._options, anywhere=anywhere, trigger=trigger
             )
         return self._carry_out(ruling, asked=asked)
 
@@ -348,7 +348,7 @@ class Service(Generic[StateT, TurnT]):
             news.append(verdict)
         self._announcer.remark_also(ruling.notes)
         tell_reader(self._reader, self._game, self._belief, ruling)
-        self._announcer.holds_against(self._bench.in_order(self._belief.override.left_out))
+        self._announcer.holds_against(self._context.in_order(self._belief.override.left_out))
         return news
 
     def _show_word(self, signal: Signal) -> None:

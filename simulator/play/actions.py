@@ -26,7 +26,7 @@ class ActionKind(StrEnum):
     DONE = "done without"
     """What was left of a turn was done without: nobody draws a loop any more."""
     ROLLED = "rolled"
-    VIOLATION = "misdeed"
+    VIOLATION = "violation"
     PUT_RIGHT = "put right"
     UNDONE = "undone"
     STRAIGHTENED = "straighten"

@@ -10,7 +10,7 @@ from engine.api import Appearance, Game, Place, StateT, TurnT
 from referee.judge.belief import Belief
 from referee.judge.decision import Decision
 from referee.judge.explanations import Changes
-from referee.judge.explorer import Bench
+from referee.judge.explorer import JudgeContext
 from referee.judge.pooled_reading import PooledReading
 from referee.judge.sensor_evidence import decide_as_asked
 from referee.judge.settings import Trigger
@@ -30,7 +30,7 @@ class Look(Generic[StateT, TurnT]):
     ``seen`` is what the table shows, ``visible`` the same without the places that are set aside.
     """
 
-    bench: Bench[StateT, TurnT]
+    context: JudgeContext[StateT, TurnT]
     belief: Belief[StateT, TurnT]
     trigger: Trigger
     seen: PooledReading
@@ -39,16 +39,16 @@ class Look(Generic[StateT, TurnT]):
 
     @classmethod
     def at(
-        cls, bench: Bench[StateT, TurnT], belief: Belief[StateT, TurnT], seen: PooledReading, trigger: Trigger
+        cls, context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], seen: PooledReading, trigger: Trigger
     ) -> Look[StateT, TurnT]:
         """Look at a table with this belief."""
         visible = seen.without(belief.set_aside)
-        return cls(bench, belief, trigger, seen, visible, decide_as_asked(bench, belief.states, visible, trigger))
+        return cls(context, belief, trigger, seen, visible, decide_as_asked(context, belief.states, visible, trigger))
 
     @property
     def game(self) -> Game[StateT, TurnT]:
         """The game."""
-        return self.bench.game
+        return self.context.game
 
     @property
     def states(self) -> tuple[StateT, ...]:

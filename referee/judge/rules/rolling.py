@@ -12,7 +12,7 @@ from referee.judge import sentences
 from referee.judge.acceptance import Resolved
 from referee.judge.belief import Belief
 from referee.judge.dice import SeenDice, WeighedRoll, best_score, weighed_rolls
-from referee.judge.explorer import Bench
+from referee.judge.explorer import JudgeContext
 from referee.judge.rules.look import Answer, Look, first_answer
 from referee.judge.rules.turns import accept
 from referee.judge.verdict import AcceptedRoll, Ruling, Verdict, VerdictKind
@@ -46,7 +46,7 @@ class _Roll(Generic[StateT, TurnT]):
     @property
     def candidates(self) -> tuple[str, ...]:
         """The rolls that come near the best one."""
-        margin = self.look.bench.settings.margin
+        margin = self.look.context.settings.margin
         near = [one for one in self.weighed if self.weighed[0].score - one.score < margin]
         return tuple(format_roll(one.roll) for one in near[:_MOST_NAMED])
 
@@ -61,14 +61,14 @@ def rolled(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     lead the next one by the margin. Where dice have names, only those of the player who rolls count.
     """
     rules, seen, known = look.game.dice, look.seen.dice, look.belief.dice
-    if rules is None or seen is None or known is None or not awaits_roll(look.bench, look.belief):
+    if rules is None or seen is None or known is None or not awaits_roll(look.context, look.belief):
         return None
-    dice = _of_the_player(look.bench, look.belief, seen)
+    dice = _of_the_player(look.context, look.belief, seen)
     if not dice.dice:
         return None
     if not dice.left_place(known):
         return _quiet(look, sentences.dice_lay_there()) if look.declared else None
-    weighed = weighed_rolls(rules, look.states[0], dice, look.bench.settings.probability_floor)
+    weighed = weighed_rolls(rules, look.states[0], dice, look.context.settings.probability_floor)
     return first_answer((_no_roll_yet, _same_as_before, _taken, _unclear), _Roll(look, rules, dice, known, weighed))
 
 
@@ -81,19 +81,19 @@ def rolled_without_the_rest(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] 
     if not turns:
         return None
     belief, ruling = accept(look, turns)
-    answer = rolled(Look.at(look.bench, belief, look.seen, look.trigger))
+    answer = rolled(Look.at(look.context, belief, look.seen, look.trigger))
     return (answer[0], ruling.then(answer[1])) if answer is not None and answer[1].rolls else None
 
 
-def _of_the_player(bench: Bench[StateT, TurnT], belief: Belief[StateT, TurnT], dice: SeenDice) -> SeenDice:
+def _of_the_player(context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], dice: SeenDice) -> SeenDice:
     """Of dice that a game names those of the player to move; of others all."""
-    rules = bench.game.dice
+    rules = context.game.dice
     return dice.called(rules.dice_names(belief.states[0])) if isinstance(rules, NamesDice) else dice
 
 
-def awaits_roll(bench: Bench[StateT, TurnT], belief: Belief[StateT, TurnT]) -> bool:
+def awaits_roll(context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT]) -> bool:
     """Whether dice must be rolled, whichever of the believed states is the case."""
-    return all(bench.game.awaits_roll(state) for state in belief.states)
+    return all(context.game.awaits_roll(state) for state in belief.states)
 
 
 def _no_roll_yet(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
@@ -105,7 +105,7 @@ def _no_roll_yet(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 
 def _same_as_before(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Dice that show the same as before may only have been put aside: a press says that they were rolled."""
-    known = _of_the_player(case.look.bench, case.look.belief, case.known)
+    known = _of_the_player(case.look.context, case.look.belief, case.known)
     if case.look.declared or not case.dice.shows_as(known):
         return None
     return _quiet(case.look, sentences.same_roll(case.text))
@@ -113,7 +113,7 @@ def _same_as_before(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 
 def _taken(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     look, belief = case.look, case.look.belief
-    if case.lead < look.bench.settings.margin:
+    if case.lead < look.context.settings.margin:
         return None
     roll = case.weighed[0].roll
     states = tuple(case.rules.rolled(state, roll) for state in belief.states)
@@ -144,7 +144,7 @@ def by_dice(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> Resolved[Tu
     rules, dice = look.game.dice, look.seen.dice
     if rules is None or dice is None or not resolved.candidates or len(look.states) > 1:
         return resolved
-    if dice.dice and not (dice.rests and dice.surest_by(look.bench.settings.margin)):
+    if dice.dice and not (dice.rests and dice.surest_by(look.context.settings.margin)):
         return resolved
     left = [(turn, rules.roll_of(look.game.rules.apply(look.states[0], turn))) for turn in resolved.candidates]
     fitting = tuple(turn for turn, roll in left if dice.faces == (() if roll is None else tuple(sorted(roll.faces))))
@@ -152,7 +152,7 @@ def by_dice(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> Resolved[Tu
 
 
 def noticed(
-    bench: Bench[StateT, TurnT], belief: Belief[StateT, TurnT], dice: SeenDice | None
+    context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], dice: SeenDice | None
 ) -> tuple[Belief[StateT, TurnT], tuple[str, ...]]:
     """Take in dice that are no new roll: those at the first look, and those of the roll that is being used.
 
@@ -163,17 +163,17 @@ def noticed(
     known = belief.dice
     if known is None:
         return (replace(belief, dice=dice) if dice.rests or not dice.dice else belief), ()
-    rules = bench.game.dice
+    rules = context.game.dice
     if not isinstance(rules, NamesDice) and dice.is_rest_of(known):
         # Dice that were taken away may be thrown to where they lay.
         return replace(belief, dice=dice), ()
     roll = None if rules is None else rules.roll_of(belief.states[0])
-    own, before = (_of_the_player(bench, belief, every) for every in (dice, known))
+    own, before = (_of_the_player(context, belief, every) for every in (dice, known))
     if roll is None or (own.dice and not own.rests) or len(own.dice) != len(before.dice):
         return belief, ()
     # Dice without names that lie elsewhere may be the next player's roll.
     if own.left_place(before) and not isinstance(rules, NamesDice):
         return belief, ()
-    is_new = not own.shows_as(before) and own.surest_by(bench.settings.margin)
+    is_new = not own.shows_as(before) and own.surest_by(context.settings.margin)
     notes = (sentences.dice_changed(format_roll(roll)),) if is_new else ()
     return replace(belief, dice=own.with_others(known)), notes

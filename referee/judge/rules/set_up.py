@@ -12,7 +12,7 @@ from engine.errors import IllegalTurnError
 from engine.support.grid import Grid
 from referee.judge import sentences
 from referee.judge.acceptance import narrow_by_sides
-from referee.judge.explorer import Bench, set_up_states, usual_appearance
+from referee.judge.explorer import JudgeContext, set_up_states, usual_appearance
 from referee.judge.faults import named_pieces
 from referee.judge.pooled_reading import PIECE, PooledReading
 from referee.judge.settings import Trigger
@@ -56,7 +56,7 @@ class _Start(Generic[StateT, TurnT]):
     ``supposed`` are the places where the only start there can be is taken for granted.
     """
 
-    bench: Bench[StateT, TurnT]
+    context: JudgeContext[StateT, TurnT]
     seen: PooledReading
     anywhere: bool
     trigger: Trigger
@@ -72,7 +72,7 @@ class _Start(Generic[StateT, TurnT]):
 
     @property
     def game(self) -> Game[StateT, TurnT]:
-        return self.bench.game
+        return self.context.game
 
     @property
     def sensed(self) -> tuple[Place, ...]:
@@ -106,7 +106,7 @@ class _Start(Generic[StateT, TurnT]):
 
 
 def take_set_up(
-    bench: Bench[StateT, TurnT],
+    context: JudgeContext[StateT, TurnT],
     seen: PooledReading,
     options: Mapping[str, OptionValue] | None,
     *,
@@ -118,7 +118,7 @@ def take_set_up(
 
     ``confirmed`` are the places where a person has said that the camera is right, whatever sensors say.
     """
-    start = _start(bench, seen, options, anywhere=anywhere, trigger=trigger, confirmed=confirmed)
+    start = _start(context, seen, options, anywhere=anywhere, trigger=trigger, confirmed=confirmed)
     rules: tuple[Callable[[_Start[StateT, TurnT]], Verdict | None], ...] = (
         _hidden,
         _one_sensor_says_otherwise,
@@ -135,7 +135,7 @@ def take_set_up(
 
 
 def _start(
-    bench: Bench[StateT, TurnT],
+    context: JudgeContext[StateT, TurnT],
     seen: PooledReading,
     options: Mapping[str, OptionValue] | None,
     *,
@@ -143,18 +143,18 @@ def _start(
     trigger: Trigger,
     confirmed: frozenset[Place],
 ) -> _Start[StateT, TurnT]:
-    game, settings = bench.game, bench.settings
+    game, settings = context.game, context.settings
     shown = {place: seen.places[place].best for place in game.places if place in seen.places}
     usual = usual_appearance(game, options) if PIECE in shown.values() else {}
     unsensed = _unsensed(game, seen) if usual and not anywhere else ()
     if unsensed:
         shown = {place: usual[place] if place in unsensed else shown[place] for place in usual}
     elif seen.hidden:
-        return _Start(bench, seen, anywhere, trigger, shown, usual_appearance(game, options))
+        return _Start(context, seen, anywhere, trigger, shown, usual_appearance(game, options))
     disputed = seen.disputed.keys() - confirmed
     sure = {place: settings.margin if place in disputed else settings.set_up for place in seen.places}
-    unclear = bench.in_order({place for place, least in sure.items() if seen.places[place].certainty < least})
-    supposed = {} if usual or anywhere else _supposed(bench, seen, options, shown, unclear)
+    unclear = context.in_order({place for place, least in sure.items() if seen.places[place].certainty < least})
+    supposed = {} if usual or anywhere else _supposed(context, seen, options, shown, unclear)
     unclear = tuple(place for place in unclear if place not in supposed)
     table = {**shown, **supposed}
     faults: list[tuple[IllegalTurnError, Mapping[Place, LookName]]] = []
@@ -164,22 +164,22 @@ def _start(
         except IllegalTurnError as error:
             faults.append((error, appearance))
         else:
-            how = (bench, seen, anywhere, trigger, shown, usual, unsensed, unclear, appearance)
-            return _Start(*how, states, supposed=bench.in_order(supposed))
+            how = (context, seen, anywhere, trigger, shown, usual, unsensed, unclear, appearance)
+            return _Start(*how, states, supposed=context.in_order(supposed))
     nearest, appearance = min(faults, key=lambda fault: len(fault[0].breaches))
-    turned = 0 if anywhere else _turned(bench, appearance, seen, options)
-    return _Start(bench, seen, anywhere, trigger, shown, usual, unsensed, unclear, appearance, (), nearest, turned)
+    turned = 0 if anywhere else _turned(context, appearance, seen, options)
+    return _Start(context, seen, anywhere, trigger, shown, usual, unsensed, unclear, appearance, (), nearest, turned)
 
 
 def _supposed(
-    bench: Bench[StateT, TurnT],
+    context: JudgeContext[StateT, TurnT],
     seen: PooledReading,
     options: Mapping[str, OptionValue] | None,
     shown: Mapping[Place, LookName],
     unclear: Sequence[Place],
 ) -> Mapping[Place, LookName]:
     """What the game's own start has on places that are read doubtfully; nothing where another start is as near."""
-    game, within = bench.game, bench.settings.own_start
+    game, within = context.game, context.settings.own_start
     usual = usual_appearance(game, options)
     doubtful = [
         place
@@ -191,23 +191,25 @@ def _supposed(
     for place in doubtful:
         one = seen.places[place]
         near = [look for look in game.looks if look != usual[place] and one.lead(one.best, look) < within]
-        if any(_states_of(bench, {**usual, place: look}, options) for look in near):
+        if any(_states_of(context, {**usual, place: look}, options) for look in near):
             return {}
     return {place: usual[place] for place in doubtful}
 
 
 def _states_of(
-    bench: Bench[StateT, TurnT], appearance: Mapping[Place, LookName], options: Mapping[str, OptionValue] | None
+    context: JudgeContext[StateT, TurnT],
+    appearance: Mapping[Place, LookName],
+    options: Mapping[str, OptionValue] | None,
 ) -> tuple[StateT, ...]:
     """The states that a table holds as a start; none where it is no start."""
     try:
-        return set_up_states(bench.game, appearance, options, anywhere=False)
+        return set_up_states(context.game, appearance, options, anywhere=False)
     except IllegalTurnError:
         return ()
 
 
 def _turned(
-    bench: Bench[StateT, TurnT],
+    context: JudgeContext[StateT, TurnT],
     appearance: Mapping[Place, LookName],
     seen: PooledReading,
     options: Mapping[str, OptionValue] | None,
@@ -216,7 +218,7 @@ def _turned(
 
     A few places may be read doubtfully.
     """
-    game, within = bench.game, bench.settings.own_start
+    game, within = context.game, context.settings.own_start
     side = math.isqrt(len(game.places))
     grid = Grid(side, side)
     if game.places != grid.names:
@@ -231,7 +233,7 @@ def _turned(
         turned = {place: appearance[source[place]] for place in game.places}
         astray = [place for place in game.places if turned[place] != usual[place]]
         doubtful = [seen.places[source[place]].lead(turned[place], usual[place]) < within for place in astray]
-        if (all(doubtful) and len(astray) <= _MOST_SUPPOSED * len(usual)) or _states_of(bench, turned, options):
+        if (all(doubtful) and len(astray) <= _MOST_SUPPOSED * len(usual)) or _states_of(context, turned, options):
             return quarters
     return 0
 
@@ -261,7 +263,7 @@ def _hidden(start: _Start[StateT, TurnT]) -> Verdict | None:
     """Places can't be seen, and no sensor speaks for them."""
     if not start.seen.hidden or start.unsensed:
         return None
-    hidden = start.bench.in_order(start.seen.hidden)
+    hidden = start.context.in_order(start.seen.hidden)
     sentence = sentences.unclear_set_up(hidden) if start.shown else sentences.nothing_to_see()
     taken = {place for place, look in start.usual.items() if look != EMPTY}
     if len(taken & set(hidden)) > _MOST_UNKNOWN * max(len(taken), len(hidden)):
@@ -339,7 +341,7 @@ def _taken(start: _Start[StateT, TurnT]) -> tuple[Place, ...]:
 
 
 def _accepted(start: _Start[StateT, TurnT]) -> TakenSetUp[StateT]:
-    narrowed, dropped = narrow_by_sides(start.bench, start.states, start.seen)
+    narrowed, dropped = narrow_by_sides(start.context, start.states, start.seen)
     to_move = list(dict.fromkeys(state.to_move for state in narrowed if state.to_move is not None))
     verdict = verdict_about(
         start.game,
@@ -360,7 +362,7 @@ def _notes(start: _Start[StateT, TurnT], dropped: Sequence[Place]) -> Iterator[s
     """Say what was taken for granted."""
     seen, appearance = start.seen, start.appearance
     for place in start.game.places:
-        doubtful = place in seen.places and seen.places[place].certainty < start.bench.settings.margin
+        doubtful = place in seen.places and seen.places[place].certainty < start.context.settings.margin
         if doubtful or place in start.supposed:
             yield sentences.please_check(place, appearance[place])
     for place in dropped:

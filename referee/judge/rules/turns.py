@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Generic
 
-from engine.api import EMPTY, Breach, StateT, TurnT
+from engine.api import EMPTY, Breach, Player, StateT, TurnT
+from engine.showing import WritesInSteps, turns_showing
 from referee.judge import sensor_evidence, sentences
 from referee.judge.acceptance import Leaning, Resolved, Weighing, advance, left_by, resolve, weigh
 from referee.judge.belief import Belief
 from referee.judge.decision import Conclusion
 from referee.judge.explanations import Changes, ExplanationKind, more_turns_explain
-from referee.judge.explorer import Bench
+from referee.judge.explorer import MOST_WEIGHED, JudgeContext
 from referee.judge.faults import StandingFault, breaches_of
 from referee.judge.pooled_reading import PooledReading
 from referee.judge.rules.look import Answer, Look, first_answer
@@ -37,12 +39,12 @@ def accept_ignoring_sides(look: Look[StateT, TurnT], turns: Sequence[TurnT]) -> 
 def _accept_from(
     look: Look[StateT, TurnT], turns: Sequence[TurnT], states: tuple[StateT, ...]
 ) -> Answer[StateT, TurnT]:
-    bench, belief, decision, seen = look.bench, look.belief, look.decision, look.seen
-    left = left_by(bench.game, states, turns, belief.pending, seen)
-    moved = advance(bench, states, turns, left)
-    before, after = bench.game.table.appearance(states[0]), bench.game.table.appearance(moved.states[0])
+    context, belief, decision, seen = look.context, look.belief, look.decision, look.seen
+    left = left_by(context.game, states, turns, belief.pending, seen)
+    moved = advance(context, states, turns, left)
+    before, after = context.game.table.appearance(states[0]), context.game.table.appearance(moved.states[0])
     accepted = look.tell.accepted(turns, moved, before, decision.margin, seen)
-    believed = belief.believing(moved.states, advance(bench, belief.states_ignoring_sides, turns, None).states)
+    believed = belief.believing(moved.states, advance(context, belief.states_ignoring_sides, turns, None).states)
     since_s = sensor_evidence.last_sensed(before, after, seen, left.time_s)
     misread = {} if decision.set_aside else seen.misread(accepted.places, after)
     believed = replace(
@@ -52,19 +54,19 @@ def _accept_from(
         senses=replace(believed.senses, since_s=since_s, misread={**belief.senses.misread, **misread}),
     ).doubting(left.sensed, after)
     asked = decision.set_aside
-    question = VerdictFactory(bench.game, believed.states).question_about
+    question = VerdictFactory(context.game, believed.states).question_about
     questions = (question(asked, decision.shown, seen),) if asked else ()
     notes = tuple(sentences.dropped_sighting(place) for place in moved.dropped)
     return believed, Ruling((accepted, *questions), moved.steps, notes)
 
 
-def sensed_after(bench: Bench[StateT, TurnT], belief: Belief[StateT, TurnT], seen: PooledReading) -> Ruling:
+def sensed_after(context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], seen: PooledReading) -> Ruling:
     """Ask about a turn that left nothing to notice, where its piece was touched after an accepted turn."""
     later = seen.since(belief.senses.since_s)
     if not later.changes:
         return Ruling(())
-    tell = VerdictFactory(bench.game, belief.states)
-    decision = sensor_evidence.decide_as_asked(bench, belief.states, later.without(belief.set_aside), Trigger.RESTED)
+    tell = VerdictFactory(context.game, belief.states)
+    decision = sensor_evidence.decide_as_asked(context, belief.states, later.without(belief.set_aside), Trigger.RESTED)
     if decision.conclusion is Conclusion.UNDECIDED and decision.alike:
         return tell.undecided(decision, later, Trigger.DECLARED)
     touched = {change.place for change in later.changes}
@@ -85,7 +87,7 @@ def name_fault(
     """Name a fault, or show it quietly while nobody has ended a turn."""
     if not _may_name(look, changes):
         places = tuple(dict.fromkeys(place for breach in breaches for place in breach.places))
-        places = places or look.bench.in_order({place for place, _ in changes})
+        places = places or look.context.in_order({place for place, _ in changes})
         return look.belief, look.tell.quiet(sentences.not_a_turn_yet(places), places, changes, look.seen, margin)
     verdict = look.tell.illegal(breaches, changes, look.seen, margin)
     return replace(look.belief, fault=StandingFault(changes, verdict)), Ruling((verdict,))
@@ -103,15 +105,15 @@ def _no_end(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 
 def _against_sides_only(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Ask about a turn that only side faces speak against; accept it when a player then declares it again."""
-    belief, bench = look.belief, look.bench
+    belief, context = look.belief, look.context
     if belief.states_ignoring_sides == belief.states:
         return None
-    decision = decide_as_asked(bench, belief.states_ignoring_sides, look.visible, look.trigger)
+    decision = decide_as_asked(context, belief.states_ignoring_sides, look.visible, look.trigger)
     if decision.conclusion is not Conclusion.ALLOWED or decision.best.kind is not ExplanationKind.TURN:
         return None
     turns = tuple(one for one in decision.explanations if one.kind is ExplanationKind.TURN)
-    resolved = resolve(bench, turns, look.seen)
-    if not resolved.turns or resolved.against >= bench.settings.turned:
+    resolved = resolve(context, turns, look.seen)
+    if not resolved.turns or resolved.against >= context.settings.turned:
         return None
     changes = decision.best.changes
     if look.confirms(changes):
@@ -124,7 +126,7 @@ def _too_many_pieces(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     shown = look.decision.shown
     if not sensor_evidence.too_many_sensed(look.believed, shown):
         return None
-    places = look.bench.in_order({place for place, _ in shown})
+    places = look.context.in_order({place for place, _ in shown})
     return look.belief, Ruling((look.tell.question_about(places, shown, look.seen),))
 
 
@@ -137,30 +139,30 @@ def _too_many_exchanged(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | No
         for place in shown.keys() | best.keys()
         if EMPTY not in (seen := shown.get(place, look.believed[place]), left[place]) and seen != left[place]
     }
-    if len(exchanged) <= look.bench.settings.most_exchanged:
+    if len(exchanged) <= look.context.settings.most_exchanged:
         return None
     return look.belief, Ruling(
-        (look.tell.question_about(look.bench.in_order(exchanged), look.decision.shown, look.seen),)
+        (look.tell.question_about(look.context.in_order(exchanged), look.decision.shown, look.seen),)
     )
 
 
 def _more_turns(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     shown = look.decision.shown
-    if not more_turns_explain(look.bench, look.states, shown, look.visible):
+    if not more_turns_explain(look.context, look.states, shown, look.visible):
         return None
     return look.belief, look.tell.more_turns(shown, look.seen)
 
 
 def _unexplained(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     shown = look.decision.shown
-    if breaches_of(look.bench, look.states, shown, look.seen):
+    if breaches_of(look.context, look.states, shown, look.seen):
         return None
     return look.belief, look.tell.unexplained(shown, look.seen)
 
 
 def _fault(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     shown = look.decision.shown
-    return name_fault(look, breaches_of(look.bench, look.states, shown, look.seen), shown, look.decision.margin)
+    return name_fault(look, breaches_of(look.context, look.states, shown, look.seen), shown, look.decision.margin)
 
 
 @dataclass(frozen=True)
@@ -187,7 +189,7 @@ class _Taking(Generic[StateT, TurnT]):
 
 def weighed(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> Weighing:
     """Weigh turns by the side faces seen."""
-    return weigh(look.bench, look.states, resolved, look.decision.best, look.seen, look.belief.set_aside)
+    return weigh(look.context, look.states, resolved, look.decision.best, look.seen, look.belief.set_aside)
 
 
 def take(look: Look[StateT, TurnT], resolved: Resolved[TurnT], most: int | None = None) -> Answer[StateT, TurnT]:
@@ -226,7 +228,7 @@ def _accepted(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     if leaning is not Leaning.FOR and not (leaning is Leaning.DOUBTFUL and case.is_confirmed):
         return None
     belief, ruling = accept(case.look, case.turns)
-    return belief, ruling.then(sensed_after(case.look.bench, belief, case.look.seen))
+    return belief, ruling.then(sensed_after(case.look.context, belief, case.look.seen))
 
 
 def _accepted_ignoring_sides(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
@@ -244,7 +246,7 @@ def _ruled_out(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     look = case.look
     if case.weighing.leaning is not Leaning.RULED_OUT:
         return None
-    if more_turns_explain(look.bench, look.states, case.changes, look.visible):
+    if more_turns_explain(look.context, look.states, case.changes, look.visible):
         return look.belief, look.tell.more_turns(case.changes, look.seen)
     return look.belief, look.tell.forbidden_by_sides(case.resolved, look.decision, look.seen)
 
@@ -259,3 +261,28 @@ def _turned_besides(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | Non
 def _against_sides(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT]:
     look = case.look
     return look.belief.asking(case.changes), look.tell.against_sides(case.resolved, look.decision, look.seen)
+
+
+def in_two_steps(look: Look[StateT, TurnT], player: Player) -> tuple[TurnT, ...]:
+    """Give the two turns of a player that a sheet shows together, the first alone where the second is not plain.
+
+    Nothing where none, or more than one first turn, would do.
+    """
+    game, table = look.game, look.game.table
+    if not isinstance(table, WritesInSteps) or len(look.states) > 1:
+        return ()
+    settings = look.context.settings
+    could_be = {
+        place: (*looks, *(before for each in looks for before in table.looks_before(each)))
+        for place, looks in look.visible.could_be(settings.margin - settings.illegal_prior).items()
+    }
+    found = []
+    for first in islice(turns_showing(game, look.states[0], could_be), MOST_WEIGHED):
+        after = game.rules.apply(look.states[0], first)
+        if first.player != player or player not in game.rules.players_to_move(after):
+            continue
+        second = Look.at(look.context, look.belief.believing((after,), (after,)), look.seen, look.trigger)
+        best = second.decision.best
+        if second.decision.conclusion is Conclusion.ALLOWED and best.kind is ExplanationKind.TURN:
+            found.append((first, *resolve(look.context, (best,), look.seen).turns))
+    return found[0] if len(found) == 1 else ()

@@ -46,7 +46,7 @@ def _after_fault(look: Look[StateT, TurnT]) -> Trigger:
 
 
 def _turned_in_place(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    turned = turned_in_place(look.bench, look.states, look.visible, look.bench.settings.turned)
+    turned = turned_in_place(look.context, look.states, look.visible, look.context.settings.turned)
     if not turned:
         return None
     return name_fault(replace(look, trigger=_after_fault(look)), turned, frozenset(), look.decision.margin)
@@ -56,7 +56,7 @@ def _may_be_turned_in_place(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] 
     """Ask about pieces that may have been turned; when a player then declares it again, they stand as they did."""
     if not _after_fault(look).names_faults:
         return None
-    turned = turned_in_place(look.bench, look.states, look.visible, look.bench.settings.side)
+    turned = turned_in_place(look.context, look.states, look.visible, look.context.settings.side)
     if not turned:
         return None
     about = frozenset((place, look.believed[place]) for breach in turned for place in breach.places)
@@ -67,7 +67,7 @@ def _may_be_turned_in_place(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] 
 
 def _standing_as_they_did(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     ignoring_sides = look.belief.states_ignoring_sides
-    states, _ = narrow_by_sides(look.bench, ignoring_sides, look.seen)
+    states, _ = narrow_by_sides(look.context, ignoring_sides, look.seen)
     belief = look.belief.believing(states, ignoring_sides)
     kind, said = VerdictKind.UNCHANGED, sentences.unchanged()
     if look.belief.fault is not None:
@@ -97,7 +97,7 @@ def _is_answered(look: Look[StateT, TurnT]) -> bool:
 
 def _maybe_unsensed(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Ask about turns that leave everything as it was for all that sensors tell."""
-    settings, decision = look.bench.settings, look.decision
+    settings, decision = look.context.settings, look.decision
     if not _is_answered(look):
         return None
     if not sensor_evidence.asks_about_unsensed(decision, look.seen, settings, look.trigger):
@@ -111,7 +111,7 @@ def _maybe_by_sensors(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None
     if not _is_answered(look) or len(seen.disputed) < 2:
         return None
     sensed = seen.by_sensors().without(belief.override.left_out | belief.set_aside)
-    decision = decide_as_asked(look.bench, look.states, sensed, look.trigger)
+    decision = decide_as_asked(look.context, look.states, sensed, look.trigger)
     if decision.best.kind is ExplanationKind.NOTHING or decision.conclusion is Conclusion.FORBIDDEN:
         return None
     return belief, Ruling((look.tell.question_about(tuple(seen.disputed), decision.shown, seen),))
@@ -143,7 +143,7 @@ def _fault_out_of_sight(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | No
         return None
     hidden = {place for place, _ in fault.changes} & look.out_of_sight
     return (
-        (look.belief, look.tell.out_of_sight(look.bench.in_order(hidden), look.decision.shown, look.seen))
+        (look.belief, look.tell.out_of_sight(look.context.in_order(hidden), look.decision.shown, look.seen))
         if hidden
         else None
     )

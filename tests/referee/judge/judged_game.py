@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.api import OptionValue, Place
-from referee.judge import Belief, Bench, JudgeSettings, Ruling, Trigger, begin, believe_person, judge
+from referee.judge import Belief, JudgeContext, JudgeSettings, Ruling, Trigger, begin, believe_person, judge
 from referee.judge.verdict import Verdict
 from vision.reading import Reading
 
@@ -15,7 +15,7 @@ class JudgedGame:
     """Keeps the belief of one game between looks."""
 
     def __init__(self, game: Any, settings: JudgeSettings | None = None, belief: Sequence[Any] = ()) -> None:
-        self.bench: Bench[Any, Any] = Bench.of(game, settings)
+        self.context: JudgeContext[Any, Any] = JudgeContext.of(game, settings)
         self.all_believed: Belief[Any, Any] = Belief.of(belief)
 
     @property
@@ -28,11 +28,11 @@ class JudgedGame:
 
     @property
     def set_aside(self) -> tuple[Place, ...]:
-        return self.bench.in_order(self.all_believed.set_aside)
+        return self.context.in_order(self.all_believed.set_aside)
 
     @property
     def against_camera(self) -> tuple[Place, ...]:
-        return self.bench.in_order(self.all_believed.override.left_out)
+        return self.context.in_order(self.all_believed.override.left_out)
 
     def begin(
         self,
@@ -43,12 +43,12 @@ class JudgedGame:
         trigger: Trigger = Trigger.RESTED,
     ) -> Ruling:
         self.all_believed, ruling = begin(
-            self.bench, self.all_believed, readings, options, anywhere=anywhere, trigger=trigger
+            self.context, self.all_believed, readings, options, anywhere=anywhere, trigger=trigger
         )
         return ruling
 
     def consider(self, readings: Sequence[Reading], trigger: Trigger) -> Ruling:
-        self.all_believed, ruling = judge(self.bench, self.all_believed, readings, trigger)
+        self.all_believed, ruling = judge(self.context, self.all_believed, readings, trigger)
         return ruling
 
     def correct(
@@ -61,7 +61,7 @@ class JudgedGame:
         fault: Verdict | None = None,
     ) -> None:
         self.all_believed = believe_person(
-            self.bench, self.all_believed, states, places, besides=besides, undone=undone, fault=fault
+            self.context, self.all_believed, states, places, besides=besides, undone=undone, fault=fault
         )
 
     def overrule(self, places: Sequence[Place]) -> None:

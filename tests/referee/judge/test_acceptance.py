@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from referee.judge import Bench, Trigger
+from referee.judge import JudgeContext, Trigger
 from referee.judge.acceptance import PendingTurn, left_by, was_touched
 from referee.judge.decision import decide
 from referee.judge.explanations import ExplanationKind
@@ -22,7 +22,7 @@ class Waiting:
 
     def __init__(self, game: Any) -> None:
         self.game = game
-        self.bench: Bench[Any, Any] = Bench.of(game)
+        self.context: JudgeContext[Any, Any] = JudgeContext.of(game)
         self.state = game.rules.new()
         self.turn = game.notation.parse_turn(self.state, WAITING)
         self.after = game.rules.apply(self.state, self.turn)
@@ -38,8 +38,8 @@ class Waiting:
         pending: PendingTurn[Any] | None = None,
     ) -> bool:
         seen = seen_as(self.game, self.after, differing)
-        decision = decide(self.bench, (self.state,), seen)
-        return was_touched(self.bench, (self.state,), pending or self.pending, decision, seen, trigger)
+        decision = decide(self.context, (self.state,), seen)
+        return was_touched(self.context, (self.state,), pending or self.pending, decision, seen, trigger)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_a_piece_that_the_next_player_lifts_is_a_touch_where_touches_end_turns(
 
 
 def test_a_turn_and_part_of_the_next_is_what_a_lifted_piece_is_taken_for(waiting: Waiting) -> None:
-    lifted = decide(waiting.bench, (waiting.state,), seen_as(waiting.game, waiting.after, {"b7": "empty"}))
+    lifted = decide(waiting.context, (waiting.state,), seen_as(waiting.game, waiting.after, {"b7": "empty"}))
     assert lifted.best.kind is ExplanationKind.TURN_AND_PART
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from referee.judge import Belief, Bench, believe_person
+from referee.judge import Belief, JudgeContext, believe_person
 from referee.judge.belief import Override, Senses
 from referee.judge.pooled_reading import PooledReading
 from tests.referee.judge.drawn import seen_as
@@ -51,26 +51,26 @@ def test_overruling_adds_to_what_is_set_aside_and_ends_a_fault() -> None:
 
 def test_a_person_needs_to_say_what_holds(diaballik: Any) -> None:
     with pytest.raises(ValueError, match="at least one state"):
-        believe_person(Bench.of(diaballik), Belief(), ())
+        believe_person(JudgeContext.of(diaballik), Belief(), ())
 
 
 def test_what_was_believed_before_a_correction_is_refused_and_places_are_held_against_the_camera(
     diaballik: Any,
 ) -> None:
-    bench: Bench[Any, Any] = Bench.of(diaballik)
+    context: JudgeContext[Any, Any] = JudgeContext.of(diaballik)
     state = diaballik.rules.new()
     after = diaballik.rules.apply(state, diaballik.notation.parse_turn(state, "a1-a2 a2-a3"))
     seen = seen_as(diaballik, after, {"c1": "hidden"})
     belief: Belief[Any, Any] = Belief.of((after,))
     looked = Belief(belief.states, belief.states, senses=Senses().after_looking(seen))
-    told = believe_person(bench, looked, (state,), ("a1", "b1", "c1"))
+    told = believe_person(context, looked, (state,), ("a1", "b1", "c1"))
     assert told.states == (state,)
     assert told.conversation.refused == {frozenset({("a1", "empty"), ("a3", "black piece")})}
     # The camera saw b1 as it was said to be, and could not see c1.
     assert told.override == Override(frozenset({"a1", "c1"}), unseen=frozenset({"c1"}))
-    again = believe_person(bench, told, (state,))
+    again = believe_person(context, told, (state,))
     assert again.conversation.refused == frozenset()
-    taken_back = believe_person(bench, told, (state,), undone=(after,))
+    taken_back = believe_person(context, told, (state,), undone=(after,))
     assert taken_back.conversation.refused == told.conversation.refused
 
 
@@ -78,6 +78,6 @@ def test_sensors_that_contradicted_what_was_believed_before_a_correction_are_no_
     state = diaballik.rules.new()
     after = diaballik.rules.apply(state, diaballik.notation.parse_turn(state, "a1-a2 a2-a3"))
     stuck = Belief((state,), (state,), senses=Senses(sensed={"a1": True, "a3": False, "d4": True, "b1": True}))
-    told = believe_person(Bench.of(diaballik), stuck, (after,))
+    told = believe_person(JudgeContext.of(diaballik), stuck, (after,))
     # d4 was wrong before and is wrong now; a1 and a3 were right and may follow.
     assert told.senses.doubted == {"d4": True}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from referee.judge import Bench
+from referee.judge import JudgeContext
 from referee.judge.decision import Conclusion, Decision, decide
 from referee.judge.explanations import ExplanationKind, stopovers
 from tests.referee.judge.drawn import seen_as
@@ -15,19 +15,21 @@ from vision.reading import PlaceChange
 
 
 @pytest.fixture(scope="module")
-def bench(diaballik: Any) -> Bench[Any, Any]:
-    return Bench.of(diaballik)
+def context(diaballik: Any) -> JudgeContext[Any, Any]:
+    return JudgeContext.of(diaballik)
 
 
-def decided(bench: Bench[Any, Any], differing: dict[str, str] | None = None, turn: str = "") -> Decision[Any, Any]:
-    game = bench.game
+def decided(
+    context: JudgeContext[Any, Any], differing: dict[str, str] | None = None, turn: str = ""
+) -> Decision[Any, Any]:
+    game = context.game
     state = game.rules.new()
     shown = game.rules.apply(state, game.notation.parse_turn(state, turn)) if turn else state
-    return decide(bench, (state,), seen_as(game, shown, differing))
+    return decide(context, (state,), seen_as(game, shown, differing))
 
 
-def test_nothing_explains_a_table_as_believed(bench: Bench[Any, Any]) -> None:
-    decision = decided(bench)
+def test_nothing_explains_a_table_as_believed(context: JudgeContext[Any, Any]) -> None:
+    decision = decided(context)
     assert decision.shows_nothing
     assert (decision.shown, decision.places, decision.set_aside) == (frozenset(), (), ())
     assert decision.margin > 3
@@ -43,56 +45,56 @@ def test_nothing_explains_a_table_as_believed(bench: Bench[Any, Any]) -> None:
     ],
 )
 def test_a_piece_from_nowhere_is_noise_or_set_aside_or_a_fault(
-    bench: Bench[Any, Any], look: str, conclusion: Conclusion, set_aside: tuple[str, ...]
+    context: JudgeContext[Any, Any], look: str, conclusion: Conclusion, set_aside: tuple[str, ...]
 ) -> None:
-    decision = decided(bench, {"d4": look})
+    decision = decided(context, {"d4": look})
     assert (decision.conclusion, decision.best.kind) == (conclusion, ExplanationKind.NOTHING)
     assert decision.set_aside == set_aside
     assert decision.shown == ({("d4", "black piece")} if conclusion is Conclusion.FORBIDDEN else set())
 
 
-def test_two_doubtful_places_are_set_aside_and_three_are_a_fault(bench: Bench[Any, Any]) -> None:
+def test_two_doubtful_places_are_set_aside_and_three_are_a_fault(context: JudgeContext[Any, Any]) -> None:
     doubtful = "black piece 66%"
-    assert decided(bench, {"d3": doubtful, "d4": doubtful}).set_aside == ("d3", "d4")
-    assert decided(bench, {"d3": doubtful, "d4": doubtful, "d5": doubtful}).conclusion is Conclusion.FORBIDDEN
+    assert decided(context, {"d3": doubtful, "d4": doubtful}).set_aside == ("d3", "d4")
+    assert decided(context, {"d3": doubtful, "d4": doubtful, "d5": doubtful}).conclusion is Conclusion.FORBIDDEN
 
 
-def test_a_turn_and_a_doubtful_place_elsewhere(bench: Bench[Any, Any]) -> None:
-    decision = decided(bench, {"d4": "white piece 80%"}, "a1-a2 a2-a3")
+def test_a_turn_and_a_doubtful_place_elsewhere(context: JudgeContext[Any, Any]) -> None:
+    decision = decided(context, {"d4": "white piece 80%"}, "a1-a2 a2-a3")
     assert (decision.conclusion, decision.best.kind) == (Conclusion.ALLOWED, ExplanationKind.TURN)
     assert decision.set_aside == ("d4",)
 
 
-def test_a_doubtful_place_of_the_turn_itself_is_asked_about(bench: Bench[Any, Any]) -> None:
-    decision = decided(bench, {"a3": "white piece 75%"}, "a1-a2 a2-a3")
+def test_a_doubtful_place_of_the_turn_itself_is_asked_about(context: JudgeContext[Any, Any]) -> None:
+    decision = decided(context, {"a3": "white piece 75%"}, "a1-a2 a2-a3")
     assert decision.conclusion is Conclusion.UNDECIDED
     assert "a3" in decision.places
 
 
-def test_a_piece_in_the_air_and_a_doubtful_one_elsewhere_may_be_the_same(bench: Bench[Any, Any]) -> None:
-    decision = decided(bench, {"a1": "empty", "d5": "black piece 80%"})
+def test_a_piece_in_the_air_and_a_doubtful_one_elsewhere_may_be_the_same(context: JudgeContext[Any, Any]) -> None:
+    decision = decided(context, {"a1": "empty", "d5": "black piece 80%"})
     assert (decision.conclusion, decision.best.kind) == (Conclusion.UNDECIDED, ExplanationKind.PART)
     assert decision.places == ("d5",)
 
 
-def test_a_piece_that_came_to_a_hidden_place_or_is_in_the_air_is_asked_about(bench: Bench[Any, Any]) -> None:
-    decision = decided(bench, {"a3": "hidden"}, "a1-a2 a2-a3")
+def test_a_piece_that_came_to_a_hidden_place_or_is_in_the_air_is_asked_about(context: JudgeContext[Any, Any]) -> None:
+    decision = decided(context, {"a3": "hidden"}, "a1-a2 a2-a3")
     assert (decision.conclusion, decision.best.kind) == (Conclusion.UNDECIDED, ExplanationKind.TURN)
     assert decision.margin == pytest.approx(1.0)
     assert "a3" in decision.places
 
 
-def test_a_piece_that_left_a_hidden_place_is_followed(bench: Bench[Any, Any]) -> None:
-    decision = decided(bench, {"a1": "hidden"}, "a1-a2 a2-a3")
+def test_a_piece_that_left_a_hidden_place_is_followed(context: JudgeContext[Any, Any]) -> None:
+    decision = decided(context, {"a1": "hidden"}, "a1-a2 a2-a3")
     assert (decision.conclusion, decision.best.kind) == (Conclusion.ALLOWED, ExplanationKind.TURN)
 
 
-def test_two_turns_are_looked_for_only_where_one_does_not_do(bench: Bench[Any, Any]) -> None:
-    game = bench.game
+def test_two_turns_are_looked_for_only_where_one_does_not_do(context: JudgeContext[Any, Any]) -> None:
+    game = context.game
     state = game.rules.new()
     one = game.rules.apply(state, game.notation.parse_turn(state, "a1-a2 a2-a3"))
     two = game.rules.apply(one, game.notation.parse_turn(one, "b7-b6 b6-b5"))
-    decision = decide(bench, (state,), seen_as(game, two))
+    decision = decide(context, (state,), seen_as(game, two))
     assert (decision.conclusion, decision.best.kind) == (Conclusion.ALLOWED, ExplanationKind.TWO_TURNS)
     assert decision.best.score == pytest.approx(4 * math.log(0.98 / 0.005) - 2, rel=1e-3)
 

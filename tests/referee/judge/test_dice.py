@@ -38,7 +38,7 @@ def blokus() -> JudgedGame:
 
 
 def look(judged: JudgedGame, dice: str, trigger: Trigger = Trigger.RESTED, **how: Any) -> Any:
-    return judged.consider(drawn(judged.bench.game, judged.belief[0], dice=dice, **how), trigger)
+    return judged.consider(drawn(judged.context.game, judged.belief[0], dice=dice, **how), trigger)
 
 
 def moving_turn(state: Any) -> tuple[Any, Any]:

@@ -12,7 +12,7 @@ import pytest
 from engine.registry import load
 from engine.showing import turns_by_trying
 from referee.judge.belief import Belief
-from referee.judge.explorer import Bench, Expansion, Explorer, changes_between, could_show
+from referee.judge.explorer import Expansion, Explorer, JudgeContext, changes_between, could_show
 from referee.judge.judge import judge
 from referee.judge.settings import JudgeSettings, Trigger
 from tests.effort import cases, some
@@ -87,10 +87,12 @@ def test_a_verdict_is_the_same_when_every_turn_is_looked_at(name: str, plies: in
         state = game.rules.apply(state, turns[rng.randrange(len(turns))])
     while game.awaits_roll(state):
         state = game.dice.rolled(state, rng.choice(game.dice.possible_rolls(state)).roll)
-    everything = Bench(game, EverythingExplorer(game), JudgeSettings())
+    everything = JudgeContext(game, EverythingExplorer(game), JudgeSettings())
     for table in [table for _ in range(cases(2)) for table in tables(game, state, rng)]:
         reading = seen_as(game, table, rng)
-        told = [judge(bench, Belief.of([state]), [reading], trigger)[1] for bench in (Bench.of(game), everything)]
+        told = [
+            judge(context, Belief.of([state]), [reading], trigger)[1] for context in (JudgeContext.of(game), everything)
+        ]
         ours, plain = ([(one.kind, one.sentence, one.places, one.turns) for one in each.verdicts] for each in told)
         assert ours == plain
         assert [step.turn for step in told[0].steps] == [step.turn for step in told[1].steps]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from referee.judge import Bench
+from referee.judge import JudgeContext
 from referee.judge.faults import breaches_of, differences, standing, still_odd
 from referee.judge.verdict import Verdict, VerdictKind
 from tests.referee.judge.drawn import seen_as
@@ -19,24 +19,24 @@ def test_a_place_stays_set_aside_while_it_is_hidden_or_looks_otherwise(diaballik
 
 def test_a_fault_names_what_changed_and_not_what_nobody_can_see(diaballik: Any) -> None:
     """A piece that jumped is named; one that nobody can see stands where it was believed."""
-    bench: Bench[Any, Any] = Bench.of(diaballik)
+    context: JudgeContext[Any, Any] = JudgeContext.of(diaballik)
     state = diaballik.rules.new()
     jumped = frozenset({("b1", "empty"), ("b5", "black piece")})
     seen = seen_as(diaballik, state, {"b1": "empty", "b5": "black piece", "a7": "hidden", "g1": "hidden"})
     everything = seen_as(diaballik, state, {"b1": "empty", "b5": "black piece"})
-    breaches = breaches_of(bench, (state,), jumped, seen)
-    assert breaches == breaches_of(bench, (state,), jumped, everything)
+    breaches = breaches_of(context, (state,), jumped, seen)
+    assert breaches == breaches_of(context, (state,), jumped, everything)
     assert {place for breach in breaches for place in breach.places} <= {"b1", "b2", "b3", "b4", "b5"}
 
 
 def test_the_state_that_needs_the_fewest_breaches_is_the_one_to_explain_from(diaballik: Any) -> None:
-    bench: Bench[Any, Any] = Bench.of(diaballik)
+    context: JudgeContext[Any, Any] = JudgeContext.of(diaballik)
     black = diaballik.rules.new()
     white = diaballik.table.amend(black, {}, "white")
     moved = frozenset({("b7", "empty"), ("b6", "white piece")})
     seen = seen_as(diaballik, black, dict(moved))
-    assert breaches_of(bench, (black,), moved, seen)
-    assert breaches_of(bench, (black, white), moved, seen) == ()
+    assert breaches_of(context, (black,), moved, seen)
+    assert breaches_of(context, (black, white), moved, seen) == ()
 
 
 def test_a_standing_fault_is_about_the_places_that_look_otherwise_than_expected() -> None:

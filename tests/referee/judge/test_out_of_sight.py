@@ -10,7 +10,7 @@ import pytest
 
 from engine.api import EMPTY
 from engine.registry import games, load
-from referee.judge import Belief, Bench, Trigger, judge
+from referee.judge import Belief, JudgeContext, Trigger, judge
 from referee.judge.verdict import Verdict, VerdictKind
 from tests.effort import cases
 from tests.engine.checks import changed_places, playable
@@ -23,15 +23,15 @@ HIDDEN_SETS = cases(6, 3)
 
 
 @pytest.fixture(scope="module", params=GAMES, ids=lambda game: game.name)
-def bench(request: pytest.FixtureRequest) -> Bench[Any, Any]:
-    return Bench.of(request.param)
+def context(request: pytest.FixtureRequest) -> JudgeContext[Any, Any]:
+    return JudgeContext.of(request.param)
 
 
 def verdict_on(
-    bench: Bench[Any, Any], state: Any, differing: Mapping[str, str], trigger: Trigger = Trigger.RESTED
+    context: JudgeContext[Any, Any], state: Any, differing: Mapping[str, str], trigger: Trigger = Trigger.RESTED
 ) -> Verdict:
     """The verdict on a table that differs so from a state's."""
-    return judge(bench, Belief.of((state,)), drawn(bench.game, state, differing), trigger)[1].verdict
+    return judge(context, Belief.of((state,)), drawn(context.game, state, differing), trigger)[1].verdict
 
 
 def looks_after(game: Any, state: Any) -> list[dict[str, str]]:
@@ -54,8 +54,8 @@ def hidden_sets(rng: Random, before: Mapping[str, str], tables: list[dict[str, s
 
 
 @pytest.mark.parametrize("trigger", [Trigger.DECLARED, Trigger.GLANCE])
-def test_a_verdict_says_no_more_than_was_seen(bench: Bench[Any, Any], trigger: Trigger) -> None:
-    game = bench.game
+def test_a_verdict_says_no_more_than_was_seen(context: JudgeContext[Any, Any], trigger: Trigger) -> None:
+    game = context.game
     rng = Random(f"out of sight {game.name} {trigger}")
     unseen = 0
     for state in playable(game, {}, rng.random(), some=POSITIONS):
@@ -68,7 +68,7 @@ def test_a_verdict_says_no_more_than_was_seen(bench: Bench[Any, Any], trigger: T
                 continue
             alike = [one for one in tables if all(one[place] == shown[place] for place in in_sight)]
             differing = {place: look for place, look in shown.items() if look != before[place]}
-            verdict = verdict_on(bench, state, differing | dict.fromkeys(hidden, "hidden"), trigger)
+            verdict = verdict_on(context, state, differing | dict.fromkeys(hidden, "hidden"), trigger)
             what = f"{game.notation.format_state(state)}: hidden {sorted(hidden)}, shown {differing}: {verdict}"
             if verdict.kind is VerdictKind.UNCHANGED:
                 assert alike == [before], what
@@ -88,15 +88,15 @@ def test_a_verdict_says_no_more_than_was_seen(bench: Bench[Any, Any], trigger: T
     assert unseen, "nothing could have happened out of sight"
 
 
-def test_pieces_that_may_have_been_moved_out_of_sight_are_not_unchanged(bench: Bench[Any, Any]) -> None:
-    game = bench.game
+def test_pieces_that_may_have_been_moved_out_of_sight_are_not_unchanged(context: JudgeContext[Any, Any]) -> None:
+    game = context.game
     state = next(iter(playable(game, {}, 0.4, some=6)))
     before = game.table.appearance(state)
     for place in list(before)[::9]:
         other = next((one for one in before if before[one] != before[place]), None)
         if other is None:
             continue
-        verdict = verdict_on(bench, state, dict.fromkeys((place, other), "hidden"))
+        verdict = verdict_on(context, state, dict.fromkeys((place, other), "hidden"))
         assert verdict.kind is VerdictKind.CANNOT_SEE
         assert set(verdict.places) <= {place, other}
         assert "can't see" in verdict.sentence
@@ -122,9 +122,9 @@ def test_a_fault_that_was_covered_is_not_put_right() -> None:
 
 
 def test_a_piece_that_may_have_come_from_two_hidden_places_is_not_followed() -> None:
-    bench: Bench[Any, Any] = Bench.of(load("diaballik"))
-    state = bench.game.rules.new()
-    looks = {"a1": "hidden", "a3": bench.game.table.appearance(state)["a1"]}
-    assert verdict_on(bench, state, looks, Trigger.DECLARED).kind is VerdictKind.ACCEPTED
-    verdict = verdict_on(bench, state, looks | {"g1": "hidden"}, Trigger.DECLARED)
+    context: JudgeContext[Any, Any] = JudgeContext.of(load("diaballik"))
+    state = context.game.rules.new()
+    looks = {"a1": "hidden", "a3": context.game.table.appearance(state)["a1"]}
+    assert verdict_on(context, state, looks, Trigger.DECLARED).kind is VerdictKind.ACCEPTED
+    verdict = verdict_on(context, state, looks | {"g1": "hidden"}, Trigger.DECLARED)
     assert (verdict.kind, verdict.places) == (VerdictKind.CANNOT_SEE, ("a1", "g1"))

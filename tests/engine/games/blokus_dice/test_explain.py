@@ -104,7 +104,7 @@ def test_every_rule_has_its_cases():
     assert {*CASES, *SAID, *OTHERWISE} == set(GAME.rules.catalogue)
 
 
-def test_the_nearest_misdeed_comes_first_and_all_are_named():
+def test_the_nearest_violation_comes_first_and_all_are_named():
     state = GAME.notation.parse_state(SECOND)
     both = GAME.table.explain(state, changed("p1.d2=red p2.d2=blue"))
     assert rules_of(both) == ["not-your-turn"]

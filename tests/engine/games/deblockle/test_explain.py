@@ -151,7 +151,7 @@ def rules_broken(text, change, facings=None):
 
 
 @pytest.mark.parametrize("rule", CASES)
-def test_misdeed_is_named_first(rule):
+def test_the_violation_is_named_first(rule):
     state, change, *facings = CASES[rule][0]
     assert rules_broken(state, change, *facings)[0] == rule
 

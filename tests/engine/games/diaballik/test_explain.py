@@ -180,7 +180,7 @@ MORE = [
 
 
 @pytest.mark.parametrize(("rule", "text", "change"), MORE)
-def test_more_misdeeds(rule, text, change):
+def test_more_violations(rule, text, change):
     assert rule in seen(text, change)
 
 
