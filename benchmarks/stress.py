@@ -30,7 +30,8 @@ from rich.progress import track
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.parts.command_line import PROGRESS, processes
-from benchmarks.parts.stress.hardships import disc_look, draft_layout, hardships, piece_look
+from benchmarks.parts.stress.drafts import disc_look, draft_layout, piece_look
+from benchmarks.parts.stress.hardships import hardships
 from benchmarks.parts.stress.photoreal import PhotorealSet, PhotorealTask
 from benchmarks.parts.stress.report import save_squares, tables, write_report
 from benchmarks.parts.stress.scenes import PUT, StressCase, case_of

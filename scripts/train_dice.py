@@ -20,14 +20,12 @@ import json
 import math
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import click
-import cv2
 import numpy as np
-import numpy.typing as npt
 import torch
 from rich.console import Console
 from rich.progress import Progress, track
@@ -45,294 +43,21 @@ from scripts.dice_networks import (
     leaning_loss,
     leaning_network,
 )
-from simulator.scene.dice_variety import DicePicture, DiceVariety, TrueDie, dice_picture
-from vision.readers.dice.finding import candidates_of
+from scripts.dice_samples import FINDER_PX, Pictures, faces_batches, finder_batches, leaning_batches, mistakes_of
+from simulator.scene.dice_variety import DiceVariety, dice_picture
 from vision.readers.dice.networks import (
-    CELL_PX,
     CLASSES,
-    COCKED,
     CROP_PX,
-    NOTHING,
     WEIGHTS,
-    Floats,
     Network,
-    SquareView,
-    crop,
-    normalised,
-    square_input,
 )
-
-FINDER_PX = 160
-"""The side of the squares that the finder is trained on."""
-
-SMALLEST_PX, LARGEST_PX = 9.0, 27.0
-"""The edges of dice that the finder is trained to find; a picture is scaled so that they fall between them."""
-
-OTHER_SCALES = 0.2
-"""The share of squares whose dice are too large or too small, where nothing is to be found."""
 
 MINED = 300
 """In how many made pictures the finder's mistakes are looked for, beside all photographs."""
 
-MISTAKES = 0.2
-"""The share of squares that the classifier sees where the finder was mistaken."""
-
-KNOWN_VIEWS = 0.8
-"""The share of flattened squares whose classifier is told from where the camera looked."""
-
 LEANING_DICE = DiceVariety(edge_px=(13.0, 27.0), flattened=1.0, leaning=0.5)
 LEANING_PX = 128
 """What the pictures are like from which is learned whether a die leans, and how large they are."""
-
-BLEACHED = 0.1
-"""The share of squares in light so bright that much of it is white."""
-
-SIDE_FACES = 0.5
-"""The share of squares around nothing that lie where a die shows one of its side faces."""
-
-_Batch = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float32]]
-
-
-@dataclass(frozen=True, eq=False)
-class Mistake:
-    """A place in a picture, with the edge of the die, where the finder takes something else for one."""
-
-    picture: DicePicture
-    x_px: float
-    y_px: float
-    side_px: float
-
-
-@dataclass(frozen=True)
-class Pictures:
-    """What is trained on: made pictures, and photographs whose share of the samples is ``photo_share``."""
-
-    made: Sequence[DicePicture]
-    photos: Sequence[DicePicture]
-    photo_share: float = 0.3
-    mistakes: Sequence[Mistake] = ()
-
-    def pick(self, rng: np.random.Generator) -> DicePicture:
-        """One of them."""
-        of = self.photos if self.photos and rng.random() < self.photo_share else self.made
-        return of[int(rng.integers(len(of)))]
-
-
-def recoloured(rng: np.random.Generator, image: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """The same picture in other light: brightness, contrast, colour balance, sometimes grey or other channels."""
-    changed = image.astype(np.float32)
-    if rng.random() < 0.25:
-        changed = changed[..., rng.permutation(3)]
-    if rng.random() < 0.1:
-        changed = np.repeat(changed.mean(axis=2, keepdims=True), 3, axis=2)
-    bright = rng.uniform(1.4, 2.4) if rng.random() < BLEACHED else rng.uniform(0.5, 1.4)
-    gain = bright * rng.normal(1, 0.06, 3)
-    changed = changed * gain.astype(np.float32) + np.float32(rng.uniform(-15, 15))
-    if rng.random() < 0.3:
-        changed = 255 * np.power(np.clip(changed, 0, 255) / 255, np.float32(rng.uniform(0.7, 1.4)))
-    if rng.random() < 0.4:
-        changed += rng.standard_normal(changed.shape).astype(np.float32) * np.float32(rng.uniform(1, 7))
-    return np.clip(changed, 0, 255).astype(np.uint8)
-
-
-def finder_sample(rng: np.random.Generator, picture: DicePicture) -> _Batch:
-    """A square of a picture, turned and scaled, with its heat (2, h, w: target and weight) and shape (4, h, w)."""
-    image, dice = picture.image, picture.dice
-    if dice:
-        about = dice[int(rng.integers(len(dice)))]
-        middle, side = np.array([about.x_px, about.y_px]), about.side_px
-    else:
-        middle, side = rng.uniform(0, image.shape[0], 2), 20.0
-    scale = math.exp(rng.uniform(math.log(SMALLEST_PX + 1), math.log(LARGEST_PX - 3))) / side
-    if rng.random() < OTHER_SCALES:
-        scale *= math.exp(rng.choice([-1, 1]) * rng.uniform(math.log(2), math.log(4)))
-    while scale < 0.6:
-        image, scale, middle = np.asarray(cv2.pyrDown(image), dtype=np.uint8), scale * 2, middle / 2
-        dice = tuple(TrueDie(one.x_px / 2, one.y_px / 2, one.side_px / 2, one.shows, one.in_sight) for one in dice)
-    angle = rng.uniform(0, 2 * math.pi)
-    cosine, sine = scale * math.cos(angle), scale * math.sin(angle)
-    turn = np.array([[cosine, -sine], [sine, cosine]])
-    if rng.random() < 0.5:
-        turn = turn @ np.diag([-1.0, 1.0])
-    at = FINDER_PX / 2 + rng.uniform(-0.42, 0.42, 2) * FINDER_PX
-    matrix = np.column_stack([turn, at - turn @ middle])
-    border = tuple(float(value) for value in np.median(image[::8, ::8].reshape(-1, 3), axis=0))
-    square = cv2.warpAffine(image, matrix, (FINDER_PX, FINDER_PX), flags=cv2.INTER_LINEAR, borderValue=border)
-    cells = FINDER_PX // CELL_PX
-    heat = np.zeros((2, cells, cells), dtype=np.float32)
-    heat[1] = 1
-    shape = np.zeros((4, cells, cells), dtype=np.float32)
-    rows, columns = np.indices((cells, cells))
-    for die in dice:
-        x, y = (matrix @ (die.x_px, die.y_px, 1) - (CELL_PX - 1) / 2) / CELL_PX
-        edge = die.side_px * scale
-        spread = max(edge / CELL_PX / 6, 0.45)
-        near = np.exp(-((columns - x) ** 2 + (rows - y) ** 2) / (2 * spread**2)).astype(np.float32)
-        column, row = round(float(x)), round(float(y))
-        if not SMALLEST_PX * 0.7 < edge < LARGEST_PX * 1.4:
-            continue
-        if not die.in_sight or not (SMALLEST_PX < edge < LARGEST_PX):
-            heat[1][near > 0.05] = 0
-            continue
-        heat[0] = np.maximum(heat[0], near * 0.98)
-        if 0 <= column < cells and 0 <= row < cells:
-            heat[0, row, column] = 1
-            shape[:, row, column] = (math.log(edge / 16), x - column, y - row, 1)
-    return normalised(recoloured(rng, np.asarray(square, dtype=np.uint8))), heat, shape
-
-
-def mistakes_of(finder: Network, pictures: Sequence[DicePicture]) -> Iterator[Mistake]:
-    """Where the finder is mistaken: far from the middle of any die, or off by far in its size."""
-    for picture in pictures:
-        for one in candidates_of(picture.image, finder, (SMALLEST_PX, 0.45 * picture.image.shape[0])):
-            if not any(
-                math.dist((one.x_px, one.y_px), (die.x_px, die.y_px)) < 0.5 * max(die.side_px, one.side_px)
-                and 0.6 < one.side_px / die.side_px < 1.7
-                for die in picture.dice
-            ):
-                yield Mistake(picture, one.x_px, one.y_px, one.side_px)
-
-
-@dataclass(frozen=True, eq=False)
-class FaceSample:
-    """A square for the classifier, and its class.
-
-    ``off`` is how far it is off: across and down in edges, and the logarithm of the edge. ``leans`` is that of
-    ``TrueDie``, in the square. Each is ``None`` where it is unknown.
-    """
-
-    given: Floats
-    kind: int
-    off: tuple[float, float, float] | None
-    leans: tuple[float, float] | None
-
-
-def face_sample(rng: np.random.Generator, picture: DicePicture) -> FaceSample | None:
-    """A square around a die, off by as much as the finder may be, or around nothing."""
-    seen = [die for die in picture.dice if die.in_sight]
-    if seen and rng.random() < 0.1:
-        die = seen[int(rng.integers(len(seen)))]
-        side = die.side_px * math.exp(rng.choice([-1, 1]) * rng.uniform(math.log(1.8), math.log(4)))
-        x, y = rng.uniform(-0.5, 0.5, 2) * die.side_px + (die.x_px, die.y_px)
-        return cut_sample(rng, picture, (x, y, max(side, 5.0)), None)
-    if not seen or rng.random() < 0.22:
-        return _sample_of_nothing(rng, picture, seen)
-    die = seen[int(rng.integers(len(seen)))]
-    badly = rng.random() < (0.6 if die.shows == COCKED else 0.2)  # the finder takes a face that leans for an upper one
-    off = rng.normal(0, 0.18 if badly else 0.07, 2).clip(-0.4, 0.4) * die.side_px
-    side = die.side_px * math.exp(float(np.clip(rng.normal(0, 0.25 if badly else 0.1), -0.45, 0.45)))
-    return cut_sample(rng, picture, (die.x_px + off[0], die.y_px + off[1], side), die)
-
-
-def _sample_of_nothing(rng: np.random.Generator, picture: DicePicture, seen: Sequence[TrueDie]) -> FaceSample | None:
-    """A square beside dice or anywhere else, or at a side face."""
-    where = rng.uniform(0, picture.image.shape[0], 2)
-    side = float(rng.uniform(10, 40))
-    if seen:
-        beside = seen[int(rng.integers(len(seen)))]
-        side = beside.side_px
-        middle = np.array([beside.x_px, beside.y_px])
-        slant = picture.slant_at(*middle)
-        if slant is not None and math.hypot(*slant) > 0.2 and rng.random() < SIDE_FACES:
-            steep = math.hypot(*slant)
-            along = math.atan2(slant[1], slant[0]) + rng.normal(0, 0.4)
-            away = side * (0.5 + steep * rng.uniform(0.3, 0.7))
-            where = middle + away * np.array([math.cos(along), math.sin(along)])
-            side *= max(1.0, steep)
-        elif rng.random() < 0.6:
-            along = rng.uniform(0, 2 * math.pi)
-            where = middle + side * rng.uniform(0.6, 1.2) * np.array([math.cos(along), math.sin(along)])
-        side *= float(rng.uniform(0.7, 1.3))
-    if any(math.dist(where, (die.x_px, die.y_px)) < 0.55 * die.side_px for die in picture.dice):
-        return None
-    return cut_sample(rng, picture, (float(where[0]), float(where[1]), side), None)
-
-
-def cut_sample(
-    rng: np.random.Generator,
-    picture: DicePicture,
-    given: tuple[float, float, float],
-    die: TrueDie | None,
-    known_views: float = KNOWN_VIEWS,
-) -> FaceSample:
-    """Cut out the square at (x, y, edge) and say what it holds: a die, or nothing."""
-    x, y, side = given
-    slant = picture.slant_at(x, y) if rng.random() < known_views else None
-    if slant is None:
-        view = SquareView(float(rng.uniform(0, 360)), None)
-    else:
-        exact = SquareView.of(slant)
-        assert exact.slant is not None
-        view = SquareView(exact.turned_deg + float(rng.normal(0, 3)), exact.slant * float(rng.normal(1, 0.04)))
-    square = crop(picture.image, x, y, side, view)
-    mirrored = rng.random() < 0.5
-    if mirrored:
-        square = np.ascontiguousarray(square[:, ::-1])
-    turn = math.radians(view.turned_deg)
-
-    def in_square(across: float, down: float) -> tuple[float, float]:
-        right = across * math.cos(turn) - down * math.sin(turn)
-        return -right if mirrored else right, across * math.sin(turn) + down * math.cos(turn)
-
-    cut = square_input([recoloured(rng, square)], [view])[0]
-    if die is None:
-        return FaceSample(cut, CLASSES.index(NOTHING), None, None)
-    off = (*in_square((die.x_px - x) / side, (die.y_px - y) / side), math.log(die.side_px / side))
-    leans = None if slant is None or die.leans is None else in_square(*die.leans)
-    return FaceSample(cut, CLASSES.index(die.shows), off, leans)
-
-
-def faces_batches(rng: np.random.Generator, pictures: Pictures, size: int) -> Iterator[tuple[torch.Tensor, ...]]:
-    """Batches without end for the classifier: squares, classes, and shape with its weight (n, 4)."""
-    while True:
-        samples: list[FaceSample] = []
-        while len(samples) < size:
-            if pictures.mistakes and rng.random() < MISTAKES:
-                one = pictures.mistakes[int(rng.integers(len(pictures.mistakes)))]
-                side = one.side_px * math.exp(rng.normal(0, 0.09))
-                x, y = rng.normal((one.x_px, one.y_px), 0.06 * side)
-                made: FaceSample | None = cut_sample(rng, one.picture, (x, y, side), None)
-            else:
-                made = face_sample(rng, pictures.pick(rng))
-            if made is not None:
-                samples.append(made)
-        shapes = [(0.0, 0.0, 0.0, 0.0) if one.off is None else (*one.off, 1.0) for one in samples]
-        yield (
-            torch.from_numpy(np.stack([one.given for one in samples])),
-            torch.tensor([one.kind for one in samples]),
-            torch.tensor(shapes, dtype=torch.float32),
-        )
-
-
-def leaning_batches(
-    rng: np.random.Generator, pictures: Sequence[DicePicture], size: int
-) -> Iterator[tuple[torch.Tensor, ...]]:
-    """Batches without end of squares around dice that were found, as many that lean as others: (n,) and (n, 2)."""
-    dice = [(picture, die) for picture in pictures for die in picture.dice if die.in_sight and die.leans is not None]
-    parts = [[one for one in dice if (one[1].shows == COCKED) == leans] for leans in (True, False)]
-    parts = [part for part in parts if part]
-    while True:
-        samples: list[FaceSample] = []
-        while len(samples) < size:
-            part = parts[int(rng.integers(len(parts)))]
-            picture, die = part[int(rng.integers(len(part)))]
-            x, y = rng.normal((die.x_px, die.y_px), 0.06 * die.side_px)
-            side = die.side_px * math.exp(rng.normal(0, 0.08))
-            sample = cut_sample(rng, picture, (float(x), float(y), side), die, known_views=1.0)
-            if sample.leans is not None:
-                samples.append(sample)
-        yield (
-            torch.from_numpy(np.stack([one.given for one in samples])),
-            torch.tensor([float(one.kind == CLASSES.index(COCKED)) for one in samples]),
-            torch.tensor([one.leans for one in samples], dtype=torch.float32),
-        )
-
-
-def finder_batches(rng: np.random.Generator, pictures: Pictures, size: int) -> Iterator[tuple[torch.Tensor, ...]]:
-    """Batches without end for the finder."""
-    while True:
-        samples = [finder_sample(rng, pictures.pick(rng)) for _ in range(size)]
-        yield tuple(torch.from_numpy(np.stack(part)) for part in zip(*samples, strict=True))
 
 
 def train(

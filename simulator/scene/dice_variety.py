@@ -12,7 +12,8 @@ import numpy as np
 from simulator.rendering.background import paint_table
 from simulator.rendering.dice import DieLook, DrawnDie, draw_dice, lowest_mm, turn_of
 from simulator.rendering.dice_faces import FACE_VALUES, Layer, pip_faces, text_face
-from simulator.rendering.optics import SensorNoise, decode, develop, streak, through_sensor
+from simulator.rendering.optics import SensorNoise, develop, streak, through_sensor
+from simulator.scene.dice_tables import GLYPHS, random_colour, random_table
 from simulator.scene.pieces import Colour
 from simulator.scene.scene import Lamp, Lighting, Setting, TableLook
 from simulator.scene.viewpoint import lens, looking_at
@@ -22,7 +23,6 @@ from vision.layout.table import TableLayout, layout_from_json
 
 COCKED = "cocked"
 OTHER = "other"
-_GLYPHS = "0123456789*ILOTSX+ACEHKZ#?"
 
 
 @dataclass(frozen=True)
@@ -61,13 +61,6 @@ class DicePicture:
         return (across - x_px) / above, (down - y_px) / above
 
 
-def _colour(rng: np.random.Generator, low: float = 0.03, high: float = 0.98, strong: float = 1.2) -> Colour:
-    hue, strength, value = rng.uniform(0, 180), rng.beta(strong, 1.0) * 255, rng.uniform(low, high) * 255
-    pixel = np.array([[[hue, strength, value]]], dtype=np.uint8)
-    blue, green, red = cv2.cvtColor(pixel, cv2.COLOR_HSV2BGR)[0, 0] / 255
-    return float(blue), float(green), float(red)
-
-
 def _brightness(colour: Colour) -> float:
     return float(np.dot(colour, (0.11, 0.59, 0.3)))
 
@@ -82,12 +75,18 @@ def random_colours(rng: np.random.Generator) -> tuple[Colour, Colour]:
     elif kind < 0.4:
         body, ink = (0.1, 0.1, 0.1), (0.9, 0.93, 0.93)
     elif kind < 0.7:
-        body, ink = _colour(rng, 0.2, 0.9), (0.95, 0.95, 0.95)
+        body, ink = random_colour(rng, 0.2, 0.9), (0.95, 0.95, 0.95)
     else:
-        body, ink = _colour(rng), _colour(rng)
+        body, ink = random_colour(rng), random_colour(rng)
     least = float(rng.uniform(0.22, 0.4))
     while abs(_brightness(ink) - _brightness(body)) + 0.3 * float(np.ptp(np.subtract(ink, body))) < least:
-        ink = (0.95, 0.95, 0.95) if rng.random() < 0.4 else (0.05, 0.05, 0.05) if rng.random() < 0.5 else _colour(rng)
+        ink = (
+            (0.95, 0.95, 0.95)
+            if rng.random() < 0.4
+            else (0.05, 0.05, 0.05)
+            if rng.random() < 0.5
+            else random_colour(rng)
+        )
     return body, ink
 
 
@@ -99,7 +98,7 @@ def random_look(rng: np.random.Generator, pips: bool = True, gloss: float | None
         first = float(radius * rng.uniform(1.2, 1.9)) if rng.random() < 0.15 else None
         faces = pip_faces(radius, float(rng.uniform(0.22, 0.29)), first)
     else:
-        faces = tuple(text_face(str(rng.choice(list(_GLYPHS))), float(rng.uniform(0.45, 0.7))) for _ in range(6))
+        faces = tuple(text_face(str(rng.choice(list(GLYPHS))), float(rng.uniform(0.45, 0.7))) for _ in range(6))
     mottled = float(rng.uniform(0.4, 1.0)) if rng.random() < 0.25 else 0.0
     second = tuple(float(np.clip(value + rng.uniform(-0.3, 0.3), 0, 1)) for value in body)
     rounding = float(rng.uniform(0.06, 0.4))
@@ -118,91 +117,6 @@ def _lighting(rng: np.random.Generator) -> Lighting:
         position = (float(out * math.cos(around)), float(out * math.sin(around)), float(high))
         lamps.append(Lamp(position, float(rng.uniform(0.15, 0.7)), (1.0, 1.0, 1.0), float(rng.uniform(10, 200))))
     return Lighting(tuple(lamps), float(rng.uniform(0.2, 0.8)))
-
-
-def _noise(rng: np.random.Generator, size: int, cells: tuple[int, int]) -> Layer:
-    small = rng.uniform(-1, 1, (cells[1], cells[0])).astype(np.float32)
-    return np.asarray(cv2.resize(small, (size, size), interpolation=cv2.INTER_CUBIC), dtype=np.float32)
-
-
-def _table(rng: np.random.Generator, size: int) -> Layer:
-    """A table or tray without dice, of linear light."""
-    tone = np.ones((size, size), dtype=np.float32)
-    kind = rng.random()
-    if kind < 0.35:
-        bands = int(rng.integers(6, 40))
-        wide = 2 * size
-        grain = _noise(rng, wide, (3, bands)) + 0.5 * _noise(rng, wide, (6, bands * 4))
-        spin = cv2.getRotationMatrix2D((size, size), float(rng.uniform(0, 360)), 1)
-        turned = cv2.warpAffine(grain, spin, (wide, wide), borderMode=cv2.BORDER_REFLECT)
-        tone += float(rng.uniform(0.05, 0.35)) * turned[size // 2 : size // 2 + size, size // 2 : size // 2 + size]
-    elif kind < 0.65:
-        tone += float(rng.uniform(0.02, 0.15)) * rng.standard_normal((size, size)).astype(np.float32)
-        tone += float(rng.uniform(0, 0.1)) * _noise(rng, size, (int(rng.integers(20, 80)),) * 2)
-    elif kind < 0.75:
-        cells = int(rng.integers(8, 40))
-        rows, columns = np.indices((size, size)) // cells
-        tone += float(rng.uniform(0.05, 0.3)) * (((rows + columns) % 2) - 0.5).astype(np.float32)
-    tone += float(rng.uniform(0, 0.25)) * _noise(rng, size, (3, 3))
-    grey = rng.random() < 0.35
-    value = float(rng.uniform(0.1, 0.95))
-    colour = (value, value, value) if grey else _colour(rng, 0.1, 0.95, 0.45)
-    picture = np.maximum(tone, 0.05)[..., None] * decode(colour).astype(np.float32)
-    for _ in range(int(rng.integers(0, 7)) if rng.random() < 0.6 else 0):
-        _clutter(rng, picture)
-    return np.ascontiguousarray(picture, dtype=np.float32)
-
-
-def _clutter(rng: np.random.Generator, picture: Layer) -> None:
-    """Something that is no die: a rim, a line, a disc, a printed square, a word, dots, a marker."""
-    size = len(picture)
-    paint = tuple(float(value) for value in decode(_colour(rng)))
-    at = tuple(int(value) for value in rng.integers(0, size, 2))
-    kind = rng.integers(0, 7)
-    if kind == 0:
-        along = rng.uniform(0, 2 * math.pi)
-        reach = np.array([math.cos(along), math.sin(along)]) * size * 1.5
-        start, end = (np.array(at) - reach).astype(int), (np.array(at) + reach).astype(int)
-        cv2.line(picture, tuple(start.tolist()), tuple(end.tolist()), paint, int(rng.integers(1, 25)), cv2.LINE_AA)
-    elif kind == 1:
-        cv2.circle(picture, at, int(rng.integers(2, 30)), paint, cv2.FILLED, cv2.LINE_AA)
-    elif kind == 2:
-        cv2.circle(picture, at, int(rng.integers(4, 30)), paint, int(rng.integers(1, 4)), cv2.LINE_AA)
-    elif kind == 3:
-        middle = (float(at[0]), float(at[1]))
-        side = float(rng.uniform(8, 60))
-        box = cv2.boxPoints((middle, (side, side * float(rng.uniform(0.5, 1))), float(rng.uniform(0, 90))))
-        cv2.fillPoly(picture, [box.astype(np.int32)], paint, cv2.LINE_AA)
-        ink = tuple(float(value) for value in decode(_colour(rng)))
-        if rng.random() < 0.5:
-            inner = np.rint(box.mean(axis=0) + (box - box.mean(axis=0)) * 0.5).astype(np.int32)
-            cv2.fillPoly(picture, [inner[: int(rng.integers(3, 5))]], ink, cv2.LINE_AA)
-    elif kind == 4:
-        text = "".join(rng.choice(list(_GLYPHS), int(rng.integers(1, 7))))
-        mask = np.zeros((size, size), dtype=np.uint8)
-        cv2.putText(mask, text, at, cv2.FONT_HERSHEY_SIMPLEX, float(rng.uniform(0.3, 1.2)), 255, 1)
-        cover = (mask.astype(np.float32) / 255)[..., None]
-        picture[...] = picture * (1 - cover) + cover * np.asarray(paint, dtype=np.float32)
-    elif kind == 5:
-        _marker(rng, picture, at)
-    else:
-        for _ in range(int(rng.integers(2, 12))):
-            dot = tuple(int(value) for value in np.array(at) + rng.integers(-25, 26, 2))
-            cv2.circle(picture, dot, int(rng.integers(1, 4)), paint, cv2.FILLED, cv2.LINE_AA)
-
-
-def _marker(rng: np.random.Generator, picture: Layer, at: tuple[int, ...]) -> None:
-    """A printed ArUco marker with a white border."""
-    dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50)
-    code = cv2.aruco.generateImageMarker(dictionary, int(rng.integers(50)), 60)
-    printed = cv2.copyMakeBorder(code, 10, 10, 10, 10, cv2.BORDER_CONSTANT, value=255)
-    scale, along = float(rng.uniform(0.25, 1.1)), float(rng.uniform(0, 360))
-    turn = cv2.getRotationMatrix2D((40, 40), along, scale)
-    turn[:, 2] += np.subtract(at, 40)
-    size = (picture.shape[1], picture.shape[0])
-    cover = cv2.warpAffine(np.ones_like(printed, dtype=np.float32), turn, size)[..., None]
-    shown = cv2.warpAffine(printed.astype(np.float32) / 255 * float(rng.uniform(0.5, 0.95)), turn, size)[..., None]
-    picture[...] = picture * (1 - cover) + shown
 
 
 def _lay(rng: np.random.Generator, reach_mm: float, leaning: float) -> list[tuple[DrawnDie, str, bool]]:
@@ -299,7 +213,7 @@ def dice_picture(rng: np.random.Generator, size_px: int = 256, variety: DiceVari
     reach = size_px / target_px * 16 * 0.42
     laid = _lay(rng, reach, variety.leaning)
     lighting = _lighting(rng)
-    picture = _table(rng, size_px)
+    picture = random_table(rng, size_px)
     picture *= np.float32(lighting.ambient + sum(lamp.strength for lamp in lighting.lamps))
     draw_dice(picture, camera, pose, lighting, [die for die, _, _ in laid])
     image = _photographed(rng, picture, target_px)

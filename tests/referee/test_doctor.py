@@ -20,7 +20,6 @@ from firmware_bridge.connection.connection import ConnectionStatistics
 from firmware_bridge.ports.serial_ports import SerialPort
 from firmware_bridge.protocol.packets import DroppedFrames
 from firmware_bridge.protocol.status import Counts, LinkStatistics
-from referee import doctor
 from referee.doctor import (
     Machine,
     check_camera,
@@ -30,16 +29,16 @@ from referee.doctor import (
     check_python,
     check_serial,
     check_table,
-    check_wires,
     examine,
-    link_quality,
 )
 from referee.errors import ConfigError
 from referee.journal import Journal
 from referee.journal.events import Event
 from referee.sensing.health import HealthFile, SensorHealth, health_file
 from referee.settings.configuration import Configuration, load
+from referee.wiring import diagnosis
 from referee.wiring.devices import LinkedController, linked_controller
+from referee.wiring.diagnosis import check_wires, link_quality
 from referee.wiring.plan import WiringPlan
 from referee.wiring.sensor_map import SensorMap, save_sensor_map
 from tests.referee.virtual_board import SETTINGS, Plugged, plugged
@@ -246,7 +245,7 @@ def findings(configuration: Configuration, ask: Any = no_wled, ports: Any = ()) 
 
 @pytest.fixture
 def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Plugged]:
-    monkeypatch.setattr(doctor, "LISTEN_S", 0.1)
+    monkeypatch.setattr(diagnosis, "LISTEN_S", 0.1)
     (tmp_path / "lights.toml").write_text(LIGHTS)
     save_sensor_map(SensorMap({"a1": 0, "b1": 2}, 3), tmp_path / "sensors.toml")
     with plugged(tmp_path) as it:
@@ -376,14 +375,14 @@ class _Wled(BaseHTTPRequestHandler):
 def test_wled_is_asked_as_its_page_does(answer: bytes, is_wled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_Wled, "answer", answer)
     with HTTPServer(("127.0.0.1", 0), _Wled) as server:
-        monkeypatch.setattr(doctor, "_HTTP_PORT", server.server_address[1])
+        monkeypatch.setattr(diagnosis, "_HTTP_PORT", server.server_address[1])
         thread = threading.Thread(target=server.handle_request)
         thread.start()
         if is_wled:
-            assert doctor.ask_wled("127.0.0.1")["leds"]["count"] == 49
+            assert diagnosis.ask_wled("127.0.0.1")["leds"]["count"] == 49
         else:
             with pytest.raises(ValueError, match=r"Expecting value|not as a WLED"):
-                doctor.ask_wled("127.0.0.1")
+                diagnosis.ask_wled("127.0.0.1")
         thread.join()
 
 
@@ -393,11 +392,11 @@ def test_who_is_no_web_server_is_no_wled(monkeypatch: pytest.MonkeyPatch) -> Non
             self.request.sendall(b"220 mail\r\n")
 
     with socketserver.TCPServer(("127.0.0.1", 0), Rude) as server:
-        monkeypatch.setattr(doctor, "_HTTP_PORT", server.server_address[1])
+        monkeypatch.setattr(diagnosis, "_HTTP_PORT", server.server_address[1])
         thread = threading.Thread(target=server.handle_request)
         thread.start()
         with pytest.raises((ValueError, OSError)):
-            doctor.ask_wled("127.0.0.1")
+            diagnosis.ask_wled("127.0.0.1")
         thread.join()
 
 

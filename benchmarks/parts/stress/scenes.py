@@ -8,7 +8,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from benchmarks.parts.stress.hardships import Draft, Hardship, draft_layout, ordinary_draft, setting_of
+from benchmarks.parts.stress.drafts import Draft, draft_layout, ordinary_draft, setting_of
+from benchmarks.parts.stress.hardships import Hardship
 from common.places import occupied
 from engine.registry import load
 from simulator.play.actions import Arrangement

@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.parts.stress.hardships import hardships, piece_look
+from benchmarks.parts.stress.drafts import piece_look
+from benchmarks.parts.stress.hardships import hardships
 from benchmarks.parts.stress.scenes import StressCase, case_of
 from benchmarks.stress import Task, picture_of, tasks
 from simulator.rendering.optics import irradiance

@@ -1,0 +1,101 @@
+"""Ordinary scenes in numbers, which hardships change. Everything is drawn from seeds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from simulator.scene.pieces import BlockLook, DiscLook
+from simulator.scene.scene import (
+    ForeignObject,
+    Hand,
+    Lamp,
+    Lighting,
+    Sensor,
+    Setting,
+    TableLook,
+)
+from simulator.scene.variety import pose_with_markers, varied_discs, varied_pieces
+from simulator.scene.viewpoint import lens, whole_table_distance_mm
+from vision.layout.table import TableLayout, default_layout
+
+
+@dataclass(frozen=True)
+class Draft:
+    """An ordinary scene in numbers; hardships replace some of them.
+
+    ``pieces`` is the seed of a piece set (negative: an ordinary one, as ``piece_look`` explains), ``careless`` the most
+    a block is off its place's centre in millimetres and turned in degrees. ``blocks`` counts the pieces of any kind.
+    """
+
+    game: str = "deblockle"
+    size: tuple[int, int] = (1280, 720)
+    view_deg: float = 66.0
+    bend: float = -0.05
+    tilt_deg: float = 12.0
+    azimuth_deg: float = -90.0
+    roll_deg: float = 0.0
+    farther: float = 1.05
+    table: TableLook = field(default_factory=TableLook)
+    lighting: Lighting = field(default_factory=Lighting)
+    sensor: Sensor = field(default_factory=lambda: Sensor(jpeg_quality=90))
+    pieces: int = -1
+    careless: tuple[float, float] = (3.0, 5.0)
+    blocks: int = 8
+    hands: tuple[Hand, ...] = ()
+    things: tuple[ForeignObject, ...] = ()
+
+
+def piece_look(pieces: int) -> BlockLook:
+    """The piece set of a number: negative ones are ordinary sets in gold and teal, others are drawn from that seed."""
+    if pieces >= 0:
+        return varied_pieces(pieces)[1]
+    ordinary = BlockLook()
+    return replace(ordinary, grain=0.15 + 0.1 * (-pieces % 3), symbol_scale=1.0 - 0.05 * (-pieces % 3))
+
+
+def disc_look(pieces: int) -> DiscLook:
+    """The set of discs of a number: negative ones are ordinary sets in black and white, others are drawn from it."""
+    return varied_discs(pieces)[1] if pieces >= 0 else DiscLook(gloss=1.0 + 0.4 * (-pieces % 3))
+
+
+def ordinary_draft(rng: np.random.Generator, game: str = "deblockle") -> Draft:
+    """An ordinary scene: a wooden table, one lamp somewhere, a good camera, blocks put down with ordinary care."""
+    angle = float(rng.uniform(-np.pi, np.pi))
+    lamp = Lamp((500.0 * float(np.cos(angle)), 500.0 * float(np.sin(angle)), 1100.0))
+    return Draft(
+        game,
+        tilt_deg=float(rng.uniform(4.0, 20.0)),
+        azimuth_deg=-90.0 + float(rng.uniform(-12.0, 12.0)),
+        roll_deg=float(rng.uniform(-3.0, 3.0)),
+        farther=float(rng.uniform(1.0, 1.12)),
+        table=TableLook(seed=int(rng.integers(1000))),
+        lighting=Lighting((lamp,)),
+        pieces=-1 - int(rng.integers(2)),
+    )
+
+
+def draft_layout(game: str = "deblockle") -> TableLayout:
+    """The layout of every stress scene of a game."""
+    return default_layout(game)
+
+
+def setting_of(draft: Draft) -> Setting:
+    """Everything about a draft but what stands on the board."""
+    # a wide lens as crooked as a narrow one would fold the picture's corners over
+    bend = draft.bend * min(1.0, (66.0 / draft.view_deg) ** 2)
+    camera = lens(draft.size, draft.view_deg, (bend, -0.15 * bend, 0.0004, -0.0003, 0.0), (5.0, -4.0))
+    distance = whole_table_distance_mm(camera, 215.0) * draft.farther
+    seen = {marker_id for marker_id in range(4) if draft.table.markers.get(marker_id) != "missing"}
+    pose = pose_with_markers(camera, distance, draft.tilt_deg, draft.azimuth_deg, draft.roll_deg, (0.0, 0.0, 0.0), seen)
+    return Setting(
+        camera,
+        pose,
+        draft_layout(draft.game),
+        draft.table,
+        piece_look(draft.pieces) if draft.game == "deblockle" else BlockLook(),
+        draft.lighting,
+        draft.sensor,
+        discs=disc_look(draft.pieces) if draft.game == "diaballik" else DiscLook(),
+    )

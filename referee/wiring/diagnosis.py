@@ -1,0 +1,166 @@
+"""What hangs on the wires: are the maps whole, does the board answer, can WLED be reached, which sensors are out?"""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from common.findings import Finding
+from common.program import PROGRAM
+from engine.errors import EngineError
+from engine.registry import load
+from firmware_bridge.connection.connection import ConnectionStatistics
+from firmware_bridge.errors import BridgeError, PortTakenError
+from firmware_bridge.install.check import equipment
+from firmware_bridge.ports.serial_ports import SerialPort
+from firmware_bridge.protocol.messages import ResetCause, Welcome
+from referee.errors import ConfigError
+from referee.sensing.health import health_file, load_health, sensors_out
+from referee.settings.configuration import Configuration
+from referee.wiring.controller import mismatches
+from referee.wiring.devices import LinkedController, linked_controller
+from referee.wiring.plan import WiringPlan, plan_and_problems
+
+LISTEN_S = 1.5
+"""How long a board is listened to, so that a few round trips are measured."""
+
+SLOW_ROUND_TRIP_S = 0.1
+_ASK_TIMEOUT_S = 3.0
+_HTTP_PORT = 80
+
+Connect = Callable[[WiringPlan], AbstractContextManager[LinkedController]]
+AskWled = Callable[[str], dict[str, Any]]
+
+
+def connect(plan: WiringPlan) -> AbstractContextManager[LinkedController]:
+    """Connect the board of a plan, silently: what keeps it away is a finding."""
+
+    def silent(sentence: str) -> None:
+        del sentence
+
+    return linked_controller(plan, silent)
+
+
+def ask_wled(host: str) -> dict[str, Any]:
+    """Ask a WLED what it is, as its web page does; raises OSError or ValueError when it does not tell."""
+    connection = http.client.HTTPConnection(host, _HTTP_PORT, timeout=_ASK_TIMEOUT_S)
+    try:
+        connection.request("GET", "/json/info")
+        answer = json.loads(connection.getresponse().read(65536))
+    except http.client.HTTPException as error:
+        raise ValueError(f"it answers, but not as a web server: {error!r}") from error
+    finally:
+        connection.close()
+    if not isinstance(answer, dict):
+        raise ValueError("it answers, but not as a WLED")
+    return answer
+
+
+def check_wires(
+    configuration: Configuration, ports: Sequence[SerialPort], connect: Connect, ask_wled: AskWled
+) -> Iterator[Finding]:
+    """Are the maps whole, does the board answer, can WLED be reached, which sensors are out?"""
+    settings = configuration.settings
+    try:
+        places = tuple(load(settings.game.name).places)
+    except EngineError:
+        # That there is no such game was found with the settings.
+        places = ()
+    plan, problems = plan_and_problems(settings, configuration.sources, places)
+    for problem in problems:
+        yield Finding.fault("wires", problem, "docs/hardware.md goes through it")
+    if plan.light_map is not None:
+        light_map = plan.light_map
+        squares = f"{len(light_map.places)} squares, {len(light_map.status)} for the status light"
+        yield Finding.ok("light map", f"{settings.lights.light_map}: {light_map.lights} lights; {squares}")
+    if plan.sensor_map is not None:
+        sensor_map = plan.sensor_map
+        squares = f"{len(sensor_map.places)} squares, {sensor_map.switches} switches"
+        yield Finding.ok("sensor map", f"{settings.sensors.map}: {squares}")
+    if plan.needs_controller:
+        yield from check_board(plan, connect)
+    if "wled-network" in plan.drivers and plan.wled_host:
+        yield check_wled_network(plan, ask_wled)
+    if "wled-serial" in plan.drivers and plan.wled_serial_port:
+        yield _wled_port(plan.wled_serial_port, ports)
+    yield from check_sensors(configuration)
+
+
+def check_board(plan: WiringPlan, connect: Connect) -> Iterator[Finding]:
+    """Does the board answer, what is it, does it fit the maps, and how good is its link?"""
+    try:
+        with connect(plan) as linked:
+            welcome = linked.welcome()
+            port = linked.connection.port
+            linked.connection.wait_for(lambda: linked.connection.welcome is None, LISTEN_S)
+            statistics = linked.connection.statistics
+    except PortTakenError as error:
+        yield Finding.note("board", str(error), "if that is the referee at work, all is well")
+        return
+    except BridgeError as error:
+        yield Finding.fault("board", str(error), "docs/troubleshooting.md says more; the game goes on without it")
+        return
+    yield Finding.ok("board", f"{port or 'a board'}: {_what_it_is(welcome)}")
+    for misfit in mismatches(welcome, plan):
+        yield Finding.fault("board", misfit, "docs/hardware.md goes through it")
+    if welcome.reset_cause == ResetCause.WATCHDOG:
+        remedy = f"once is nothing; again and again: `{PROGRAM} hardware firmware check`, and the board's power"
+        yield Finding.note("board", "its watchdog restarted it last: it had hung", remedy)
+    yield link_quality(statistics)
+
+
+def check_wled_network(plan: WiringPlan, ask_wled: AskWled) -> Finding:
+    """Does the WLED answer, and has it as many lights as the map needs?"""
+    remedy = "is it on and in this network? Its address stands in its app and in the router's list"
+    try:
+        told = ask_wled(plan.wled_host)
+    except (OSError, ValueError) as error:
+        return Finding.fault("WLED", f"{plan.wled_host} does not answer: {error}", remedy)
+    leds = told.get("leds")
+    count = leds.get("count") if isinstance(leds, dict) else None
+    what = f"{plan.wled_host}: WLED {told.get('ver', 'of some version')}, {count or 'some'} lights"
+    if isinstance(count, int) and plan.light_map is not None and count < plan.light_map.shortest_strip:
+        (problem,) = plan.light_map.problems(strip_lights=count)
+        return Finding.fault("WLED", f"{what}; {problem}", "set the number of lights in WLED's LED preferences")
+    return Finding.ok("WLED", what)
+
+
+def check_sensors(configuration: Configuration) -> Iterator[Finding]:
+    """Which sensors were taken out?"""
+    try:
+        health = load_health(health_file(configuration.settings.journal.path))
+    except ConfigError as error:
+        yield Finding.fault("sensors", str(error), "")
+        return
+    for place, why in sensors_out(health).items():
+        remedy = f"look under the square; once it is right it comes back, or by `{PROGRAM} hardware sensors put-back`"
+        yield Finding.note("sensors", f"the sensor under {place} is taken out: it {why}", remedy)
+
+
+def _what_it_is(welcome: Welcome) -> str:
+    version = ".".join(map(str, welcome.firmware))
+    return f"{welcome.board or 'unnamed'}, firmware {version}, {equipment(welcome)}"
+
+
+def link_quality(statistics: ConnectionStatistics) -> Finding:
+    """How long does a packet take, and how many get lost or damaged?"""
+    link = statistics.link
+    bad = link.dropped.total
+    trip = "no round trip" if link.round_trip_s is None else f"{link.round_trip_s * 1000:.1f} ms there and back"
+    told = f"{trip}; {link.packets} packets came, {bad} damaged ones, {link.counts.resent} sent again"
+    if bad > 1 or link.counts.resent or (link.round_trip_s or 0.0) > SLOW_ROUND_TRIP_S:
+        return Finding.note("link", told, "a shorter or better cable, and away from motors; nothing is lost meanwhile")
+    return Finding.ok("link", told)
+
+
+def _wled_port(name: str, ports: Sequence[SerialPort]) -> Finding:
+    # Links, such as those in /dev/serial/by-id, keep their names when ports change theirs.
+    found = next((port for port in ports if port.device in (name, str(Path(name).resolve()))), None)
+    if found is None:
+        there = ", ".join(port.device for port in ports) or "none"
+        return Finding.fault("WLED", f"there is no port {name}; there are: {there}", "plug it in, or name another")
+    return Finding.ok("WLED", f"its port is there: {found}")
