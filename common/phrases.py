@@ -1,7 +1,8 @@
-"""What sentences are made of: lists, counts, a capital at the beginning."""
+"""What sentences are made of: lists, counts, a capital at the beginning, what somebody may have meant."""
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Sequence
 
 
@@ -44,3 +45,24 @@ def capitalized(text: str) -> str:
     'The USB cable'
     """
     return f"{text[:1].upper()}{text[1:]}"
+
+
+def nearest(got: str, known: Iterable[str]) -> str | None:
+    """Give the known name that is spelled most like ``got``, ``None`` if none is like it.
+
+    >>> nearest("gipo", ["terminal", "gpio"])
+    'gpio'
+    """
+    return next(iter(difflib.get_close_matches(got, [str(name) for name in known], n=1)), None)
+
+
+def did_you_mean(got: str, known: Iterable[str], *, quoted: bool = False) -> str:
+    """Give what to append to a message: ``" (did you mean gpio?)"``, or nothing where no name is like ``got``.
+
+    >>> did_you_mean("gipo", ["terminal", "gpio"], quoted=True)
+    " (did you mean 'gpio'?)"
+    """
+    near = nearest(got, known)
+    if near is None:
+        return ""
+    return f" (did you mean {near!r}?)" if quoted else f" (did you mean {near}?)"

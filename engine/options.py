@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from common.suggestions import nearest
+from common.phrases import nearest
 from engine.api import Option, OptionValue
 from engine.errors import OptionError
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from common.suggestions import nearest
+from common.phrases import nearest
 from engine.api import Game
 from engine.errors import UnknownGameError
 

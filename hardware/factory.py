@@ -9,7 +9,7 @@ from functools import partial
 from gpiozero.pins import Factory
 from rich.console import Console
 
-from common.suggestions import did_you_mean
+from common.phrases import did_you_mean
 from hardware.buttons import DEFAULT_BUTTON_SETTLE_S, DEFAULT_LONG_PRESS_S, Buttons
 from hardware.errors import SettingError
 from hardware.grid import PlaceGrid

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from common.suggestions import did_you_mean
+from common.phrases import did_you_mean
 from hardware.errors import PinError
 from hardware.grid import column_and_row
 

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from common.phrases import nearest
 from common.program import PROGRAM
-from common.suggestions import nearest
 from firmware_bridge.firmware.core.pin_map import (
     COLOUR_ORDERS,
     MOST_BUTTONS,

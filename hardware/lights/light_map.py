@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from common.durable import write_durably
+from common.phrases import did_you_mean
 from common.program import PROGRAM
-from common.suggestions import did_you_mean
 from common.toml_text import as_toml_line
 from hardware.errors import MapFileError, SettingError
 

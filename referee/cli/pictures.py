@@ -77,7 +77,7 @@ def _read_table(
 ) -> int:
     """Print a reading of one picture of the table and give the exit code."""
     from engine import registry
-    from referee.runtime.board_turn import likeliest_turn
+    from referee.runtime.readers import likeliest_turn
     from referee.settings.table_layout import layout_for_camera
     from vision.drawing import draw, draw_occlusions
     from vision.frame import Frame

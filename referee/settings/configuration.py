@@ -15,7 +15,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from common.suggestions import did_you_mean
+from common.phrases import did_you_mean
 from common.toml_text import as_toml
 from engine import registry
 from engine.api import Game, OptionValue

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from common.phrases import nearest
 from common.program import PROGRAM
 from common.program import VARIABLE as PROGRAM_VARIABLE
-from common.suggestions import nearest
 from referee.errors import ConfigError
 
 FILE_NAME = "referee.toml"

@@ -23,8 +23,14 @@ from simulator.rendering.optics import (
     shadow_points,
     vignette_at,
 )
-from simulator.rendering.sheet_texture import sheet_texture
-from simulator.rendering.textures import TABLE_PX_PER_MM, TABLE_TILE_PX, board_texture, marker_texture, table_texture
+from simulator.rendering.textures import (
+    TABLE_PX_PER_MM,
+    TABLE_TILE_PX,
+    board_texture,
+    marker_texture,
+    sheet_texture,
+    table_texture,
+)
 from simulator.scene.scene import Setting
 from simulator.scene.sheets import LyingSheet, lying_sheets
 from vision.frame import FloatArray, Image

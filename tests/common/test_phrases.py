@@ -4,8 +4,7 @@ import enum
 
 import pytest
 
-from common.phrases import capitalized, counted, listed
-from common.suggestions import did_you_mean, nearest
+from common.phrases import capitalized, counted, did_you_mean, listed, nearest
 
 
 @pytest.mark.parametrize(
