@@ -56,8 +56,8 @@ class StackSettings:
     """... and of those whose colour is right and whose size is any: what is wrong is nearly always the size."""
     contrast_middle: float = 15.0
     """Contrast, in grey levels, at which a stack is as likely there as not ..."""
-    contrast_slope: float = 0.25
-    """... and the log-odds gained for each level beyond it."""
+    contrast_slope: float = 0.125
+    """... and the log-odds gained for each level beyond it, beside those that the network gives the likeliest tip."""
     most_log_odds: float = 8.0
     """Most log-odds either way."""
 
@@ -125,10 +125,10 @@ class StackReader:
         feet = self._search.feet(camera, picture, order)
         set_up = [self._appearance.set_up.get(place, ()) for place in order]
         found = self._search.tops(camera, picture, feet, [possible_tops(stack) for stack in set_up])
-        found = self._weighed_by_sides(view.image, order, found)
+        found, tips = self._weighed_by_sides(view.image, order, found)
         seen = {
-            place: self._sighting(place, foot, stack, tops)
-            for place, foot, stack, tops in zip(order, feet, set_up, found, strict=True)
+            place: self._sighting(place, foot, stack, tops, tip)
+            for place, foot, stack, tops, tip in zip(order, feet, set_up, found, tips, strict=True)
         }
         kept = {place: one for place, one in previous.items() if place not in places}
         return {place: one for place in self._surface.places if (one := seen.get(place, kept.get(place))) is not None}
@@ -139,8 +139,12 @@ class StackReader:
             self._crops = StackCrops(camera, pose, self._surface)
         return self._camera[2]
 
-    def _weighed_by_sides(self, image: Image, places: Sequence[str], found: list[list[Top]]) -> list[list[Top]]:
-        """The tops of each place, weighed by what the sides below the likely tips show as well; best first."""
+    def _weighed_by_sides(
+        self, image: Image, places: Sequence[str], found: list[list[Top]]
+    ) -> tuple[list[list[Top]], list[float]]:
+        """The tops of each place, weighed by what the sides below the likely tips show as well, best first; and the
+        log-odds that the likeliest tip of each place is one.
+        """
         crops = self._crops
         assert crops is not None
         supposed = [(place, top) for place, tops in zip(places, found, strict=True) for top in tops]
@@ -153,12 +157,13 @@ class StackReader:
         logs = shipped().log_probabilities(sides, crops.views(names), turned)[spots]
         is_tip = np.logaddexp.reduce(logs[:, :NO_TIP], axis=1) - logs[:, NO_TIP]
         own, other = self._settings.own_weight, self._settings.sides_weight
-        weighed = []
+        weighed, tips_log_odds = [], []
         begin = 0
         for tops in found:
             chosen = slice(begin, begin + len(tops))
             begin += len(tops)
             likely = own * np.array([top.log_likelihood for top in tops])
+            tips_log_odds.append(float(is_tip[chosen].max()))
             shares = likely + other * is_tip[chosen]
             shares -= np.logaddexp.reduce(shares)
             shown = other * np.logaddexp.reduce(shares[:, None] + logs[chosen], axis=0)
@@ -167,9 +172,11 @@ class StackReader:
                 for top, mine in zip(tops, likely, strict=True)
             ]
             weighed.append(sorted(both, key=lambda top: -top.log_likelihood))
-        return weighed
+        return weighed, tips_log_odds
 
-    def _sighting(self, place: str, foot: FloatArray, set_up: Stack, tops: Sequence[Top]) -> StackSighting:
+    def _sighting(
+        self, place: str, foot: FloatArray, set_up: Stack, tops: Sequence[Top], tip_log_odds: float
+    ) -> StackSighting:
         settings = self._settings
         scores = [
             (top.log_likelihood + colour_score, top, look_name(colour, top.size))
@@ -191,7 +198,7 @@ class StackReader:
             look: (1 - odd - odd_size) * weight / total + odd_size * any_size[look.split()[0]] + odd / len(weights)
             for look, weight in weights.items()
         }
-        odds = settings.contrast_slope * (top.contrast - settings.contrast_middle)
+        odds = settings.contrast_slope * (top.contrast - settings.contrast_middle) + tip_log_odds
         large = self._pieces.sizes["L"].base_mm
         base_mm = self._surface.height_mm
         solid = PyramidSolid(

@@ -45,7 +45,9 @@ class SearchSettings:
     foot_cost: float = 4.0
     """Grey levels of contrast that one standard deviation costs, doubled."""
     top_reach_mm: float = 3.0
-    """How far the top may be off the large one's middle."""
+    """How far the top may be off the large one's middle ..."""
+    near_mm: float = 1.0
+    """... and how far it mostly is."""
     top_step_mm: float = 1.0
     """Steps of the first search; those of the second are a third of them."""
     top_spread_mm: float = 1.2
@@ -183,18 +185,22 @@ class TopSearch:
     ) -> list[list[Top]]:
         """For each stack whose foot is given (n, 3), how well each possible top is borne out, best first.
 
-        ``possible`` says, for each, how many pieces may be on the large one for a top of each size. A large one on the
-        board is given twice: where its tip looks best, and straight above its foot.
+        ``possible`` says, for each, how many pieces may be on the large one for a top of each size. Each top is given
+        twice: where its tip looks best, and where it does so near the large one's middle, since the edge of a stack
+        before a bright board stands out more than a tip. A large one on the board is given above its foot, too.
         """
         found: list[list[Top]] = [[] for _ in feet]
         for size, probe in self._probes.items():
             stacks = [(stack, count) for stack, counts in enumerate(possible) for count in counts.get(size, ())]
             if stacks:
-                for (stack, _), top in zip(stacks, self._best(camera, picture, probe, size, feet, stacks), strict=True):
-                    found[stack].append(top)
-                    if (top.size, top.pieces) == ("L", 0):
+                for reach_mm in (self._settings.top_reach_mm, self._settings.near_mm):
+                    tops = self._best(camera, picture, probe, size, feet, stacks, reach_mm)
+                    for (stack, _), top in zip(stacks, tops, strict=True):
+                        found[stack].append(top)
+                for stack, count in stacks:
+                    if (size, count) == ("L", 0):
                         x_mm, y_mm, turned = feet[stack].tolist()
-                        found[stack].append(replace(top, x_mm=x_mm, y_mm=y_mm, turned=turned))
+                        found[stack].append(replace(found[stack][-1], x_mm=x_mm, y_mm=y_mm, turned=turned))
         return [sorted(tops, key=lambda top: -top.log_likelihood) for tops in found]
 
     def _best(
@@ -205,13 +211,14 @@ class TopSearch:
         size: str,
         feet: FloatArray,
         stacks: Sequence[tuple[int, int]],
+        reach_mm: float,
     ) -> list[Top]:
-        """Where a top of one size looks best, for each stack and number of pieces."""
+        """Where a top of one size looks best, for each stack and number of pieces, so near the large one's middle."""
         settings = self._settings
         counts = np.array([count for _, count in stacks])
         middle = feet[[stack for stack, _ in stacks]]
         tips = np.array([self.tip_mm(count) for count in counts])
-        steps = np.arange(-settings.top_reach_mm, settings.top_reach_mm + 0.1, settings.top_step_mm)
+        steps = np.arange(-reach_mm, reach_mm + 0.1, settings.top_step_mm)
         thirds = settings.top_step_mm * np.array([-1.0, 0.0, 1.0]) / 3
         tried = middle[:, None]
         for offsets, most in (
