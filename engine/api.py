@@ -443,7 +443,7 @@ class Game(Generic[StateT, TurnT]):
     sheet_file: SheetFile | None = None
     printed_sheet: Callable[[Mapping[str, OptionValue] | None], PrintedSheet] | None = None
     is_slow_to_list: bool = False
-    goals: Mapping[Place, str] = field(default_factory=dict)
+    goals: Mapping[Place, str] = field(default_factory=dict, hash=False)
 
     def awaits_roll(self, state: StateT) -> bool:
         """Say whether dice are to be rolled before anyone can play."""
