@@ -16,8 +16,9 @@ from importlib import metadata
 from pathlib import Path
 
 from common.findings import Finding, Severity
-from common.phrases import counted
+from common.phrases import counted, listed
 from common.program import PROGRAM
+from engine import registry
 from firmware_bridge.ports.serial_ports import SerialPort, serial_ports
 from hardware.errors import PinError
 from hardware.pin_map import GpioPinMap
@@ -34,7 +35,7 @@ from referee.wiring.diagnosis import AskWled, Connect, ask_wled, check_wires, co
 from vision.calibration import load_calibration
 from vision.errors import VisionError
 from vision.readers.protocols import Appearance
-from vision.readers.registry import load_any, reader_kind
+from vision.readers.registry import load_any, not_taught, reader_kind
 
 OLDEST_PYTHON = (3, 11)
 PACKAGES = ("numpy", "opencv-python-headless", "gpiozero", "pyserial", "cobs", "pydantic", "click", "rich", "reportlab")
@@ -175,7 +176,7 @@ def check_table(configuration: Configuration) -> Iterator[Finding]:
         ids = ", ".join(map(str, sorted(table.markers.centres_mm)))
         markers = f"markers {ids}" if ids else "no markers"
         yield Finding.ok("layout", f"{where}: {table.board.columns} x {table.board.rows} squares, {markers}")
-    yield _looks(settings.table.looks, load)
+    yield _looks(settings, load)
 
 
 def _calibration(settings: Settings) -> Iterator[Finding]:
@@ -201,7 +202,8 @@ def _calibration(settings: Settings) -> Iterator[Finding]:
         )
 
 
-def _looks(looks: Path | None, load: Callable[[Path], Appearance]) -> Finding:
+def _looks(settings: Settings, load: Callable[[Path], Appearance]) -> Finding:
+    looks = settings.table.looks
     if looks is None:
         return Finding.note(
             "looks",
@@ -212,6 +214,11 @@ def _looks(looks: Path | None, load: Callable[[Path], Appearance]) -> Finding:
         known = load(looks)
     except VisionError as error:
         return Finding.fault("looks", str(error), f"{PROGRAM} pieces enrol makes new ones")
+    game = registry.load(settings.game.name)
+    lacking = not_taught(known, game.table.appearance(game.rules.new()).values())
+    if lacking:
+        remedy = f"give `{PROGRAM} pieces enrol` a picture of them too"
+        return Finding.fault("looks", f"{looks} does not show what {listed(lacking)} pieces look like", remedy)
     return Finding.ok("looks", f"{looks}: {'; '.join(', '.join(names) for names in known.traits)}")
 
 

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from common.program import PROGRAM
-from referee.cli.context import CommandContext
+from referee.cli.context import CommandContext, output
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 from referee.cli.options import READABLE_FILE, WRITABLE_FILE, markers_option, seeing_options
 
 if TYPE_CHECKING:
+    from engine.api import Game
     from vision.geometry import CameraModel
     from vision.reading import DieReading, PlaceReading, Reading
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     type=READABLE_FILE,
     help=f"With --dice: what `{PROGRAM} pieces enrol --dice` learned of faces without pips.",
 )
-@click.option("--json", "as_json", is_flag=True, help="With --dice: one line of JSON an image instead of a table.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs: every probability.")
 @click.option(
     "--debug-image", type=WRITABLE_FILE, help="Write the picture with what was located, read and found over the board."
 )
@@ -50,30 +51,35 @@ def read_command(
     """Read a picture of the table, or dice in photographs.
 
     Without looks, the colours are learned from the picture itself, which must then show a set-up.
-    Exits with 1 when the table could not be read; `hindrances` says why.
+    Prints the board, what is doubtful and what hinders the view. Exits with 1 when the table could not be read.
 
     Examples:
       ./run pieces read table.jpg --calibration camera.json --looks looks.json
-      ./run pieces read table.jpg --calibration camera.json --debug-image seen.png | jq '.places.c3'
+      ./run pieces read table.jpg --calibration camera.json --json | jq '.places.c3'
       ./run pieces read --dice rolls/*.jpg --json
     """
     if dice:
         from referee.cli.dice import read_dice
 
         return read_dice(images, as_json, debug_image, faces)
-    if len(images) > 1 or as_json:
-        raise click.UsageError("one picture of the table is read at a time, as JSON; several, and --json, need --dice.")
+    if len(images) > 1:
+        raise click.UsageError("one picture of the table is read at a time; several need --dice.")
     seen_by = {
         "camera.calibration": calibration,
         "table.layout": layout,
         "table.markers": markers,
         "table.looks": looks,
     }
-    return _read_table(context, images[0], seen_by, debug_image)
+    return _read_table(context, images[0], seen_by, debug_image, as_json=as_json)
 
 
 def _read_table(
-    context: CommandContext, image: Path, seen_by: Mapping[str, Path | str | None], debug_image: Path | None
+    context: CommandContext,
+    image: Path,
+    seen_by: Mapping[str, Path | str | None],
+    debug_image: Path | None,
+    *,
+    as_json: bool,
 ) -> int:
     """Print a reading of one picture of the table and give the exit code."""
     from engine import registry
@@ -91,9 +97,10 @@ def _read_table(
     camera = camera_of(settings.camera.calibration)
     table = layout_for_camera(settings.game.name, settings.table.layout, settings.table.markers)
     frame = Frame(load_image(image), 0.0, 0, str(image))
+    game = registry.load(settings.game.name)
     pose, known = None, None
     if any(isinstance(surface, GridSurface) for surface in table.surfaces):
-        kind, game = reader_kind(table), registry.load(settings.game.name)
+        kind = reader_kind(table)
         plain = kind.plain(table.board)
         taught = None if settings.table.looks is None else kind.load(settings.table.looks)
         if taught is not None and table.markers.centres_mm:
@@ -120,8 +127,35 @@ def _read_table(
         from vision.images import write_image
 
         write_image(debug_image, drawn)
-    click.echo(json.dumps(reading_to_json(reading, str(image)), indent=2, ensure_ascii=False))
+    if as_json:
+        click.echo(json.dumps(reading_to_json(reading, str(image)), indent=2, ensure_ascii=False))
+    else:
+        _show_reading(game, reading)
     return OK if reading.places or reading.rolls else CHECK_FAILED
+
+
+def _show_reading(game: Game[Any, Any], reading: Reading) -> None:
+    """Print the board as it was read, then what is doubtful, what was rolled, and what hinders the view."""
+    from common.places import EMPTY
+    from referee.rendering.board_text import DrawnBoard, board_text, draws_ascii, legend
+
+    console = output()
+    if reading.places:
+        likeliest = {place: EMPTY if seen.hidden_by else seen.best[0] for place, seen in reading.places.items()}
+        board, plain = DrawnBoard.seen(game, likeliest), draws_ascii(console)
+        console.print(board_text(board, width=console.width, ascii_only=plain))
+        console.print(legend(board, width=console.width, ascii_only=plain))
+    for place, seen in reading.places.items():
+        look, probability = seen.best
+        if seen.hidden_by is None and probability < _SURE:
+            console.print(f"{place}: {look}, but only {probability:.0%} sure", markup=False)
+    for roll in reading.rolls:
+        faces = ", ".join(
+            "leans" if die.cocked else max(die.faces, key=lambda face: die.faces[face]) for die in roll.dice
+        )
+        console.print(f"{roll.surface}: {faces or 'no dice'}", markup=False)
+    for hindrance in reading.hindrances:
+        console.print(f"{hindrance.message}.", markup=False)
 
 
 @click.command(cls=ExampleCommand)
@@ -232,6 +266,8 @@ def pictures_in(sources: Sequence[Path]) -> Iterator[Path]:
 
 
 _DIGITS = 4
+_SURE = 0.95
+"""From which probability on nobody is told that a place is doubtful."""
 _LEAST_SHOWN = 0.001
 
 

@@ -15,6 +15,7 @@ EVERY_DAY = {
     "demo": "referee.cli.watch:demo_command",
     "play": "referee.cli.play.command:play_command",
     "watch": "referee.cli.watch:watch_command",
+    "setup": "referee.cli.setup:setup_command",
     "games": "referee.cli.kept_games:games_command",
     "status": "referee.cli.kept_games:status_command",
     "hint": "referee.cli.entries:hint_command",

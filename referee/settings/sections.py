@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
 from common.program import PROGRAM
-from common.toml_text import as_toml
+from common.toml_text import as_toml, as_toml_line
 from referee.settings.sources import SECTION_SEPARATOR, user_folder
 
 Pin = StrictInt | StrictStr
@@ -319,6 +319,23 @@ def example() -> str:
             else:
                 lines.append(sample)
         blocks.append("\n".join(lines))
+    return "\n\n".join(blocks) + "\n"
+
+
+def written(values: Mapping[str, Any]) -> str:
+    """Write a file with these values, by ``section.key``, each below what it is for."""
+    blocks = [
+        "\n".join(_comment(f"Written by `{PROGRAM} setup`. `{PROGRAM} tools config --example` has every setting."))
+    ]
+    for section in Settings.model_fields:
+        kind = type(getattr(Settings(), section))
+        given = [key for key in kind.model_fields if f"{section}.{key}" in values]
+        lines = [*_comment(str(kind.__doc__)), f"[{section}]"]
+        for key in given:
+            description = str(kind.model_fields[key].description)
+            lines += ["", *_comment(description), as_toml_line(key, values[f"{section}.{key}"])]
+        if given:
+            blocks.append("\n".join(lines))
     return "\n\n".join(blocks) + "\n"
 
 

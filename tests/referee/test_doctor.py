@@ -146,7 +146,7 @@ def test_pictures_as_a_camera(tmp_path: Path) -> None:
 def table_files(folder: Path) -> None:
     camera = CameraModel(np.diag([900.0, 900.0, 1.0]), np.zeros(5), (1280, 720), 0.1, "cam")
     save_calibration(folder / "camera.json", Calibration(camera, (), 1.0, ()), made_on=date(2026, 5, 1))
-    save_appearance(drawn_appearance(("star",), {"gold": np.zeros(3)}), folder / "looks.json")
+    save_appearance(drawn_appearance(("star",), {"gold": np.zeros(3), "teal": np.ones(3)}), folder / "looks.json")
 
 
 TABLE = '[camera]\ncalibration = "camera.json"\n[table]\nlooks = "looks.json"\n'
@@ -161,7 +161,10 @@ def test_files_of_the_table_that_are_there(tmp_path: Path) -> None:
         ("looks", "ok"),
     ]
     assert "1280 x 720, 0.10 px" in findings[0].message
-    assert "gold; star" in findings[2].message
+    assert "gold, teal; star" in findings[2].message
+    save_appearance(drawn_appearance(("star",), {"gold": np.zeros(3)}), tmp_path / "looks.json")
+    (lacking,) = faults(list(check_table(configured(tmp_path, TABLE))))
+    assert "does not show what teal pieces look like" in lacking.message
 
 
 def test_files_of_the_table_that_are_missing_or_broken(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ def test_enrol_then_read(run: Run, pictures: Pictures, tmp_path: Path) -> None:
     assert sorted(load_appearance(tmp_path / "looks.json").colours) == ["gold", "teal"]
     read = run(
         "read", pictures.set_up, "--calibration", pictures.calibration, "--looks", "looks.json",
-        "--debug-image", "seen.png",
+        "--debug-image", "seen.png", "--json",
     )  # fmt: skip
     assert read.exit_code == 0, read.output
     reading = json.loads(read.stdout)
@@ -143,7 +143,12 @@ def test_enrol_then_read(run: Run, pictures: Pictures, tmp_path: Path) -> None:
 def test_read_learns_the_colours_from_a_set_up(run: Run, pictures: Pictures) -> None:
     result = run("read", pictures.set_up, "--calibration", pictures.calibration)
     assert result.exit_code == 0, result.output
-    assert json.loads(result.stdout)["places"]["c1"]["look"].startswith("gold block")
+    lines = result.stdout.splitlines()
+    assert "G gold" in result.stdout
+    assert result.stdout.count("G") == len(["c1", "c3", "e1", "e3"]) + len(["the legend"])
+    assert len(lines) < 15
+    told = run("read", pictures.set_up, "--calibration", pictures.calibration, "--json")
+    assert json.loads(told.stdout)["places"]["c1"]["look"].startswith("gold block")
 
 
 @pytest.mark.parametrize("command", [("read",), ("enrol", "--out", "looks.json", "--positions", "a4=gold star")])
@@ -166,7 +171,7 @@ def test_read_uses_the_settings(run: Run, pictures: Pictures, tmp_path: Path) ->
 def test_read_a_table_that_is_not_there(run: Run, pictures: Pictures, tmp_path: Path) -> None:
     save_appearance(drawn_appearance(("star",), {"gold": np.zeros(3), "teal": np.ones(3)}), tmp_path / "looks.json")
     cv2.imwrite("board.png", cv2.resize(cv2.imread(str(pictures.boards[0])), (960, 540)))
-    result = run("read", "board.png", "--calibration", pictures.calibration, "--looks", "looks.json")
+    result = run("read", "board.png", "--calibration", pictures.calibration, "--looks", "looks.json", "--json")
     assert result.exit_code == 1
     assert json.loads(result.stdout)["hindrances"][0]["kind"] == "not located"
 

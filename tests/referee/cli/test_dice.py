@@ -134,7 +134,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_table_with_a_tray_alone_is_read(run: Run, table: Path, tmp_path: Path) -> None:
     seen = tmp_path / "seen.png"
     given = ("--calibration", table / "camera.json", "--layout", table / "tray.json")
-    result = run("read", table / "six.png", *given, "--debug-image", seen)
+    result = run("read", table / "six.png", *given, "--debug-image", seen, "--json")
     assert result.exit_code == 0, result.stderr
     dice = json.loads(result.stdout)["rolls"]["tray"]
     assert sorted(die["value"] for die in dice) == ["1", "2", "3", "4", "5", "6"]
@@ -177,6 +177,6 @@ def test_faces_that_were_taught_reach_the_tray(run: Run, table: Path, tmp_path: 
     assert taught.exit_code == 0, taught.stderr
     (tmp_path / "tray.json").write_text(json.dumps(TRAY | {"dice": {"side": 16, "faces": "faces.npz"}}))
     given = ("--calibration", table / "camera.json", "--layout", tmp_path / "tray.json")
-    result = run("read", table / "six.png", *given)
+    result = run("read", table / "six.png", *given, "--json")
     assert result.exit_code == 0, result.stderr
     assert {die["value"] for die in json.loads(result.stdout)["rolls"]["tray"]} <= set(names)

@@ -1,0 +1,146 @@
+"""A board to print, true to scale: squares, the markers where they belong, and the tray of the dice.
+
+A board is larger than a sheet of paper, so it is cut into pages to be glued together along their thin lines.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+
+from referee.rendering.printed_sheets import (
+    INSTRUCTIONS,
+    MARGIN_MM,
+    RULER_HEIGHT_MM,
+    Label,
+    Line,
+    Page,
+    Rectangle,
+    marker_shape,
+    paper_mm,
+    ruler,
+    ruler_label,
+)
+from vision.layout.surfaces import GridSurface, Tray
+from vision.layout.table import TableLayout
+
+_RIM_MM = 12.0
+"""How much white is left around all that is drawn: a marker needs a border of one module."""
+_GRID_LINE_MM = 0.6
+_LETTER_MM = 7.0
+"""How far outside the squares their letters and numbers stand."""
+
+
+@dataclass
+class _Drawing:
+    """What is drawn, in millimetres from the board's middle."""
+
+    shapes: list[tuple[Rectangle, ...]] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
+    labels: list[Label] = field(default_factory=list)
+    points: list[tuple[float, float]] = field(default_factory=list)
+
+    def line(self, start: tuple[float, float], end: tuple[float, float]) -> None:
+        self.lines.append(Line(start, end, _GRID_LINE_MM))
+        self.points += (start, end)
+
+
+def plan_board(layout: TableLayout, title: str, paper: str) -> tuple[Page, ...]:
+    """Plan the pages of a board with its markers in their places, left to right, the far row first.
+
+    The paper lies whichever way needs fewer pages. Raises PrintError for an unknown paper.
+    """
+    drawing = _drawn(layout)
+    left = min(x for x, _ in drawing.points) - _RIM_MM
+    top = max(y for _, y in drawing.points) + _RIM_MM
+    width = max(x for x, _ in drawing.points) + _RIM_MM - left
+    depth = top - (min(y for _, y in drawing.points) - _RIM_MM)
+
+    def counts(size: tuple[float, float]) -> tuple[int, int]:
+        room = size[0] - 2 * MARGIN_MM, size[1] - 2 * MARGIN_MM - RULER_HEIGHT_MM
+        return math.ceil(width / room[0]), math.ceil(depth / room[1])
+
+    size = min((paper_mm(paper), paper_mm(paper)[::-1]), key=lambda each: math.prod(counts(each)))
+    columns, rows = counts(size)
+    window = Rectangle(left, top, width / columns, depth / rows)
+    pages = []
+    for row in range(rows):
+        for column in range(columns):
+            number = f"{title}: page {row * columns + column + 1} of {rows * columns}"
+            where = f"row {row + 1} of {rows} from the far side, column {column + 1} of {columns}"
+            cut = replace(window, x_mm=left + column * window.width_mm, y_mm=top - (row + 1) * window.height_mm)
+            words = (f"{number}, {where}. Cut along the thin line and glue the pages edge to edge.", INSTRUCTIONS[0])
+            pages.append(_page(drawing, cut, size, words))
+    return tuple(pages)
+
+
+def _drawn(layout: TableLayout) -> _Drawing:
+    drawing = _Drawing()
+    markers = layout.markers
+    for marker_id, (x, y) in markers.centres_mm.items():
+        half = markers.side_mm / 2
+        drawing.shapes.append(marker_shape(markers.dictionary, marker_id, x - half, y - half, markers.side_mm))
+        drawing.points += ((x - half, y - half), (x + half, y + half))
+    for surface in layout.surfaces:
+        if isinstance(surface, GridSurface):
+            _draw_grid(drawing, surface)
+        elif isinstance(surface, Tray):
+            bounds = surface.bounds_mm
+            _draw_lines(drawing, (bounds.left_mm, bounds.right_mm), (bounds.near_mm, bounds.far_mm))
+            drawing.labels.append(Label(bounds.left_mm, bounds.far_mm + 2, surface.name))
+    return drawing
+
+
+def _draw_grid(drawing: _Drawing, board: GridSurface) -> None:
+    bounds = board.bounds_mm
+    across = tuple(bounds.left_mm + number * board.cell_mm for number in range(board.columns + 1))
+    along = tuple(bounds.near_mm + number * board.cell_mm for number in range(board.rows + 1))
+    _draw_lines(drawing, across, along)
+    half = board.cell_mm / 2
+    for number, x in enumerate(across[:-1]):
+        drawing.labels.append(Label(x + half, bounds.near_mm - _LETTER_MM, chr(ord("a") + number), 11, centred=True))
+    for number, y in enumerate(along[:-1]):
+        drawing.labels.append(Label(bounds.left_mm - _LETTER_MM, y + half - 2, str(number + 1), 11, centred=True))
+    for place in board.printed:
+        x, y = board.centre_mm(place)
+        drawing.labels.append(Label(x, y - board.cell_mm / 3, "*", 60, centred=True))
+
+
+def _draw_lines(drawing: _Drawing, across: tuple[float, ...], along: tuple[float, ...]) -> None:
+    for x in across:
+        drawing.line((x, along[0]), (x, along[-1]))
+    for y in along:
+        drawing.line((across[0], y), (across[-1], y))
+
+
+def _page(drawing: _Drawing, window: Rectangle, size: tuple[float, float], words: tuple[str, ...]) -> Page:
+    """One page with what of the drawing lies in ``window``."""
+    by_x, by_y = MARGIN_MM - window.x_mm, MARGIN_MM + RULER_HEIGHT_MM - window.y_mm
+    cut = replace(window, x_mm=MARGIN_MM, y_mm=MARGIN_MM + RULER_HEIGHT_MM)
+    shapes = tuple(
+        tuple(replace(part, x_mm=part.x_mm + by_x, y_mm=part.y_mm + by_y) for part in parts)
+        for shape in drawing.shapes
+        if (parts := [part for rectangle in shape if (part := _within(rectangle, window))])
+    )
+    lines = []
+    for line in drawing.lines:
+        (x, y), (to_x, to_y) = line.start_mm, line.end_mm
+        part = _within(Rectangle(x, y, to_x - x, to_y - y), window)
+        if part is not None:
+            start = (part.x_mm + by_x, part.y_mm + by_y)
+            lines.append(replace(line, start_mm=start, end_mm=(start[0] + part.width_mm, start[1] + part.height_mm)))
+    labels = [
+        replace(label, x_mm=label.x_mm + by_x, y_mm=label.y_mm + by_y)
+        for label in drawing.labels
+        if _within(Rectangle(label.x_mm, label.y_mm, 0, 0), window)
+    ]
+    told = [Label(MARGIN_MM, MARGIN_MM + 19 - 4 * row, text, 8) for row, text in enumerate(words)]
+    return Page(*size, shapes, (cut,), ruler(), (*labels, *told, ruler_label()), tuple(lines))
+
+
+def _within(rectangle: Rectangle, window: Rectangle) -> Rectangle | None:
+    """The part of a rectangle, or of a line, that lies in the window; ``None`` without any."""
+    left, low = max(rectangle.x_mm, window.x_mm), max(rectangle.y_mm, window.y_mm)
+    right = min(rectangle.x_mm + rectangle.width_mm, window.x_mm + window.width_mm)
+    high = min(rectangle.y_mm + rectangle.height_mm, window.y_mm + window.height_mm)
+    return Rectangle(left, low, right - left, high - low) if right >= left and high >= low else None

@@ -1,0 +1,447 @@
+"""The steps from a bare table to the first game, as a list: what to do, what is asked, and a check that says what is
+missing or gives settings.
+
+Terminal and page walk the same list. Files go into the workbench's folder, pictures come through its ``look``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from common.durable import write_durably
+from common.findings import Finding, Severity, worst
+from engine.api import Game, OptionValue, WritesSquares
+from engine.errors import EngineError
+from engine.options import read_options
+from referee.errors import ConfigError
+from referee.judge.belief import Belief
+from referee.judge.explorer import JudgeContext, usual_appearance
+from referee.judge.judge import begin, judge
+from referee.judge.settings import Trigger
+from referee.judge.verdict import VerdictKind
+from referee.rendering.printed_board import plan_board
+from referee.rendering.printed_sheets import Page, plan_charuco, plan_markers, write_pdf
+from referee.rendering.score_sheets import plan_sheets
+from referee.runtime.readers import LearningReader
+from referee.session.ports import Reader
+from referee.settings.sections import Settings
+from referee.settings.table_layout import layout_for_camera, with_rules
+from referee.setup.views import picture_findings, table_findings
+from referee.wiring.plan import plan_and_problems
+from vision.calibration import calibrate, load_calibration, parse_board, save_calibration
+from vision.cameras import image_paths
+from vision.errors import VisionError
+from vision.frame import Frame, Image
+from vision.geometry import CameraModel
+from vision.images import load_image
+from vision.layout.pieces import PyramidPieces
+from vision.layout.table import TableLayout
+from vision.locating.location import locate
+from vision.readers.protocols import EnrolmentPicture
+from vision.readers.registry import reader_kind, table_reader
+from vision.reading import Reading
+
+CHARUCO = "charuco:7x5:30:22:DICT_5X5_100"
+"""The calibration board that is printed: it fits on A4 and letter."""
+
+RULER_MM = 100.0
+RULER_OFF_MM = 0.5
+"""How far off the printed ruler may be, in mm: a marker 175 mm from the middle is then off by less than 1 mm."""
+
+CALIBRATION_PICTURES = 15
+BETWEEN_PICTURES_S = 2.0
+LOOKS_FILE = "looks.json"
+CLEAR = "clear"
+"""What a stack's pyramid without a colour is called."""
+LETTERS = {"black": "K"}
+"""Colours whose letter in a stack's text is not their first."""
+PAPER_MM = 0.2
+"""How thick the printed board is."""
+
+Look = Callable[[str, int, float], Sequence[Frame]]
+"""Takes pictures: of which camera, how many, how many seconds apart. Raises CameraError."""
+
+
+@dataclass
+class Workbench:
+    """What the steps work on: the game, a folder for the files, the camera, and what was found so far.
+
+    ``values`` are settings by ``section.key``, as the settings file holds them, with paths relative to the folder.
+    ``belief`` is there once the set-up was seen.
+    """
+
+    game: Game[Any, Any]
+    folder: Path
+    look: Look
+    today: date
+    paper: str = "a4"
+    values: dict[str, Any] = field(default_factory=dict)
+    belief: Belief[Any, Any] | None = None
+    reader: Reader | None = None
+
+    @property
+    def options(self) -> Mapping[str, OptionValue]:
+        """The rules that were chosen."""
+        chosen: Mapping[str, OptionValue] = self.values.get("game.options", {})
+        return chosen
+
+    @property
+    def has_board(self) -> bool:
+        """Whether the game has a board with pieces; otherwise it is written on sheets."""
+        return self.game.printed_sheet is None
+
+    @property
+    def camera(self) -> CameraModel:
+        """The calibrated camera; raises CalibrationError."""
+        return load_calibration(self.folder / str(self.values.get("camera.calibration", "camera.json")))
+
+    @property
+    def layout(self) -> TableLayout:
+        """The measured table; raises LayoutError."""
+        own = self.values.get("table.layout")
+        layout = layout_for_camera(self.game.name, None if own is None else self.folder / own)
+        return with_rules(layout, self.game, self.options)
+
+    def picture(self) -> Frame:
+        """Take one picture; raises CameraError."""
+        return self.look(str(self.values["camera.source"]), 1, 0.0)[0]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a check found, and the settings it gives."""
+
+    findings: tuple[Finding, ...]
+    values: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is missing."""
+        return worst(self.findings) is not Severity.FAULT
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step. ``prepare`` says what to do, and may write files for it; ``question`` is asked before the check.
+
+    ``live`` says that the check looks through the camera and may be repeated until nothing is missing; ``after`` names
+    the step that has to be done in the same sitting.
+    """
+
+    name: str
+    title: str
+    prepare: Callable[[Workbench], tuple[str, ...]]
+    question: str
+    check: Callable[[Workbench, str], Outcome]
+    default: str = ""
+    live: bool = False
+    after: str = ""
+
+
+def steps_of(game: Game[Any, Any]) -> tuple[Step, ...]:
+    """Give the steps for a game, in order."""
+    without = "switches" if game.printed_sheet is not None else "players"
+    return tuple(step for step in _STEPS if step.name != without)
+
+
+def checked(step: Step, bench: Workbench, answer: str) -> Outcome:
+    """Check a step and keep what it gives; what can't be read or opened is something missing, too."""
+    try:
+        outcome = step.check(bench, answer.strip() or step.default)
+    except (VisionError, EngineError, ConfigError, OSError) as error:
+        return Outcome((Finding.fault(step.name, str(error)),))
+    if outcome.is_done:
+        bench.values |= {key: value for key, value in outcome.values.items() if value is not None}
+    return outcome
+
+
+def _place_camera(_: Workbench) -> tuple[str, ...]:
+    return (
+        "Mount the camera 60 to 90 cm above the table, tilted by 45° at most, and switch autofocus off.",
+        "Light the table from the side.",
+    )
+
+
+def _check_camera(bench: Workbench, source: str) -> Outcome:
+    (frame,) = bench.look(source, 1, 0.0)
+    height, width = frame.image.shape[:2]
+    given = {
+        "game.name": bench.game.name,
+        "camera.source": source,
+        "camera.width_px": width,
+        "camera.height_px": height,
+    }
+    return Outcome(tuple(picture_findings(frame)), given)
+
+
+def _about_players(bench: Workbench) -> tuple[str, ...]:
+    return (f"{bench.game.title} has a sheet for each player.",)
+
+
+def _check_players(bench: Workbench, answer: str) -> Outcome:
+    options = {**bench.options, "players": answer}
+    players = read_options(bench.game.options, options)["players"]
+    return Outcome((Finding.ok("players", f"{players} play"),), {"game.options": {**options, "players": players}})
+
+
+def _print(bench: Workbench) -> tuple[str, ...]:
+    layout = with_rules(layout_for_camera(bench.game.name, None), bench.game, bench.options)
+    title = bench.game.title
+    pages: dict[str, tuple[Page, ...]] = {"calibration-board.pdf": (plan_charuco(parse_board(CHARUCO), bench.paper),)}
+    if bench.game.printed_sheet is not None:
+        printed = bench.game.printed_sheet(read_options(bench.game.options, bench.options))
+        pages["sheets.pdf"] = plan_sheets(title, printed, layout, bench.paper)
+        use = "sheets.pdf has a sheet for each player. Cut them out."
+    else:
+        pages["board.pdf"] = plan_board(layout, title, bench.paper)
+        pages["markers.pdf"] = plan_markers(layout.markers, bench.paper)
+        use = "Use board.pdf, a whole board with its markers, or your own board with the markers of markers.pdf."
+    for name, planned in pages.items():
+        write_pdf(planned, bench.folder / name, title=f"{title}: {name.removesuffix('.pdf')}")
+    return (
+        f"Print these at 100 % (no fit to page), from {bench.folder}: {', '.join(pages)}",
+        use,
+        "Glue the calibration board onto something flat and stiff.",
+    )
+
+
+def _check_print(_: Workbench, answer: str) -> Outcome:
+    try:
+        ruler_mm = float(answer.replace(",", ".").removesuffix("mm"))
+    except ValueError:
+        return Outcome((Finding.fault("ruler", f"{answer!r} is not a length", "type millimetres, such as 100"),))
+    if ruler_mm <= 0 or abs(ruler_mm - RULER_MM) > RULER_OFF_MM:
+        scale = f"{100 * RULER_MM / ruler_mm:.1f} %" if ruler_mm > 0 else "100 %"
+        remedy = f"set the printer's scale to {scale} and print again"
+        return Outcome((Finding.fault("ruler", f"{ruler_mm:g} mm long; it must be {RULER_MM:g} mm", remedy),))
+    return Outcome((Finding.ok("ruler", f"{ruler_mm:g} mm: the prints are true to scale"),))
+
+
+def _before_calibration(_: Workbench) -> tuple[str, ...]:
+    return (
+        f"Hold the calibration board in front of the camera: {CALIBRATION_PICTURES} pictures are taken, "
+        f"{BETWEEN_PICTURES_S:g} seconds apart.",
+        "Tilt it to every side, near and far, and bring it into each corner of the picture.",
+    )
+
+
+def _check_calibration(bench: Workbench, answer: str) -> Outcome:
+    given = (bench.folder / Path(answer).expanduser()) if answer else None
+    if given is not None and given.is_file():
+        camera = load_calibration(given)
+        size = (bench.values.get("camera.width_px"), bench.values.get("camera.height_px"))
+        if camera.size != size:
+            sizes = [f"{width} x {height}" for width, height in (camera.size, size)]
+            wrong = f"{given.name} is for {sizes[0]} pixels, the camera gives {sizes[1]}"
+            return Outcome((Finding.fault("calibration", wrong, "calibrate at the size you play with"),))
+        return Outcome((Finding.ok("calibration", f"{given.name} is used"),), {"camera.calibration": answer})
+    images: list[Image]
+    if given is not None:
+        images = [load_image(path) for path in image_paths(given)]
+    else:
+        source = str(bench.values["camera.source"])
+        images = [frame.image for frame in bench.look(source, CALIBRATION_PICTURES, BETWEEN_PICTURES_S)]
+    found = calibrate(images, CHARUCO, name="camera")
+    if not found.good:
+        return Outcome(
+            tuple(Finding.fault("calibration", reason, "take the pictures again") for reason in found.reasons)
+        )
+    save_calibration(bench.folder / "camera.json", found, made_on=bench.today)
+    told = f"good: {found.camera.reprojection_error_px:.2f} px off on average; written to camera.json"
+    return Outcome((Finding.ok("calibration", told),), {"camera.calibration": "camera.json"})
+
+
+def _lay_out(bench: Workbench) -> tuple[str, ...]:
+    if not bench.has_board:
+        return ("Lay the sheets under the camera, side by side, with their tops to the same side.",)
+    return (
+        "Lay the board under the camera. Markers 0 and 1 lie beyond its far corners, from left to right, 2 and "
+        "3 beyond",
+        "its near corners, from right to left; their printed tops point away from the first player.",
+        "If it is your own board, measure in mm: a square, the board's height, from the middle of marker 0 to that of",
+        "marker 1, and from marker 1 to marker 2. Type the four numbers, such as: 40 10 350 350",
+    )
+
+
+def _check_table(bench: Workbench, answer: str) -> Outcome:
+    given: dict[str, object] = {}
+    if bench.has_board:
+        bench.values["table.layout"] = given["table.layout"] = _measured(bench, answer)
+    return Outcome(tuple(table_findings(bench.picture(), bench.camera, bench.layout)), given)
+
+
+def _measured(bench: Workbench, answer: str) -> str:
+    """Write the layout of the printed board, or of one with these measures, and give its file's name."""
+    text = resources.files("vision.layout").joinpath("games", f"{bench.game.name}.json").read_text(encoding="utf-8")
+    layout = json.loads(text)
+    if answer:
+        try:
+            cell, height, across, along = (float(word.replace(",", ".")) for word in answer.split())
+        except ValueError:
+            raise ConfigError(f"got {answer!r}; expected four lengths in mm, such as 40 10 350 350") from None
+        x, y = across / 2, along / 2
+        layout["board"] |= {"cell": cell, "top_z": height}
+        layout["markers"]["centres"] = {"0": [-x, y], "1": [x, y], "2": [x, -y], "3": [-x, -y]}
+    else:
+        layout["board"]["top_z"] = layout["markers"]["z"] = PAPER_MM
+    write_durably(bench.folder / "layout.json", json.dumps(layout, indent=2) + "\n")
+    return "layout.json"
+
+
+def _set_up(bench: Workbench) -> tuple[str, ...]:
+    if bench.has_board:
+        return (
+            "Set the game up by its rules, with the first player's pieces on the near side. Then take your hands away.",
+        )
+    return ("Leave the sheets empty, and take your hands and pens away.",)
+
+
+def _check_set_up(bench: Workbench, _: str) -> Outcome:
+    game, layout, looks = bench.game, bench.layout, {}
+    frame = bench.picture()
+    if bench.has_board:
+        bench.reader = _taught(bench, layout, frame)
+        looks = {"table.looks": LOOKS_FILE}
+    reading = _read(bench, frame)
+    belief, ruling = begin(JudgeContext.of(game), Belief(), [reading], bench.options, trigger=Trigger.DECLARED)
+    verdict = ruling.verdict
+    if verdict.kind is not VerdictKind.SET_UP:
+        return Outcome((*_hindrances(reading), Finding.fault("set-up", verdict.sentence)))
+    bench.belief = belief
+    return Outcome(
+        (Finding.ok("set-up", verdict.sentence), *(Finding.note("set-up", note) for note in ruling.notes)), looks
+    )
+
+
+def _taught(bench: Workbench, layout: TableLayout, frame: Frame) -> Reader:
+    """Give a reader that learns the pieces from the set-up, and keeps what it learned in the folder.
+
+    Stacks are enrolled, since it is known what they hold from below; raises EnrolmentError and NotLocatedError.
+    """
+    game, camera, kind, path = bench.game, bench.camera, reader_kind(layout), bench.folder / LOOKS_FILE
+    if not isinstance(layout.board.pieces, PyramidPieces) or not isinstance(game.notation, WritesSquares):
+        expected = usual_appearance(game, bench.options)
+        return LearningReader(camera, layout, game.players, lambda looks: kind.save(looks, path), expected=expected)
+    colours = {CLEAR, *(look.split()[0] for look in game.looks if " " in look)}
+    names = {LETTERS.get(name, name[0].upper()): name for name in colours}
+    squares = game.notation.squares(game.rules.new(bench.options))
+    stacks = {
+        place: " ".join(f"{size}:{names[part[0]]}" for part in stack.split("+") for size in part[1:])
+        for place, stack in squares.items()
+        if stack
+    }
+    position = kind.positions(", ".join(f"{place}={stack}" for place, stack in stacks.items()), layout.board)
+    pose = locate(frame.image, camera, layout).pose
+    picture = EnrolmentPicture(frame.image, camera, pose, position, "the set-up", layout.markers)
+    looks = kind.enrol([picture], layout.board)
+    kind.save(looks, path)
+    return table_reader(camera, layout, looks)
+
+
+def _read(bench: Workbench, frame: Frame) -> Reading:
+    reader = bench.reader or table_reader(bench.camera, bench.layout, None)
+    return reader.read(frame)
+
+
+def _hindrances(reading: Reading) -> tuple[Finding, ...]:
+    return tuple(Finding.fault(each.kind, each.message) for each in reading.hindrances)
+
+
+def _about_lights(_: Workbench) -> tuple[str, ...]:
+    return (
+        "What shows the lights? terminal (this screen), gpio (the Pi's pins), board (a microcontroller), "
+        "wled-network or",
+        "wled-serial; several with commas. docs/hardware.md shows the wiring.",
+    )
+
+
+def _check_lights(bench: Workbench, answer: str) -> Outcome:
+    drivers = [word.strip() for word in answer.split(",") if word.strip()]
+    return _wired(bench, {"lights.drivers": drivers}, f"{', '.join(drivers)}")
+
+
+def _about_switches(_: Workbench) -> tuple[str, ...]:
+    return ("Are there switches under the squares? none, board (a microcontroller) or pins (the Pi's).",)
+
+
+def _check_switches(bench: Workbench, answer: str) -> Outcome:
+    eyes = "camera" if answer == "none" else "both"
+    return _wired(bench, {"sensors.source": answer, "sensors.eyes": eyes}, answer)
+
+
+def _wired(bench: Workbench, given: Mapping[str, object], told: str) -> Outcome:
+    """Check what is wired as the settings would have it."""
+    settings = settings_with({**bench.values, **given}).placed({}, bench.folder, {})
+    _, problems = plan_and_problems(settings, {}, bench.game.places)
+    if not problems:
+        return Outcome((Finding.ok("wiring", told),), given)
+    remedy = "add what is missing to referee.toml, or answer otherwise"
+    return Outcome(tuple(Finding.fault("wiring", problem, remedy) for problem in problems))
+
+
+def settings_with(values: Mapping[str, Any]) -> Settings:
+    """Give the settings with these values by ``section.key``; raises ConfigError for one that can't be."""
+    sections: dict[str, dict[str, Any]] = {}
+    for name, value in values.items():
+        section, _, key = name.partition(".")
+        sections.setdefault(section, {})[key] = value
+    try:
+        return Settings.model_validate(sections)
+    except ValueError as error:
+        names = ", ".join(f"{name} = {value!r}" for name, value in values.items() if str(value) in str(error))
+        raise ConfigError(f"that is none of the choices{f' ({names})' if names else ''}") from error
+
+
+def _before_turn(bench: Workbench) -> tuple[str, ...]:
+    if _awaits_roll(bench):
+        return (
+            "Roll the dice and play one turn with them. Take your hands away, then type what was rolled, such as 4,1.",
+        )
+    return ("Play one turn, and take your hands away.",)
+
+
+def _awaits_roll(bench: Workbench) -> bool:
+    return bench.belief is not None and bench.game.awaits_roll(bench.belief.states[0])
+
+
+def _check_turn(bench: Workbench, answer: str) -> Outcome:
+    game, belief = bench.game, bench.belief
+    if belief is None:
+        raise ConfigError("the set-up has to be seen first; go back to that step")
+    if _awaits_roll(bench):
+        if not answer:
+            return Outcome((Finding.fault("turn", "the roll is missing", "type what the dice show, such as 4,1"),))
+        dice = game.dice_for(answer)
+        states = tuple(dice.rolled(state, dice.parse_roll(state, answer)) for state in belief.states)
+        belief = replace(belief, states=states, states_ignoring_sides=states)
+    reading = _read(bench, bench.picture())
+    _, ruling = judge(JudgeContext.of(game), belief, [reading], Trigger.DECLARED)
+    last = ruling.verdicts[-1]
+    if not ruling.steps:
+        return Outcome((*_hindrances(reading), Finding.fault("turn", last.sentence)))
+    return Outcome((Finding.ok("turn", ruling.verdict.sentence),))
+
+
+_STEPS = (
+    Step("camera", "The camera", _place_camera, "Which camera? 0 is the first", _check_camera, "0"),
+    Step("players", "The players", _about_players, "How many play?", _check_players, "2"),
+    Step("print", "Printing", _print, "How long is the printed ruler, in mm?", _check_print),
+    Step(
+        "calibration",
+        "Calibration",
+        _before_calibration,
+        "Enter to begin, or a folder with pictures, or a calibration you have",
+        _check_calibration,
+    ),
+    Step("table", "The table", _lay_out, "Enter for what you printed, or your measures", _check_table, live=True),
+    Step("pieces", "The set-up", _set_up, "Enter when it is set up", _check_set_up),
+    Step("lights", "Lights", _about_lights, "Lights", _check_lights, "terminal"),
+    Step("switches", "Switches", _about_switches, "Switches", _check_switches, "none"),
+    Step("turn", "A test turn", _before_turn, "Enter when it is played", _check_turn, after="pieces"),
+)

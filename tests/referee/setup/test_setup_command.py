@@ -1,0 +1,86 @@
+"""``setup`` as it is typed: steps that are checked, gone back to, skipped, stopped and gone on with."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from tests.commands import Run
+
+
+@pytest.fixture
+def camera(tmp_path: Path) -> str:
+    """A camera that sees a grey wall a few times."""
+    folder = tmp_path / "seen"
+    folder.mkdir()
+    for number in range(4):
+        cv2.imwrite(str(folder / f"{number}.png"), np.full((240, 320, 3), 120, np.uint8))
+    return f"images:{folder}"
+
+
+def test_a_stopped_setup_goes_on_at_the_same_step(run: Run, tmp_path: Path, camera: str) -> None:
+    first = run("setup", "deblockle", "--camera", camera, input="100\nq\n")
+    assert first.exit_code == 1
+    assert "Step 1 of 8: The camera" in first.output
+    assert "320 x 240 pixels" in first.output
+    assert "Step 2 of 8: Printing" in first.output
+    assert "board.pdf" in first.output
+    assert "`referee setup` goes on here." in first.output
+    assert {file.name for file in tmp_path.glob("*.pdf")} == {"board.pdf", "markers.pdf", "calibration-board.pdf"}
+    written = (tmp_path / "referee.toml").read_text()
+    assert tomllib.loads(written) == {
+        "game": {"name": "deblockle"},
+        "camera": {"source": camera, "width_px": 320, "height_px": 240},
+    }
+    assert written.count("\n# ") >= 5
+    assert run("config").exit_code == 0
+    second = run("setup", input="q\n")
+    assert "Step 3 of 8: Calibration" in second.output
+    assert "Step 1" not in second.output
+
+
+def test_a_step_is_asked_again_until_nothing_is_missing(run: Run, camera: str) -> None:
+    said = run("setup", "deblockle", "--camera", camera, input="97\nlong\n100,2\nnowhere\nq\n").output
+    assert "set the printer's scale to 103.1 % and print again" in said
+    assert "'long' is not a length" in said
+    assert "100.2 mm: the prints are true to scale" in said
+    assert said.count("Step 3 of 8") == 1
+    assert "nowhere" in said
+
+
+def test_a_camera_that_is_not_there_is_asked_for_again(run: Run, camera: str) -> None:
+    said = run("setup", "deblockle", "--camera", "images:/not/here", input=f"{camera}\nq\n").output
+    assert "missing" in said
+    assert "Step 2 of 8" in said
+
+
+def test_steps_can_be_skipped_and_gone_back_to(run: Run, tmp_path: Path, camera: str) -> None:
+    said = run("setup", "number-drop", "--camera", camera, input="3\ns\nb\nq\n").output
+    assert "Skipped." in said
+    assert said.count("Step 3 of 8: Printing") == 2
+    assert tomllib.loads((tmp_path / "referee.toml").read_text())["game"]["options"] == {"players": 3}
+
+
+def test_settings_that_are_there_are_not_overwritten_unasked(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "referee.toml").write_text("[hints]\nseconds = 1.0\n")
+    said = run("setup", "deblockle", input="n\n")
+    assert said.exit_code == 130
+    assert "is there already. Write it anew?" in said.output
+    assert (tmp_path / "referee.toml").read_text() == "[hints]\nseconds = 1.0\n"
+
+
+def test_the_game_can_be_picked_from_a_list(run: Run) -> None:
+    said = run("setup", input="3\nq\n").output
+    assert "  3  Deblockle" in said
+    assert "Step 1 of 8" in said
+
+
+def test_lights_that_are_not_wired_are_named(run: Run, camera: str) -> None:
+    said = run("setup", "deblockle", "--camera", camera, input="s\ns\ns\ns\nwled-network\nlamp\nterminal\nq\n").output
+    assert "wled_host" in said
+    assert "that is none of the choices" in said
+    assert "Step 7 of 8: Switches" in said
