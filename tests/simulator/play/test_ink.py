@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,6 @@ from simulator.faults.players import FaultyPlayers, FaultySheetPlayers
 from simulator.play.actions import ActionKind, Arrangement
 from simulator.play.players import Habits
 from simulator.scene.pieces import DiePose, InkPose
-from vision.geometry import Rectangle
-from vision.layout.pieces import DicePieces
-from vision.layout.surfaces import Tray
 from vision.layout.table import default_layout
 
 WRITTEN = ("number-drop", "blokus-dice")
@@ -47,10 +43,8 @@ def test_what_is_written_is_what_the_rules_say(name: str) -> None:
     assert all(action.carries for action in actions if action.kind is ActionKind.TURN)
 
 
-def test_printed_dice_are_thrown_where_the_layout_has_a_tray_for_them() -> None:
-    tray = Tray("dice tray", Rectangle(82.0, 134.0, -95.0, 95.0), pieces=DicePieces(16.0, 16.0, printed=DICE))
-    plain = default_layout("number-drop").with_sheets(2)
-    layout = replace(plain, surfaces=(*plain.surfaces, tray))
+def test_the_printed_dice_of_a_layout_are_thrown_in_its_tray() -> None:
+    layout = default_layout("number-drop").with_sheets(2)
     people = FaultySheetPlayers(load("number-drop"), layout, Habits(), np.random.default_rng(1), {"players": 2})
     draw = people.roll()
     assert not draw.carries  # the tiles are drawn out of sight
