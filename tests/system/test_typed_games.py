@@ -98,7 +98,7 @@ def typed_game(game: Game[Any, Any]) -> tuple[list[str], Any]:
         lines = [found[1] for found in re.finditer(r"^(?:rolls|plays): (.+?)(?: \(.*)?$", text, re.MULTILINE)]
         return lines, game.notation.parse_state(re.findall(r"^state: (.*)$", text, re.MULTILINE)[-1])
     state: Any = game.rules.new()
-    lines = []
+    lines, earlier = [], []
     while game.rules.outcome(state) is None:
         rng = Random(f"3 {len(lines)}")
         if game.dice is not None and game.dice.awaits_roll(state):
@@ -107,7 +107,9 @@ def typed_game(game: Game[Any, Any]) -> tuple[list[str], Any]:
             lines.append(format_roll(roll))
             state = game.dice.rolled(state, roll)
             continue
-        turn = game.advice.hint(state, 0.02, rng, clock=CountingClock(0.001), strength=Strength.GENTLE).turn
+        clock = CountingClock(0.001)
+        turn = game.advice.hint(state, 0.02, rng, clock=clock, strength=Strength.GENTLE, earlier=earlier).turn
+        earlier.append(state)
         lines.append(game.notation.format_turn(turn))
         state = game.rules.apply(state, turn)
     return lines, state

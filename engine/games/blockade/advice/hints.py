@@ -8,6 +8,7 @@ hint then plays the best turns on with the same sampled dice (``lookahead``) and
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -66,14 +67,14 @@ def hint(
     *,
     clock: Clock,
     strength: Strength = Strength.STRONG,
-    earlier: Sequence[BlockadeState] = (),  # noqa: ARG001 - dice and towers carry this game on
+    earlier: Sequence[BlockadeState] = (),
     better: HintListener[BlockadeTurn] | None = None,
 ) -> Hint[BlockadeTurn]:
     """A turn of the player to move, and why; raises IllegalTurnError when the game is over or a roll is awaited."""
     if state.to_move is None or state.roll is None:
         why = "the game is over" if state.to_move is None else "the dice must be rolled first"
         raise IllegalTurnError(f"there is no turn to hint at: {why}")
-    return _HintSearch(state, state.roll, Deadline.after(deadline_s, clock), rng, strength, better).run()
+    return _HintSearch(state, state.roll, Deadline.after(deadline_s, clock), rng, strength, earlier, better).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,7 @@ class _HintSearch:
         deadline: Deadline,
         rng: Random,
         strength: Strength,
+        earlier: Sequence[BlockadeState],
         better: HintListener[BlockadeTurn] | None,
     ) -> None:
         assert state.to_move is not None
@@ -122,6 +124,9 @@ class _HintSearch:
         self.rivals: Rivals = rivals_of(state.stacks, self.player)
         self.before = self.rivals.their_steps(0, 0)
         self.best: Hint[BlockadeTurn] | None = None
+        self.seen = Counter((each.stacks, each.to_move) for each in (*earlier, state) if each.roll is not None)
+        self.stale: dict[BlockadeTurn, int] = {}
+        """Turns after which the stacks stand as they did before, twice or oftener, and how often."""
         self.judged: list[tuple[float, tuple[_End, _End]]] = []
 
     def run(self) -> Hint[BlockadeTurn]:
@@ -135,6 +140,9 @@ class _HintSearch:
                     if self.strength is not Strength.GENTLE:
                         self._think(list(allowed), detour=0)
                     self._wander(list(allowed))
+                if self.best is not None and self.best.turn in self.stale:
+                    # What gets nearer brings nothing new; anything else may.
+                    self._think(list(allowed), detour=UNREACHABLE)
                 if self.strength is Strength.STRONG:
                     self._compare()
         except DeadlineExceededError:
@@ -192,11 +200,21 @@ class _HintSearch:
             judged += [(self._value(pair), pair) for pair in _pairs(chosen[0], chosen[1])]
         judged.sort(key=lambda each: (-each[0], each[1][0].gate + each[1][1].gate))
         self.judged = judged
+        stale = None
+        least = -math.inf
         for value, pair in judged:
+            if value < least:
+                break
             turn = self._turn(pair)
-            if turn is not None:
+            if turn is not None and turn in self.stale:
+                if stale is None:
+                    # The oftener it came up, the more may be given up for something else.
+                    stale, least = self._hint(value, pair, turn), value - _BEHIND_AT_MOST * (self.stale[turn] - 1)
+            elif turn is not None:
                 self._tell(self._hint(value, pair, turn))
                 return
+        if stale is not None:
+            self._tell(stale)
 
     def _compare(self) -> None:
         """Play the most promising turns on with the same dice, and take the one that fares best."""
@@ -231,7 +249,7 @@ class _HintSearch:
             alike[built] += 1
             self.deadline.check()
             turn = self._turn(pair)
-            if turn is not None:
+            if turn is not None and turn not in self.stale:
                 towers = towers_in(stacks)
                 one = before[0].platforms | platforms_among(built[0], towers)
                 towers += built[0].bit_count()
@@ -306,8 +324,13 @@ class _HintSearch:
         else:
             orders = [moves[0] + moves[1], moves[1] + moves[0]]
         for order in orders:
-            if not play(self.state, self.player, self.dice, order).breaches:
-                return self._written(order)
+            played = play(self.state, self.player, self.dice, order)
+            if not played.breaches:
+                turn = self._written(order)
+                times = self.seen[played.stacks, other(self.player)]
+                if times > 1:
+                    self.stale[turn] = times
+                return turn
         return None
 
     def _written(self, moves: Moves) -> BlockadeTurn:

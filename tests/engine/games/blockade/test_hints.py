@@ -89,3 +89,24 @@ def test_hints_beat_chance():
                 table.random_turn(state.to_move, state.roll, rng)
                 state = state_after(state, tuple(tuple(stack) for stack in table.stacks))
         assert GAME.rules.outcome(state).winner == seat
+
+
+WAITING = (
+    "ROLLER roll=1,1 a1:CL+YMM b1:GL c1:GLS d1:GLS e1:CL+BMM a2:RL b2:GLMS+KL+GS c2:YLMS+KL+YM d2:YLMS+KM e2:YLS"
+    " a3:RLMS+KL b3:GLS c3:CL d3:BLMS+KL+BM e3:YLS a4:RLS b4:RLMS+KL+RS c4:RLMS+KM d4:BLMS+KM e4:YLS a5:CL+GMMMM"
+    " b5:BLS c5:BLS d5:BLS e5:CL+RMM"
+)
+
+
+@pytest.mark.parametrize("strength", Strength)
+def test_nobody_waits_for_ever(strength):
+    """Here gentle hints let both sides stay, turn after turn, while dice are low."""
+    warm, cool = (GAME.notation.parse_state(WAITING.replace("ROLLER", player)) for player in ("warm", "cool"))
+
+    def found(earlier):
+        clock = CountingClock()
+        return GAME.advice.hint(warm, 2.0, random.Random(1), clock=clock, strength=strength, earlier=earlier).turn
+
+    assert GAME.rules.apply(warm, found([cool, warm] * 3)).stacks != cool.stacks
+    if strength is Strength.GENTLE:
+        assert found([]).moves == ()
