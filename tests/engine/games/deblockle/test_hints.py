@@ -154,6 +154,7 @@ def test_there_is_a_hint_however_little_time_there_is(reads, hidden):
 
 def test_hints_are_the_same_for_the_same_draws():
     state = GAME.table.set_up(GAME.table.appearance(GAME.rules.new()))
+    hint(state, 3)  # the first in a process makes tables, which takes of its time
     assert hint(state, 3) == hint(state, 3)
     assert hint(GAME.rules.new(), 3) == hint(GAME.rules.new(), 3)
 
