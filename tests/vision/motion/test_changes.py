@@ -6,8 +6,10 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.geometry import project
-from vision.motion.changes import ChangeDetector, marker_region
+from vision.geometry import Rectangle, project
+from vision.layout.surfaces import Tray
+from vision.layout.table import TableLayout
+from vision.motion.changes import SHRINK, ChangeDetector, marker_region, surface_region
 
 
 @pytest.fixture
@@ -82,3 +84,44 @@ def test_grey_pictures_are_watched_too(watcher, picture, layout, camera, pose):
     changed = grey.copy()
     cv2.circle(changed, at(camera, pose, *layout.centre_mm("d4"), layout.board.height_mm), 5, 200, -1)
     assert "d4" in watcher.changed(changed)
+
+
+def blocks_of(picture, column, row, levels):
+    """The picture with a row of squares, a pixel each of the small picture, that many levels brighter."""
+    changed = picture.copy()
+    for number, brighter in enumerate(levels):
+        left, top = (column // SHRINK + number) * SHRINK, row // SHRINK * SHRINK
+        changed[top : top + SHRINK, left : left + SHRINK] += np.uint8(brighter)
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("levels", "is_noticed"), [((60,), False), ((10, 10), True), ((9, 9), False), ((60, 9), False), ((60, 10), True)]
+)
+def test_two_pixels_of_the_small_picture_that_differ_by_ten_levels_are_a_change(
+    watcher, picture, layout, camera, pose, levels, is_noticed
+):
+    watcher.changed(picture)
+    column, row = at(camera, pose, *layout.centre_mm("d4"), layout.board.height_mm)
+    assert ("d4" in watcher.changed(blocks_of(picture, column, row, levels))) == is_noticed
+
+
+@pytest.mark.parametrize(("out", "is_noticed"), [(0.9, True), (1.2, True), (1.6, False)])
+def test_a_marker_is_watched_with_its_white_border(watcher, picture, layout, camera, pose, out, is_noticed):
+    watcher.changed(picture)
+    (x, y), half = layout.markers.centres_mm[1], layout.markers.side_mm / 2
+    column, row = at(camera, pose, x + out * half, y, layout.markers.z_mm)
+    changed = picture.copy()
+    cv2.circle(changed, (column, row), 2, (250, 250, 250), -1)
+    assert (marker_region(1) in watcher.changed(changed)) == is_noticed
+
+
+def test_a_tray_is_watched_as_a_whole_and_no_further(picture, layout, camera, pose):
+    tray = Tray("tray", Rectangle(-60.0, 60.0, -40.0, 40.0))
+    watcher = ChangeDetector(TableLayout("dice", layout.markers, (tray,)), camera, pose)
+    assert surface_region("tray") in watcher.changed(picture)
+    for x, y, expected in ((50.0, 30.0, {surface_region("tray")}), (75.0, 0.0, set()), (0.0, 55.0, set())):
+        changed = picture.copy()
+        cv2.circle(changed, at(camera, pose, x, y, 0.0), 4, (200, 90, 40), -1)
+        assert watcher.changed(changed) == expected
+        watcher.changed(picture)

@@ -1,0 +1,49 @@
+"""What a reading says of places, dice and what is in the way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from vision.reading import (
+    DieReading,
+    Hindrance,
+    HindranceKind,
+    PlaceReading,
+    Reading,
+    RollReading,
+    even_reading,
+)
+
+DIE = DieReading(0.0, 0.0, {"1": 0.9, "2": 0.1})
+
+
+@pytest.mark.parametrize("how", [{"at_rest": False}, {"cocked": True}, {"half_hidden": True}])
+def test_a_die_that_moves_leans_or_hides_does_not_count_nor_does_its_roll(how: dict[str, bool]) -> None:
+    assert DIE.counts
+    assert not replace(DIE, **how).counts
+    assert RollReading("tray", (DIE, DIE)).counts
+    assert not RollReading("tray", (DIE, replace(DIE, **how))).counts
+    assert not RollReading("tray").counts
+
+
+def test_a_place_shows_its_most_probable_look() -> None:
+    assert PlaceReading({"empty": 0.2, "red": 0.7, "blue": 0.1}).best == ("red", 0.7)
+
+
+def test_any_look_is_as_probable_where_nothing_is_seen() -> None:
+    even = even_reading(("empty", "red", "blue", "green"), HindranceKind.HAND)
+    assert dict(even.probabilities) == {"empty": 0.25, "red": 0.25, "blue": 0.25, "green": 0.25}
+    assert even.hidden_by is HindranceKind.HAND
+    assert not even_reading((), HindranceKind.HAND).probabilities
+
+
+def test_hidden_places_and_the_first_hindrance_of_a_kind_are_named() -> None:
+    seen = PlaceReading({"empty": 1.0})
+    hand, other = (Hindrance(HindranceKind.HAND, said) for said in ("a hand", "another hand"))
+    hidden = replace(seen, hidden_by=HindranceKind.HAND)
+    reading = Reading(0, 0.0, {"a1": seen, "b1": hidden, "c1": hidden}, (hand, other))
+    assert reading.hidden == ("b1", "c1")
+    assert reading.hindered_by(HindranceKind.HAND) is hand
+    assert reading.hindered_by(HindranceKind.GLARE) is None
