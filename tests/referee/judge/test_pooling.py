@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from referee.judge.pooled_reading import PIECE, PooledPlace, PooledReading, pool
-from vision.reading import HindranceKind, PlaceReading, Reading
+from vision.reading import HindranceKind, PlaceChange, PlaceReading, Reading
 
 LOOKS = ("empty", "gold", "teal")
 FLOOR = 1e-5
@@ -137,3 +138,54 @@ def test_what_is_told_of_changes() -> None:
     assert seen.coarse({"c3": "empty"}, [("c3", "gold")]) == {("c3", PIECE)}
     assert seen.without(["c3"]).told(base, [("c3", "empty"), ("d4", "gold")]) == {("d4", "gold")}
     assert seen.without(["c3"]).coarse(base, [("c3", "empty")]) == {("c3", "empty")}
+
+
+def test_a_place_could_be_what_falls_behind_its_best_look_by_no_more_than_asked_for() -> None:
+    seen = pooled(place(0.1, 0.8, 0.1))
+    behind = math.log(8)
+    assert seen.could_be(behind + 0.01)["c3"] == LOOKS
+    assert seen.could_be(behind - 0.01)["c3"] == ("gold",)
+    assert pooled(HIDDEN).could_be(1.0) == {}
+
+
+def test_a_place_that_is_taken_as_believed_surely_looks_so() -> None:
+    seen = pooled(HIDDEN).taking_as({"c3": "teal"}, ["c3"], LOOKS)
+    assert (seen.hidden, seen.places["c3"].best) == (frozenset(), "teal")
+    assert seen.places["c3"].certainty > 20
+
+
+def test_only_what_sensors_noticed_later_is_since() -> None:
+    changes = tuple(PlaceChange("c3", True, time_s) for time_s in (4.0, 5.0, 6.0))
+    seen = replace(pooled(GOLD), changes=changes)
+    assert seen.since(5.0).changes == changes[2:]
+    assert pool([Reading(0, 0.0, {}, changes=changes)], ["c3"], LOOKS, FLOOR).changes == changes
+
+
+def test_what_was_misread_before_is_no_news_while_the_same_stands_there() -> None:
+    before = pooled(place(0.05, 0.15, 0.8))
+    believed = {"c3": "gold"}
+    misread = before.misread(["c3", "d4"], believed)
+    assert set(misread) == {"c3"}
+    again = before.beside(misread, believed).places["c3"]
+    assert again.lead("teal", "gold") == pytest.approx(0.0)
+    assert again.lead("gold", "empty") == pytest.approx(math.log(3))
+    assert before.beside(misread, {"c3": "empty"}) == before
+    assert pooled(place(0.05, 0.9, 0.05)).misread(["c3"], believed) == {}
+    felt = pooled(place(0, 0, 0, sensed=0.01, hidden=True))
+    assert felt.misread(["c3"], believed) == {}
+    assert felt.beside(misread, believed) == felt
+
+
+@pytest.mark.parametrize(("seen_in", "is_told"), [(1, False), (2, True), (3, True)])
+def test_a_side_counts_when_most_readings_see_it(seen_in: int, is_told: bool) -> None:
+    with_side = replace(GOLD, sides={"north": {"x": 0.9, "star": 0.1}})
+    sides = pooled(*[with_side] * seen_in, *[GOLD] * (3 - seen_in)).places["c3"].sides
+    assert set(sides) == ({"north"} if is_told else set())
+    if is_told:
+        assert sides["north"] == pytest.approx({"x": math.log(0.9), "star": math.log(0.1)})
+
+
+@pytest.mark.parametrize(("sensed", "is_told"), [((0.9, None), False), ((0.9, 0.9), True), ((0.9, None, 0.9), True)])
+def test_a_sensor_counts_when_it_speaks_in_most_readings(sensed: tuple[float | None, ...], is_told: bool) -> None:
+    seen = pooled(*(replace(HIDDEN, sensed=one) for one in sensed))
+    assert seen.only_sensed("c3") is is_told
