@@ -12,6 +12,7 @@ from tests.vision.readers.ink.sheets import EXPECTED, camera, frame, grid_of, la
 from vision.geometry import project
 from vision.layout.surfaces import Tray
 from vision.layout.table import default_layout
+from vision.readers.ink.network import BLOT, SIGNS
 from vision.readers.ink.reader import InkReader
 from vision.readers.protocols import SurfaceView
 from vision.readers.registry import PIECE_READERS, table_reader
@@ -119,6 +120,21 @@ def test_a_blot_is_written_but_no_sign_is_likely() -> None:
     blot = InkReader(board, PIECE_READERS["ink"].plain(board)).read(view, board.places, {})["p1.g13"]
     assert blot.log_odds > 0
     assert max(blot.look_probabilities().values()) < 0.3
+
+
+def test_what_may_as_well_be_a_blot_may_be_any_sign(monkeypatch: pytest.MonkeyPatch) -> None:
+    class HalfThreeHalfBlot:
+        def read(self, _ink: object, cells: np.ndarray) -> np.ndarray:
+            signs = np.log([0.5 if sign in {"3", BLOT} else 1e-9 for sign in SIGNS])
+            return np.tile([*signs, -30.0, -30.0, -30.0, -30.0, -30.0], (len(cells), 1))
+
+    monkeypatch.setattr("vision.readers.ink.reader.shipped", HalfThreeHalfBlot)
+    board = layout("number-drop").board
+    view = SurfaceView(picture("number-drop"), camera(), pose("number-drop"), board)
+    one = InkReader(board, PIECE_READERS["ink"].plain(board)).read(view, board.places, {})["p1.d4"]
+    probabilities = one.look_probabilities()
+    assert probabilities["digit 3"] == pytest.approx(0.5 + 0.5 / 8, abs=0.01)
+    assert probabilities["cross"] == pytest.approx(0.5 / 8, abs=0.01)
 
 
 def test_a_sheet_that_was_pushed_is_read_where_it_lies_now() -> None:
