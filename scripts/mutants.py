@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import ast
 import difflib
-import functools
 import os
 import random
 import shutil
@@ -194,23 +193,22 @@ def surroundings(**more: str) -> dict[str, str]:
     return {**os.environ, "HYPOTHESIS_PROFILE": "quick", "PYTHONDONTWRITEBYTECODE": "1", **more}
 
 
-@functools.cache
-def baseline_of(copy: Path, source: str, tests: tuple[str, ...]) -> Baseline:
-    """Run tests on the unchanged code, and write down which test runs which line of a folder; once for all its rooms.
+def baseline_of(copy: Path, room: Room) -> Baseline:
+    """Run a room's tests on the unchanged code, and write down which test runs which of its lines.
 
     Raises:
         click.ClickException: a test fails.
     """
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         lines, report = Path(folder) / "lines", Path(folder) / "report.xml"
-        covering = (f"--cov={source}", "--cov-context=test", "--cov-report=", "--cov-fail-under=0")
+        covering = (f"--cov={room.source}", "--cov-context=test", "--cov-report=", "--cov-fail-under=0")
         reporting = ("-o", "junit_family=xunit1", f"--junitxml={report}")
-        command = [*PYTEST, *covering, *reporting, *tests]
+        command = [*PYTEST, *covering, *reporting, *room.tests]
         environment = surroundings(COVERAGE_FILE=str(lines))
         done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, check=False)
         if done.returncode != 0:
             end = done.stdout.decode(errors="replace")[-2000:]
-            raise click.ClickException(f"without any mutant, pytest {' '.join(tests)} fails:\n{end}")
+            raise click.ClickException(f"without any mutant, pytest {' '.join(room.tests)} fails:\n{end}")
         durations_s = {
             _name_of(case): float(case.get("time", 0)) for case in ElementTree.parse(report).iter("testcase")
         }
@@ -317,7 +315,7 @@ def run_room(name: str, count: int, seed: int, copies: list[Path], console: Cons
     room = ROOMS[name]
     every = mutants_of(room, copies[0])
     drawn = random.Random(f"{name} {seed}").sample(every, min(count, len(every)))
-    baseline = baseline_of(copies[0], room.source.partition("/")[0], room.tests)
+    baseline = baseline_of(copies[0], room)
     free: SimpleQueue[Path] = SimpleQueue()
     for copy in copies:
         free.put(copy)
