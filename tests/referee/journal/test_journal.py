@@ -215,6 +215,14 @@ def test_the_newest_pictures_that_fit_are_kept(sizes: list[list[int]]) -> None:
     assert all((entry.left_out == "too large") == (entry.size_bytes > 50) for entry in kept)
 
 
+def test_no_more_pictures_make_room_than_a_new_one_needs() -> None:
+    limits = EvidenceLimits(picture_bytes=100, total_bytes=200)
+    with Journal.in_memory(wall_clock=ticking_clock(), limits=limits) as journal:
+        numbers = [journal.append(NEW_GAME, [picture("before", 100)]) for _ in range(3)]
+        left_out = [one.left_out for number in numbers for one in journal.evidence(number)]
+    assert left_out == ["made room", "", ""]
+
+
 def test_limits_below_zero_are_refused() -> None:
     with pytest.raises(ValueError, match="picture_bytes is -1"):
         EvidenceLimits(picture_bytes=-1)
