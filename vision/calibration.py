@@ -298,7 +298,7 @@ def load_calibration(path: Path) -> CameraModel:
 def camera_from_json(data: Any, source: str) -> CameraModel:
     """Make a camera of parsed JSON; raises CalibrationError naming the key that is missing or makes no sense."""
     if not isinstance(data, dict) or data.get("format") != _FORMAT:
-        raise CalibrationError(f"{source} is no calibration; make one with: {PROGRAM} hardware calibrate")
+        raise CalibrationError(f"{source} is not a calibration; make one with: {PROGRAM} hardware calibrate")
     if data.get("version") != _VERSION:
         raise CalibrationError(
             f"{source} has version {data.get('version')!r}, this program reads {_VERSION}; calibrate again"

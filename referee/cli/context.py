@@ -65,6 +65,14 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+def local_time(wall_time: str, form: str = "%Y-%m-%d %H:%M") -> str:
+    """Give a journal's time in this machine's time zone, as ``strftime`` writes it; as it stands if it is none."""
+    try:
+        return datetime.fromisoformat(wall_time).astimezone().strftime(form)
+    except ValueError:
+        return wall_time
+
+
 def output() -> Console:
     """The console for a command's results; plain and unwrapped when it is no terminal."""
     return _console(stderr=False)

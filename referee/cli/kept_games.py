@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ import click
 from common.phrases import capitalized, counted
 from common.program import PROGRAM
 from referee.cli.client import user_name
-from referee.cli.context import CommandContext, output, print_state, print_table, say
+from referee.cli.context import CommandContext, local_time, output, print_state, print_table, say
 from referee.cli.group import ExampleCommand, LazyGroup
 from referee.cli.options import by_option, game_number_option, journal_option
 
@@ -128,20 +127,12 @@ def list_games(context: CommandContext, journal: Path | None = None) -> None:
                 row = (game.title, str(len(folded.turns)), _awaited(game, folded))
             except (EngineError, FoldError) as error:
                 row = (summary.name, "?", f"can't be read: {error}")
-            began = _local(summary.wall_time)
+            began = local_time(summary.wall_time)
             table.add_row(str(summary.number), *(Text(cell) for cell in (row[0], began, *row[1:])))
         if not table.row_count:
             click.echo(f"There is no game in {opened.path} yet; `{PROGRAM} games new` begins one.")
             return
     print_table(output(), table)
-
-
-def _local(wall_time: str) -> str:
-    """A journal's time in this machine's time zone, to the minute."""
-    try:
-        return f"{datetime.fromisoformat(wall_time).astimezone():%Y-%m-%d %H:%M}"
-    except ValueError:
-        return wall_time
 
 
 @games_command.command(cls=ExampleCommand)

@@ -10,7 +10,7 @@ import click
 
 from common.phrases import counted
 from engine.support.chance import format_roll
-from referee.cli.context import CommandContext, output
+from referee.cli.context import CommandContext, local_time, output
 from referee.cli.group import ExampleCommand
 from referee.cli.options import WRITABLE_FILE, game_number_option, journal_option
 
@@ -110,7 +110,8 @@ def _replay_journal(
         journal.check()
         game, events = events_of_game(journal, game_number)
         for line in event_lines(game, events):
-            console.print(f"{line.number:5}  {line.wall_time:24}  {line.kind:10}  {line.sentence}", markup=False)
+            when = local_time(line.wall_time, "%Y-%m-%d %H:%M:%S")
+            console.print(f"{line.number:5}  {when:19}  {line.kind:10}  {line.sentence}", markup=False)
         folded = fold(game, events)
         if folded.outcome is not None:
             winner = folded.outcome.winner or " and ".join(folded.outcome.shared_by)

@@ -20,6 +20,11 @@ _CHANGING = frozenset(
 )
 
 
+def first_to_do(game: Game[Any, Any]) -> str:
+    """Say what the players do once a game has begun."""
+    return "Set up the pieces." if game.printed_sheet is None else "Lay out empty sheets."
+
+
 def new_game_event(command: NewGame) -> Event:
     """A game begins. That hints are ruled out holds for the whole of it."""
     data: dict[str, JsonValue] = {"game": command.game, "options": dict(command.options)}

@@ -193,8 +193,9 @@ class IdleSession:
         if isinstance(command, Resume):
             raise CorrectionError(f"no referee is running; `{PROGRAM} watch` goes on with the game")
         self._journal.append(event_records.new_game_event(command))
-        title = registry.load(command.game).title
-        return f"Game {self._journal.latest_game()} of {title} begins in {self._journal.path}. Set up the pieces."
+        game, number = registry.load(command.game), self._journal.latest_game()
+        to_do = event_records.first_to_do(game)
+        return f"Game {number} of {game.title} begins in {self._journal.path}. {to_do}"
 
     def end_turn(self) -> list[Verdict]:
         """Refuse: nobody looks at the table."""

@@ -144,7 +144,7 @@ class Service(Generic[StateT, TurnT]):
         self._announced = None
         self._view = TableView(self._settings)
         self._announcer.begin(self._belief)
-        return f"Game {self._log.number} of {self._game.title} begins. Set up the pieces."
+        return f"Game {self._log.number} of {self._game.title} begins. {events.first_to_do(self._game)}"
 
     def step(self, frame: Frame, *, ends_turn: bool = False) -> list[Verdict]:
         """Take one frame; give the verdicts that are new.

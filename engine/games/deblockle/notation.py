@@ -113,8 +113,8 @@ def _read(text: str) -> _Written:
         reading.take(match.group(), match.start() + 1, is_square=bool(match["square"]), is_mark=bool(match["mark"]))
     groups, off = tuple(reading.groups), reading.off
     if not groups or (len(groups) == 1 and not off):
-        where = f"says no more than {groups[0][0]}; expected" if groups else "names no square; expected"
-        raise UnreadableError(f"{text!r} {where} {_EXPECTED}")
+        said = "is only the start of a turn; add where the block goes, as in" if groups else "names no square; expected"
+        raise UnreadableError(f"{text!r} {said} {_EXPECTED}")
     if len(groups) > 3:
         raise UnreadableError(f"{text!r} names more than three squares; expected {_EXPECTED}", reading.columns[3])
     if any(len(group) > 1 for group in (groups[0], *groups[2:])):

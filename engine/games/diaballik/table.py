@@ -193,7 +193,7 @@ def _in_hand(turn: TurnInProgress) -> Iterator[tuple[dict[str, LookName], str]]:
     if turn.moves_left:
         for square in members(turn.pieces & ~(1 << turn.ball)):
             place = PLACES[square]
-            yield {place: EMPTY}, f"Put the {turn.player} piece from {place} down to finish its move."
+            yield {place: EMPTY}, f"Put down the {turn.player} piece you picked up from {place}."
     if turn.pass_left:
         change = {PLACES[turn.ball]: LOOK_TABLE.look_of[turn.player, False]}
         yield change, f"Put {turn.player}'s ball down on the piece that gets it."

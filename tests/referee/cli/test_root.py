@@ -295,7 +295,7 @@ def test_json_output_of_a_picture_that_is_no_table(run: Run, tmp_path: Path) -> 
     (tmp_path / "camera.json").write_text(json.dumps({"format": "something else"}))
     result = run("read", tmp_path / "grey.png", "--calibration", tmp_path / "camera.json")
     assert result.exit_code == 5
-    assert "is no calibration" in result.stderr
+    assert "is not a calibration" in result.stderr
 
 
 def test_the_list_of_commands_loads_nothing_heavy() -> None:

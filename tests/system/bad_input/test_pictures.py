@@ -150,7 +150,5 @@ def test_a_calibration_that_is_none(run: Run, game: Game, pictures: Path, tmp_pa
     shutil.copy(game.pictures[0], pictures)
     code, _, errors = watched(run, game, pictures, "--calibration", "other.json")
     assert code == 5
-    assert (
-        errors
-        == f"referee: error: {tmp_path / 'other.json'} is no calibration; make one with: referee hardware calibrate\n"
-    )
+    file = tmp_path / "other.json"
+    assert errors == f"referee: error: {file} is not a calibration; make one with: referee hardware calibrate\n"

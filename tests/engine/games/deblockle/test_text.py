@@ -168,7 +168,7 @@ def test_turns_are_read_leniently(text, strict):
     ("text", "error", "message"),
     [
         ("", UnreadableError, "names no square"),
-        ("c3", UnreadableError, "says no more than c3"),
+        ("c3", UnreadableError, "is only the start of a turn; add where the block goes"),
         ("c3-c4-c5-c6", UnreadableError, "more than three squares"),
         ("c3-c9", UnreadableError, "at column 5"),
         ("c3-c4=moon", UnreadableError, "'moon' at column 7"),
