@@ -12,7 +12,7 @@ from tests.vision.readers.ink.sheets import EXPECTED, camera, frame, grid_of, la
 from vision.geometry import project
 from vision.layout.surfaces import Tray
 from vision.layout.table import default_layout
-from vision.readers.ink.network import BLOT, SIGNS
+from vision.readers.ink.network import BLOT, EMPTY_SIGN, SIGNS
 from vision.readers.ink.reader import InkReader
 from vision.readers.protocols import SurfaceView
 from vision.readers.registry import PIECE_READERS, table_reader
@@ -133,8 +133,9 @@ def test_what_may_as_well_be_a_blot_may_be_any_sign(monkeypatch: pytest.MonkeyPa
     view = SurfaceView(picture("number-drop"), camera(), pose("number-drop"), board)
     one = InkReader(board, PIECE_READERS["ink"].plain(board)).read(view, board.places, {})["p1.d4"]
     probabilities = one.look_probabilities()
-    assert probabilities["digit 3"] == pytest.approx(0.5 + 0.5 / 8, abs=0.01)
-    assert probabilities["cross"] == pytest.approx(0.5 / 8, abs=0.01)
+    of_the_blot = 0.5 / len(set(SIGNS) - {EMPTY_SIGN, BLOT})
+    assert probabilities["digit 3"] == pytest.approx(0.5 + of_the_blot, abs=0.01)
+    assert probabilities["cross"] == pytest.approx(of_the_blot, abs=0.01)
 
 
 def test_a_sheet_that_was_pushed_is_read_where_it_lies_now() -> None:
