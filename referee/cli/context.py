@@ -107,6 +107,16 @@ def print_state(game: Game[Any, Any], state: Any) -> None:
             click.echo(line.rstrip())
 
 
+def print_legend(game: Game[Any, Any]) -> None:
+    """Say what the signs on a game's board mean."""
+    from referee.rendering.board_text import DrawnBoard, draws_ascii, legend
+
+    console = output()
+    drawn = DrawnBoard.seen(game, {})
+    if signs := legend(drawn, width=min(console.width, _BOARDS_WIDTH), ascii_only=draws_ascii(console)).plain:
+        click.echo(signs)
+
+
 def print_table(console: Console, table: Table) -> None:
     """Print a table; where the output is no terminal, a row is a line of any length without blanks at its end."""
     if console.is_terminal:

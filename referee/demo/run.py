@@ -26,7 +26,7 @@ from engine.records import record
 from engine.registry import load
 from hardware.grid import PlaceGrid
 from hardware.lights.panel import DriverSource, Panel
-from hardware.lights.signals import Signal
+from hardware.lights.signals import Signal, Sound
 from hardware.pin_map import ButtonRole
 from referee.commands.command_socket import open_command_socket
 from referee.commands.keyboard import listen_to_keys, typed_unseen
@@ -70,6 +70,8 @@ LinkFaults = WireFaults
 """What goes wrong on the microcontroller's wire."""
 
 FRAMES_PER_SECOND = 15.0
+_RINGS = (Sound.FINISHED,)
+"""Of a terminal's one bell, the end is worth it."""
 GAMES = tuple(game for game in HANDLERS if is_readable(default_layout(game)))
 """What is played on the virtual table, and a camera can see."""
 _WRITERS = 2
@@ -206,7 +208,7 @@ def _live_screen(options: DemoOptions, on: _Table, stage: _Stage, console: Conso
     """What shows the game on a terminal that is large enough."""
     if options.lights == "none" or not fits_live(console):
         return None
-    return LiveScreen(on.game, console, keys="h gives a hint" if options.keys else "", seen=stage.seen)
+    return LiveScreen(on.game, console, keys="h gives a hint" if options.keys else "", seen=stage.seen, rings=_RINGS)
 
 
 class _Onlookers:

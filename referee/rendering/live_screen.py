@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Self
@@ -168,7 +168,7 @@ class LiveScreen:
     """Keeps the screen on a terminal up to date, on a page of its own; what was said is printed on leaving.
 
     It takes snapshots by ``hear`` and lines by ``write``, from any thread. ``seen`` gives what the lights show where
-    that is not what the snapshot says; ``bell`` rings the terminal's bell for sounds.
+    that is not what the snapshot says; the terminal's bell ``rings`` for these sounds.
     """
 
     def __init__(
@@ -178,13 +178,13 @@ class LiveScreen:
         *,
         keys: str = "",
         seen: Callable[[], Signal | None] | None = None,
-        bell: bool = False,
+        rings: Collection[Sound] = (),
     ) -> None:
         self._console = console
         self._lines = PrintedLines(console)
         self._has_left = False
         self._seen = seen
-        self._bell = bell
+        self._rings = rings
         self._ascii_only = draws_ascii(console)
         self._lock = threading.RLock()
         self._said: deque[Said] = deque(maxlen=_MOST_KEPT)
@@ -212,7 +212,7 @@ class LiveScreen:
 
     def hear(self, snapshot: Snapshot) -> None:
         """Show what holds now."""
-        if self._bell and snapshot.signal.sound is not Sound.SILENCE:
+        if snapshot.signal.sound in self._rings:
             self._console.bell()
         self._show(snapshot=snapshot, signal=snapshot.signal)
 

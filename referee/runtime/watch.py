@@ -20,6 +20,7 @@ from engine.options import read_options
 from engine.registry import load
 from hardware.factory import DriverSettings, driver_sources, make_buttons
 from hardware.lights.panel import LivePanel, Panel
+from hardware.lights.signals import Sound
 from hardware.pin_map import ButtonRole
 from referee.commands.command_socket import open_command_socket
 from referee.commands.keyboard import KEYS, KEYS_HELP, listen_to_keys, typed_unseen
@@ -167,8 +168,9 @@ def _live_screen(options: WatchOptions, game: Game[Any, Any], console: Console, 
     """Take over the terminal, where there is one and a table is watched live."""
     if not (options.is_live and options.full_screen and fits_live(console)):
         return None
-    rings = options.lights.bell and "terminal" in options.lights.drivers
-    return stack.enter_context(LiveScreen(game, console, keys=KEYS if sys.stdin.isatty() else "", bell=rings))
+    sounds = frozenset(Sound) - {Sound.SILENCE}
+    rings = sounds if options.lights.bell and "terminal" in options.lights.drivers else ()
+    return stack.enter_context(LiveScreen(game, console, keys=KEYS if sys.stdin.isatty() else "", rings=rings))
 
 
 def _listen(

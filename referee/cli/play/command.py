@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from common.program import PROGRAM
-from referee.cli.context import CommandContext, print_state, progress_output, say, utc_now
+from referee.cli.context import CommandContext, print_legend, print_state, progress_output, say, utc_now
 from referee.cli.group import ExampleCommand
 from referee.cli.options import READABLE_FILE, WRITABLE_FILE, checked_options, read_pairs, rule_option
 
@@ -127,6 +127,7 @@ def play_command(
         most_turns=most_turns,
     )
     click.echo(f"{game.title}, seed {seed}. `help` lists what can be typed.")
+    print_legend(game)
     session = PlaySession(
         so_far,
         settings,
