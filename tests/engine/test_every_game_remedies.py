@@ -43,7 +43,7 @@ TAKEN = re.compile(r"[Tt]he (\w+ (?:small|medium|large)) (?:(?:on|back on) (\w\d
 STACKED = ("large", "medium", "small")
 MOST_STEPS = 40
 BALL = " with ball"
-ABOUT_ONE = ("piece-added", "ball-added")
+ABOUT_ONE = ("piece-added", "block-added", "ball-added")
 """Rules that say nothing of whoever stood there before."""
 
 
@@ -70,7 +70,8 @@ def undone(before, seen, breaches):
     for breach in breaches:
         if (
             has_one_each
-            and breach.rule == "piece-added"
+            and breach.rule.endswith("-added")
+            and breach.rule != "ball-added"
             and not any(breach.places[0] in other.places for other in breaches if other.rule not in ABOUT_ONE)
         ):
             # What stood there went elsewhere by the rules.

@@ -321,6 +321,7 @@ def best_lines(
 
 
 def _led_by(answer: Line, lines: Mapping[int, Line]) -> list[Line]:
-    """The answer, then the other lines as they score."""
-    others = sorted(lines.values(), key=lambda line: -line.score)
+    """The answer, then the other lines as they score, those first that were looked at nearly as far."""
+    far = max(2, answer.depth - 1)
+    others = sorted(lines.values(), key=lambda line: (line.depth < far, -line.score))
     return [answer, *(line for line in others if line.result != answer.result)]
