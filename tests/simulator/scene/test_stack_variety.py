@@ -16,7 +16,7 @@ LAYOUT = default_layout("blockade")
 
 @pytest.fixture(scope="module")
 def made() -> list[StacksPicture]:
-    return [stacks_picture(np.random.default_rng([2, number]), LAYOUT) for number in range(cases(8, 3))]
+    return [stacks_picture(np.random.default_rng([2, number]), LAYOUT) for number in range(cases(8, 2))]
 
 
 def test_a_seed_gives_one_picture(made: list[StacksPicture]) -> None:
