@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -75,6 +76,31 @@ def test_an_unsure_place_may_flicker(make_reading: Any, start: Any) -> None:
     results = [settler.add(make_reading(start, time_s=step / 10, overrides=odd)) for step, odd in enumerate(looks)]
     assert results[-1] is not None
     assert results[-1].since_s == 0.0
+
+
+@pytest.mark.parametrize(("probability", "since_s"), [(0.79, 0.0), (0.8, 0.2)])
+def test_a_look_is_sure_from_the_set_probability_on(
+    make_reading: Any, start: Any, probability: float, since_s: float
+) -> None:
+    settler = StabilityFilter(StabilitySettings(readings=2, quiet_s=0.0, sure_probability=0.8))
+    for time_s in (0.0, 0.1):
+        settler.add(make_reading(start, time_s=time_s))
+    other = {"c1": {"empty": probability}}
+    views = [settler.add(make_reading(start, time_s=time_s, overrides=other)) for time_s in (0.2, 0.3, 0.4)]
+    assert views[-1] is not None
+    assert views[-1].since_s == since_s
+
+
+@pytest.mark.parametrize(("sensed", "is_empty"), [(0.99, False), (0.01, True)])
+def test_a_table_on_which_a_sensor_feels_a_piece_is_not_empty(
+    make_reading: Any, start: Any, sensed: float, is_empty: bool
+) -> None:
+    settler = StabilityFilter(STILLS)
+    bare = make_reading(dict.fromkeys(start, "empty"))
+    places = {**bare.places, "c1": replace(bare.places["c1"], sensed=sensed)}
+    view = settler.add(replace(bare, places=places))
+    assert view is not None
+    assert view.is_empty is is_empty
 
 
 def test_every_still_is_settled(make_reading: Any, start: Any) -> None:
