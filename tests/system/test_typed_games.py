@@ -61,10 +61,13 @@ class Terminal:
             readable, _, _ = select.select([self._ours], [], [], GUARD_S)
             assert readable, f"nothing more came after {text[-500:]!r}"
             try:
-                said += os.read(self._ours, 65536)
+                more = os.read(self._ours, 65536)
             except OSError:
-                # So Linux tells that nobody is left at the other end.
+                more = b""
+            if not more:
+                # Nobody is left at the other end, which Linux tells by an error.
                 return text
+            said += more
         return text
 
     def type(self, line: str) -> str:

@@ -28,7 +28,7 @@ playouts = play_random_games
 _LOGIT = 1000
 _DEPTHS = {Strength.GENTLE: 1, Strength.FAIR: 2, Strength.STRONG: 30}
 _SUREST_GUESS = 0.9
-_SHARE_FOR_CHECK, _MOST_FOR_CHECK_S = 0.25, 0.3
+_SHARE_FOR_CHECK, _MOST_FOR_CHECK_S = 0.15, 0.2
 """The time kept for seeing that a hint doesn't lose by force: a check takes up to 0.08 s where it is slow."""
 _MOST_FORWARD = 2
 _PATIENCE = Patience(second_time=200, third_time=1500, idle_turns=40, per_turn=40, most=20_000)
