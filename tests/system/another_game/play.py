@@ -23,7 +23,8 @@ from referee.cli.context import utc_now
 from referee.commands.values import TakeBack
 from referee.journal import Journal
 from referee.journal.events import Event
-from referee.rendering.board_picture import beside_camera, board_text
+from referee.rendering.board_picture import beside_camera
+from referee.rendering.board_text import DrawnBoard, board_text
 from referee.runtime.builder import open_session
 from referee.session.feed import shown_on
 from referee.session.service import Service
@@ -114,7 +115,7 @@ def main(journal_path: Path) -> dict[str, Any]:
         "playthrough is the same": replayed(text) == text,
         "record": record,
         "record is the same": write(read(record)) == record and len(replay(read(record)).turns) == 1,
-        "board": board_text(final, grid, ascii_only=True).plain,
+        "board": board_text(DrawnBoard.seen(game, final), width=80, ascii_only=True).plain,
         "film": list(signal.shape),
     }
 
