@@ -18,7 +18,7 @@ import numpy as np
 from common.program import PROGRAM
 from vision.errors import LayoutError
 from vision.frame import Image
-from vision.readers.dice.networks import CROP_PX, DIE_IN_CROP_PX, WEIGHTS, Floats, Network, SquareView, crop
+from vision.readers.dice.networks import CROP_PX, DIE_IN_CROP_PX, WEIGHTS, Floats, Network, crop
 
 SIX_OR_NINE = "6"
 PRINTED = ("0", "1", "2", "3", "4", "5", SIX_OR_NINE, "7", "8", "*", "I", "O", "T", "L", "S")
@@ -35,8 +35,8 @@ _INSIDE = np.hypot(*(np.indices((SEEN_PX, SEEN_PX)) - (SEEN_PX - 1) / 2)) < 0.46
 _FAINT, _MOST = 2.0, 4.0
 """How far colours differ by noise alone, and where ink is cut off, in its spread: reflections."""
 
-_TURNED_DEG = (0.0, 45.0)
-"""A die is looked at turned by each of these, and by each and quarters: what they say of it is averaged."""
+_LOOKS = 4
+"""A die is looked at turned by no quarter to three, and what is said of it averaged: as good as twice as many looks."""
 
 
 class PrintedFaces:
@@ -53,12 +53,11 @@ class PrintedFaces:
         A die is given by the middle of its upper side and the length of an edge, (x, y, side) in pixels.
         """
         squares = [
-            np.rot90(crop(image, x, y, side * DIE_IN_CROP_PX / EDGE_PX, SquareView(turned)), quarter)
+            np.rot90(crop(image, x, y, side * DIE_IN_CROP_PX / EDGE_PX), quarter)
             for x, y, side in dice
-            for turned in _TURNED_DEG
-            for quarter in range(4)
+            for quarter in range(_LOOKS)
         ]
-        told = self._network.run(printed_input(squares)).reshape(len(dice), -1, len(PRINTED)).mean(axis=1)
+        told = self._network.run(printed_input(squares)).reshape(len(dice), _LOOKS, len(PRINTED)).mean(axis=1)
         odds = np.exp((told - told.max(axis=1, keepdims=True)) / self._temperature)
         return np.asarray(odds / odds.sum(axis=1, keepdims=True), dtype=np.float32)
 
