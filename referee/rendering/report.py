@@ -72,8 +72,10 @@ class PrintedLines:
         """Lines stay as they are."""
 
 
-def hanging(lead: Text, words: Text) -> Table:
+def hanging(lead: Text, words: Text) -> Table | Text:
     """A line whose words go on under the first of them."""
+    if not lead.plain:
+        return words
     table = Table.grid(padding=0)
     table.add_column(width=cell_len(lead.plain), no_wrap=True)
     table.add_column()

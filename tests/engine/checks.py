@@ -247,7 +247,7 @@ def seen_so(game, state, rng):
 def check_page(game):
     """The page of the game says which command lists its options and rules, and the options it shows can be read."""
     page = (ROOT / "docs" / "games" / f"{game.name}.md").read_text(encoding="utf-8")
-    command = f"`referee tools rules {game.name}`"
+    command = f"`./run tools rules {game.name}`"
     assert f"{command} lists the options; with `--by-id`, every rule that the referee may name." in page
     for name, value in re.findall(r"`(\w+)=(\w+)`", page):
         if name in {option.name for option in game.options}:
