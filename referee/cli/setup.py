@@ -16,7 +16,7 @@ from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 
 if TYPE_CHECKING:
     from referee.setup.progress import Progress
-    from referee.setup.steps import Outcome, Step, Workbench
+    from referee.setup.workbench import Outcome, Step, Workbench
     from vision.cameras import Camera
     from vision.frame import Frame
 
@@ -51,7 +51,8 @@ def setup_command(game_name: str | None, camera: str | None, folder: Path, paper
     from engine import registry
     from referee.settings.sources import FILE_NAME
     from referee.setup.progress import Progress
-    from referee.setup.steps import Workbench, steps_of
+    from referee.setup.steps import steps_of
+    from referee.setup.workbench import Workbench
 
     folder = folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)

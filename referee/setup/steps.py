@@ -7,16 +7,15 @@ Terminal and page walk the same list. Files go into the workbench's folder, pict
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import date
+from collections.abc import Mapping
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from common.durable import write_durably
-from common.findings import Finding, Severity, worst
-from engine.api import Game, OptionValue, WritesSquares
+from common.findings import Finding
+from engine.api import Game, WritesSquares
 from engine.errors import EngineError
 from engine.options import read_options
 from referee.errors import ConfigError
@@ -33,12 +32,12 @@ from referee.session.ports import Reader
 from referee.settings.sections import Settings
 from referee.settings.table_layout import layout_for_camera, with_rules
 from referee.setup.views import picture_findings, table_findings
+from referee.setup.workbench import Outcome, Step, Workbench
 from referee.wiring.plan import plan_and_problems
 from vision.calibration import calibrate, load_calibration, parse_board, save_calibration
 from vision.cameras import image_paths
 from vision.errors import VisionError
 from vision.frame import Frame, Image
-from vision.geometry import CameraModel
 from vision.images import load_image
 from vision.layout.pieces import PyramidPieces
 from vision.layout.table import TableLayout
@@ -63,85 +62,6 @@ LETTERS = {"black": "K"}
 """Colours whose letter in a stack's text is not their first."""
 PAPER_MM = 0.2
 """How thick the printed board is."""
-
-Look = Callable[[str, int, float], Sequence[Frame]]
-"""Takes pictures: of which camera, how many, how many seconds apart. Raises CameraError."""
-
-
-@dataclass
-class Workbench:
-    """What the steps work on: the game, a folder for the files, the camera, and what was found so far.
-
-    ``values`` are settings by ``section.key``, as the settings file holds them, with paths relative to the folder.
-    ``belief`` is there once the set-up was seen.
-    """
-
-    game: Game[Any, Any]
-    folder: Path
-    look: Look
-    today: date
-    paper: str = "a4"
-    values: dict[str, Any] = field(default_factory=dict)
-    belief: Belief[Any, Any] | None = None
-    reader: Reader | None = None
-
-    @property
-    def options(self) -> Mapping[str, OptionValue]:
-        """The rules that were chosen."""
-        chosen: Mapping[str, OptionValue] = self.values.get("game.options", {})
-        return chosen
-
-    @property
-    def has_board(self) -> bool:
-        """Whether the game has a board with pieces; otherwise it is written on sheets."""
-        return self.game.printed_sheet is None
-
-    @property
-    def camera(self) -> CameraModel:
-        """The calibrated camera; raises CalibrationError."""
-        return load_calibration(self.folder / str(self.values.get("camera.calibration", "camera.json")))
-
-    @property
-    def layout(self) -> TableLayout:
-        """The measured table; raises LayoutError."""
-        own = self.values.get("table.layout")
-        layout = layout_for_camera(self.game.name, None if own is None else self.folder / own)
-        return with_rules(layout, self.game, self.options)
-
-    def picture(self) -> Frame:
-        """Take one picture; raises CameraError."""
-        return self.look(str(self.values["camera.source"]), 1, 0.0)[0]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a check found, and the settings it gives."""
-
-    findings: tuple[Finding, ...]
-    values: Mapping[str, object] = field(default_factory=dict)
-
-    @property
-    def is_done(self) -> bool:
-        """Whether nothing is missing."""
-        return worst(self.findings) is not Severity.FAULT
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step. ``prepare`` says what to do, and may write files for it; ``question`` is asked before the check.
-
-    ``live`` says that the check looks through the camera and may be repeated until nothing is missing; ``after`` names
-    the step that has to be done in the same sitting.
-    """
-
-    name: str
-    title: str
-    prepare: Callable[[Workbench], tuple[str, ...]]
-    question: str
-    check: Callable[[Workbench, str], Outcome]
-    default: str = ""
-    live: bool = False
-    after: str = ""
 
 
 def steps_of(game: Game[Any, Any]) -> tuple[Step, ...]:

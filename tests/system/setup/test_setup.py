@@ -13,14 +13,16 @@ import pytest
 from engine import registry
 from engine.api import OptionValue
 from referee.setup.progress import Progress
-from referee.setup.steps import Workbench, checked, steps_of
+from referee.setup.steps import CALIBRATION_PICTURES, checked, steps_of
+from referee.setup.workbench import Workbench
+from simulator.enrolment import charuco_views
 from simulator.play.game import GameOptions, VirtualGame
 from simulator.play.players import Habits
 from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import Scene
 from simulator.scene.viewpoint import lens
 from simulator.table import standard_setting
-from vision.calibration import Calibration, save_calibration
+from vision.calibration import Calibration, load_calibration, save_calibration
 from vision.errors import CameraError
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel
@@ -106,3 +108,17 @@ def test_every_game_gets_from_a_bare_table_to_a_turn(name: str, tmp_path: Path) 
     assert text.count("\n# ") >= 8
     assert Progress.load(tmp_path, name) == progress
     assert Progress.load(tmp_path, "another game") is None
+
+
+def test_a_camera_is_calibrated_by_its_own_pictures(tmp_path: Path) -> None:
+    views = charuco_views(lens((640, 360)), CALIBRATION_PICTURES, seed=1)
+
+    def look(source: str, count: int, apart_s: float) -> list[Frame]:
+        return [Frame(image, number * apart_s, number, source) for number, image in enumerate(views[:count])]
+
+    bench = Workbench(registry.load("deblockle"), tmp_path, look, TODAY)
+    by_name = {step.name: step for step in steps_of(bench.game)}
+    assert checked(by_name["camera"], bench, "virtual").is_done
+    assert checked(by_name["calibration"], bench, "").is_done
+    assert load_calibration(tmp_path / "camera.json").size == (640, 360)
+    assert bench.values["camera.calibration"] == "camera.json"

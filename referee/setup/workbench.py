@@ -1,0 +1,98 @@
+"""What the steps of a set-up work on, and what a step is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from common.findings import Finding, Severity, worst
+from engine.api import Game, OptionValue
+from referee.judge.belief import Belief
+from referee.session.ports import Reader
+from referee.settings.table_layout import layout_for_camera, with_rules
+from vision.calibration import load_calibration
+from vision.frame import Frame
+from vision.geometry import CameraModel
+from vision.layout.table import TableLayout
+
+Look = Callable[[str, int, float], Sequence[Frame]]
+"""Takes pictures: of which camera, how many, how many seconds apart. Raises CameraError."""
+
+
+@dataclass
+class Workbench:
+    """What the steps work on: the game, a folder for the files, the camera, and what was found so far.
+
+    ``values`` are settings by ``section.key``, as the settings file holds them, with paths relative to the folder.
+    ``belief`` is there once the set-up was seen.
+    """
+
+    game: Game[Any, Any]
+    folder: Path
+    look: Look
+    today: date
+    paper: str = "a4"
+    values: dict[str, Any] = field(default_factory=dict)
+    belief: Belief[Any, Any] | None = None
+    reader: Reader | None = None
+
+    @property
+    def options(self) -> Mapping[str, OptionValue]:
+        """The rules that were chosen."""
+        chosen: Mapping[str, OptionValue] = self.values.get("game.options", {})
+        return chosen
+
+    @property
+    def has_board(self) -> bool:
+        """Whether the game has a board with pieces; otherwise it is written on sheets."""
+        return self.game.printed_sheet is None
+
+    @property
+    def camera(self) -> CameraModel:
+        """The calibrated camera; raises CalibrationError."""
+        return load_calibration(self.folder / str(self.values.get("camera.calibration", "camera.json")))
+
+    @property
+    def layout(self) -> TableLayout:
+        """The measured table; raises LayoutError."""
+        own = self.values.get("table.layout")
+        layout = layout_for_camera(self.game.name, None if own is None else self.folder / own)
+        return with_rules(layout, self.game, self.options)
+
+    def picture(self) -> Frame:
+        """Take one picture; raises CameraError."""
+        return self.look(str(self.values["camera.source"]), 1, 0.0)[0]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a check found, and the settings it gives."""
+
+    findings: tuple[Finding, ...]
+    values: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is missing."""
+        return worst(self.findings) is not Severity.FAULT
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step. ``prepare`` says what to do, and may write files for it; ``question`` is asked before the check.
+
+    ``live`` says that the check looks through the camera and may be repeated until nothing is missing; ``after`` names
+    the step that has to be done in the same sitting.
+    """
+
+    name: str
+    title: str
+    prepare: Callable[[Workbench], tuple[str, ...]]
+    question: str
+    check: Callable[[Workbench, str], Outcome]
+    default: str = ""
+    live: bool = False
+    after: str = ""

@@ -1,0 +1,48 @@
+"""What a picture of a table lacks, in words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from common.findings import Severity
+from referee.setup.views import picture_findings, table_findings
+from simulator.rendering.renderer import Renderer
+from simulator.scene.scene import Scene, Setting
+from simulator.scene.viewpoint import lens
+from simulator.table import standard_setting
+from vision.frame import Frame, Image
+from vision.geometry import project
+
+
+def bare(size: tuple[int, int]) -> tuple[Setting, Image]:
+    setting = standard_setting(lens(size))
+    return setting, Renderer(1).render(Scene(setting, ()), 0)
+
+
+def missing(setting: Setting, image: Image) -> list[str]:
+    found = table_findings(Frame(image, 0.0, 0), setting.camera, setting.layout)
+    return [f"{each.subject}: {each.message}" for each in found if each.severity is Severity.FAULT]
+
+
+def test_a_covered_marker_is_named_and_a_clear_table_lacks_nothing() -> None:
+    setting, image = bare((960, 540))
+    assert missing(setting, image) == []
+    corners = project(setting.camera, setting.pose, setting.layout.markers.corners_mm(2))
+    left, top = corners.min(axis=0).astype(int) - 8
+    right, bottom = corners.max(axis=0).astype(int) + 8
+    image[top:bottom, left:right] = 120
+    assert "marker 2: missing" in missing(setting, image)
+    assert missing(setting, np.full_like(image, 120))[0].startswith("markers: table not located")
+
+
+def test_markers_that_are_too_small_are_told_with_what_is_needed() -> None:
+    told = missing(*bare((480, 270)))
+    assert any("px wide, which is too small: 25 px are needed" in line for line in told)
+
+
+@pytest.mark.parametrize(("level", "message"), [(5, "too dark"), (250, "too bright")])
+def test_light_that_no_camera_can_use_is_told(level: int, message: str) -> None:
+    found = list(picture_findings(Frame(np.full((240, 320, 3), level, np.uint8), 0.0, 0)))
+    assert message in found[0].message
+    assert found[1].message == "320 x 240 pixels"
