@@ -145,6 +145,7 @@ def test_a_place_could_be_what_falls_behind_its_best_look_by_no_more_than_asked_
     behind = math.log(8)
     assert seen.could_be(behind + 0.01)["c3"] == LOOKS
     assert seen.could_be(behind - 0.01)["c3"] == ("gold",)
+    assert seen.could_be(0.0)["c3"] == ("gold",)
     assert pooled(HIDDEN).could_be(1.0) == {}
 
 

@@ -89,6 +89,14 @@ def test_squares_filled_with_a_pen_are_ink_and_another_colour_is_a_thing(camera:
     assert [kind for kind, _ in sheet_with(camera, FILLED, [(patch, purple)])] == ["object"]
 
 
+def test_a_marker_in_a_corner_of_the_margin_is_no_hand(camera: CameraModel) -> None:
+    bounds = WRITTEN.bounds_mm
+    corner = Rectangle(bounds.right_mm + 3.0, bounds.right_mm + 16.0, bounds.far_mm + 3.0, bounds.far_mm + 16.0)
+    beside = Rectangle(bounds.right_mm + 3.0, bounds.right_mm + 16.0, -6.5, 6.5)
+    assert sheet_with(camera, WRITTEN, [(corner, BLACK)]) == []
+    assert [kind for kind, _ in sheet_with(camera, WRITTEN, [(beside, BLACK)])] == ["hand"]
+
+
 def test_the_largest_covering_comes_first(camera: CameraModel) -> None:
     cell = WRITTEN.cell_mm
     bounds = WRITTEN.bounds_mm
