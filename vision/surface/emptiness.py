@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from vision.layout.surfaces import GridSurface
 from vision.sampling import linear_light_table
-from vision.surface.occlusion import PlaceEvidence, SurfaceEvidence
+from vision.surface.occlusion import SurfaceEvidence
+from vision.surface.place_evidence import PlaceEvidence
 from vision.surface.view import PX_PER_MM, RectifiedView
 
 

@@ -60,6 +60,10 @@ class LineSettings:
     """How many times the usual contrast is no line's, but an edge's."""
     off_its_place: float = 1.7
     """How far from where the others lie, in steps across, a line may be found."""
+    seen: float = -1.0
+    """Log-odds of being gone below which a line part is seen."""
+    missing: float = 1.0
+    """Log-odds above which it is missing."""
 
 
 _SETTINGS = LineSettings()
@@ -132,6 +136,16 @@ class LineEvidence:
     judged: npt.NDArray[np.bool_]
     decidable: npt.NDArray[np.bool_]
     clearness: npt.NDArray[np.float64]
+
+    @property
+    def seen(self) -> npt.NDArray[np.bool_]:
+        """Which parts are to be seen, (parts,)."""
+        return np.asarray(self.gone < _SETTINGS.seen)
+
+    @property
+    def missing(self) -> npt.NDArray[np.bool_]:
+        """Which parts something took away, (parts,)."""
+        return np.asarray(self.gone > _SETTINGS.missing)
 
 
 class GridLines:

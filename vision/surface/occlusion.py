@@ -12,14 +12,13 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
 from vision.frame import BoolImage, Image
 from vision.geometry import CameraModel, Pose, Solid
-from vision.layout.surfaces import GridSurface
 from vision.reading import HindranceKind
 from vision.surface.colours import COARSER, ColourSettings, SurfaceColours, sharp_share
 from vision.surface.grid_lines import LineEvidence
+from vision.surface.place_evidence import PlaceEvidence, PlaceLook
 from vision.surface.plan import BESIDE_MM, SurfacePlan, disc_mm
 from vision.surface.rim import RimEvidence
 from vision.surface.view import PX_PER_MM, RectifiedView, SurfaceSampler
@@ -48,22 +47,12 @@ class OcclusionSettings:
     """
     bleached: float = 0.93
     """Linear light of the middle channel, of 1, from which a pixel is too bright for the camera."""
-    middle_mm: float = 26.0
-    """Side of the square in a place's middle that is looked at, in mm."""
-    piece_points: int = 5
-    """Points along each edge of a piece at which its hue would be seen. More: finer, slower."""
-    least_open: float = 0.6
-    """Share of those points that must be in sight for their hue to count fully."""
     band_mm: float = 12.0
     """Width, in mm, of the band that a line which is gone is taken to be covered in."""
     closing_mm: float = 7.0
     """Gaps up to that many mm are closed within one thing."""
     opening_mm: float = 7.0
     """What is narrower than that many mm is no thing."""
-    seen: float = -1.0
-    """Log-odds of being gone below which a line part is seen."""
-    gone: float = 1.0
-    """Log-odds above which it is gone."""
     lit_parts: int = 3
     """Line parts that must be seen in a region for light to explain it."""
     lit_share: float = 0.7
@@ -94,8 +83,6 @@ class OcclusionSettings:
     """Share from which all of it is glare."""
     glow_mm: float = 16.0
     """Width, in mm, of the glow around what is too bright that goes with it."""
-    near_glare_mm: float = 40.0
-    """Distance, in mm, within which a place counts as near glare."""
     many_gone: int = 7
     """Line parts that must be gone to prove a thing of the board's own hue."""
 
@@ -109,24 +96,6 @@ class Occlusion:
     kind: HindranceKind
     pixels: BoolImage
     area_mm2: float
-
-
-@dataclass(frozen=True, eq=False)
-class PlaceEvidence:
-    """What the grid lines around a place say: how many parts of them are seen, are gone, and how many there are that
-    no piece hides; how clear they are beside the usual; the share of the place's middle with a strange look; by how
-    much its log brightness is above what the board has there; whether glare begins near it; and the share of what
-    a piece that stands there would hide whose hue is not the board's.
-    """
-
-    lines_seen: int
-    lines_gone: int
-    lines: int
-    clearness: float
-    strange_share: float
-    brighter: float
-    near_glare: bool
-    off_hue_share: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,27 +129,10 @@ class OcclusionDetector:
         self.sampler = SurfaceSampler(camera, pose, plan.surface, margin_mm=BESIDE_MM)
         self._cell_mm2 = plan.surface.cell_mm**2
         self._lines, self._rim = plan.lines, plan.rim
-        self._places_known = plan.surface.places
-        self._around, self._middles = plan.around, plan.middles
+        self._places = PlaceLook(self.sampler, plan)
         self._printed, self._beside_coarse, self._deep = plan.printed, plan.beside, plan.deep
         self._nearest = plan.nearest
         self._coarse_shape = (plan.window.shape[0] // COARSER, plan.window.shape[1] // COARSER)
-        self._hidden = self._hidden_by_pieces(plan.surface)
-
-    def _hidden_by_pieces(self, surface: GridSurface) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """Rows and columns, (places, points), of coarse pixels that points of a piece on each place would hide."""
-        solid, count = surface.solid_at(surface.places[0]), len(surface.places)
-        if solid is None:
-            return np.zeros((count, 0), dtype=np.intp), np.zeros((count, 0), dtype=np.intp)
-        shifts = np.pad(surface.centres_mm - surface.centres_mm[0], ((0, 0), (0, 1)))
-        points = shifts[:, None] + solid.inner_points_mm(self._settings.piece_points)
-        column, row = self.sampler.seen_at(points.reshape(-1, 3))
-        limits = np.array(self._coarse_shape) - 1
-        rows, columns = (
-            np.clip(np.round(values / COARSER).astype(np.intp), 0, limit).reshape(count, -1)
-            for values, limit in zip((row, column), limits, strict=True)
-        )
-        return rows, columns
 
     def view(self, image: Image, solids: Sequence[Solid]) -> RectifiedView:
         """Sample the board and mark what the given pieces hide of it."""
@@ -207,46 +159,12 @@ class OcclusionDetector:
                 glare |= pixels
             found.append(Occlusion(kind, np.asarray(full), area))
         found.sort(key=lambda occlusion: -occlusion.area_mm2)
-        return SurfaceEvidence(tuple(found), self._places(evidence, glare))
-
-    def _places(self, evidence: _ViewEvidence, glare: BoolImage) -> dict[str, PlaceEvidence]:
-        lines, colours = evidence.lines, evidence.colours
-        around = self._around * lines.judged
-        count = around.sum(axis=1)
-        seen, gone = around @ (lines.gone < self._settings.seen), around @ (lines.gone > self._settings.gone)
-        clearness = np.where(count > 0, around @ lines.clearness / np.maximum(count, 1.0), 1.0)
-        near = (
-            cv2.dilate(glare.astype(np.uint8), disc_mm(2 * self._settings.near_glare_mm))
-            if glare.any()
-            else np.zeros_like(glare)
-        )
-        row, column = self._middles
-        wide = round(self._settings.middle_mm * PX_PER_MM / COARSER)
         # what light makes strange is no piece's doing
         by_light = evidence.bleached | self._widely(evidence.relit)
-        own_strange = evidence.strange & ~by_light
-        strange, brighter, nearby = (
-            np.asarray(cv2.blur(np.asarray(values, dtype=np.float32), (wide, wide)))[row, column]
-            for values in (own_strange, colours.brighter, near)
+        places = self._places.evidence(
+            evidence.lines, evidence.colours, evidence.known, evidence.strange & ~by_light, by_light, glare
         )
-        off_hue = (colours.off_hue > colours.hue_limit) & ~(evidence.known | by_light)
-        is_open = (~evidence.known[self._hidden]).sum(axis=1)
-        off_hue_shares = off_hue[self._hidden].sum(axis=1) / np.maximum(
-            is_open, self._settings.least_open * self._settings.piece_points**3
-        )
-        return {
-            place: PlaceEvidence(
-                int(seen[index]),
-                int(gone[index]),
-                int(count[index]),
-                float(clearness[index]),
-                float(strange[index]),
-                float(brighter[index]),
-                bool(nearby[index] > 0),
-                float(off_hue_shares[index]),
-            )
-            for index, place in enumerate(self._places_known)
-        }
+        return SurfaceEvidence(tuple(found), places)
 
     def _widely(self, mask: BoolImage) -> BoolImage:
         """The regions of a mask that are larger than any piece."""
@@ -273,9 +191,9 @@ class OcclusionDetector:
 
     def _candidates(self, evidence: _ViewEvidence) -> list[BoolImage]:
         """Connected regions of strange pixels and of lines that are gone."""
-        gone, strange = evidence.lines.gone, evidence.strange
+        strange = evidence.strange
         bands = np.zeros(strange.shape, dtype=np.uint8)
-        for ends in self._lines.parts.ends[gone > self._settings.gone] // COARSER:
+        for ends in self._lines.parts.ends[evidence.lines.missing] // COARSER:
             cv2.line(bands, ends[0].tolist(), ends[1].tolist(), 1, round(self._settings.band_mm * PX_PER_MM / COARSER))
         joined = (strange | ((bands > 0) & ~evidence.known)).astype(np.uint8)
         joined = np.asarray(
@@ -301,11 +219,11 @@ class OcclusionDetector:
 
         Where the lines are seen, a hue that is only a little off is light; so is any, if it goes on over many lines.
         """
-        lit = lines.gone[self._nearest] < self._settings.seen
+        lit = lines.seen[self._nearest]
         relit = np.zeros_like(lit)
         for part in self._regions(colours.strange):
             inside = self._inside(part)
-            seen = int((lines.gone[inside] < self._settings.seen).sum())
+            seen = int(lines.seen[inside].sum())
             if seen >= self._settings.lit_parts and seen > self._settings.lit_share * int(
                 lines.decidable[inside].sum()
             ):
@@ -314,7 +232,7 @@ class OcclusionDetector:
         # nothing is seen where the light is too bright for the camera
         strange |= (colours.bright > self._settings.bleached) & ~lit & ~colours.known
         # what is only odd is part of a thing where it hides lines
-        for part in self._regions(colours.odd & ~lit) if (lines.gone > self._settings.gone).any() else ():
+        for part in self._regions(colours.odd & ~lit) if lines.missing.any() else ():
             seen, missing = self._parts_in(lines, part)
             if missing >= self._settings.fewest_gone and missing > 2 * seen:
                 strange |= part
@@ -330,8 +248,8 @@ class OcclusionDetector:
 
     def _parts_in(self, lines: LineEvidence, pixels: BoolImage) -> tuple[int, int]:
         """How many line parts inside a region are seen, and how many are gone."""
-        own = lines.gone[self._inside(pixels)]
-        return int((own < self._settings.seen).sum()), int((own > self._settings.gone).sum())
+        inside = self._inside(pixels)
+        return int(lines.seen[inside].sum()), int(lines.missing[inside].sum())
 
     def _inside(self, pixels: BoolImage) -> BoolImage:
         """Which line parts lie inside a region."""
@@ -399,7 +317,7 @@ class OcclusionDetector:
     def _is_white_board(self, evidence: _ViewEvidence) -> bool:
         """Whether most of what is too bright for the camera shows the board's lines all the same."""
         white = evidence.bleached & ~evidence.known
-        seen = evidence.lines.gone[self._nearest] < self._settings.seen
+        seen = evidence.lines.seen[self._nearest]
         return bool(white.any() and float(seen[white].mean()) > 0.5)
 
     def _is_finger(self, colours: SurfaceColours, pixels: BoolImage) -> bool:

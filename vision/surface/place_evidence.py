@@ -1,0 +1,123 @@
+"""What the lines around each place of a surface say of it, and the colours on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.frame import BoolImage
+from vision.surface.colours import COARSER, SurfaceColours
+from vision.surface.grid_lines import LineEvidence
+from vision.surface.plan import SurfacePlan, disc_mm
+from vision.surface.view import PX_PER_MM, SurfaceSampler
+
+
+@dataclass(frozen=True)
+class PlaceSettings:
+    """Where a place is looked at. Set by hand on virtual and ray-traced pictures."""
+
+    middle_mm: float = 26.0
+    """Side of the square in a place's middle that is looked at, in mm."""
+    piece_points: int = 5
+    """Points along each edge of a piece at which its hue would be seen. More: finer, slower."""
+    least_open: float = 0.6
+    """Share of those points that must be in sight for their hue to count fully."""
+    near_glare_mm: float = 40.0
+    """Distance, in mm, within which a place counts as near glare."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlaceEvidence:
+    """What is seen of one place.
+
+    Of the grid lines around it: how many parts are seen, are gone, and how many there are that no piece hides; how
+    clear they are beside the usual. Of the place: the share of its middle with a strange look; by how much its log
+    brightness is above what the board has there; whether glare begins near it; and the share of what a piece that
+    stands there would hide whose hue is not the board's.
+    """
+
+    lines_seen: int
+    lines_gone: int
+    lines: int
+    clearness: float
+    strange_share: float
+    brighter: float
+    near_glare: bool
+    off_hue_share: float
+
+
+class PlaceLook:
+    """Looks at each place of one surface, seen from one place of the camera."""
+
+    def __init__(self, sampler: SurfaceSampler, plan: SurfacePlan, settings: PlaceSettings = PlaceSettings()) -> None:
+        self._settings = settings
+        self._plan = plan
+        self._hidden = self._hidden_by_pieces(sampler)
+
+    def _hidden_by_pieces(self, sampler: SurfaceSampler) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """Rows and columns, (places, points), of coarse pixels that points of a piece on each place would hide."""
+        surface = self._plan.surface
+        solid, count = surface.solid_at(surface.places[0]), len(surface.places)
+        if solid is None:
+            return np.zeros((count, 0), dtype=np.intp), np.zeros((count, 0), dtype=np.intp)
+        shifts = np.pad(surface.centres_mm - surface.centres_mm[0], ((0, 0), (0, 1)))
+        points = shifts[:, None] + solid.inner_points_mm(self._settings.piece_points)
+        column, row = sampler.seen_at(points.reshape(-1, 3))
+        limits = np.array(self._plan.window.shape) // COARSER - 1
+        rows, columns = (
+            np.clip(np.round(values / COARSER).astype(np.intp), 0, limit).reshape(count, -1)
+            for values, limit in zip((row, column), limits, strict=True)
+        )
+        return rows, columns
+
+    def evidence(
+        self,
+        lines: LineEvidence,
+        colours: SurfaceColours,
+        known: BoolImage,
+        strange: BoolImage,
+        by_light: BoolImage,
+        glare: BoolImage,
+    ) -> dict[str, PlaceEvidence]:
+        """What is seen of each place.
+
+        ``known`` marks what no bare board is to be seen at, ``strange`` what does not look like the board,
+        ``by_light`` where light may be the reason, and ``glare`` what is too bright; all (rows, columns), coarse.
+        """
+        settings = self._settings
+        around = self._plan.around * lines.judged
+        count = around.sum(axis=1)
+        seen, gone = around @ lines.seen, around @ lines.missing
+        clearness = np.where(count > 0, around @ lines.clearness / np.maximum(count, 1.0), 1.0)
+        near = (
+            cv2.dilate(glare.astype(np.uint8), disc_mm(2 * settings.near_glare_mm))
+            if glare.any()
+            else np.zeros_like(glare)
+        )
+        row, column = self._plan.middles
+        wide = round(settings.middle_mm * PX_PER_MM / COARSER)
+        strange_share, brighter, nearby = (
+            np.asarray(cv2.blur(np.asarray(values, dtype=np.float32), (wide, wide)))[row, column]
+            for values in (strange, colours.brighter, near)
+        )
+        off_hue = (colours.off_hue > colours.hue_limit) & ~(known | by_light)
+        is_open = (~known[self._hidden]).sum(axis=1)
+        off_hue_share = off_hue[self._hidden].sum(axis=1) / np.maximum(
+            is_open, settings.least_open * settings.piece_points**3
+        )
+        return {
+            place: PlaceEvidence(
+                int(seen[index]),
+                int(gone[index]),
+                int(count[index]),
+                float(clearness[index]),
+                float(strange_share[index]),
+                float(brighter[index]),
+                bool(nearby[index] > 0),
+                float(off_hue_share[index]),
+            )
+            for index, place in enumerate(self._plan.surface.places)
+        }
