@@ -50,13 +50,24 @@ class StressCase:
         return f"{self.hardship}-{self.level}-{self.number:03d}".replace(" ", "-").replace("°", "deg")
 
 
-def case_of(hardship: Hardship, level: str, number: int, seed: int, game: str = "deblockle") -> StressCase:
-    """The picture of that number of one hardship at one level, of a game's pieces."""
+def case_of(
+    hardship: Hardship,
+    level: str,
+    number: int,
+    seed: int,
+    game: str = "deblockle",
+    places: Sequence[str] | None = None,
+) -> StressCase:
+    """The picture of that number of one hardship at one level, of a game's pieces.
+
+    They stand on some of ``places``, by default of those without a print.
+    """
     rng = np.random.default_rng([seed, number, *hardship.name.encode(), *level.encode()])
     draft = hardship.levels[level](ordinary_draft(rng, game), rng)
     layout = draft_layout(game)
-    unprinted = [place for place in layout.places if place not in layout.board.printed]
-    scene = Scene(setting_of(draft), PUT[game](draft, layout, unprinted, rng), draft.hands, draft.things)
+    if places is None:
+        places = [place for place in layout.places if place not in layout.board.printed]
+    scene = Scene(setting_of(draft), PUT[game](draft, layout, places, rng), draft.hands, draft.things)
     looks = Arrangement.on_board(layout, scene.pieces).appearance(layout.places)
     covered = HandOcclusion(scene.setting).covered(scene.hands, occupied(looks))
     return StressCase(hardship.name, level, number, draft.pieces, scene, looks, covered, _hand_state(scene, covered))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from tests.vision.surface.test_occlusion import NAME, painted, solids
 from vision.frame import Image
 from vision.geometry import project
 from vision.sampling import linear_light
-from vision.surface.emptiness import emptiness
+from vision.surface.emptiness import EmptinessCurves, emptiness, place_measures, shipped
 from vision.surface.occlusion import OcclusionDetector, SurfaceEvidence
 from vision.surface.plan import SurfacePlan
 
@@ -81,3 +83,58 @@ def test_a_blurred_picture_in_the_dark_promises_nothing() -> None:
     blurred = np.asarray(cv2.GaussianBlur(photoreal.picture(NAME), (0, 0), 4), dtype=np.uint8)
     dark = relit(blurred, np.array([0.02, 0.02, 0.02]))
     assert max(odds_of(dark).values()) < 4.6 < max(odds_of(photoreal.picture(NAME)).values())
+
+
+def test_curves_begin_without_doubt_and_only_fall() -> None:
+    for at, log_odds in shipped().curves.values():
+        assert at[0] == log_odds[0] == 0
+        assert (np.diff(at) > 0).all()
+        assert (np.diff(log_odds) <= 0).all()
+
+
+def test_a_place_that_leaves_no_doubt_is_as_bare_as_any() -> None:
+    clear = {"board not clear": np.zeros(1)} | {name: np.zeros(1) for name in shipped().curves}
+    assert shipped().log_odds(clear) == shipped().most
+
+
+@pytest.mark.parametrize("name", sorted(shipped().curves))
+def test_each_doubt_costs_odds(name: str) -> None:
+    model = replace(shipped(), most=100.0, most_unclear=100.0, least=-100.0)
+    measures = {"board not clear": np.zeros(3)} | {other: np.zeros(3) for other in model.curves}
+    at, _ = model.curves[name]
+    measures[name] = np.array([0.0, at[-1], 10 * at[-1]])
+    clear, doubted, beyond = model.log_odds(measures)
+    assert clear > doubted == beyond
+
+
+def test_no_place_is_surer_than_the_curves_allow() -> None:
+    curves = {"dark": (np.array([0.0, 1.0]), np.array([0.0, -8.0]))}
+    model = EmptinessCurves(constant=6.0, most=5.0, most_unclear=3.0, least=-1.5, curves=curves)
+    measures = {"dark": np.array([0.0, 0.25, 0.5, 1.0, 0.0]), "board not clear": np.array([0.0, 0.0, 0.0, 0.0, 1.0])}
+    np.testing.assert_allclose(model.log_odds(measures), [5.0, 4.0, 2.0, -1.5, 3.0])
+
+
+def test_a_clear_board_leaves_no_doubt_but_where_pieces_stand() -> None:
+    view = FINDER.view(photoreal.picture(NAME), solids(NAME))
+    measures = place_measures(view, photoreal.LAYOUT.board, FINDER.look(view))
+    blocks = photoreal.EXPECTED[NAME]["blocks"]
+    free = np.array([place not in blocks for place in photoreal.LAYOUT.board.places])
+    assert measures["board not clear"].max() < 0.1
+    assert measures["off hue"][free].max() < 0.2
+    assert np.median(measures["rougher"][free]) < 0.1
+
+
+def test_an_unknown_piece_is_rough_and_off_hue() -> None:
+    block = next(iter(photoreal.EXPECTED[NAME]["blocks"]))
+    others = [
+        solid
+        for solid in solids(NAME)
+        if np.hypot(*np.subtract((solid.x_mm, solid.y_mm), photoreal.LAYOUT.centre_mm(block))) > 1.0
+    ]
+    view = FINDER.view(photoreal.picture(NAME), others)
+    sight = FINDER.look(view)
+    measures = place_measures(view, photoreal.LAYOUT.board, sight)
+    number = photoreal.LAYOUT.board.places.index(block)
+    assert measures["rougher"][number] > 1.0
+    assert measures["off hue"][number] > 0.5
+    assert emptiness(view, photoreal.LAYOUT.board, sight)[block] < 0
