@@ -2,7 +2,8 @@
 
 Run: uv run --group training python scripts/train_stacks.py --made 1800 --steps 6000
 
-Add --start vision/readers/stacks/weights to go on from the network that is shipped.
+Add --start vision/readers/stacks/weights to go on from the network that is shipped; --blend 0.5 then writes the mean of
+both, which is surer of less that is wrong than either.
 
 All pictures are made, from seeds: ``simulator.scene.stack_variety`` draws three of four, the virtual table the fourth.
 No picture of a real table, and none of a benchmark, is trained on. Beside the true tips, a little off, the network is
@@ -199,6 +200,14 @@ def start_from(network: StackNetwork, folder: Path) -> None:
         layer.bias.data = bias[0] if bias else torch.zeros_like(layer.bias)
 
 
+def blend(network: nn.Module, before: dict[str, torch.Tensor], share: float) -> None:
+    """Move all weights towards what they were before."""
+    with torch.no_grad():
+        for name, value in network.state_dict().items():
+            if value.is_floating_point():
+                value.lerp_(before[name], share)
+
+
 def mirrored(given: Samples) -> Samples:
     """The same stacks, were left and right exchanged."""
     return Samples(in_mirror(given.sides), given.views, -given.turned, given.kinds)
@@ -301,9 +310,10 @@ def made_samples(seed: int, numbers: Sequence[int], console: Console) -> Samples
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="a folder of weights to go on from; without it, from scratch",
 )
+@click.option("--blend", "share", default=0.0, show_default=True, help="the share of --start in what is written")
 @click.option("--seed", default=1, show_default=True)
 @click.option("--out", default=WEIGHTS, type=click.Path(file_okay=False, path_type=Path), help="where it goes")
-def main(made: int, steps: int, start: Path | None, seed: int, out: Path) -> None:
+def main(made: int, steps: int, start: Path | None, share: float, seed: int, out: Path) -> None:
     """Train on made pictures."""
     console = Console(stderr=True)
     torch.manual_seed(seed)
@@ -312,7 +322,10 @@ def main(made: int, steps: int, start: Path | None, seed: int, out: Path) -> Non
     network = StackNetwork()
     if start is not None:
         start_from(network, start)
+    before = {name: value.clone() for name, value in network.state_dict().items()}
     train(network, given, steps, np.random.default_rng([seed, 1 << 20]), console)
+    if start is not None:
+        blend(network, before, share)
     write(network, made_samples(seed, range(kept), console), out)
 
 

@@ -33,6 +33,11 @@ def test_training_for_a_moment_writes_a_network_that_runs(tmp_path: Path, monkey
     given = torch.from_numpy(train_stacks.as_input(samples.sides[:2], samples.views[:2], samples.turned[:2]))
     with torch.no_grad():
         assert torch.allclose(again.eval()(given), network.eval()(given), atol=1e-3)
+    before = {name: value.clone() for name, value in network.state_dict().items()}
+    train_stacks.train(network, samples, 2, np.random.default_rng(2), console)
+    train_stacks.blend(network, before, 1.0)
+    with torch.no_grad():
+        assert torch.allclose(again(given), network.eval()(given), atol=1e-3)
     there_and_back = train_stacks.mirrored(train_stacks.mirrored(samples))
     assert (there_and_back.sides == samples.sides).all()
     assert (train_stacks.mirrored(samples).sides != samples.sides).any()
