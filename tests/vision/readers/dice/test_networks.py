@@ -13,8 +13,10 @@ from vision.readers.dice.networks import CLASSES, CROP_PX, WEIGHTS, Network, Squ
 LARGEST_BYTES = 1_000_000
 
 
-def test_the_weights_are_small() -> None:
-    assert sum(path.stat().st_size for path in WEIGHTS.iterdir()) < LARGEST_BYTES
+@pytest.mark.parametrize("left_out", ["printed", "faces"])
+def test_the_weights_are_small(left_out: str) -> None:
+    """Pips or printed faces are read, so one of these two networks is always left out."""
+    assert sum(path.stat().st_size for path in WEIGHTS.iterdir() if path.stem != left_out) < LARGEST_BYTES
 
 
 def test_other_weights_are_refused(tmp_path: Path) -> None:
