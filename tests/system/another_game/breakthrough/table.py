@@ -72,7 +72,8 @@ def explain(before: BreakthroughState, after: Appearance) -> tuple[Breach, ...]:
     discs = _discs_in({**appearance(before), **after})
     mover = before.to_move or PLAYERS[0]
     found: list[Breach] = []
-    ends: set[int] = set()
+    moves = 0
+    taken: set[int] = set()
     for player in (mover, rules.other(mover)):
         was, now = before.of(player), discs[PLAYERS.index(player)]
         gone, come = set(members(was & ~now)), set(members(now & ~was))
@@ -80,14 +81,15 @@ def explain(before: BreakthroughState, after: Appearance) -> tuple[Breach, ...]:
         for start, end in moved:
             turn = rules.turn_of(before, player, start, end)
             breach = rules.breach_of(before, turn)
-            if breach is None and ends:
+            if breach is None and moves:
                 told = f"The disc on {turn.start} moved, too."
                 breach = Breach("one-disc", told, f"Put it back on {turn.start}.", turn.places)
             found += [breach] if breach else []
-            ends.add(end)
+            taken |= set() if breach else {end}
+            moves += 1
         found += [PieceBreaches("disc").added(player, PLACES[at]) for at in sorted(come - {end for _, end in moved})]
-        # A disc that was taken stood where one of the mover's came to.
-        lost = gone - {start for start, _ in moved} - (ends if player != mover else set())
+        # A disc that was taken stood where one of the mover's came to by the rules.
+        lost = gone - {start for start, _ in moved} - (taken if player != mover else set())
         for place in (PLACES[at] for at in sorted(lost)):
             sentence, remedy = f"The {player} disc on {place} is gone.", f"Put it back on {place}."
             found.append(Breach("disc-gone", sentence, remedy, (place,)))
