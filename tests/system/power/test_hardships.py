@@ -151,7 +151,7 @@ def test_while_the_disk_stays_full_that_is_tried_quietly(path: Path) -> None:
     pending = len(journal.pending)
     assert pending > 0
     journal.close()
-    assert said[1].startswith(f"{pending} events could not be written and are lost")
+    assert said[1].startswith(f"{pending} events lost, since the journal can't be written")
 
 
 def two_turns_early_on(table: Table) -> bool:
