@@ -27,7 +27,7 @@ from referee.judge.explanations import Explanation, ExplanationKind
 from referee.judge.explorer import JudgeContext, usual_appearance
 from referee.judge.pooled_reading import PooledReading, pool
 from referee.judge.rules.look import Answer, Look, first_answer
-from referee.judge.rules.rolling import by_dice, noticed, rolled, rolled_without_the_rest
+from referee.judge.rules.rolling import by_dice, noticed, rolled, rolled_next, rolled_without_the_rest
 from referee.judge.rules.set_up import take_set_up
 from referee.judge.rules.turns import accept, forbidden, in_two_steps, name_fault, take, weighed
 from referee.judge.rules.unchanged import unchanged
@@ -251,7 +251,8 @@ def _turn(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     trigger, decision, seen = look.trigger, look.decision, look.seen
     resolved = by_dice(look, resolve(look.context, _of_kind(look, ExplanationKind.TURN), seen))
     is_over = trigger.ends_by_touch and end_the_game(look.game, look.states, resolved.turns)
-    if not trigger.accepts and not is_over:
+    has_next_rolled = trigger.ends_by_touch and rolled_next(look, resolved)
+    if not (trigger.accepts or is_over or has_next_rolled):
         if trigger.ends_by_touch and resolved.turns:
             pending = PendingTurn(resolved.turns, decision.best.changes, seen)
             look = look.with_belief(replace(look.belief, pending=pending))
@@ -261,7 +262,7 @@ def _turn(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
         sentence = sentences.turn_waits(" ".join(described[:1]))
         return look.belief, look.tell.pending(sentence, resolved, decision, seen)
     parts = _of_kind(look, ExplanationKind.PART)
-    if parts and not look.declared:
+    if parts and not (look.declared or has_next_rolled):
         return look.belief, look.tell.pending(sentences.may_go_on(parts[0].to_do), resolved, decision, seen)
     if not resolved.turns:
         return look.belief, look.tell.which_of(resolved, decision, seen)

@@ -34,13 +34,14 @@ from referee.errors import CorrectionError
 from referee.hints.requests import HintMessage, HintRequests, HintSource
 from referee.journal import Folded
 from referee.judge import Belief, JudgeContext, Ruling, StableView, Trigger, begin, believe_person, judge
+from referee.judge.rules.rolling import awaits_roll
 from referee.judge.verdict import AcceptedRoll, AcceptedTurn, Verdict
 from referee.session import event_records as events
 from referee.session.announcer import Announcer
 from referee.session.feed import Subscriber
 from referee.session.log import GameLog, belief_from
 from referee.session.ports import Reader, Recorder, RestoreSensorAt, no_sensors, read_or_hindered, tell_reader
-from referee.session.settings import ServiceSettings
+from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.signals import corrected_signal, entered_signal, finished_signal, resumed_signal, waiting_signal
 from referee.session.view import TableView, is_before_set_up, is_news, stall_verdict
 from vision.frame import Frame
@@ -234,7 +235,25 @@ class Service(Generic[StateT, TurnT]):
             return None
         return EnterTurn(text, command.by, ruling.steps[0].player)
 
+    def _end_turn_before(self) -> None:
+        """Where a touch ends a turn, who tells the next roll ends the turn that lies on the table.
+
+        Raises CorrectionError while it is open which turn that is, which is asked as after a press.
+        """
+        stable = self._view.stable
+        by_touch = self._settings.turn_end == TurnEnd.TOUCH
+        if not by_touch or stable is None or not self.belief or awaits_roll(self._context, self._belief):
+            return
+        _, ruling = judge(self._context, self._belief, stable.readings, Trigger.DECLARED)
+        if ruling.steps:
+            self._decide(stable, Trigger.DECLARED)
+        elif ruling.verdict.candidates:
+            self._view.press()
+            raise CorrectionError(ruling.verdict.sentence)
+
     def _enter(self, command: Entry) -> str:
+        if isinstance(command, EnterRoll):
+            self._end_turn_before()
         for turn in done_without(self._game, self.belief, command):
             self._enter(turn)
         before = self._log.before_seen_roll() if isinstance(command, EnterRoll) else ()

@@ -24,8 +24,8 @@ class ServiceSettings:
     """How the service referees.
 
     ``turn_end``
-        ``button``: a press ends a turn; ``touch``: touching the next player's pieces does; ``rest``: the table
-        showing the same thing for ``rest_s`` does. A press counts in every mode.
+        ``button``: a press ends a turn; ``touch``: touching the next player's pieces does, or the next
+        roll; ``rest``: the table showing the same thing for ``rest_s`` does. A press counts in every mode.
     ``stills``
         every frame is a table at rest at the end of a turn.
     ``patience_s``

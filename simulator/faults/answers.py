@@ -165,6 +165,19 @@ class AnsweringGame(VirtualGame):
         else:
             yield from self._tell("answered a question")
 
+    def _read_out(self, rolled: Action) -> Iterator[MotionSegment]:
+        """Tell what was rolled; who is asked about the turn before says what holds, the roll with it."""
+        if not self._is_asked:
+            yield from super()._read_out(rolled)
+            yield self._still(self._habits.settle_s)
+        if self._is_asked:
+            yield from self._tell("answered a question")
+
+    @property
+    def _is_asked(self) -> bool:
+        """Whether the table shows a question."""
+        return bool(self._heard) and self._heard[-1][1] is Mood.QUESTION
+
     def _tell(self, why: str, looks: Mapping[str, str] | None = None) -> Iterator[MotionSegment]:
         """A person says what holds, which outranks the camera."""
         if looks:

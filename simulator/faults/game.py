@@ -85,7 +85,8 @@ class FaultyGame(AnsweringGame):
             last = yield from self._episode()
         if self._options.turn_end == "touch" and last is not None and not self._people.is_over:
             self._presses.append(Press(self._planned_s))
-            yield from self._answer_to(last, self._planned_s)
+            if (yield from self._answer_to(last, self._planned_s)) is Mood.QUESTION:
+                yield from self._answer_in_words(last)
         yield self._still(2 * self._habits.settle_s)
         if self._people.is_over:
             yield from self._carry_out(self._people.sweep())

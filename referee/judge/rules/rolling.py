@@ -12,7 +12,7 @@ from referee.judge import sentences
 from referee.judge.acceptance import Resolved
 from referee.judge.belief import Belief
 from referee.judge.dice import SeenDice, WeighedRoll, best_score, weighed_rolls
-from referee.judge.explorer import JudgeContext
+from referee.judge.explorer import JudgeContext, applied
 from referee.judge.rules.look import Answer, Look, first_answer
 from referee.judge.rules.turns import accept
 from referee.judge.verdict import AcceptedRoll, Ruling, Verdict, VerdictKind
@@ -83,6 +83,15 @@ def rolled_without_the_rest(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] 
     belief, ruling = accept(look, turns)
     answer = rolled(Look.at(look.context, belief, look.seen, look.trigger))
     return (answer[0], ruling.then(answer[1])) if answer is not None and answer[1].rolls else None
+
+
+def rolled_next(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> bool:
+    """Whether whoever plays after a turn that waits has rolled, which ends it as a touch does."""
+    return any(
+        (answer := rolled(look.with_belief(look.belief.believing(after)))) is not None and bool(answer[1].rolls)
+        for turn in (resolved.turns or resolved.candidates)[:1]
+        if (after := applied(look.game, look.states, turn))
+    )
 
 
 def _of_the_player(context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], dice: SeenDice) -> SeenDice:

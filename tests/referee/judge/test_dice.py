@@ -49,6 +49,15 @@ def moving_turn(state: Any) -> tuple[Any, Any]:
     return next((turn, end) for turn, end in ends if alike[tuple(BLOCKADE.table.appearance(end).values())] == 1)
 
 
+def moved_alike(state: Any) -> Any:
+    """The state after a turn of Blockade that changes the table, and leaves it looking as another turn would."""
+    ends = [BLOCKADE.rules.apply(state, turn) for turn in BLOCKADE.rules.legal_turns(state)]
+    looks = [tuple(BLOCKADE.table.appearance(end).values()) for end in ends]
+    alike = Counter(looks)
+    alike[tuple(BLOCKADE.table.appearance(state).values())] = 0
+    return next(end for end, look in zip(ends, looks, strict=True) if alike[look] > 1)
+
+
 @pytest.mark.parametrize("trigger", list(Trigger))
 def test_dice_that_came_to_rest_are_the_roll(blokus: JudgedGame, trigger: Trigger) -> None:
     ruling = look(blokus, "6 2 4 1", trigger)
@@ -180,14 +189,31 @@ def test_a_turn_after_the_roll_is_found_in_the_same_look() -> None:
     assert judged.belief == (after,)
 
 
-def test_the_next_player_may_roll_before_the_turn_counts() -> None:
+@pytest.mark.parametrize("trigger", [Trigger.DECLARED, Trigger.TOUCH, Trigger.TOUCH_RESTED])
+def test_the_next_player_may_roll_before_the_turn_counts(trigger: Trigger) -> None:
     judged = waiting_for_a_roll(BLOCKADE, options={"starts": "warm"})
     look(judged, "red:1 yellow:1")
     _, after = moving_turn(judged.belief[0])
-    both = judged.consider(drawn(BLOCKADE, after, dice="green:2 blue:3", at_mm=FAR_MM), Trigger.DECLARED)
+    both = judged.consider(drawn(BLOCKADE, after, dice="green:2 blue:3", at_mm=FAR_MM), trigger)
     assert [(verdict.turns != (), verdict.roll) for verdict in both.verdicts] == [(True, ""), (False, "2,3")]
     assert both.notes == ()
     assert judged.belief == (BLOCKADE.dice.rolled(after, Roll(("2", "3"))),)
+
+
+@pytest.mark.parametrize("trigger", [Trigger.TOUCH, Trigger.TOUCH_RESTED])
+def test_where_a_touch_ends_a_turn_the_next_roll_has_it_asked_which_turn_of_several_it_was(trigger: Trigger) -> None:
+    judged = waiting_for_a_roll(BLOCKADE, options={"starts": "warm"})
+    look(judged, "red:1 yellow:1")
+    after = moved_alike(judged.belief[0])
+    waits = judged.consider(drawn(BLOCKADE, after, dice="red:1 yellow:1"), trigger)
+    assert waits.verdict.kind is VerdictKind.NOT_FINISHED
+    asked = judged.consider(drawn(BLOCKADE, after, dice="green:2 blue:3", at_mm=FAR_MM), trigger)
+    assert asked.verdict.kind is VerdictKind.AMBIGUOUS
+    assert asked.verdict.sentence.startswith("This could be more than one turn:")
+    said = BLOCKADE.dice.rolled(after, Roll(("2", "3")))
+    judged.correct((said,), besides=BLOCKADE.places)
+    assert look(judged, "green:2 blue:3", trigger, at_mm=FAR_MM).verdict.kind is VerdictKind.UNCHANGED
+    assert judged.belief == (said,)
 
 
 def test_the_old_dice_are_no_roll_of_the_next_player() -> None:

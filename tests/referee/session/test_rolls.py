@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from engine.api import Roll
 from engine.registry import load
 from engine.search.budget import CountingClock
 from hardware.lights.signals import Mood
@@ -15,18 +16,19 @@ from referee.commands.values import EnterRoll, EnterTurn, TakeBack
 from referee.journal import Journal, fold
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.execution import IdleSession
-from referee.session.settings import ServiceSettings
+from referee.session.settings import ServiceSettings, TurnEnd
 from tests.referee.judge.drawn import drawn
+from tests.referee.judge.test_dice import moved_alike, moving_turn
 from tests.referee.service_table import Table, kinds_of
 
 BLOCKADE: Any = load("blockade")
 OPTIONS = {"starts": "warm"}
 
 
-def see(on: Table, dice: str, seconds: float = 2.0) -> list[Verdict]:
-    """Let the table lie as it is believed, with these dice on it."""
+def see(on: Table, dice: str, seconds: float = 2.0, state: Any = None) -> list[Verdict]:
+    """Let the table lie as it is believed, or as in that state, with these dice on it."""
     verdicts: list[Verdict] = []
-    state = on.service.belief[0] if on.service.belief else BLOCKADE.rules.new(OPTIONS)
+    state = state or (on.service.belief[0] if on.service.belief else BLOCKADE.rules.new(OPTIONS))
     for _ in range(round(seconds * 10)):
         frame = on.frame()
         (reading,) = drawn(BLOCKADE, state, dice=dice, readings=1)
@@ -35,9 +37,9 @@ def see(on: Table, dice: str, seconds: float = 2.0) -> list[Verdict]:
     return verdicts
 
 
-def at_first_roll(journal: Journal, **options: Any) -> Table:
+def at_first_roll(journal: Journal, turn_end: TurnEnd = TurnEnd.REST, **options: Any) -> Table:
     """A game of Blockade that is set up, before its first roll."""
-    table = Table(BLOCKADE, None, journal, ServiceSettings(rest_s=1.0, options=options))
+    table = Table(BLOCKADE, None, journal, ServiceSettings(rest_s=1.0, options=options, turn_end=turn_end))
     table.service.start()
     assert kinds_of(see(table, "")) == [VerdictKind.SET_UP]
     return table
@@ -107,3 +109,25 @@ def test_after_the_turn_a_roll_is_past(on: Table) -> None:
     before = on.kinds()
     on.tell(EnterRoll("4,1", "Ann"))
     assert on.kinds() == [*before, "rolled"], "it is the next player's own"
+
+
+@pytest.mark.parametrize("is_plain", [True, False])
+def test_where_a_touch_ends_a_turn_a_typed_roll_ends_the_turn_before_it(
+    new_journal: Callable[[], Journal], is_plain: bool
+) -> None:
+    on = at_first_roll(new_journal(), TurnEnd.TOUCH, **OPTIONS)
+    see(on, "red:1 yellow:1")
+    rolled = on.service.belief
+    after = moving_turn(rolled[0])[1] if is_plain else moved_alike(rolled[0])
+    assert kinds_of(see(on, "red:1 yellow:1", state=after)) == [VerdictKind.NOT_FINISHED]
+    reply = on.tell(EnterRoll("4,1", "Ben"))
+    if is_plain:
+        assert not reply.refused
+        assert on.kinds()[-2:] == ["turn", "rolled"]
+        assert on.service.belief == (BLOCKADE.dice.rolled(after, Roll(("4", "1"))),)
+    else:
+        assert reply.refused
+        assert reply.words.startswith("This could be more than one turn:")
+        assert on.service.belief == rolled, "the roll that was used stands"
+        (asked,) = see(on, "red:1 yellow:1", state=after)
+        assert (asked.kind, asked.sentence) == (VerdictKind.AMBIGUOUS, reply.words)
