@@ -166,11 +166,12 @@ class AnsweringGame(VirtualGame):
             yield from self._tell("answered a question")
 
     def _read_out(self, rolled: Action) -> Iterator[MotionSegment]:
-        """Tell what was rolled; who is asked about the turn before says what holds, the roll with it."""
-        if not self._is_asked:
+        """Tell what was rolled; who is asked about the turn before, which this roll ends, says what holds."""
+        by_touch = self._options.turn_end == "touch"
+        if not (by_touch and self._is_asked):
             yield from super()._read_out(rolled)
-            yield self._still(self._habits.settle_s)
-        if self._is_asked:
+            yield self._still(self._habits.settle_s if by_touch else 0.0)
+        if by_touch and self._is_asked:
             yield from self._tell("answered a question")
 
     @property
