@@ -110,3 +110,14 @@ def test_more_tops_that_look_otherwise_than_anybody_exchanges_at_once_are_asked_
     assert set(asked.verdict.places) == {"d4", "a2", "c2"}
     again = judged.consider(drawn(BLOCKADE, START, {}), Trigger.RESTED)
     assert again.verdict.kind in {VerdictKind.UNCHANGED, VerdictKind.PUT_RIGHT}
+
+
+def test_what_a_person_says_stands_on_squares_that_were_asked_about_holds_until_they_look_another_way() -> None:
+    judged, _ = begun({})
+    darker = {"d4": "blue medium", "a2": "red large", "c2": "yellow medium"}
+    asked = judged.consider(drawn(BLOCKADE, START, darker), Trigger.RESTED)
+    judged.correct((START,), asked.verdict.places)
+    for _ in range(2):
+        assert judged.consider(drawn(BLOCKADE, START, darker), Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
+    lifted = judged.consider(drawn(BLOCKADE, START, {**darker, "c2": "empty"}), Trigger.RESTED)
+    assert (lifted.verdict.kind, lifted.verdict.places) == (VerdictKind.ILLEGAL, ("c2",))
