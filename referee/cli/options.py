@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -67,6 +68,57 @@ def seeing_options(command: Command) -> Command:
     ):
         command = click.option(f"--{name}", type=READABLE_FILE, help=what)(command)
     return command
+
+
+Corners = tuple[tuple[float, float], ...]
+
+
+def _read_grid(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[int, int] | None:
+    """Read rows and columns, such as ``4x6``; raises click's BadParameter."""
+    if text is None:
+        return None
+    match = re.fullmatch(r"\s*(\d{1,4})\s*[xX×]\s*(\d{1,4})\s*", text, re.ASCII)
+    if match is None:
+        raise click.BadParameter(f"{text!r} is no grid; expected rows x columns, such as 4x6")
+    return int(match[1]), int(match[2])
+
+
+def _read_corners(_context: click.Context, _option: click.Parameter, text: str | None) -> Corners | None:
+    """Read points in pixels, such as ``90,80 550,85 560,400 80,395``; raises click's BadParameter."""
+    if text is None:
+        return None
+    number = r"(-?\d{1,6}(?:\.\d*)?)"
+    points = []
+    for word in text.split():
+        match = re.fullmatch(f"{number},{number}", word, re.ASCII)
+        if match is None:
+            raise click.BadParameter(
+                f'{word!r} is no corner; expected x,y in pixels, such as "90,80 550,85 560,400 80,395"'
+            )
+        points.append((float(match[1]), float(match[2])))
+    return tuple(points)
+
+
+def grid_options(*, required: bool) -> Callable[[Command], Command]:
+    """Give what adds ``--grid`` and ``--corners``, a grid of tiles in a photo."""
+
+    def add(command: Command) -> Command:
+        command = click.option(
+            "--corners",
+            callback=_read_corners,
+            metavar='"X,Y X,Y X,Y X,Y"',
+            required=required,
+            help="The grid's outer corners in the photo, in pixels: top left, top right, bottom right, bottom left.",
+        )(command)
+        return click.option(
+            "--grid",
+            callback=_read_grid,
+            metavar="RxC",
+            required=required,
+            help="Rows and columns of the tiles, such as 4x6.",
+        )(command)
+
+    return add
 
 
 def read_pairs(options: Sequence[str], example: str = "side_by_side=false") -> dict[str, OptionValue]:

@@ -12,7 +12,7 @@ import click
 from common.program import PROGRAM
 from referee.cli.context import CommandContext, output
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
-from referee.cli.options import READABLE_FILE, WRITABLE_FILE, markers_option, seeing_options
+from referee.cli.options import READABLE_FILE, WRITABLE_FILE, Corners, grid_options, markers_option, seeing_options
 
 if TYPE_CHECKING:
     from engine.api import Game
@@ -31,6 +31,13 @@ if TYPE_CHECKING:
     type=READABLE_FILE,
     help=f"With --dice: what `{PROGRAM} pieces enrol --dice` learned of faces without pips.",
 )
+@click.option(
+    "--tiles",
+    type=READABLE_FILE,
+    help=f"Read printed tiles of any game: what `{PROGRAM} pieces teach` learned of them.",
+)
+@grid_options(required=False)
+@click.option("--any-way-up", is_flag=True, help="With --tiles: they may lie turned by quarter turns.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs: every probability.")
 @click.option(
     "--debug-image", type=WRITABLE_FILE, help="Write the picture with what was located, read and found over the board."
@@ -45,10 +52,14 @@ def read_command(
     looks: Path | None,
     dice: bool,
     faces: Path | None,
+    tiles: Path | None,
+    grid: tuple[int, int] | None,
+    corners: Corners | None,
+    any_way_up: bool,
     as_json: bool,
     debug_image: Path | None,
 ) -> int:
-    """Read a picture of the table, or dice in photographs.
+    """Read a picture of the table, dice in photographs, or printed tiles of any game.
 
     Without looks, the colours are learned from the picture itself, which must then show a set-up.
     Prints the board, what is doubtful and what hinders the view. Exits with 1 when the table could not be read.
@@ -57,13 +68,24 @@ def read_command(
       ./run pieces read table.jpg --calibration camera.json --looks looks.json
       ./run pieces read table.jpg --calibration camera.json --json | jq '.places.c3'
       ./run pieces read --dice rolls/*.jpg --json
+      ./run pieces read now.jpg --tiles tiles.json --grid 4x6 --corners "90,80 550,85 560,400 80,395"
     """
+    if tiles is None and (grid or corners or any_way_up):
+        raise click.UsageError("--grid, --corners and --any-way-up need --tiles FILE.")
+    if tiles is not None and (dice or debug_image is not None):
+        raise click.UsageError("--tiles goes with neither --dice nor --debug-image.")
     if dice:
         from referee.cli.dice import read_dice
 
         return read_dice(images, as_json, debug_image, faces)
     if len(images) > 1:
         raise click.UsageError("one picture of the table is read at a time; several need --dice.")
+    if tiles is not None:
+        from referee.cli.tiles import read_tiles
+
+        if grid is None or corners is None:
+            raise click.UsageError("--tiles needs --grid and --corners.")
+        return read_tiles(images[0], tiles, grid, corners, any_way_up=any_way_up, as_json=as_json)
     seen_by = {
         "camera.calibration": calibration,
         "table.layout": layout,
@@ -147,7 +169,7 @@ def _show_reading(game: Game[Any, Any], reading: Reading) -> None:
         console.print(legend(board, width=console.width, ascii_only=plain))
     for place, seen in reading.places.items():
         look, probability = seen.best
-        if seen.hidden_by is None and probability < _SURE:
+        if seen.hidden_by is None and probability < SURE:
             console.print(f"{place}: {look}, but only {probability:.0%} sure", markup=False)
     for roll in reading.rolls:
         faces = ", ".join(
@@ -266,7 +288,7 @@ def pictures_in(sources: Sequence[Path]) -> Iterator[Path]:
 
 
 _DIGITS = 4
-_SURE = 0.95
+SURE = 0.95
 """From which probability on nobody is told that a place is doubtful."""
 _LEAST_SHOWN = 0.001
 

@@ -37,6 +37,7 @@ _TABLE = {
 _PIECES = {
     "enrol": "referee.cli.pictures:enrol_command",
     "read": "referee.cli.pictures:read_command",
+    "teach": "referee.cli.tiles:teach_command",
 }
 _HARDWARE = {
     "calibrate": "referee.cli.calibration:calibrate_command",
@@ -112,7 +113,7 @@ def table() -> None:
 
 @root.group(cls=LazyGroup, targets=_PIECES)
 def pieces() -> None:
-    """Teach the pieces, read a picture: enrol, read.
+    """Teach the pieces, read a picture: enrol, read, teach.
 
     Examples:
       ./run pieces enrol set.jpg --positions "a4=gold star, c4=teal x" --out looks.json

@@ -1,0 +1,97 @@
+"""``./run pieces teach`` and what ``./run pieces read --tiles`` prints: printed tiles of any game."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from referee.cli.context import output, print_table
+from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
+from referee.cli.options import READABLE_FILE, WRITABLE_FILE, Corners, grid_options
+from referee.cli.pictures import SURE
+
+if TYPE_CHECKING:
+    from vision.readers.tiles.symbols import ReadCell
+
+
+@click.command(cls=ExampleCommand)
+@click.argument("image", type=READABLE_FILE)
+@grid_options(required=True)
+@click.option(
+    "--symbols",
+    required=True,
+    metavar='"NAME NAME …"',
+    help="What the tiles show, row by row, parted by blanks. A name may come several times.",
+)
+@click.option("--out", type=WRITABLE_FILE, required=True, help="The taught tiles to write.")
+def teach_command(image: Path, grid: tuple[int, int], corners: Corners, symbols: str, out: Path) -> None:
+    """Learn the printed tiles of any game from one photo.
+
+    They lie in a grid without gaps. An empty place is taught as any tile, for example as a dot.
+
+    Examples:
+      ./run pieces teach set.jpg --grid 2x2 --corners "90,80 550,85 560,400 80,395" --symbols "a b c ." --out set.json
+      ./run pieces teach row.jpg --grid 1x3 --corners "20,30 620,30 620,230 20,230" --symbols "sun sun ." --out row.json
+      ./run pieces read now.jpg --tiles set.json --grid 4x6 --corners "90,80 550,85 560,400 80,395"
+    """
+    from vision.images import check_frame, load_image
+    from vision.readers.tiles.cells import TileGrid
+    from vision.readers.tiles.symbols import learn_tiles
+
+    place = TileGrid(*grid, corners)
+    picture = load_image(image)
+    check_frame(picture, source=str(image))
+    taught = learn_tiles(picture, place, symbols.split(), str(image))
+    taught.save(out)
+    click.echo(f"{', '.join(f'{name} ({count})' for name, count in taught.counts.items())} in {out}")
+
+
+def read_tiles(
+    image: Path, tiles: Path, grid: tuple[int, int], corners: Corners, *, any_way_up: bool, as_json: bool
+) -> int:
+    """Print the tiles of a photo and give the exit code; raises VisionError."""
+    from vision.images import check_frame, load_image
+    from vision.readers.tiles.cells import TileGrid
+    from vision.readers.tiles.symbols import UNKNOWN, TileSet
+
+    place, taught = TileGrid(*grid, corners), TileSet.load(tiles)
+    picture = load_image(image)
+    check_frame(picture, source=str(image))
+    cells = taught.read(picture, place, str(image), any_way_up=any_way_up)
+    if as_json:
+        shown = [[_as_json(cell, UNKNOWN) for cell in row] for row in cells]
+        click.echo(json.dumps({"cells": shown}, ensure_ascii=False))
+    else:
+        _print(cells, UNKNOWN)
+    return OK if any(cell.symbol != UNKNOWN for row in cells for cell in row) else CHECK_FAILED
+
+
+def _as_json(cell: ReadCell, unknown: str) -> dict[str, object]:
+    symbol = None if cell.symbol == unknown else cell.symbol
+    return {"symbol": symbol, "probability": round(cell.probability, 4)}
+
+
+def _print(cells: tuple[tuple[ReadCell, ...], ...], unknown: str) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    console = output()
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for row in cells:
+        table.add_row(*(Text(cell.symbol) for cell in row))
+    print_table(console, table)
+    for down, row in enumerate(cells, 1):
+        for across, cell in enumerate(row, 1):
+            if cell.symbol != unknown and cell.probability >= SURE:
+                continue
+            likely = sorted(cell.probabilities.items(), key=lambda one: -one[1])
+            others = {name: chance for name, chance in likely if name != cell.symbol and chance >= 1 - SURE}
+            what = "like none that was taught" if cell.symbol == unknown else cell.symbol
+            maybe = "".join(
+                f", or {'none that was taught' if name == unknown else name} ({chance:.0%})"
+                for name, chance in others.items()
+            )
+            console.print(f"row {down}, column {across}: {what}, {cell.probability:.0%} sure{maybe}", markup=False)

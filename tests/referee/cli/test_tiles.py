@@ -1,0 +1,78 @@
+"""Printed tiles taught and read at the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.commands import Run
+from tests.vision.readers.tiles.drawn import OTHER_SHOTS, STRAIGHT, Shot, photo
+from vision.images import write_image
+
+
+def corners_of(shot: Shot) -> str:
+    return " ".join(f"{x:g},{y:g}" for x, y in shot.corners)
+
+
+@pytest.fixture
+def set_photo(tmp_path: Path) -> Path:
+    write_image(tmp_path / "set.png", photo(("A K T", "L . ."))[0])
+    return tmp_path / "set.png"
+
+
+@pytest.fixture
+def tiles(run: Run, set_photo: Path, tmp_path: Path) -> Path:
+    """What was taught from the photo of the set."""
+    place = ("--grid", "2x3", "--corners", corners_of(STRAIGHT))
+    done = run("pieces", "teach", set_photo, *place, "--symbols", "A K T L . .", "--out", tmp_path / "tiles.json")
+    assert done.exit_code == 0
+    assert done.stdout.strip() == f"A (1), K (1), T (1), L (1), . (2) in {tmp_path / 'tiles.json'}"
+    return tmp_path / "tiles.json"
+
+
+def test_tiles_are_read_as_a_grid_and_as_json(run: Run, tiles: Path, tmp_path: Path) -> None:
+    shot = OTHER_SHOTS[0]
+    write_image(tmp_path / "now.png", photo(("T . A", "L disc K"), shot)[0])
+    ask = ("pieces", "read", tmp_path / "now.png", "--tiles", tiles, "--grid", "2x3", "--corners", corners_of(shot))
+    shown = run(*ask)
+    assert shown.exit_code == 0
+    lines = [" ".join(line.split()) for line in shown.stdout.splitlines()]
+    assert lines[:2] == ["T . A", "L ? K"]
+    assert [line for line in lines[2:] if line.startswith("row 2, column 2: like none that was taught")]
+    cells = json.loads(run(*ask, "--json").stdout)["cells"]
+    assert [[cell["symbol"] for cell in row] for row in cells] == [["T", ".", "A"], ["L", None, "K"]]
+    assert all(0 < cell["probability"] <= 1 for row in cells for cell in row)
+    assert run(*ask, "--any-way-up").exit_code == 0
+
+
+def test_a_photo_of_nothing_that_was_taught_is_a_failed_check(run: Run, tiles: Path, tmp_path: Path) -> None:
+    write_image(tmp_path / "now.png", photo(("ring disc",))[0])
+    place = ("--tiles", tiles, "--grid", "1x2", "--corners", corners_of(STRAIGHT))
+    assert run("pieces", "read", tmp_path / "now.png", *place).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "message"),
+    [
+        (("--grid", "six", "--corners", "1,1"), 2, "'six' is no grid; expected rows x columns, such as 4x6"),
+        (("--grid", "2x3", "--corners", "1;1"), 2, "'1;1' is no corner; expected x,y in pixels"),
+        (("--grid", "2x3"), 2, "--tiles needs --grid and --corners"),
+        (("--grid", "2x3", "--corners", "1,1 9,1"), 5, "2 corners were given; expected four"),
+        (("--dice",), 2, "--tiles goes with neither --dice nor --debug-image"),
+        (("--debug-image", "seen.png"), 2, "--tiles goes with neither --dice nor --debug-image"),
+    ],
+)
+def test_what_cannot_be_read_is_said(
+    run: Run, tiles: Path, set_photo: Path, more: tuple[str, ...], code: int, message: str
+) -> None:
+    result = run("pieces", "read", set_photo, "--tiles", tiles, *more)
+    assert result.exit_code == code
+    assert message in " ".join(result.stderr.split())
+
+
+def test_a_grid_needs_tiles(run: Run, set_photo: Path) -> None:
+    result = run("pieces", "read", set_photo, "--grid", "2x3")
+    assert result.exit_code == 2
+    assert "need --tiles FILE" in " ".join(result.stderr.split())

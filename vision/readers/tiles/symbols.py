@@ -1,0 +1,289 @@
+"""Symbols that were taught from a photo, and which of them each cell of another photo shows.
+
+A cell is unlike a symbol by its print and by its colour. The print is compared by normalised correlation over small
+shifts, written as the squared distance of normalised cells, so that bare cells are alike, too. The mean colour is
+compared after taking off the light in which the photo differs from the one that taught; that light is fitted to all
+cells at once, as a plane in its log.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from common.durable import write_durably
+from common.json_files import read_json_object
+from common.program import PROGRAM
+from vision.errors import EnrolmentError
+from vision.frame import FloatArray, FloatImage, Image
+from vision.readers.tiles.cells import CELL_PX, DARKEST, TileGrid, flat_cells
+
+UNKNOWN = "?"
+"""Stands for a cell that is like no symbol; no symbol may have this name."""
+TILES_FORMAT = "tabletop-referee tiles 1"
+
+_SHIFT_PX = 3
+"""How far a cell may be off its place, in pixels of a flattened cell, whose edge is ``CELL_PX``."""
+_INNER_PX = CELL_PX - 2 * _SHIFT_PX
+_Floats = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class TileSettings:
+    """How unlike counts. Unlikeness is 0 for the same print and colour, 1 where one is bare, 2 for unrelated prints.
+
+    Tuned on drawn tiles in other light and perspective, blurred and with noise; the tests draw such.
+    """
+
+    least_contrast: float = 0.1
+    """Standard deviation, in log units of light, at which print is as strong as noise."""
+    brightness: float = 0.7
+    """Difference of brightness, in log units, that counts half of what a wholly other one does."""
+    chroma: float = 0.35
+    """The same for the colour beside brightness."""
+    unknown: float = 0.24
+    """Unlikeness from which on no symbol is likelier than an unknown one."""
+    sharpness: float = 50.0
+    """Log-odds per unit of unlikeness."""
+    same: float = 0.02
+    """Cells less unlike than this can't be told apart."""
+
+
+@dataclass(frozen=True)
+class ReadCell:
+    """What a cell shows: the likeliest symbol, ``UNKNOWN`` for one never taught, and how probable that is."""
+
+    symbol: str
+    probability: float
+    probabilities: Mapping[str, float]
+    """Of every symbol and ``UNKNOWN``; they sum to 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class TileSet:
+    """Taught cells and their names: cells as ``flat_cells`` gives them, (n, CELL_PX, CELL_PX, 3)."""
+
+    names: tuple[str, ...]
+    cells: FloatImage
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many cells each symbol was learned from, in the order of the first of each."""
+        return Counter(self.names)
+
+    def read(
+        self,
+        image: Image,
+        grid: TileGrid,
+        source: str,
+        *,
+        any_way_up: bool = False,
+        settings: TileSettings | None = None,
+    ) -> tuple[tuple[ReadCell, ...], ...]:
+        """Read the cells of a photo, row by row; raises LayoutError and FrameError as ``flat_cells`` does."""
+        settings = settings or TileSettings()
+        seen = flat_cells(image, grid, source)
+        print_off = _print_unlikeness(seen, self.cells, 4 if any_way_up else 1, settings)
+        colours = _Colours.of(seen, self.cells)
+        light = _fitted_light(print_off, colours, grid, settings)
+        unlikeness = print_off + colours.unlikeness(light, settings)
+        owners = np.array(self.names)
+        symbols = list(self.counts)
+        best = np.stack([unlikeness[:, owners == symbol].min(axis=1) for symbol in symbols], axis=1)
+        read = [_read_cell([*symbols, UNKNOWN], np.append(row, settings.unknown), settings) for row in best]
+        return tuple(tuple(read[start : start + grid.columns]) for start in range(0, len(read), grid.columns))
+
+    def save(self, path: Path) -> None:
+        """Write the taught tiles to a file; raises OSError."""
+        cells = [base64.b64encode(cell.astype("<f2").tobytes()).decode("ascii") for cell in self.cells]
+        taught = [{"symbol": name, "cell": cell} for name, cell in zip(self.names, cells, strict=True)]
+        write_durably(path, json.dumps({"format": TILES_FORMAT, "tiles": taught}, ensure_ascii=False, indent=1) + "\n")
+
+    @classmethod
+    def load(cls, path: Path) -> TileSet:
+        """Read what ``save`` wrote; raises EnrolmentError."""
+        data = read_json_object(path, "the taught tiles", EnrolmentError, plural=True)
+        expected = f"expected what `{PROGRAM} pieces teach` wrote; teach them again"
+        if data.get("format") != TILES_FORMAT:
+            raise EnrolmentError(
+                f"{path} are no taught tiles: its format is {data.get('format')!r}, not {TILES_FORMAT!r}; {expected}"
+            )
+        tiles = data.get("tiles")
+        if not isinstance(tiles, list) or not tiles:
+            raise EnrolmentError(f"the taught tiles {path} hold no list of tiles; {expected}")
+        read = [_tile_from_json(tile) for tile in tiles]
+        for number, tile in enumerate(read, 1):
+            if tile is None:
+                raise EnrolmentError(f"tile {number} of the taught tiles {path} is damaged; {expected}")
+        whole = [tile for tile in read if tile is not None]
+        return cls(tuple(name for name, _ in whole), np.stack([cell for _, cell in whole]))
+
+
+def learn_tiles(
+    image: Image, grid: TileGrid, names: Sequence[str], source: str, settings: TileSettings | None = None
+) -> TileSet:
+    """Learn symbols from a photo whose cells show ``names`` in reading order; a name may come several times.
+
+    Raises EnrolmentError for another number of names than cells, and where two names look the same; LayoutError and
+    FrameError as ``flat_cells`` does.
+    """
+    settings = settings or TileSettings()
+    if len(names) != grid.rows * grid.columns:
+        raise EnrolmentError(
+            f"{len(names)} symbols were given for {grid.rows} x {grid.columns} = {grid.rows * grid.columns} cells; "
+            "expected one name a cell, row by row"
+        )
+    if UNKNOWN in names:
+        raise EnrolmentError(f"the name {UNKNOWN} stands for cells that are like no symbol; choose another name")
+    cells = flat_cells(image, grid, source)
+    same_light = np.zeros((len(cells), 3))
+    unlikeness = _print_unlikeness(cells, cells, 1, settings)
+    unlikeness += _Colours.of(cells, cells).unlikeness(same_light, settings)
+    owners = np.array(names)
+    unlikeness[owners[:, None] == owners[None]] = np.inf
+    first, second = divmod(int(unlikeness.argmin()), len(cells))
+    if unlikeness[first, second] < settings.same:
+        places = [
+            f"{names[at]} (row {at // grid.columns + 1}, column {at % grid.columns + 1})" for at in (first, second)
+        ]
+        raise EnrolmentError(
+            f"{' and '.join(places)} look the same in {source}; expected symbols that differ; give both cells one "
+            "name, check --symbols and --corners, or take a sharper photo"
+        )
+    return TileSet(tuple(names), cells)
+
+
+def _tile_from_json(tile: Any) -> tuple[str, FloatImage] | None:
+    """A taught tile's name and cell; ``None`` for what is none."""
+    if not isinstance(tile, dict) or not isinstance(tile.get("symbol"), str) or not isinstance(tile.get("cell"), str):
+        return None
+    try:
+        values = np.frombuffer(base64.b64decode(tile["cell"], validate=True), dtype="<f2")
+    except ValueError:
+        return None
+    if values.size != CELL_PX * CELL_PX * 3 or not np.isfinite(values).all():
+        return None
+    return tile["symbol"], values.reshape(CELL_PX, CELL_PX, 3).astype(np.float32)
+
+
+def _read_cell(symbols: Sequence[str], unlikeness: FloatArray, settings: TileSettings) -> ReadCell:
+    chances = np.exp(-settings.sharpness * (unlikeness - unlikeness.min()))
+    chances /= chances.sum()
+    best = int(chances.argmax())
+    named = {symbol: float(chance) for symbol, chance in zip(symbols, chances, strict=True)}
+    return ReadCell(symbols[best], float(chances[best]), named)
+
+
+def _window(cells: FloatImage, across: int, down: int) -> FloatImage:
+    """The inner part of cells, shifted, (n, _INNER_PX, _INNER_PX, 3)."""
+    return cells[:, down : down + _INNER_PX, across : across + _INNER_PX]
+
+
+def _normalised(windows: FloatImage, settings: TileSettings) -> _Floats:
+    """The print alone, (n, points): mean off, of length 1 where contrast is strong, near 0 for bare cells."""
+    print_ = windows - windows.mean(axis=(1, 2), keepdims=True)
+    flat = print_.reshape(len(print_), -1)
+    contrast = np.sqrt(np.square(flat).mean(axis=1, keepdims=True) + settings.least_contrast**2)
+    return np.asarray(flat / (contrast * np.sqrt(flat.shape[1])), dtype=np.float32)
+
+
+def _print_unlikeness(seen: FloatImage, taught: FloatImage, turns: int, settings: TileSettings) -> FloatArray:
+    """How unlike the print of each seen cell is to each taught one, the least over shifts and turns, (seen, taught)."""
+    inner = _window(taught, _SHIFT_PX, _SHIFT_PX)
+    turned = [_normalised(np.rot90(inner, turn, axes=(1, 2)), settings) for turn in range(turns)]
+    least = np.full((len(seen), len(taught)), np.inf)
+    shifts = range(2 * _SHIFT_PX + 1)
+    for across, down in ((across, down) for across in shifts for down in shifts):
+        here = _normalised(_window(seen, across, down), settings)
+        for known in turned:
+            lengths = np.square(here).sum(axis=1)[:, None] + np.square(known).sum(axis=1)[None]
+            np.minimum(least, lengths - 2 * here @ known.T, out=least)
+    return np.asarray(np.maximum(least, 0), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Colours:
+    """How seen cells differ in mean colour from taught ones, in log units, (seen, taught, 3).
+
+    ``sureness``, (seen, taught), is how far the colour beside brightness can be believed, 0 to 1: the dark has hardly
+    any.
+    """
+
+    differences: FloatArray
+    sureness: FloatArray
+
+    @classmethod
+    def of(cls, seen: FloatImage, taught: FloatImage) -> _Colours:
+        means = [_window(cells, _SHIFT_PX, _SHIFT_PX).mean(axis=(1, 2), dtype=np.float64) for cells in (seen, taught)]
+        lit = [1 - DARKEST * np.exp(-mean.min(axis=1)) for mean in means]
+        return cls(means[0][:, None] - means[1][None], np.outer(*lit))
+
+    def some(self, cells: npt.NDArray[np.intp]) -> _Colours:
+        """Only those of some seen cells."""
+        return _Colours(self.differences[cells], self.sureness[cells])
+
+    def strangeness(self, light: FloatArray, settings: TileSettings) -> FloatArray:
+        """Squared differences in units of the settings, (seen, taught), under a ``light`` of (seen, 3)."""
+        off = self.differences - light[:, None]
+        brightness = off.mean(axis=2)
+        other = np.square(off - brightness[..., None]).sum(axis=2)
+        strange = np.square(brightness / settings.brightness) + self.sureness * other / settings.chroma**2
+        return np.asarray(strange, dtype=np.float64)
+
+    def unlikeness(self, light: FloatArray, settings: TileSettings) -> FloatArray:
+        """The same from 0 to 1 (Geman and McClure's function)."""
+        strange = self.strangeness(light, settings)
+        return np.asarray(strange / (1 + strange), dtype=np.float64)
+
+
+_STARTS = 200
+"""Lights from which the fit is tried."""
+_CELLS_TRIED = 64
+"""Cells by which a light is judged at first."""
+_ROUNDS = 4
+_USUAL_LIGHT = 0.7
+"""How far a photo's light usually differs from another's, in log units: daylight from a warm lamp by up to so much."""
+_EVEN = 4.0
+"""How many cells' worth of belief there is that the light is even."""
+
+
+def _fitted_light(print_off: FloatArray, colours: _Colours, grid: TileGrid, settings: TileSettings) -> FloatArray:
+    """By how much the light differs from that in which was taught, in log units, (cells, 3)."""
+    tried = _spread(len(print_off), _CELLS_TRIED)
+    some, some_print = colours.some(tried), print_off[tried]
+    cells, taught = np.nonzero(some_print < settings.unknown)
+    pairs = _spread(len(cells), _STARTS)
+    starts = np.vstack([np.zeros(3), some.differences[cells[pairs], taught[pairs]]])
+    costs = []
+    for start in starts:
+        unlike = some_print + some.unlikeness(np.tile(start, (len(tried), 1)), settings)
+        usual = float(np.square(start / _USUAL_LIGHT).sum())
+        costs.append(float(np.minimum(unlike.min(axis=1), settings.unknown).sum()) + settings.unknown * usual)
+    light = np.tile(starts[int(np.argmin(costs))], (len(print_off), 1))
+    across, down = np.meshgrid(np.linspace(-1, 1, grid.columns), np.linspace(-1, 1, grid.rows))
+    terms = np.column_stack([np.ones(across.size), across.ravel(), down.ravel()])
+    every = np.arange(len(light))
+    for _ in range(_ROUNDS):
+        unlike = print_off + colours.unlikeness(light, settings)
+        nearest = unlike.argmin(axis=1)
+        strange = colours.strangeness(light, settings)[every, nearest]
+        weights = np.where(unlike[every, nearest] < settings.unknown, 1 / np.square(1 + strange), 0.0)
+        if not weights.any():
+            break
+        weighted = terms * (weights * colours.sureness[every, nearest])[:, None]
+        normal = weighted.T @ terms + np.diag([1e-6, _EVEN, _EVEN])
+        light = terms @ np.linalg.solve(normal, weighted.T @ colours.differences[every, nearest])
+    return light
+
+
+def _spread(count: int, most: int) -> npt.NDArray[np.intp]:
+    """At most ``most`` of the first ``count`` numbers, evenly spread."""
+    return np.unique(np.linspace(0, count - 1, min(most, count)).astype(np.intp))
