@@ -32,6 +32,8 @@ TILES_FORMAT = "tabletop-referee tiles 1"
 
 _SHIFT_PX = 3
 """How far a cell may be off its place, in pixels of a flattened cell, whose edge is ``CELL_PX``."""
+_MOST_LOG = 20.0
+"""No cell's light is farther from the grid's, in log units."""
 _INNER_PX = CELL_PX - 2 * _SHIFT_PX
 _Floats = npt.NDArray[np.float32]
 
@@ -169,7 +171,7 @@ def _tile_from_json(tile: Any) -> tuple[str, FloatImage] | None:
         values = np.frombuffer(base64.b64decode(tile["cell"], validate=True), dtype="<f2")
     except ValueError:
         return None
-    if values.size != CELL_PX * CELL_PX * 3 or not np.isfinite(values).all():
+    if values.size != CELL_PX * CELL_PX * 3 or not (np.abs(values) < _MOST_LOG).all():
         return None
     return tile["symbol"], values.reshape(CELL_PX, CELL_PX, 3).astype(np.float32)
 
@@ -185,6 +187,12 @@ def _read_cell(symbols: Sequence[str], unlikeness: FloatArray, settings: TileSet
 def _window(cells: FloatImage, across: int, down: int) -> FloatImage:
     """The inner part of cells, shifted, (n, _INNER_PX, _INNER_PX, 3)."""
     return cells[:, down : down + _INNER_PX, across : across + _INNER_PX]
+
+
+def _mean_light(cells: FloatImage) -> FloatArray:
+    """Linear light beside the whole grid's, (n, 3)."""
+    light = np.exp(_window(cells, _SHIFT_PX, _SHIFT_PX)) - DARKEST
+    return np.asarray(np.maximum(light.mean(axis=(1, 2), dtype=np.float64), DARKEST / 10), dtype=np.float64)
 
 
 def _normalised(windows: FloatImage, settings: TileSettings) -> _Floats:
@@ -222,9 +230,10 @@ class _Colours:
 
     @classmethod
     def of(cls, seen: FloatImage, taught: FloatImage) -> _Colours:
-        means = [_window(cells, _SHIFT_PX, _SHIFT_PX).mean(axis=(1, 2), dtype=np.float64) for cells in (seen, taught)]
-        lit = [1 - DARKEST * np.exp(-mean.min(axis=1)) for mean in means]
-        return cls(means[0][:, None] - means[1][None], np.outer(*lit))
+        lights = [_mean_light(cells) for cells in (seen, taught)]
+        logs = [np.log(light) for light in lights]
+        sureness = [(light / (light + DARKEST)).min(axis=1) for light in lights]
+        return cls(logs[0][:, None] - logs[1][None], np.outer(*sureness))
 
     def some(self, cells: npt.NDArray[np.intp]) -> _Colours:
         """Only those of some seen cells."""
