@@ -6,18 +6,22 @@ exposure matters.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 
 from vision.frame import FloatImage, Image
 from vision.geometry import CameraModel, Pose
 from vision.layout.surfaces import GridSurface
-from vision.sampling import PixelMap, PlaneWindow, linear_light, plane_map
+from vision.sampling import PixelMap, PlaneWindow, linear_light, plane_map, sample
 
 CELL_PX = 24
 """Pixels a cell of the flat picture."""
 MARGIN_CELLS = 0.5
 """How much of the paper around the grid the flat picture shows, in cells."""
+MOST_FINER = 6
+"""How many times as fine as the flat picture a camera's is sampled at most: a phone sees 300 pixels a cell."""
 CLOSING_CELLS = 1.0
 """Dark things narrower than this, in cells, are ink on the paper; wider ones are shadow."""
 
@@ -29,8 +33,24 @@ def flat_window(surface: GridSurface) -> PlaneWindow:
 
 
 def flat_map(camera: CameraModel, pose: Pose, surface: GridSurface) -> PixelMap:
-    """Where each pixel of the flat picture is in the camera's."""
-    return plane_map(camera, pose, flat_window(surface))
+    """Where each pixel of the flat picture is in the camera's.
+
+    Where the camera sees more than the flat picture shows, the map is so many times as fine, up to MOST_FINER.
+    """
+    window = flat_window(surface)
+    pixel_map = plane_map(camera, pose, window)
+    steps_px = np.linalg.norm(np.diff(pixel_map, axis=1), axis=2)
+    finer = min(round(float(np.median(steps_px))), MOST_FINER)
+    return pixel_map if finer < 2 else plane_map(camera, pose, replace(window, px_per_mm=finer * window.px_per_mm))
+
+
+def flat_picture(image: Image, pixel_map: PixelMap, surface: GridSurface) -> Image:
+    """Lay a camera's picture flat by what ``flat_map`` gave; no thin stroke falls between pixels."""
+    fine = sample(image, pixel_map)
+    rows, columns = flat_window(surface).shape
+    if fine.shape[:2] == (rows, columns):
+        return fine
+    return np.asarray(cv2.resize(fine, (columns, rows), interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
 def paper_light(light: FloatImage) -> FloatImage:

@@ -17,10 +17,10 @@ from vision.readers.ink.appearance import InkAppearance, circled_look, digit_loo
 from vision.readers.ink.drawing import draw_ink
 from vision.readers.ink.loops import COMPASS, LOOP, NO_LOOP, lines_between, looped_cells
 from vision.readers.ink.network import BLOT, CROSS, EMPTY_SIGN, SIGNS, shipped
-from vision.readers.ink.paper import flat_map, ink_on
+from vision.readers.ink.paper import flat_map, flat_picture, ink_on
 from vision.readers.ink.pens import read_pens
 from vision.readers.protocols import SurfaceView
-from vision.sampling import PixelMap, sample
+from vision.sampling import PixelMap
 from vision.surface.paper import usual_hues
 
 CLEAR_LOG_ODDS = 6.0
@@ -80,7 +80,7 @@ class InkReader:
         self, view: SurfaceView, places: Collection[str], previous: Mapping[str, InkSighting]
     ) -> dict[str, InkSighting]:
         """What every cell shows. Of digits only ``places`` and the cells beside them are looked at again."""
-        flat = sample(view.image, self._map_for(view))
+        flat = flat_picture(view.image, self._map_for(view), self._surface)
         return self._read_pens(flat) if self._pens else self._read_digits(flat, places, previous)
 
     def _read_pens(self, flat: Image) -> dict[str, InkSighting]:
