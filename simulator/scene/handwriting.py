@@ -87,7 +87,7 @@ class Hand:
         return [np.clip(stroke, -limit, limit) for stroke in strokes]
 
     def blot(self) -> list[Stroke]:
-        """Something that is no sign: a scribble, a sign that was written over, or one that nobody uses."""
+        """Something that is no sign: a scribble, signs that were written over, or one that was struck out."""
         rng = self._rng
         kind = rng.random()
         if kind < 0.45:
@@ -106,12 +106,26 @@ class Hand:
             )
             return [smooth(points, 6)]
         if kind < 0.75:
-            names = rng.choice(list("1234567X"), 2, replace=False)
+            # a 1 hides in many a sign that it is written over
+            names = rng.choice(list("234567X"), 2, replace=False)
             strokes = self.sign(str(names[0])) + self.sign(str(names[1]))
             if rng.random() < 0.5:
                 strokes += self.sign("X")
             return strokes
-        return self.sign(str(rng.choice(["0", "8"])))
+        # one line alone may be a 7's bar or a slash through a 0
+        lines = self._lines_across(int(rng.integers(2, 5)))
+        return self.sign(str(rng.choice(list("023456789")))) + lines
+
+    def _lines_across(self, count: int) -> list[Stroke]:
+        """About parallel lines that strike a sign out."""
+        rng = self._rng
+        way = rng.uniform(-0.8, 0.8)
+        lines = []
+        for off in np.linspace(-1, 1, count) * rng.uniform(0.05, 0.2):
+            half = rng.uniform(0.25, 0.45) * np.array([math.cos(way), math.sin(way)])
+            middle = np.array([rng.normal(0, 0.05), off + rng.normal(0, 0.03)])
+            lines.append(np.array([middle - half, middle + half + rng.normal(0, 0.04, 2)]))
+        return lines
 
 
 def loop_around(mask: npt.NDArray[np.bool_], rng: np.random.Generator) -> list[Stroke]:
