@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import re
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -69,6 +70,8 @@ _PLAYED: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )  # fmt: skip
 _NAMES = ("Ann", "Ben", "Zoe", "Tom")
+_FONTS = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
+"""Fonts that a browser would fetch from elsewhere; a page of docs is to show without a network."""
 
 
 class _Told:
@@ -149,7 +152,8 @@ def svg_of(name: str) -> str:
     )  # fmt: skip
     for line in console.render_lines(Screen(screen_of(name)), console.options.update(width=WIDTH, height=HEIGHT)):
         console.print(Text.assemble(*((part.text, part.style or "") for part in line)), end="\n", no_wrap=True)
-    return console.export_svg(title="./run watch", unique_id=f"screen-{name}")
+    svg = console.export_svg(title="./run watch", unique_id=f"screen-{name}")
+    return _FONTS.sub("", svg)
 
 
 def draw_demo(folder: Path) -> Path:

@@ -33,6 +33,7 @@ def test_a_screen_in_the_docs_is_what_is_drawn_now(name: str) -> None:
     kept = (PICTURES / f"screen-{name}.svg").read_text(encoding="utf-8")
     assert words_of(kept) == words_of(DRAWN["svg_of"](name)), "run scripts/draw_screens.py"
     assert len(words_of(kept)) > 15
+    assert 'url("http' not in kept, "a picture that needs a network"
 
 
 @pytest.mark.long
