@@ -25,7 +25,7 @@ import time
 import click
 from rich.console import Console
 
-from referee.demo.run import FRAMES_PER_SECOND
+from referee.demo.table import FRAMES_PER_SECOND
 
 SHARE_LINE = 0.2
 

@@ -39,7 +39,8 @@ from engine.errors import EngineError
 from engine.perft import perft, start_of_count
 from engine.registry import games, load
 from engine.search.budget import CountingClock
-from referee.demo.run import DemoOptions, run_demo
+from referee.demo.run import run_demo
+from referee.demo.table import DemoOptions
 from referee.wiring.plan import Inputs
 
 PARTS = ("perft", "explain", "hints", "demo", "soak-perfect", "soak-sensors", "soak-camera", "soak-both")

@@ -40,14 +40,18 @@ from referee.runtime.readers import LearningReader
 from vision.frame import Frame
 from vision.images import load_image
 from vision.layout.table import TableLayout
+from vision.locating.photographed import photographed_sheet
 from vision.readers.registry import table_reader
 from vision.reading import Reading
 
 
-def read_pictures(frames: list[Frame], pictures: PictureFolder, layout: TableLayout) -> Iterator[dict[str, Any]]:
+def read_pictures(
+    frames: list[Frame], pictures: PictureFolder, layout: TableLayout, *, uncalibrated: bool = False
+) -> Iterator[dict[str, Any]]:
     """Read every picture by itself, each with a reader that has seen nothing before."""
     for frame in frames:
-        reader = table_reader(pictures.camera_of(frame.source), layout, pictures.looks_of(frame.source))
+        camera = photographed_sheet(frame.image, [layout]).camera if uncalibrated else pictures.camera_of(frame.source)
+        reader = table_reader(camera, layout, pictures.looks_of(frame.source))
         start = time.perf_counter()
         reading = reader.read(frame)
         spent_ms = (time.perf_counter() - start) * 1000
@@ -120,7 +124,8 @@ def _turn_of(game: Any, before: tuple[Any, ...], texts: tuple[str, ...]) -> dict
     show_default=True,
     help="What the table is found by.",
 )
-def main(set_dir: Path, calibration: Path, out: Path, markers: str) -> None:
+@click.option("--uncalibrated", is_flag=True, help="Sheets: guess each picture's lens, as of a phone's photo.")
+def main(set_dir: Path, calibration: Path, out: Path, markers: str, uncalibrated: bool) -> None:
     """Write what is seen in the pictures of SET_DIR, one line of JSON a picture."""
     pictures = PictureFolder(set_dir, calibration)
     layout = pictures.layout.without_markers() if markers == "none" else pictures.layout
@@ -129,7 +134,11 @@ def main(set_dir: Path, calibration: Path, out: Path, markers: str) -> None:
     ]
     taught = pictures.game.learn is None or any(set_dir.glob("enrol*.jpg"))
     is_game = not taught or "game" in set_dir.name
-    lines = (referee_game if is_game else read_pictures)(frames, pictures, layout)
+    lines = (
+        referee_game(frames, pictures, layout)
+        if is_game
+        else read_pictures(frames, pictures, layout, uncalibrated=uncalibrated)
+    )
     with out.open("w", encoding="utf-8") as file:
         for line in track(lines, description="Looking", total=len(frames), console=Console(stderr=True)):
             file.write(json.dumps(line) + "\n")

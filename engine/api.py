@@ -27,7 +27,7 @@ from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import common.places
 from engine.errors import UnreadableError
-from engine.printing import PrintedSheet
+from engine.printing import MarkedSheet, PrintedSheet
 
 Place = str
 LookName = str
@@ -272,6 +272,17 @@ class Table(Protocol[StateT]):
         """List the positions inside a turn that a camera may see (for example rolled, hop to come)."""
 
 
+@runtime_checkable
+class CountsSheets(Protocol):
+    """A table of sheets, each of which has points by itself, whatever the others show."""
+
+    def points_of_sheet(self, looks: Mapping[Place, LookName]) -> Mapping[str, int]:
+        """Give the points of one sheet by what they are for; they add up to its score.
+
+        Raises UnreadableError where they can't be told from what it shows.
+        """
+
+
 class Notation(Protocol[StateT, TurnT]):
     """The texts of states and turns: strict ones to keep, and those for a person."""
 
@@ -304,14 +315,11 @@ class Notation(Protocol[StateT, TurnT]):
 
 
 @runtime_checkable
-class ReadsAsWritten(Protocol):
-    """A notation whose ``parse_turn`` takes long, since it looks for the turn that stands for all of the same end.
+class RollsSetUp(Protocol):
+    """A table whose set-up is rolled: what stands on the starting places is drawn."""
 
-    For turns that were written by ``format_turn`` there is nothing to look for.
-    """
-
-    def written_turn(self, state: Any, text: str, player: Player | None = None) -> Any:
-        """Read a turn as it is written, legal or not; raises UnreadableError or IllegalTurnError."""
+    def rolled_set_up(self, options: Mapping[str, OptionValue], rng: Random) -> Any:
+        """Give a start as the players would roll it, all of it known; raises OptionError."""
 
 
 @runtime_checkable
@@ -422,9 +430,9 @@ class Game(Generic[StateT, TurnT]):
     """One game: what it is called, who plays, what can stand where, and the parts that know the rest.
 
     A part that only some games have is ``None`` in the others: dice, side faces, scores, a sheet file, what is printed
-    on a player's sheet with these options. ``scores`` gives everyone's points as they stand. ``is_slow_to_list`` says
-    that listing the legal turns can take seconds; records then leave their number out. ``goals`` are the squares that a
-    board marks with a star, and what each is.
+    on a player's sheet with these options, how everybody's sheets are marked. ``scores`` gives everyone's points as
+    they stand. ``is_slow_to_list`` says that listing the legal turns can take seconds; records then leave their number
+    out. ``goals`` are the squares that a board marks with a star, and what each is.
     """
 
     name: str
@@ -442,6 +450,7 @@ class Game(Generic[StateT, TurnT]):
     scores: Callable[[StateT], Mapping[Player, int]] | None = None
     sheet_file: SheetFile | None = None
     printed_sheet: Callable[[Mapping[str, OptionValue] | None], PrintedSheet] | None = None
+    marked_sheets: Callable[[StateT], Mapping[Player, MarkedSheet]] | None = None
     is_slow_to_list: bool = False
     goals: Mapping[Place, str] = field(default_factory=dict, hash=False)
 

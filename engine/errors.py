@@ -41,7 +41,11 @@ class IllegalTurnError(EngineError, ValueError):
 
 
 class AmbiguousError(EngineError, ValueError):
-    """A text that fits several turns; the message lists them."""
+    """A text that fits several turns; the message says what is left open, ``candidates`` are their texts."""
+
+    def __init__(self, message: str, candidates: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.candidates = candidates
 
 
 class OptionError(EngineError, ValueError):

@@ -38,3 +38,21 @@ class PrintedSheet:
     closed: tuple[str, ...] = ()
     line_boxes: tuple[str, ...] = ()
     red_line: int | None = None
+
+
+CROSSED, CIRCLED = "x", "o"
+"""What a person draws in a box, where it is no words."""
+
+
+@dataclass(frozen=True)
+class MarkedSheet:
+    """One player's sheet with what is marked on it beside what is written in its squares.
+
+    ``boxes`` has what is marked in each box of each group, and ``lines`` in each of the line boxes: CROSSED, CIRCLED,
+    words, or nothing. ``loops`` are the squares that a loop goes round.
+    """
+
+    printed: PrintedSheet
+    boxes: tuple[tuple[str, ...], ...]
+    lines: tuple[str, ...] = ()
+    loops: tuple[tuple[str, ...], ...] = ()

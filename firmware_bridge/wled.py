@@ -137,7 +137,7 @@ class WledSerial:
     ) -> None:
         self.lights = check_lights(lights)
         if baud not in BAUDS:
-            raise WledSettingError(f"WLED knows no {baud} bits a second; it knows {', '.join(map(str, BAUDS))}")
+            raise WledSettingError(f"WLED does not know {baud} bits a second; it knows {', '.join(map(str, BAUDS))}")
         self._corrected = corrected
         self._clock = clock
         self._bytes_a_second = baud / _BITS_A_BYTE
@@ -278,7 +278,7 @@ class WledNetwork:
         self.refresh_s: float | None = REFRESH_S
         if not host or any(letter.isspace() or letter in "/:@" for letter in host):
             raise WledSettingError(
-                f"{host!r} is no name of a WLED controller; expected one such as wled-board.local or 192.168.1.40, "
+                f"{host!r} is not the name of a WLED controller; for example wled-board.local or 192.168.1.40, "
                 "without http:// and without a port"
             )
         if not 1 <= port <= 65535:

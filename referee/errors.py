@@ -8,6 +8,7 @@ RefereeError
 ├── UnreachableError (ConnectionError) the running referee does not answer
 ├── PlayError (ValueError)             something asked for at the terminal that can't be done
 ├── PrintError (ValueError)            a sheet that cannot be printed as asked
+├── PageError (OSError)                the page cannot be opened: its port is taken, its key can't be kept
 └── JournalError (OSError)             a journal that cannot be opened, read or written
     ├── JournalMissingError            there is no journal there
     ├── JournalUnreadableError         not a journal, or a damaged one
@@ -40,6 +41,10 @@ class CorrectionError(RefereeError, ValueError):
     """A person's correction that cannot be read, or makes no position; the message says what was expected."""
 
 
+class ClockError(ConfigError):
+    """A clock that cannot be read or set; the message says what was expected."""
+
+
 class UnreachableError(RefereeError, ConnectionError):
     """The referee that has the journal does not answer; the message says who that is and what to do."""
 
@@ -50,6 +55,10 @@ class PlayError(RefereeError, ValueError):
 
 class PrintError(RefereeError, ValueError):
     """A sheet that cannot be printed as asked, for example markers that need larger paper."""
+
+
+class PageError(RefereeError, OSError):
+    """The page can't be opened; the message says why, and what to give instead."""
 
 
 class JournalError(RefereeError, OSError):

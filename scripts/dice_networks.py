@@ -8,15 +8,11 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from scripts.training import block
 from vision.readers.dice.networks import CLASSES, CROP_PX
 
 LEANS_WEIGHT = 8.0
 """How much the squared error of how far a die leans counts beside the cross-entropy of whether it does."""
-
-
-def _block(given: int, made: int, size: int = 3, stride: int = 1, spread: int = 1) -> nn.Sequential:
-    convolution = nn.Conv2d(given, made, size, stride, size // 2 * spread, spread, bias=False)
-    return nn.Sequential(convolution, nn.BatchNorm2d(made), nn.ReLU(inplace=True))
 
 
 def finder_network() -> nn.Sequential:
@@ -25,11 +21,11 @@ def finder_network() -> nn.Sequential:
     with torch.no_grad():
         last.bias[0] = -4.0  # few squares hold a middle
     return nn.Sequential(
-        _block(3, 16, 5, 2),
-        _block(16, 32, 3, 2),
-        _block(32, 32),
-        _block(32, 32, spread=2),
-        _block(32, 32),
+        block(3, 16, 5, 2),
+        block(16, 32, 3, 2),
+        block(32, 32),
+        block(32, 32, spread=2),
+        block(32, 32),
         last,
     )
 
@@ -41,11 +37,11 @@ def faces_network() -> nn.Sequential:
     across and down, and the logarithm of how much longer than thought an edge is.
     """
     return nn.Sequential(
-        _block(4, 24, 5, 2),
-        _block(24, 40),
-        _block(40, 56, 3, 2),
-        _block(56, 64),
-        _block(64, 64, 3, 2),
+        block(4, 24, 5, 2),
+        block(24, 40),
+        block(40, 56, 3, 2),
+        block(56, 64),
+        block(64, 64, 3, 2),
         nn.Flatten(),
         nn.Linear(64 * (CROP_PX // 8) ** 2, 48),
         nn.ReLU(inplace=True),
@@ -57,10 +53,10 @@ def faces_network() -> nn.Sequential:
 def leaning_network() -> nn.Sequential:
     """Squares of ``square_input`` (n, 4, CROP_PX, CROP_PX) to the log-odds that a die leans, and ``TrueDie.leans``."""
     return nn.Sequential(
-        _block(4, 16, 5, 2),
-        _block(16, 32, 3, 2),
-        _block(32, 40),
-        _block(40, 40, 3, 2),
+        block(4, 16, 5, 2),
+        block(16, 32, 3, 2),
+        block(32, 40),
+        block(40, 40, 3, 2),
         nn.Flatten(),
         nn.Linear(40 * (CROP_PX // 8) ** 2, 24),
         nn.ReLU(inplace=True),
@@ -72,11 +68,11 @@ def leaning_network() -> nn.Sequential:
 def printed_network(kinds: int) -> nn.Sequential:
     """What ``printed_input`` gives, (n, 1, 24, 24), to log-probabilities of printed faces, not normalised."""
     return nn.Sequential(
-        _block(1, 16),
-        _block(16, 32, 3, 2),
-        _block(32, 48),
-        _block(48, 64, 3, 2),
-        _block(64, 64, 3, 2),
+        block(1, 16),
+        block(16, 32, 3, 2),
+        block(32, 48),
+        block(48, 64, 3, 2),
+        block(64, 64, 3, 2),
         nn.Flatten(),
         nn.Linear(64 * 3**2, 48),
         nn.ReLU(inplace=True),

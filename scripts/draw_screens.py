@@ -27,9 +27,10 @@ sys.path.insert(0, str(ROOT))
 from engine.api import EMPTY, Game, OptionValue  # noqa: E402
 from engine.registry import games, load  # noqa: E402
 from hardware.lights.signals import Signal  # noqa: E402
-from referee.commands.keyboard import KEYS  # noqa: E402
+from referee.commands.typed_lines import KEYS  # noqa: E402
 from referee.commands.values import EnterRoll, EnterTurn  # noqa: E402
-from referee.demo.run import DemoOptions, run_demo  # noqa: E402
+from referee.demo.run import run_demo  # noqa: E402
+from referee.demo.table import DemoOptions  # noqa: E402
 from referee.journal import Journal  # noqa: E402
 from referee.rendering.live_screen import Said, Screen, Shown  # noqa: E402
 from referee.rendering.report import Report  # noqa: E402
@@ -102,7 +103,7 @@ class _Collected:
     def hear(self, snapshot: Snapshot) -> None:
         self.snapshots.append(snapshot)
 
-    def look(self) -> None:
+    def look(self, time_s: float | None = None) -> None:
         """Nothing is on a screen yet."""
 
 

@@ -14,13 +14,9 @@ camera's place is known, it is told how aslant the die is seen. ``leaning.onnx``
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
-import math
 import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,6 +40,17 @@ from scripts.dice_networks import (
     leaning_network,
 )
 from scripts.dice_samples import FINDER_PX, Pictures, faces_batches, finder_batches, leaning_batches, mistakes_of
+from scripts.training import (
+    FOLDER,
+    Batches,
+    fitted_temperature,
+    for_minutes,
+    minutes_option,
+    out_option,
+    seed_option,
+    train,
+    write_network,
+)
 from simulator.scene.dice_variety import DiceVariety, dice_picture
 from vision.readers.dice.networks import (
     CLASSES,
@@ -60,78 +67,45 @@ LEANING_PX = 128
 """What the pictures are like from which is learned whether a die leans, and how large they are."""
 
 
-def train(
+def train_flat(
     network: nn.Sequential,
-    batches: Iterator[tuple[torch.Tensor, ...]],
-    loss_of: object,
+    batches: Batches,
+    loss_of: Callable[..., torch.Tensor],
     minutes: float,
     progress: Progress,
     name: str,
-    rate: float = 3e-3,
-) -> float:
-    """Train for so long, the rate falling like a cosine; gives the mean loss of the last tenth."""
-    assert callable(loss_of)
-    network.to(memory_format=torch.channels_last)  # takes a third less time on a processor
-    optimiser = torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=1e-3)
-    network.train()
-    start = time.monotonic()
-    losses: list[float] = []
-    task = progress.add_task(name, total=1.0)
-    while (done := (time.monotonic() - start) / (60 * minutes)) < 1:
-        for group in optimiser.param_groups:
-            group["lr"] = rate * min(1.0, 0.05 + 20 * done) * (0.01 + 0.99 * (1 + math.cos(math.pi * done)) / 2)
-        squares, *truth = next(batches)
-        optimiser.zero_grad()
-        loss = loss_of(network(squares.contiguous(memory_format=torch.channels_last)), *truth)
-        loss.backward()
-        nn.utils.clip_grad_norm_(network.parameters(), 5.0)
-        optimiser.step()
-        losses.append(float(loss.detach()))
-        recent = float(np.mean(losses[-100:]))
-        progress.update(task, completed=done, description=f"{name}: {len(losses)} steps, loss {recent:.3f}")
-    network.eval()
-    return float(np.mean(losses[-max(1, len(losses) // 10) :]))
+) -> None:
+    """Train for so long on pictures whose colours lie beside each other, which takes a third less time."""
+    network.to(memory_format=torch.channels_last)
+    flat = ((given.contiguous(memory_format=torch.channels_last), *truth) for given, *truth in batches)
+    train(network, flat, loss_of, for_minutes(minutes), progress, name, weight_decay=1e-3, largest_gradient=5.0)
 
 
 def write(network: nn.Sequential, name: str, shape: tuple[int, ...], folder: Path) -> str:
-    """Write a network as ONNX, the count free, and for the finder the sizes; gives the file's SHA-256."""
-    held = io.BytesIO()
-    free = {0: "count", 2: "height", 3: "width"} if name == "finder" else {0: "count"}
-    torch.onnx.export(
-        network,
-        (torch.zeros(shape),),
-        held,
-        input_names=["squares"],
-        output_names=["given"],
-        dynamic_axes={"squares": free, "given": free},
-        opset_version=13,
-        dynamo=False,
-    )
-    (folder / f"{name}.onnx").write_bytes(held.getvalue())
-    return hashlib.sha256(held.getvalue()).hexdigest()
+    """Write a network, for the finder with free sizes; gives the file's SHA-256."""
+    free = {2: "height", 3: "width"} if name == "finder" else {}
+    return write_network(network, folder / f"{name}.onnx", shape, "squares", "given", free)
 
 
-def fitted_temperature(network: nn.Sequential, batches: Iterator[tuple[torch.Tensor, ...]], count: int = 30) -> float:
-    """The temperature (Guo et al., 2017) that makes probabilities of pictures not trained on come true."""
+def temperature_of(network: nn.Sequential, batches: Batches, count: int = 30) -> float:
+    """The temperature of the classifier, by so many batches of squares that were not trained on."""
     with torch.no_grad():
         pairs = [
             (network(squares)[:, : len(CLASSES)], kinds) for squares, kinds, _ in (next(batches) for _ in range(count))
         ]
     given, kinds = torch.cat([pair[0] for pair in pairs]), torch.cat([pair[1] for pair in pairs])
     right = float((given.argmax(1) == kinds).float().mean())
-    tried = [0.6 + 0.05 * step for step in range(40)]
-    losses = [float(nn.functional.cross_entropy(given / one, kinds)) for one in tried]
-    best = tried[int(np.argmin(losses))]
+    best = fitted_temperature(given, kinds)
     click.echo(f"classifier: {right:.2%} right of {len(kinds)} made squares not trained on, temperature {best:.2f}")
     return best
 
 
 @click.command()
-@click.argument("photos", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("photos", type=FOLDER)
 @click.option("--made", default=3000, show_default=True, help="how many pictures are made")
-@click.option("--minutes", default=20.0, show_default=True, help="how long each of the networks is trained")
-@click.option("--seed", default=1, show_default=True)
-@click.option("--out", default=WEIGHTS, type=click.Path(file_okay=False, path_type=Path), help="where they go")
+@minutes_option
+@seed_option
+@out_option(WEIGHTS)
 @click.option("--list", "listing", is_flag=True, help="only name the photographs that are kept aside")
 def main(photos: Path, made: int, minutes: float, seed: int, out: Path, listing: bool) -> None:
     """Train on made pictures and on the photographs of PHOTOS that are not kept aside."""
@@ -153,24 +127,23 @@ def train_all(
     """Train the networks and write them with ``weights.json``; ``aside`` fits the temperature."""
     torch.manual_seed(seed)
     rng = np.random.default_rng([seed, 1 << 20])
-    out.mkdir(parents=True, exist_ok=True)
     finder, faces, leaning = finder_network(), faces_network(), leaning_network()
     numbers = track(range(len(pictures.made)), description="Making dice that lean", console=console)
     drawn = [dice_picture(np.random.default_rng([seed, 1 << 20, one]), LEANING_PX, LEANING_DICE) for one in numbers]
     with Progress(console=console) as progress:
-        train(finder, finder_batches(rng, pictures, 8), finder_loss, minutes, progress, "finder")
+        train_flat(finder, finder_batches(rng, pictures, 8), finder_loss, minutes, progress, "finder")
         found_by = write(finder, "finder", (1, 3, FINDER_PX, FINDER_PX), out)
         looked_at = [*pictures.photos, *pictures.made[:MINED]]
         mistakes = tuple(mistakes_of(Network(out / "finder.onnx", found_by), looked_at))
         pictures = replace(pictures, mistakes=mistakes)
-        train(faces, faces_batches(rng, pictures, 64), faces_loss, minutes, progress, "faces")
+        train_flat(faces, faces_batches(rng, pictures, 64), faces_loss, minutes, progress, "faces")
         flat = leaning_batches(rng, [*pictures.made, *drawn], 64)
-        train(leaning, flat, leaning_loss, minutes, progress, "leaning")
+        train_flat(leaning, flat, leaning_loss, minutes, progress, "leaning")
     sums = {
         "finder": found_by,
         "faces": write(faces, "faces", (1, 4, CROP_PX, CROP_PX), out),
         "leaning": write(leaning, "leaning", (1, 4, CROP_PX, CROP_PX), out),
-        "temperature": round(fitted_temperature(faces, faces_batches(rng, aside, 64)), 3),
+        "temperature": temperature_of(faces, faces_batches(rng, aside, 64)),
     }
     (out / "weights.json").write_text(json.dumps(sums, indent=2) + "\n", encoding="utf-8")
 

@@ -1,6 +1,6 @@
 """Trains the small network that reads what is written in a cell, and writes it with its SHA-256.
 
-Run: uv run --group training python scripts/train_ink.py --made 2600 --minutes 11
+Run: uv run --group training python scripts/train_ink.py --made 2600 --steps 9000
 
 Add --start vision/readers/ink/weights --seed 2 to go on from the network that is shipped, with other sheets.
 
@@ -12,20 +12,15 @@ on.
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
-import math
 import sys
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 import numpy as np
 import numpy.typing as npt
-import onnx
 import torch
 from rich.console import Console
 from rich.progress import Progress, track
@@ -34,8 +29,21 @@ from torch import nn
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from scripts.training import (
+    FOLDER,
+    Batches,
+    block,
+    for_steps,
+    out_option,
+    seed_option,
+    start_option,
+    take_convolutions,
+    train,
+    write_network,
+)
 from simulator.scene.written_sheets import NO_SCANS, Scans, WrittenSheet, written_sheet
-from vision.readers.ink.network import BLOT, CROP_PX, OUTPUTS, SIGNS, WEIGHTS, calibrated, crops_of
+from vision.readers.ink.crops import BLOT, CROP_PX, SIGNS, crops_of
+from vision.readers.ink.network import HIDDEN, OUTPUTS, WEIGHTS, calibrated
 from vision.readers.ink.paper import CELL_PX, ink_on
 
 ASIDE = 0.06
@@ -87,27 +95,22 @@ def joined(parts: Sequence[Samples]) -> Samples:
     )
 
 
-def _block(given: int, made: int, side: int, stride: int) -> nn.Sequential:
-    convolution = nn.Conv2d(given, made, side, stride, side // 2, bias=False)
-    return nn.Sequential(convolution, nn.BatchNorm2d(made), nn.ReLU(inplace=True))
-
-
 class CellNetwork(nn.Module):  # type: ignore[misc]
     """Crops (n, 1, CROP_PX, CROP_PX) to scores (n, OUTPUTS)."""
 
     def __init__(self) -> None:
         super().__init__()
         self.seen = nn.Sequential(
-            _block(1, 16, 5, 2),
-            _block(16, 24, 3, 1),
-            _block(24, 40, 3, 2),
-            _block(40, 40, 3, 1),
-            _block(40, 64, 3, 2),
-            _block(64, 80, 3, 2),
+            block(1, 16, 5, 2),
+            block(16, 24, 3, 1),
+            block(24, 40, 3, 2),
+            block(40, 40, 3, 1),
+            block(40, 64, 3, 2),
+            block(64, 80, 3, 2),
         )
         side = CROP_PX // 16
         self.last = nn.Sequential(
-            nn.Flatten(), nn.Dropout(0.2), nn.Linear(80 * side * side, 96), nn.ReLU(), nn.Linear(96, OUTPUTS)
+            nn.Flatten(), nn.Dropout(0.2), nn.Linear(80 * side * side, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, OUTPUTS)
         )
 
     def forward(self, crops: torch.Tensor) -> torch.Tensor:
@@ -116,24 +119,29 @@ class CellNetwork(nn.Module):  # type: ignore[misc]
         return scores
 
 
+class _Telling(nn.Module):  # type: ignore[misc]
+    """The same network, which gives its scores and then what its last layer made them of (n, OUTPUTS + HIDDEN)."""
+
+    def __init__(self, network: CellNetwork) -> None:
+        super().__init__()
+        self.seen, self.first, self.last = network.seen, network.last[:-1], network.last[-1]
+
+    def forward(self, crops: torch.Tensor) -> torch.Tensor:
+        hidden = self.first(self.seen(crops))
+        return torch.cat([self.last(hidden), hidden], dim=1)
+
+
 def start_from(network: CellNetwork, folder: Path) -> None:
     """Take the weights of a folder that ``write`` filled, where each normalisation is part of its convolution.
 
     A sign that was not told then starts like a blot.
     """
-    graph = onnx.load(folder / "ink.onnx").graph
-    held = {one.name: torch.from_numpy(onnx.numpy_helper.to_array(one).copy()) for one in graph.initializer}
-    convolutions = [node for node in graph.node if node.op_type == "Conv"]
-    for block, node in zip(network.seen, convolutions, strict=True):
-        block[0].weight.data, bias = (held[name] for name in node.input[1:])
-        block[0].bias = nn.Parameter(bias)
-        block[1] = nn.Identity()
-    hidden, last = (node for node in graph.node if node.op_type == "Gemm")
-    network.last[2].weight.data, network.last[2].bias.data = (held[name] for name in hidden.input[1:])
+    hidden, last = take_convolutions(folder / "ink.onnx", network.seen)
+    network.last[2].weight.data, network.last[2].bias.data = hidden
     told = json.loads((folder / "weights.json").read_text(encoding="utf-8"))["signs"]
     rows = [told.index(sign if sign in told else BLOT) for sign in SIGNS]
     rows += range(len(told), len(told) + OUTPUTS - len(SIGNS))
-    network.last[4].weight.data, network.last[4].bias.data = (held[name][rows].clone() for name in last.input[1:])
+    network.last[4].weight.data, network.last[4].bias.data = (one[rows].clone() for one in last)
 
 
 def varied(rng: np.random.Generator, crops: npt.NDArray[np.uint8]) -> Floats:
@@ -149,7 +157,7 @@ def varied(rng: np.random.Generator, crops: npt.NDArray[np.uint8]) -> Floats:
     return np.asarray(np.clip(given, 0, 1)[:, None], dtype=np.float32)
 
 
-def batches(rng: np.random.Generator, given: Samples) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
+def batches(rng: np.random.Generator, given: Samples) -> Batches:
     """Batches without end, with as many empty cells as others at most."""
     empty, others = np.flatnonzero(given.signs == 0), np.flatnonzero(given.signs > 0)
     while True:
@@ -164,33 +172,10 @@ def batches(rng: np.random.Generator, given: Samples) -> Iterator[tuple[torch.Te
             )
 
 
-def train(
-    network: nn.Module, given: Samples, minutes: float, rate: float, rng: np.random.Generator, console: Console
-) -> None:
-    """Train for so long, the rate rising at first, then falling like a cosine."""
-    optimiser = torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=1e-2)
-    network.train()
-    start = time.monotonic()
-    losses: list[float] = []
-    with Progress(console=console) as progress:
-        task = progress.add_task("training", total=1.0)
-        for crops, signs, loops in batches(rng, given):
-            done = (time.monotonic() - start) / (60 * minutes)
-            if done >= 1:
-                break
-            for group in optimiser.param_groups:
-                group["lr"] = rate * min(1.0, 0.05 + 20 * done) * (0.01 + 0.99 * (1 + math.cos(math.pi * done)) / 2)
-            optimiser.zero_grad()
-            scores = network(crops)
-            loss = nn.functional.cross_entropy(scores[:, : len(SIGNS)], signs, label_smoothing=0.02)
-            loss = loss + LOOP_SHARE * nn.functional.binary_cross_entropy_with_logits(scores[:, len(SIGNS) :], loops)
-            loss.backward()
-            optimiser.step()
-            losses.append(float(loss.detach()))
-            recent = float(np.mean(losses[-100:]))
-            progress.update(task, completed=done, description=f"{len(losses)} steps, loss {recent:.3f}")
-    click.echo(f"{len(losses)} steps of {BATCH} cells, loss {np.mean(losses[-100:]):.3f}")
-    network.eval()
+def loss_of(scores: torch.Tensor, signs: torch.Tensor, loops: torch.Tensor) -> torch.Tensor:
+    """The cross-entropy of the signs, and that of the loops and their lines."""
+    loss = nn.functional.cross_entropy(scores[:, : len(SIGNS)], signs, label_smoothing=0.02)
+    return loss + LOOP_SHARE * nn.functional.binary_cross_entropy_with_logits(scores[:, len(SIGNS) :], loops)
 
 
 def calibration(scores: npt.NDArray[np.float64], signs: npt.NDArray[np.int64]) -> tuple[float, float]:
@@ -204,21 +189,9 @@ def calibration(scores: npt.NDArray[np.float64], signs: npt.NDArray[np.int64]) -
     return round(temperature, 3), round(written, 3)
 
 
-def write(network: nn.Module, aside: Samples, folder: Path) -> None:
+def write(network: CellNetwork, aside: Samples, folder: Path) -> None:
     """Write the network as ONNX, and ``weights.json`` with its SHA-256 and the calibration that ``aside`` asks for."""
-    held = io.BytesIO()
-    torch.onnx.export(
-        network,
-        (torch.zeros((1, 1, CROP_PX, CROP_PX)),),
-        held,
-        input_names=["crops"],
-        output_names=["scores"],
-        dynamic_axes={"crops": {0: "count"}, "scores": {0: "count"}},
-        opset_version=13,
-        dynamo=False,
-    )
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "ink.onnx").write_bytes(held.getvalue())
+    sha256 = write_network(_Telling(network).eval(), folder / "ink.onnx", (1, 1, CROP_PX, CROP_PX), "crops", "scores")
     given = torch.from_numpy(aside.crops.astype(np.float32)[:, None] / 255)
     with torch.no_grad():
         scores = torch.cat([network(part) for part in given.split(256)])
@@ -230,7 +203,7 @@ def write(network: nn.Module, aside: Samples, folder: Path) -> None:
     click.echo(f"{float(((scores[:, len(SIGNS) :] > 0) == loops).float().mean()):.2%} of {len(signs)} cells aside")
     temperature, written = calibration(told.numpy().astype(np.float64), aside.signs)
     sums = {
-        "ink": hashlib.sha256(held.getvalue()).hexdigest(),
+        "ink": sha256,
         "temperature": temperature,
         "written": written,
         "signs": SIGNS,
@@ -247,6 +220,15 @@ def scans_in(folder: Path) -> Scans:
     return found
 
 
+def parted(scans: Scans) -> tuple[Scans, Scans]:
+    """The scans to train on, and every fifth, to tell the accuracy."""
+    numbers = {sign: np.arange(len(pictures)) % 5 for sign, pictures in scans.items()}
+    return (
+        {sign: pictures[numbers[sign] > 0] for sign, pictures in scans.items()},
+        {sign: pictures[numbers[sign] == 0] for sign, pictures in scans.items()},
+    )
+
+
 def made_samples(seed: int, numbers: Sequence[int], scans: Scans, console: Console) -> Samples:
     """The samples of sheets made from a seed and their numbers."""
     return joined(
@@ -259,32 +241,26 @@ def made_samples(seed: int, numbers: Sequence[int], scans: Scans, console: Conso
 
 @click.command()
 @click.option("--made", default=3000, show_default=True, help="how many sheets are made")
-@click.option("--minutes", default=15.0, show_default=True, help="how long the network is trained")
-@click.option(
-    "--start",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="a folder of weights to go on from; without it, from scratch",
-)
-@click.option("--seed", default=1, show_default=True)
-@click.option(
-    "--digits",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="a folder of scanned digits, 1.json and so on; without it, all are drawn",
-)
-@click.option("--out", default=WEIGHTS, type=click.Path(file_okay=False, path_type=Path), help="where it goes")
-def main(made: int, minutes: float, start: Path | None, seed: int, digits: Path | None, out: Path) -> None:
+@click.option("--steps", default=9000, show_default=True, help="how many batches the network is trained on")
+@start_option
+@seed_option
+@click.option("--digits", type=FOLDER, help="a folder of scanned digits, 1.json and so on; without it, all are drawn")
+@out_option(WEIGHTS)
+def main(made: int, steps: int, start: Path | None, seed: int, digits: Path | None, out: Path) -> None:
     """Train on made sheets."""
     console = Console(stderr=True)
     torch.manual_seed(seed)
     kept = max(1, round(made * ASIDE))
-    scans = NO_SCANS if digits is None else scans_in(digits)
-    given = made_samples(seed, range(kept, made), scans, console)
+    trained_on, aside = parted(NO_SCANS if digits is None else scans_in(digits))
+    given = made_samples(seed, range(kept, made), trained_on, console)
     network = CellNetwork()
     if start is not None:
         start_from(network, start)
     rate = RATE if start is None else RATE_AFTER_START
-    train(network, given, minutes, rate, np.random.default_rng([seed, 1 << 20]), console)
-    write(network, made_samples(seed, range(kept), scans, console), out)
+    endless = batches(np.random.default_rng([seed, 1 << 20]), given)
+    with Progress(console=console) as progress:
+        train(network, endless, loss_of, for_steps(steps), progress, "ink", rate)
+    write(network, made_samples(seed, range(kept), aside, console), out)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from scripts.dice_networks import printed_network
-from scripts.train_dice import train, write
+from scripts.train_dice import train_flat, write
+from scripts.training import FOLDER, Batches, fitted_temperature, minutes_option, out_option, seed_option
 from simulator.rendering.dice import DrawnDie, lowest_mm, turn_of
 from simulator.rendering.dice_faces import FACE_PX, SHAPE_SQUARES, Layer, shape_face, smaller_face, star_face, text_face
 from simulator.scene.dice_variety import random_look, tray_picture
@@ -163,7 +164,7 @@ def make_squares(faces: Faces, seed: int, count: int) -> tuple[Floats, Kinds]:
     return printed_input(made), kinds
 
 
-def batches(rng: np.random.Generator, given: Floats, kinds: Kinds, size: int) -> Iterator[tuple[torch.Tensor, ...]]:
+def batches(rng: np.random.Generator, given: Floats, kinds: Kinds, size: int) -> Batches:
     """Batches without end of what ``printed_input`` gave, each turned by a quarter or not, and with noise."""
     while True:
         chosen = np.sort(rng.choice(len(given), size, replace=False))
@@ -172,13 +173,12 @@ def batches(rng: np.random.Generator, given: Floats, kinds: Kinds, size: int) ->
         yield torch.from_numpy(turned + noise), torch.from_numpy(kinds[chosen])
 
 
-def fitted_temperature(network: nn.Sequential, given: torch.Tensor, kinds: torch.Tensor) -> float:
-    """The temperature (Guo et al., 2017) that makes probabilities of squares not trained on come true."""
+def temperature_of(network: nn.Sequential, given: torch.Tensor, kinds: torch.Tensor) -> float:
+    """The temperature of the network, by squares that were not trained on."""
     with torch.no_grad():
         told = torch.cat([network(part) for part in given.split(256)])
     right = float((told.argmax(1) == kinds).float().mean())
-    tried = [0.6 + 0.05 * step for step in range(40)]
-    best = tried[int(np.argmin([float(nn.functional.cross_entropy(told / one, kinds)) for one in tried]))]
+    best = fitted_temperature(told, kinds)
     click.echo(f"{right:.2%} right of {len(kinds)} made squares in fonts not trained on, temperature {best:.2f}")
     return best
 
@@ -195,12 +195,11 @@ def train_all(faces: Faces, unseen: Faces, count: int, minutes: float, seed: int
     network = printed_network(len(PRINTED))
     with Progress(console=console) as progress:
         endless = batches(rng, np.concatenate(given), np.concatenate(kinds), 64)
-        train(network, endless, nn.CrossEntropyLoss(label_smoothing=0.02), minutes, progress, "printed")
-    out.mkdir(parents=True, exist_ok=True)
+        train_flat(network, endless, nn.CrossEntropyLoss(label_smoothing=0.02), minutes, progress, "printed")
     sha256 = write(network, "printed", (1, 1, SEEN_PX, SEEN_PX), out)
     others, true = make_squares(unseen, seed + len(parts), max(PART, count // 10))
-    temperature = fitted_temperature(network, torch.from_numpy(others), torch.from_numpy(true))
-    told = {"printed": sha256, "temperature": round(temperature, 3)}
+    temperature = temperature_of(network, torch.from_numpy(others), torch.from_numpy(true))
+    told = {"printed": sha256, "temperature": temperature}
     (out / "printed.json").write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
 
 
@@ -245,16 +244,10 @@ def read_tray(rng: np.random.Generator, faces: Faces, printed: PrintedFaces) -> 
 
 @click.command()
 @click.option("--squares", default=60000, show_default=True, help="how many squares are made")
-@click.option("--minutes", default=10.0, show_default=True, help="how long the network is trained")
-@click.option("--seed", default=1, show_default=True)
-@click.option(
-    "--fonts",
-    "folders",
-    multiple=True,
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="a folder of further fonts",
-)
-@click.option("--out", default=WEIGHTS, type=click.Path(file_okay=False, path_type=Path), help="where it goes")
+@minutes_option
+@seed_option
+@click.option("--fonts", "folders", multiple=True, type=FOLDER, help="a folder of further fonts")
+@out_option(WEIGHTS)
 @click.option("--score", is_flag=True, help="only read trays with the network that is there")
 def main(squares: int, minutes: float, seed: int, folders: tuple[Path, ...], out: Path, score: bool) -> None:
     """Train the network and score it on trays."""

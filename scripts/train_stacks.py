@@ -12,19 +12,16 @@ shown all spots that the reader's own search takes for tips.
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 import numpy as np
 import numpy.typing as npt
-import onnx
 import torch
 from rich.console import Console
 from rich.progress import Progress, track
@@ -33,6 +30,18 @@ from torch import nn
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from scripts.training import (
+    Batches,
+    block,
+    fitted_temperature,
+    for_steps,
+    out_option,
+    seed_option,
+    start_option,
+    take_convolutions,
+    train,
+    write_network,
+)
 from simulator.scene.drawn_stacks import drawn_stacks_picture
 from simulator.scene.stack_variety import StacksPicture, stacks_picture
 from vision.layout.pieces import PyramidPieces
@@ -65,7 +74,8 @@ AT_TIP_PX, OFF_TIP_PX = 3.5, 5.0
 DRAWN_EVERY = 4
 """One picture of so many is drawn by the virtual table."""
 
-RATE = 3e-3
+LOSS = nn.CrossEntropyLoss(label_smoothing=0.02)
+BATCH = 64
 
 CHANNELS, HIDDEN = 24, 72
 """Of the last convolution, and of the layer after it."""
@@ -155,12 +165,6 @@ def joined(parts: Sequence[Samples]) -> Samples:
     )
 
 
-def _block(given: int, made: int, size: tuple[int, int], stride: tuple[int, int]) -> nn.Sequential:
-    around = (size[0] // 2, size[1] // 2)
-    convolution = nn.Conv2d(given, made, size, stride, around, bias=False)
-    return nn.Sequential(convolution, nn.BatchNorm2d(made), nn.ReLU(inplace=True))
-
-
 class StackNetwork(nn.Module):  # type: ignore[misc]
     """What ``as_input`` gives (n, values) to scores of the kinds (n, KINDS); each side goes through the same layers."""
 
@@ -168,7 +172,7 @@ class StackNetwork(nn.Module):  # type: ignore[misc]
         super().__init__()
         _, channels, rows, columns = SHAPE
         self.sides = nn.Sequential(
-            _block(channels, 16, (5, 3), (2, 1)), _block(16, 24, (5, 3), (2, 2)), _block(24, CHANNELS, (3, 3), (2, 2))
+            block(channels, 16, (5, 3), (2, 1)), block(16, 24, (5, 3), (2, 2)), block(24, CHANNELS, (3, 3), (2, 2))
         )
         self._flat = SHAPE[0] * CHANNELS * math.ceil(rows / 8) * math.ceil(columns / 4)
         # OpenCV 4.10 can't import what joins the two before one layer.
@@ -187,16 +191,9 @@ class StackNetwork(nn.Module):  # type: ignore[misc]
 
 def start_from(network: StackNetwork, folder: Path) -> None:
     """Take the weights of a folder that ``write`` filled, where each normalisation is part of its convolution."""
-    graph = onnx.load(folder / "stacks.onnx").graph
-    held = {one.name: torch.from_numpy(onnx.numpy_helper.to_array(one).copy()) for one in graph.initializer}
-    convolutions = [node for node in graph.node if node.op_type == "Conv"]
-    for block, node in zip(network.sides, convolutions, strict=True):
-        block[0].weight.data, bias = (held[name] for name in node.input[1:])
-        block[0].bias = nn.Parameter(bias)
-        block[1] = nn.Identity()
-    layers = [node for node in graph.node if node.op_type == "Gemm"]
-    for layer, node in zip((network.seen[1], network.extras, network.last), layers, strict=True):
-        layer.weight.data, *bias = (held[name] for name in node.input[1:])
+    layers = take_convolutions(folder / "stacks.onnx", network.sides)
+    for layer, held in zip((network.seen[1], network.extras, network.last), layers, strict=True):
+        layer.weight.data, *bias = held
         layer.bias.data = bias[0] if bias else torch.zeros_like(layer.bias)
 
 
@@ -225,7 +222,7 @@ def varied(rng: np.random.Generator, given: Samples) -> npt.NDArray[np.uint8]:
     return np.clip(sides, 0, 255).astype(np.uint8)
 
 
-def batches(rng: np.random.Generator, given: Samples, size: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+def batches(rng: np.random.Generator, given: Samples, size: int) -> Batches:
     """Batches without end."""
     while True:
         order = rng.permutation(len(given.kinds))
@@ -236,42 +233,16 @@ def batches(rng: np.random.Generator, given: Samples, size: int) -> Iterator[tup
             yield torch.from_numpy(taken), torch.from_numpy(part.kinds)
 
 
-def train(network: nn.Module, given: Samples, steps: int, rng: np.random.Generator, console: Console) -> None:
-    """Train for so many batches, the rate rising at first, then falling like a cosine."""
-    optimiser = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=1e-2)
-    network.train()
-    losses: list[float] = []
+def learn(network: nn.Module, given: Samples, steps: int, rng: np.random.Generator, console: Console) -> None:
+    """Train for so many batches."""
     with Progress(console=console) as progress:
-        task = progress.add_task("training", total=1.0)
-        for step, (sides, kinds) in zip(range(steps), batches(rng, given, 64), strict=False):
-            done = step / steps
-            for group in optimiser.param_groups:
-                group["lr"] = RATE * min(1.0, 0.05 + 20 * done) * (0.01 + 0.99 * (1 + math.cos(math.pi * done)) / 2)
-            optimiser.zero_grad()
-            loss = nn.functional.cross_entropy(network(sides), kinds, label_smoothing=0.02)
-            loss.backward()
-            optimiser.step()
-            losses.append(float(loss.detach()))
-            recent = float(np.mean(losses[-100:]))
-            progress.update(task, completed=done, description=f"{len(losses)} steps, loss {recent:.3f}")
-    network.eval()
+        train(network, batches(rng, given, BATCH), LOSS, for_steps(steps), progress, "stacks")
 
 
 def write(network: nn.Module, aside: Samples, folder: Path) -> None:
     """Write the network as ONNX, and ``weights.json`` with its SHA-256 and the temperature that ``aside`` asks for."""
-    held = io.BytesIO()
-    torch.onnx.export(
-        network,
-        (torch.zeros((1, math.prod(SHAPE) + EXTRAS)),),
-        held,
-        input_names=["sides"],
-        output_names=["given"],
-        dynamic_axes={"sides": {0: "count"}, "given": {0: "count"}},
-        opset_version=13,
-        dynamo=False,
-    )
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "stacks.onnx").write_bytes(held.getvalue())
+    given = math.prod(SHAPE) + EXTRAS
+    sha256 = write_network(network, folder / "stacks.onnx", (1, given), "sides", "given")
     with torch.no_grad():
         scores = network(torch.from_numpy(as_input(aside.sides, aside.views, aside.turned)))
     kinds = torch.from_numpy(aside.kinds)
@@ -280,12 +251,7 @@ def write(network: nn.Module, aside: Samples, folder: Path) -> None:
     sizes = scores[there, :KINDS].softmax(1).reshape(-1, KINDS // each, each).sum(2).argmax(1)
     right = float((sizes == kinds[there] // each).float().mean())
     click.echo(f"{right:.2%} of the sizes of {int(there.sum())} stacks not trained on are right")
-    tried = [0.5 + 0.05 * step for step in range(40)]
-    losses = [float(nn.functional.cross_entropy(scores / one, kinds)) for one in tried]
-    sums = {
-        "stacks": hashlib.sha256(held.getvalue()).hexdigest(),
-        "temperature": round(tried[int(np.argmin(losses))], 3),
-    }
+    sums = {"stacks": sha256, "temperature": fitted_temperature(scores, kinds)}
     (folder / "weights.json").write_text(json.dumps(sums, indent=2) + "\n", encoding="utf-8")
 
 
@@ -305,14 +271,10 @@ def made_samples(seed: int, numbers: Sequence[int], console: Console) -> Samples
 @click.command()
 @click.option("--made", default=1800, show_default=True, help="how many pictures are made")
 @click.option("--steps", default=6000, show_default=True, help="of how many batches the network learns")
-@click.option(
-    "--start",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="a folder of weights to go on from; without it, from scratch",
-)
+@start_option
 @click.option("--blend", "share", default=0.0, show_default=True, help="the share of --start in what is written")
-@click.option("--seed", default=1, show_default=True)
-@click.option("--out", default=WEIGHTS, type=click.Path(file_okay=False, path_type=Path), help="where it goes")
+@seed_option
+@out_option(WEIGHTS)
 def main(made: int, steps: int, start: Path | None, share: float, seed: int, out: Path) -> None:
     """Train on made pictures."""
     console = Console(stderr=True)
@@ -323,7 +285,7 @@ def main(made: int, steps: int, start: Path | None, share: float, seed: int, out
     if start is not None:
         start_from(network, start)
     before = {name: value.clone() for name, value in network.state_dict().items()}
-    train(network, given, steps, np.random.default_rng([seed, 1 << 20]), console)
+    learn(network, given, steps, np.random.default_rng([seed, 1 << 20]), console)
     if start is not None:
         blend(network, before, share)
     write(network, made_samples(seed, range(kept), console), out)

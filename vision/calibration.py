@@ -314,11 +314,11 @@ def camera_from_json(data: Any, source: str) -> CameraModel:
     except (TypeError, ValueError) as wrong:
         raise CalibrationError(f"{source} does not make sense: {wrong}; calibrate again") from None
     if matrix.shape != (3, 3) or not np.isfinite(matrix).all() or min(matrix[0, 0], matrix[1, 1]) <= 0:
-        raise CalibrationError(f"{source}: matrix is no camera matrix of 3 x 3 with focal lengths above zero")
+        raise CalibrationError(f"{source}: matrix is not a camera matrix of 3 x 3 with focal lengths above zero")
     if distortion.ndim != 1 or len(distortion) not in _DISTORTION_LENGTHS or not np.isfinite(distortion).all():
         raise CalibrationError(f"{source}: distortion holds no {', '.join(map(str, _DISTORTION_LENGTHS))} numbers")
     if width < 1 or height < 1 or not math.isfinite(error_px):
-        raise CalibrationError(f"{source}: size {width} x {height} and error {error_px} are no calibration's")
+        raise CalibrationError(f"{source}: size {width} x {height} and error {error_px} do not fit a calibration")
     return CameraModel(matrix, distortion, (width, height), error_px, name)
 
 

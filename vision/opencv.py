@@ -24,6 +24,13 @@ def as_grey(image: Image) -> Image:
     return np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
 
 
+def as_colour(image: Image) -> Image:
+    """Give an image of three channels (blue-green-red), uint8, from one of one or three channels."""
+    if image.ndim == 3:
+        return image
+    return np.asarray(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
+
+
 def aruco_dictionary(name: str) -> cv2.aruco.Dictionary:
     """Give OpenCV's predefined marker dictionary of that name (``DICT_4X4_50``); raises ValueError for another."""
     number = getattr(cv2.aruco, name, None) if name.startswith("DICT_") else None

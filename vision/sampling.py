@@ -6,6 +6,7 @@ A map is float32 of shape (height, width, 2). For each output pixel it holds the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import TypeVar, cast
@@ -54,11 +55,14 @@ class PlaneWindow:
         )
 
 
-def plane_map(camera: CameraModel, pose: Pose, window: PlaneWindow) -> PixelMap:
+def plane_map(
+    camera: CameraModel, pose: Pose, window: PlaneWindow, seen_at_mm: Callable[[FloatArray], FloatArray] | None = None
+) -> PixelMap:
     """Make the map that samples a window of a horizontal plane, far edge on top.
 
     Only every ``NODE_SPACING_PX``-th pixel is projected; between them the map is interpolated, which at table
-    distances is off by less than a twentieth of a pixel.
+    distances is off by less than a twentieth of a pixel. ``seen_at_mm`` tells where on the plane points (n, 2) are
+    seen that do not quite lie in it.
     """
     rows, columns = window.shape
     node_columns = np.arange(0, columns + NODE_SPACING_PX, NODE_SPACING_PX, dtype=np.float64)
@@ -67,7 +71,10 @@ def plane_map(camera: CameraModel, pose: Pose, window: PlaneWindow) -> PixelMap:
         window.left_mm + (node_columns + 0.5) / window.px_per_mm,
         window.far_mm - (node_rows + 0.5) / window.px_per_mm,
     )
-    points = np.column_stack([x.ravel(), y.ravel(), np.full(x.size, window.height_mm)])
+    level = np.column_stack([x.ravel(), y.ravel()])
+    if seen_at_mm is not None:
+        level = seen_at_mm(level)
+    points = np.column_stack([level, np.full(x.size, window.height_mm)])
     nodes = project(camera, pose, points).reshape(len(node_rows), len(node_columns), 2).astype(np.float32)
     column_grid, row_grid = np.meshgrid(
         np.arange(columns, dtype=np.float32) / NODE_SPACING_PX, np.arange(rows, dtype=np.float32) / NODE_SPACING_PX

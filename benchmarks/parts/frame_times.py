@@ -20,9 +20,11 @@ from vision.readers import surface_reader as reader_module
 from vision.readers.blocks.reader import BlockReader
 from vision.readers.dice.reader import DiceReader
 from vision.readers.discs.reader import DiscReader
+from vision.readers.ink.reader import InkReader
 from vision.readers.stacks.reader import StackReader
 from vision.readers.table_reader import TableReader
 from vision.surface.occlusion import OcclusionDetector
+from vision.surface.sheet_cover import SheetCover
 
 STAGES: tuple[tuple[str, Any, str], ...] = (
     ("locating", TableTracker, "update"),
@@ -31,10 +33,15 @@ STAGES: tuple[tuple[str, Any, str], ...] = (
     ("pieces", BlockReader, "read"),
     ("pieces", DiscReader, "read"),
     ("pieces", StackReader, "read"),
+    ("pieces", InkReader, "read"),
     ("dice", DiceReader, "read"),
     ("coverings", OcclusionDetector, "__init__"),
     ("coverings", OcclusionDetector, "view"),
     ("coverings", OcclusionDetector, "look"),
+    ("coverings", SheetCover, "__init__"),
+    ("coverings", SheetCover, "view"),
+    ("coverings", SheetCover, "look"),
+    ("bent paper", reader_module, "paper_shape"),
     ("bare places", reader_module, "emptiness"),
     ("hands in motion", HandMonitor, "with_hand"),
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from common.phrases import listed
+from common.phrases import counted, listed
 from engine.api import Breach, Place, Player, Rule, TurnT
 from engine.errors import AmbiguousError, IllegalTurnError
 
@@ -28,7 +28,7 @@ def not_legal(turn: str, breaches: Sequence[Breach]) -> IllegalTurnError:
 
 def no_start(breaches: Sequence[Breach]) -> IllegalTurnError:
     """The error for a table that shows no start."""
-    return IllegalTurnError(f"this is no start: {told(breaches)}", tuple(breaches))
+    return IllegalTurnError(f"this is not a start: {told(breaches)}", tuple(breaches))
 
 
 def only_turn(turns: Sequence[TurnT], format_turn: Callable[[TurnT], str]) -> TurnT:
@@ -55,21 +55,26 @@ class PieceBreaches:
         """More pieces at the start than there should be; ``surplus`` are those to take off, or may be taken off."""
         return Breach(
             f"too-many-{self.piece}s",
-            f"There are {found} {player} {self.piece}s, and {player} starts with {most}.",
+            self._there_are(player, found, most),
             f"Take the {player} {self.piece}{'s' if len(surplus) > 1 else ''} off {listed(surplus)}."
             if len(surplus) == found - most
             else f"Take {found - most} of the {player} {self.piece}s off the board.",
             surplus,
         )
 
-    def too_few(self, player: Player, found: int, least: int, missing: tuple[Place, ...], where: str) -> Breach:
-        """Fewer pieces at the start than there should be; ``where`` tells where to put the others, or is empty."""
+    def too_few(self, player: Player, found: int, least: int, missing: tuple[Place, ...]) -> Breach:
+        """Fewer pieces at the start than there should be; ``missing`` are where the others belong, if that is known."""
+        more = f"{counted(least - found, f'more {player} {self.piece}')} on the board"
         return Breach(
             f"too-few-{self.piece}s",
-            f"There are {found} {player} {self.piece}s, and {player} starts with {least}.",
-            f"Put {least - found} more {player} on the board{where}.",
+            self._there_are(player, found, least),
+            f"Put {f'a {player} {self.piece} on {listed(missing)}' if missing else more}.",
             missing,
         )
+
+    def _there_are(self, player: Player, found: int, right: int) -> str:
+        number = counted(found, f"{player} {self.piece}") if found else f"no {player} {self.piece}s"
+        return f"There {'is' if found == 1 else 'are'} {number}, and {player} starts with {right}."
 
     def not_at_start(self, player: Player, place: Place, home: Place) -> Breach:
         """A piece that starts elsewhere: on ``home``."""

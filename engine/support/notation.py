@@ -45,7 +45,9 @@ def tokens(pattern: re.Pattern[str], text: str, expected: str) -> Iterator[re.Ma
     while position < len(text):
         match = pattern.match(lowered, position)
         if match is None:
-            raise unreadable(text, text[position:].split(maxsplit=1)[0], position + 1, expected)
+            # Python splits at some control characters too, which no pattern takes for a space.
+            part = (text[position:].split(maxsplit=1) or [text[position]])[0]
+            raise unreadable(text, part, position + 1, expected)
         yield match
         position = match.end()
 

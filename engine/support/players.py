@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from common.phrases import capitalized
-from engine.api import Announcement, Outcome, Player, State
+from engine.api import Announcement, Game, Outcome, Player, State
 from engine.errors import UnreadableError
 
 
@@ -41,6 +42,12 @@ RESIGN = "resign"
 DRAW = "draw"
 REPETITION = "repetition"
 EVERYONE = "all"
+
+
+def who_plays(game: Game[Any, Any], start: Any) -> tuple[Player, ...]:
+    """Name those who play from a starting state, in the game's order: who may resign, all players where nobody may."""
+    playing = {said.player for said in game.rules.announcements(start) if said.kind == RESIGN}
+    return tuple(player for player in game.players if player in playing) or game.players
 
 
 def common_announcements(players: Sequence[Player]) -> tuple[Announcement, ...]:

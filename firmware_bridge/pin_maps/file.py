@@ -268,7 +268,7 @@ class _Pins:
         match = _PIN.fullmatch(str(given)) if isinstance(given, int | str) and not isinstance(given, bool) else None
         if match is None:
             example = _as_toml(kind.pin_name(min(kind.pins)))
-            self._faults.append(f"{use}: {_as_toml(given)} is no pin; expected a number such as 2, or {example}")
+            self._faults.append(f"{use}: {_as_toml(given)} is not a pin; expected a number such as 2, or {example}")
             return -1
         pin = int(match[1])
         name = kind.pin_name(pin)

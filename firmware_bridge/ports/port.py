@@ -175,7 +175,7 @@ def _port_error(
         return PortTakenError(f"{name} is in use {_by_whom(name, find_holders(name))}")
     if number in (errno.ENOTTY, errno.EISDIR, errno.EINVAL) and not _is_character_device(name):
         return PortUnusableError(
-            f"{name} is no serial port; expected one such as /dev/ttyACM0; {ports_named(serial_ports(list_records))}"
+            f"{name} is not a serial port; expected one such as /dev/ttyACM0; {ports_named(serial_ports(list_records))}"
         )
     if number in (errno.ENXIO, errno.ENODEV, errno.EIO):
         return PortUnusableError(f"{name} has no device behind it ({_reason(error, number)}); unplug it and plug it in")

@@ -123,7 +123,7 @@ def read_light_map(path: Path) -> LightMap:
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise SettingError(f"{path} is no text ({error}); map the lights again") from error
+        raise SettingError(f"{path} is not text ({error}); map the lights again") from error
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise MapFileError(

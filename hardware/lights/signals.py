@@ -14,11 +14,12 @@ from typing import Protocol, runtime_checkable
 
 
 class Colour(enum.Enum):
-    """Colours chosen to be told apart by colour-blind people (Okabe and Ito's palette), as (red, green, blue)."""
+    """Colours to be told apart by colour-blind people (Okabe and Ito's, and a violet), as (red, green, blue)."""
 
     OFF = (0, 0, 0)
     WHITE = (255, 255, 255)
     BLUE = (0, 114, 178)
+    VIOLET = (100, 0, 220)
     GREEN = (0, 158, 115)
     ORANGE = (230, 159, 0)
     VERMILLION = (213, 94, 0)
@@ -75,6 +76,7 @@ class LightRole(enum.StrEnum):
     QUESTION = "question"
     TURN = "turn"
     UNFINISHED = "unfinished"
+    OPPONENT = "opponent"
     HINT = "hint"
 
 
@@ -150,6 +152,7 @@ ROLE_STYLES: Mapping[LightRole, Style] = MappingProxyType(
         LightRole.QUESTION: Style(Colour.PURPLE, Pattern.PULSE, "??", "please look here and confirm"),
         LightRole.TURN: Style(Colour.GREEN, Pattern.STEADY, "[]", "the accepted turn"),
         LightRole.UNFINISHED: Style(Colour.ORANGE, Pattern.WINK, "~~", "turn not finished here"),
+        LightRole.OPPONENT: Style(Colour.VIOLET, Pattern.DOUBLE_WINK, "{}", "please play this turn for the program"),
         LightRole.HINT: Style(Colour.WHITE, Pattern.GLINT, "()", "a hint, or what a person corrected"),
     }
 )

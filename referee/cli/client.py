@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import time
 from collections.abc import Callable
 from functools import partial
@@ -26,14 +25,6 @@ _POLL_S = 0.1
 
 IDLE = "No referee is running; the next one continues from here."
 RUNNING = "The running game shows it."
-
-
-def user_name() -> str:
-    """Give the name a person is logged in by, ``somebody`` when the system has none."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError, ImportError):
-        return "somebody"
 
 
 def submit(

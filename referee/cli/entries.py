@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from common.program import PROGRAM
-from referee.cli.client import submit, user_name
+from common.user import user_name
+from referee.cli.client import submit
 from referee.cli.context import CommandContext
 from referee.cli.group import ExampleCommand
-from referee.cli.options import by_option, journal_option, read_pairs, rule_option
+from referee.cli.options import by_option, clock_option, journal_option, read_pairs, rule_option
 
 if TYPE_CHECKING:
     from referee.hints.advice import HintSettings
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 @rule_option
 @click.option("--player", "players", multiple=True, metavar="SIDE=NAME", help="Who plays, such as gold=Ann.")
 @click.option("--yes", "is_sure", is_flag=True, help="Do not ask about a game that is not finished.")
+@clock_option
 @journal_option
 @click.pass_obj
 def new_command(
@@ -35,6 +37,7 @@ def new_command(
     options: tuple[str, ...],
     players: tuple[str, ...],
     is_sure: bool,
+    clock: str | None,
     journal: Path | None,
 ) -> None:
     """Begin a new game in the journal.
@@ -50,7 +53,7 @@ def new_command(
     from engine import registry
     from referee.commands.values import NewGame
     from referee.session.execution import IdleSession
-    from referee.settings.conversions import table_options
+    from referee.settings.conversions import table_options, time_control
     from referee.settings.table_layout import kept_by_text, layout_for_camera
     from vision.errors import LayoutError
     from vision.layout.table import games_with_layouts
@@ -58,7 +61,7 @@ def new_command(
     if game_name is not None:
         # Before the settings are: a wrong GAME is no fault of theirs.
         registry.load(game_name)
-    settings = context.configuration({"game.name": game_name}).settings
+    settings = context.configuration({"game.name": game_name, "clock.time": clock}).settings
     game = registry.load(settings.game.name)
     chosen = table_options(game, {**settings.game.options, **read_pairs(options)})
     names = {side: str(name) for side, name in read_pairs(players, "gold=Ann").items()}
@@ -67,7 +70,13 @@ def new_command(
         raise click.BadParameter(f"{game.name} has no player {unknown[0]!r}; it has {', '.join(game.players)}")
     with context.open_journal(journal, read_only=False) as opened:
         _ask_to_leave(opened, is_sure=is_sure)
-        begun = NewGame(game.name, chosen, names, without_hints=settings.hints.strength == "none")
+        begun = NewGame(
+            game.name,
+            chosen,
+            names,
+            without_hints=settings.hints.strength == "none",
+            clock=time_control(settings.clock),
+        )
         click.echo(IdleSession(opened, time.monotonic).begin(begun))
     if settings.table.layout is None and game.name not in games_with_layouts():
         click.echo(f"No camera can see {game.title} yet; {kept_by_text()}.")
@@ -273,6 +282,23 @@ def take_back_command(context: CommandContext, by: str | None, journal: Path | N
     from referee.commands.values import TakeBack
 
     click.echo(submit(context, journal, TakeBack(by or user_name())))
+
+
+@click.command(cls=ExampleCommand)
+@click.argument("what", metavar="stop|go", type=click.Choice(["stop", "go"]))
+@by_option
+@journal_option
+@click.pass_obj
+def clock_command(context: CommandContext, what: str, by: str | None, journal: Path | None) -> None:
+    """Stop the clock of the running game, or let it go on.
+
+    Examples:
+      ./run table clock stop
+      ./run table clock go
+    """
+    from referee.commands.values import PauseClock
+
+    click.echo(submit(context, journal, PauseClock(by or user_name(), goes_on=what == "go")))
 
 
 @click.command(cls=ExampleCommand)

@@ -11,7 +11,7 @@ import click
 
 from common.phrases import capitalized, counted
 from common.program import PROGRAM
-from referee.cli.client import user_name
+from common.user import user_name
 from referee.cli.context import CommandContext, local_time, output, print_state, print_table, say
 from referee.cli.group import ExampleCommand, LazyGroup
 from referee.cli.options import by_option, game_number_option, journal_option
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from engine.api import Game
     from referee.journal import Folded, Journal
     from referee.journal.events import Event
+    from referee.journal.results import Tally
 
 
 def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, Event]]) -> None:
@@ -136,6 +137,54 @@ def list_games(context: CommandContext, journal: Path | None = None) -> None:
 
 
 @games_command.command(cls=ExampleCommand)
+@click.option("--from", "first", type=click.IntRange(min=1), default=1, help="Only games from this number on.")
+@journal_option
+@click.pass_obj
+def results(context: CommandContext, first: int, journal: Path | None) -> None:
+    """Add up who won, by the players' names.
+
+    Games that were not played to their end don't count. Who gave no name is called by their side.
+
+    Examples:
+      ./run games results
+      ./run games results --from 12 --journal evening.sqlite
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    from common.phrases import listed
+    from referee.journal.results import Tally, results_in
+
+    with context.open_journal(journal) as opened:
+        found = results_in(opened, first)
+    if not found.standings:
+        click.echo("No game was played to its end yet.")
+        return
+    names = [standing.name for standing in found.standings]
+    has_points = any(standing.points is not None for standing in found.standings)
+    table = Table(box=None, pad_edge=False)
+    columns = ["", "played", "won", "drawn", "lost", *(["points"] if has_points else [])]
+    for title in columns:
+        table.add_column(title, justify="left" if not title else "right")
+    for name in names:
+        table.add_column(Text(f"- {name}"), justify="right")
+    for standing in found.standings:
+        tally = standing.tally
+        cells = [tally.played, tally.won, tally.drawn, tally.lost]
+        points = [("" if standing.points is None else standing.points)] if has_points else []
+        row = [_score(found.against.get((standing.name, other), Tally())) for other in names]
+        table.add_row(Text(standing.name), *(Text(str(cell)) for cell in [*cells, *points, *row]))
+    print_table(output(), table)
+    if found.left_out:
+        say(f"Not played to the end: {listed([f'game {number}' for number in found.left_out])}.")
+
+
+def _score(tally: Tally) -> str:
+    """What one name made of its games with another: a draw is half a win for each."""
+    return f"{tally.won + tally.drawn / 2:g}-{tally.lost + tally.drawn / 2:g}" if tally.played else ""
+
+
+@games_command.command(cls=ExampleCommand)
 @click.argument("number", type=click.IntRange(min=1), required=False)
 @journal_option
 @click.pass_obj
@@ -181,6 +230,7 @@ def resume(context: CommandContext, number: int, journal: Path | None) -> None:
     Examples:
       ./run games resume 2
     """
+    from referee.clocks.fold import ClockFold, set_event
     from referee.errors import CorrectionError
     from referee.journal import fold
     from referee.journal.events import STATE_CHANGING, STOPPED
@@ -200,6 +250,9 @@ def resume(context: CommandContext, number: int, journal: Path | None) -> None:
             if event.kind in STATE_CHANGING:
                 # The time of a frame was another machine's start ago, and means nothing any more.
                 opened.append(replace(event, frame_time_s=None))
+        clock = ClockFold.of(game, events).clock
+        if clock is not None:
+            opened.append(set_event(clock))
         latest = opened.latest_game() or 0
         game, events = events_of_game(opened, latest)
     click.echo(f"Game {number} goes on as game {latest}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from common.program import PROGRAM
 
 if TYPE_CHECKING:
     from engine.api import Game, OptionValue
+    from referee.web.ports import PageOptions
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -30,9 +32,60 @@ def journal_option(command: Command) -> Command:
     )
 
 
+def page_options(command: Command) -> Command:
+    """Add ``--page``, ``--page-port N`` and ``--page-address ADDRESS``; the last two alone will do."""
+    for option in (
+        click.option(
+            "--page-address", metavar="ADDRESS", help="Open the page to the house: 0.0.0.0 is for all networks."
+        ),
+        click.option(
+            "--page-port", type=click.IntRange(1, 65535), help="The page's port.  [default: 8000 or the next]"
+        ),
+        click.option("--page", is_flag=True, help="Show the table on a page for browsers, on this machine."),
+    ):
+        command = option(command)
+    return command
+
+
+def chosen_page(page: bool, port: int | None, address: str | None) -> PageOptions | None:
+    """Give where the page is to be opened; raises BadParameter for what is no address."""
+    from common.user import user_name
+    from referee.web.ports import PageOptions
+
+    if not (page or port is not None or address is not None):
+        return None
+    try:
+        if address is not None:
+            ipaddress.ip_address(address)
+    except ValueError as error:
+        raise click.BadParameter(
+            f"{address!r} is no address of this machine; give 0.0.0.0 for all its networks", param_hint="--page-address"
+        ) from error
+    return PageOptions(address, port, user_name())
+
+
 def by_option(command: Command) -> Command:
     """Add ``--by NAME``."""
     return click.option("--by", metavar="NAME", help="Who says so.  [default: your login name]")(command)
+
+
+def clock_option(command: Command) -> Command:
+    """Add ``--clock TIME``."""
+    return click.option(
+        "--clock",
+        metavar="TIME",
+        help='A chess clock for a new game: "fischer 5+3", "bronstein 5+3", "delay 5+3", "hourglass 2" or "game 10".',
+    )(command)
+
+
+def opponent_options(command: Command) -> Command:
+    """Add ``--opponent SIDE`` and ``--opponent-strength``."""
+    strength = click.option(
+        "--opponent-strength", type=click.Choice(["gentle", "fair", "strong"]), help="How well the program plays."
+    )
+    return click.option(
+        "--opponent", metavar="SIDE", help="The program plays this side: it says its turns, and you play them."
+    )(strength(command))
 
 
 def game_number_option(command: Command) -> Command:
@@ -79,7 +132,7 @@ def _read_grid(_context: click.Context, _option: click.Parameter, text: str | No
         return None
     match = re.fullmatch(r"\s*(\d{1,4})\s*[xX×]\s*(\d{1,4})\s*", text, re.ASCII)
     if match is None:
-        raise click.BadParameter(f"{text!r} is no grid; expected rows x columns, such as 4x6")
+        raise click.BadParameter(f"{text!r} is not a grid; expected rows x columns, such as 4x6")
     return int(match[1]), int(match[2])
 
 

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     type=READABLE_FILE,
     help=f"Read printed tiles of any game: what `{PROGRAM} pieces teach` learned of them.",
 )
+@click.option(
+    "--sheet", is_flag=True, help="Read a sheet in a phone's photo, with its score; no calibration is needed."
+)
 @grid_options(required=False)
 @click.option("--any-way-up", is_flag=True, help="With --tiles: they may lie turned by quarter turns.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs: every probability.")
@@ -53,13 +56,14 @@ def read_command(
     dice: bool,
     faces: Path | None,
     tiles: Path | None,
+    sheet: bool,
     grid: tuple[int, int] | None,
     corners: Corners | None,
     any_way_up: bool,
     as_json: bool,
     debug_image: Path | None,
 ) -> int:
-    """Read a picture of the table, dice in photographs, or printed tiles of any game.
+    """Read a picture of the table, dice or sheets in photographs, or printed tiles of any game.
 
     Without looks, the colours are learned from the picture itself, which must then show a set-up.
     Prints the board, what is doubtful and what hinders the view. Exits with 1 when the table could not be read.
@@ -68,18 +72,25 @@ def read_command(
       ./run pieces read table.jpg --calibration camera.json --looks looks.json
       ./run pieces read table.jpg --calibration camera.json --json | jq '.places.c3'
       ./run pieces read --dice rolls/*.jpg --json
+      ./run pieces read --sheet ours.jpg
       ./run pieces read now.jpg --tiles tiles.json --grid 4x6 --corners "90,80 550,85 560,400 80,395"
     """
     if tiles is None and (grid or corners or any_way_up):
         raise click.UsageError("--grid, --corners and --any-way-up need --tiles FILE.")
     if tiles is not None and (dice or debug_image is not None):
         raise click.UsageError("--tiles goes with neither --dice nor --debug-image.")
+    if sheet and (dice or tiles is not None or debug_image is not None):
+        raise click.UsageError("--sheet goes with neither --dice, --tiles nor --debug-image.")
+    if sheet:
+        from referee.cli.sheets import read_sheets
+
+        return read_sheets(images, layout, looks, as_json=as_json)
     if dice:
         from referee.cli.dice import read_dice
 
         return read_dice(images, as_json, debug_image, faces)
     if len(images) > 1:
-        raise click.UsageError("one picture of the table is read at a time; several need --dice.")
+        raise click.UsageError("one picture of the table is read at a time; several need --dice or --sheet.")
     if tiles is not None:
         from referee.cli.tiles import read_tiles
 
@@ -152,11 +163,11 @@ def _read_table(
     if as_json:
         click.echo(json.dumps(reading_to_json(reading, str(image)), indent=2, ensure_ascii=False))
     else:
-        _show_reading(game, reading)
+        show_reading(game, reading)
     return OK if reading.places or reading.rolls else CHECK_FAILED
 
 
-def _show_reading(game: Game[Any, Any], reading: Reading) -> None:
+def show_reading(game: Game[Any, Any], reading: Reading) -> None:
     """Print the board as it was read, then what is doubtful, what was rolled, and what hinders the view."""
     from common.places import EMPTY
     from referee.rendering.board_text import DrawnBoard, board_text, draws_ascii, legend
@@ -195,6 +206,7 @@ def _show_reading(game: Game[Any, Any], reading: Reading) -> None:
 @click.option(
     "--dice", is_flag=True, help="Learn faces of dice: each picture shows one die, --positions names the face."
 )
+@click.option("--sheet", is_flag=True, help="Learn your digits from phone's photos of filled sheets of Number Drop.")
 @click.option("--out", type=WRITABLE_FILE, required=True, help="The looks to write.")
 @click.pass_obj
 def enrol_command(
@@ -205,9 +217,10 @@ def enrol_command(
     markers: str | None,
     positions: tuple[str, ...],
     dice: bool,
+    sheet: bool,
     out: Path,
 ) -> None:
-    """Learn what a piece set or faces of dice look like.
+    """Learn what a piece set, faces of dice or your own digits look like.
 
     Show every symbol of every colour at least once, in the light you play in.
 
@@ -215,7 +228,17 @@ def enrol_command(
       ./run pieces enrol set.jpg --positions "a4=gold star, b4=gold stop, c4=teal x" --out looks.json
       ./run pieces enrol gold.jpg teal.jpg --positions gold.json --positions teal.json --out looks.json
       ./run pieces enrol --dice one.jpg star.jpg --positions 1 --positions star --out faces.npz
+      ./run pieces enrol --sheet filled.jpg --positions copied --out digits.json
     """
+    if dice and sheet:
+        raise click.UsageError("--sheet and --dice don't go together.")
+    if sheet:
+        from referee.cli.sheets import teach_digits
+
+        if len(positions) not in {1, len(images)}:
+            raise click.UsageError(f"{len(positions)} --positions for {len(images)} photos; give one, or one a photo.")
+        teach_digits(images, positions if len(positions) > 1 else positions * len(images), layout, out)
+        return
     if dice:
         from referee.cli.dice import teach_faces
 

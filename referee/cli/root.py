@@ -33,6 +33,7 @@ _TABLE = {
     "announce": "referee.cli.entries:announce_command",
     "correct": "referee.cli.entries:correct_command",
     "take-back": "referee.cli.entries:take_back_command",
+    "clock": "referee.cli.entries:clock_command",
 }
 _PIECES = {
     "enrol": "referee.cli.pictures:enrol_command",
@@ -103,7 +104,7 @@ def root(ctx: click.Context, config_path: Path | None, debug: bool) -> None:
 
 @root.group(cls=LazyGroup, targets=_TABLE)
 def table() -> None:
-    """Say what happened: turn, roll, announce, correct, take-back.
+    """Say what happened: turn, roll, announce, correct, take-back, clock.
 
     Examples:
       ./run table turn c1-c2

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+import select
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +18,9 @@ from referee.cli.context import output, print_findings, utc_now
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 
 if TYPE_CHECKING:
+    from referee.settings.sections import Settings
+    from referee.setup.new_table import NewTable, Outcome, Step
     from referee.setup.progress import Progress
-    from referee.setup.workbench import Outcome, Step, Workbench
     from vision.cameras import Camera
     from vision.frame import Frame
 
@@ -24,6 +28,7 @@ _READ_TIMEOUT_S = 10.0
 _LIVE = ("0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "usb:", "v4l2:", "/dev/")
 """How the name of a camera begins that goes on giving pictures, so that a check can be repeated by itself."""
 
+_LISTEN_S = 0.1
 _KEYS = "b: back, s: skip, q: stop and go on later"
 
 
@@ -41,7 +46,7 @@ _KEYS = "b: back, s: skip, q: stop and go on later"
 def setup_command(game_name: str | None, camera: str | None, folder: Path, paper: str, is_new: bool) -> int:
     """Set up a real table, step by step.
 
-    Camera, printing, calibration, measuring, pieces, lights, switches and a test turn; each step is checked before the
+    Camera, printing, calibration, measuring, lights, switches, pieces and a test turn; each step is checked before the
     next. It writes referee.toml. Stopped, it goes on at the same step.
 
     Examples:
@@ -50,9 +55,9 @@ def setup_command(game_name: str | None, camera: str | None, folder: Path, paper
     """
     from engine import registry
     from referee.settings.sources import FILE_NAME
+    from referee.setup.new_table import NewTable
     from referee.setup.progress import Progress
     from referee.setup.steps import steps_of
-    from referee.setup.workbench import Workbench
 
     folder = folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
@@ -65,8 +70,9 @@ def setup_command(game_name: str | None, camera: str | None, folder: Path, paper
     steps = steps_of(game)
     with ExitStack() as stack:
         eye = _Eye(stack)
-        bench = Workbench(game, folder, eye.look, utc_now().date(), paper, dict(kept.values))
-        is_whole = _walk(steps, bench, kept, camera)
+        table = NewTable(game, folder, eye.look, utc_now().date(), paper, dict(kept.values))
+        table.make_light_map, table.make_sensor_map = eye.map_lights, _map_switches
+        is_whole = _walk(steps, table, kept, camera)
     if not is_whole:
         click.echo(f"`{PROGRAM} setup` goes on here.")
         return CHECK_FAILED
@@ -111,25 +117,68 @@ class _Eye:
                     progress.advance(task)
         return frames
 
+    def map_lights(self, settings: Settings, path: Path) -> bool:
+        """Find each light with the camera, and ask where it is not sure; raises what keeps a board away."""
+        from referee.mapping.lights import LightMapOptions, map_lights
+        from referee.settings.configuration import Configuration
+
+        self.look(settings.camera.source, 1, 0.0)
+        options = LightMapOptions(path, by_camera=settings.camera.calibration is not None)
+        configuration = Configuration(settings, None, {})
+        return map_lights(configuration, options, output(), input, open_camera=self._opened) == OK
+
+    def _opened(self, *_: object, **__: object) -> AbstractContextManager[Camera]:
+        """The camera as it is open already, which stays so."""
+        assert self._camera is not None
+        return nullcontext(self._camera)
+
+
+def _map_switches(settings: Settings, path: Path) -> bool:
+    """Have a piece put on each square; raises ConfigError and what keeps a board away."""
+    from referee.mapping.sensors import SensorMapOptions, map_sensors
+    from referee.settings.configuration import Configuration
+
+    over, configuration = threading.Event(), Configuration(settings, None, {})
+    try:
+        return map_sensors(configuration, SensorMapOptions(path), output(), _typed_until(over)) == OK
+    finally:
+        over.set()
+
+
+def _typed_until(over: threading.Event) -> Iterator[str]:
+    """Lines as they are typed; once it is over none is taken, since the next one answers the next question."""
+    while not over.is_set():
+        ready, _, _ = select.select([sys.stdin], [], [], _LISTEN_S)
+        if ready and not over.is_set():
+            line = sys.stdin.readline()
+            if not line:
+                return
+            yield line
+
 
 def is_live(source: str) -> bool:
     """Whether a camera goes on giving pictures of what is there now."""
     return source.startswith(_LIVE) and not Path(source).is_dir()
 
 
-def _walk(steps: Sequence[Step], bench: Workbench, kept: Progress, camera: str | None) -> bool:
+def _walk(steps: Sequence[Step], table: NewTable, kept: Progress, camera: str | None) -> bool:
     """Go through the steps that are not done; whether none is left."""
     names = [step.name for step in steps]
     at = next((number for number, name in enumerate(names) if name not in kept.done), len(steps))
     while at < len(steps):
         step = steps[at]
-        if step.after and bench.belief is None and step.after in kept.done:
+        if step.after and table.belief is None and step.after in kept.done:
             # What the step goes by was seen in an earlier sitting.
             kept.done.remove(step.after)
             at = names.index(step.after)
             continue
         click.echo(f"\nStep {at + 1} of {len(steps)}: {step.title}")
-        answer = _done(step, bench, camera if step.name == "camera" else None)
+        if why := step.unneeded(table):
+            click.echo(f"  {why} Skipped.")
+            kept.done.append(step.name)
+            at += 1
+            continue
+        answer = _done(step, table, camera if step.name == "camera" else None)
         if answer == "q":
             return False
         if answer == "b":
@@ -137,16 +186,16 @@ def _walk(steps: Sequence[Step], bench: Workbench, kept: Progress, camera: str |
             kept.done = [name for name in kept.done if name != names[at]]
             continue
         kept.done.append(step.name)
-        kept.keep(bench.values)
+        kept.keep(table.values)
         at += 1
     return True
 
 
-def _done(step: Step, bench: Workbench, given: str | None) -> str:
+def _done(step: Step, table: NewTable, given: str | None) -> str:
     """Ask and check until nothing is missing; give "b" or "q" where that was typed."""
     from referee.setup.steps import checked
 
-    for line in step.prepare(bench):
+    for line in step.prepare(table):
         click.echo(f"  {line}")
     while True:
         answer = given
@@ -158,10 +207,10 @@ def _done(step: Step, bench: Workbench, given: str | None) -> str:
         if answer == "s":
             click.echo("Skipped.")
             return ""
-        outcome = checked(step, bench, answer)
-        source = str(bench.values.get("camera.source", ""))
+        outcome = checked(step, table, answer)
+        source = str(table.values.get("camera.source", ""))
         if step.live and not outcome.is_done and is_live(source) and output().is_terminal:
-            outcome = _until_seen(step, bench, answer, outcome)
+            outcome = _until_seen(step, table, answer, outcome)
         else:
             print_findings(output(), outcome.findings, "missing")
         if outcome.is_done:
@@ -169,7 +218,7 @@ def _done(step: Step, bench: Workbench, given: str | None) -> str:
         given = None
 
 
-def _until_seen(step: Step, bench: Workbench, answer: str, outcome: Outcome) -> Outcome:
+def _until_seen(step: Step, table: NewTable, answer: str, outcome: Outcome) -> Outcome:
     """Look again and again, and show what is still missing, until nothing is or Ctrl-C."""
     from rich.live import Live
     from rich.text import Text
@@ -183,7 +232,7 @@ def _until_seen(step: Step, bench: Workbench, answer: str, outcome: Outcome) -> 
     with Live(lines(), console=output(), auto_refresh=False) as live:
         try:
             while not outcome.is_done:
-                outcome = checked(step, bench, answer)
+                outcome = checked(step, table, answer)
                 live.update(lines(), refresh=True)
                 if any(finding.subject == step.name for finding in outcome.findings):
                     # The camera itself is missing, so looking again shows nothing new.

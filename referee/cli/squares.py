@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from common.program import PROGRAM
+from common.user import user_name
 from referee.cli.context import CommandContext, output
 from referee.cli.group import ExampleCommand, ExampleGroup
 from referee.cli.options import READABLE_FILE, WRITABLE_FILE, by_option, journal_option
@@ -153,7 +154,7 @@ def put_sensor_back(context: CommandContext, place: str, by: str | None, journal
       ./run hardware sensors put-back c3
       ./run hardware sensors put-back c3 --by Ann
     """
-    from referee.cli.client import IDLE, tell_referee, user_name
+    from referee.cli.client import IDLE, tell_referee
     from referee.commands.values import RestoreSensor
     from referee.sensing.health import put_back
 

@@ -11,10 +11,21 @@ import click
 
 from referee.cli.context import CommandContext, output
 from referee.cli.group import ExampleCommand
-from referee.cli.options import READABLE_FILE, WRITABLE_FILE, journal_option, read_pairs, rule_option, seeing_options
+from referee.cli.options import (
+    READABLE_FILE,
+    WRITABLE_FILE,
+    chosen_page,
+    clock_option,
+    journal_option,
+    opponent_options,
+    page_options,
+    read_pairs,
+    rule_option,
+    seeing_options,
+)
 
 if TYPE_CHECKING:
-    from referee.demo.run import LinkFaults
+    from referee.demo.table import LinkFaults
 
 
 @click.command(cls=ExampleCommand)
@@ -45,7 +56,10 @@ if TYPE_CHECKING:
 @click.option(
     "--eyes", type=click.Choice(["camera", "sensors", "both"]), help="Look through the camera, sensors, or both."
 )
+@clock_option
+@opponent_options
 @click.option("--lines", is_flag=True, help="Print a line a verdict, also on a terminal.")
+@page_options
 @click.pass_obj
 def watch_command(
     context: CommandContext,
@@ -66,7 +80,13 @@ def watch_command(
     turn_end: str | None,
     rest_s: float | None,
     eyes: str | None,
+    clock: str | None,
+    opponent: str | None,
+    opponent_strength: str | None,
     lines: bool,
+    page: bool,
+    page_port: int | None,
+    page_address: str | None,
 ) -> int:
     """Referee a real table, a video or pictures.
 
@@ -80,11 +100,19 @@ def watch_command(
       ./run watch --video game.mp4 --new --option side_by_side=false
       ./run watch --camera folder:incoming --calibration camera.json
       ./run watch --eyes sensors
+      ./run watch --camera 0 --calibration camera.json --page
     """
     from engine import registry
     from referee.hints.advice import HintSettings
     from referee.runtime.watch import WatchOptions, watch
-    from referee.settings.conversions import button_settings, evidence_limits, light_settings, table_options
+    from referee.settings.conversions import (
+        button_settings,
+        evidence_limits,
+        light_settings,
+        opponent_settings,
+        table_options,
+        time_control,
+    )
     from referee.wiring.plan import Inputs, playable_plan
 
     if sum(source is not None for source in (camera, frames, video)) > 1:
@@ -102,6 +130,9 @@ def watch_command(
             "table.anywhere": anywhere or None,
             "turn.end": turn_end,
             "turn.rest_s": rest_s,
+            "clock.time": clock,
+            "opponent.player": opponent,
+            "opponent.strength": opponent_strength,
             "sensors.eyes": Inputs.CAMERA.value if is_recorded else eyes,
             "journal.path": journal,
         }
@@ -147,9 +178,12 @@ def watch_command(
             lights=lights,
             buttons=button_settings(settings.lights),
             hints=HintSettings(settings.hints.strength, settings.hints.seconds),
+            clock=time_control(settings.clock),
+            opponent=opponent_settings(settings.opponent),
             wire=wire,
             full_screen=not lines,
             notices=notices,
+            page=chosen_page(page, page_port, page_address),
         ),
         output(),
     )
@@ -181,11 +215,14 @@ def watch_command(
     show_default=True,
     help="Look through the camera, switches under the squares (on that microcontroller), or both.",
 )
+@clock_option
+@opponent_options
 @click.option(
     "--link-faults",
     metavar="KNOBS",
     help='Faults on its wire, such as "all=0.05, unplugs_at_s=4"; docs/virtual-table.md lists them.',
 )
+@page_options
 @click.pass_obj
 def demo_command(
     context: CommandContext,
@@ -200,7 +237,13 @@ def demo_command(
     journal: Path | None,
     lights: str,
     eyes: str,
+    clock: str | None,
+    opponent: str | None,
+    opponent_strength: str | None,
     link_faults: str | None,
+    page: bool,
+    page_port: int | None,
+    page_address: str | None,
 ) -> int:
     """Watch the referee at work on a virtual table.
 
@@ -211,17 +254,29 @@ def demo_command(
       ./run demo
       ./run demo diaballik
       ./run demo blockade --whole --fast
+      ./run demo --page
       ./run demo --seed 3 --turns 20 --random
       ./run demo --video demo.mp4 --journal demo.sqlite
       ./run demo --fast --still demo.png
       ./run demo --lights pico --eyes both --link-faults "all=0.05, unplugs_at_s=4"
     """
     from engine import registry
-    from referee.demo.run import GAMES, DemoOptions, run_demo
+    from referee.demo.run import run_demo
+    from referee.demo.table import GAMES, DemoOptions
     from referee.hints.advice import HintSettings
+    from referee.hints.opponent import OpponentSettings
+    from referee.settings.conversions import time_control
     from referee.wiring.plan import Inputs
 
-    configured = context.configuration({"demo.seed": seed, "demo.turns": turns, "demo.fast": fast or None}).settings
+    configured = context.configuration(
+        {
+            "demo.seed": seed,
+            "demo.turns": turns,
+            "demo.fast": fast or None,
+            "clock.time": clock,
+            "opponent.strength": opponent_strength,
+        }
+    ).settings
     settings = configured.demo
     game = registry.load(game_name).name
     if game not in GAMES:
@@ -239,7 +294,10 @@ def demo_command(
         inputs=Inputs(eyes),
         link_faults=_faults(link_faults, used=lights == "pico" or eyes != Inputs.CAMERA),
         hints=HintSettings(configured.hints.strength, configured.hints.seconds),
+        clock=time_control(configured.clock),
+        opponent=None if opponent is None else OpponentSettings(opponent, configured.opponent.strength),
         keys=sys.stdin if sys.stdin.isatty() else None,
+        page=chosen_page(page, page_port, page_address),
     )
     return run_demo(options, output())
 
@@ -249,7 +307,7 @@ _WHOLE = 10_000
 
 
 def _faults(text: str | None, *, used: bool) -> LinkFaults | None:
-    from referee.demo.run import LinkFaults
+    from referee.demo.table import LinkFaults
 
     if text is None:
         return None

@@ -29,6 +29,7 @@ from referee.commands.values import (
     EnterRoll,
     EnterTurn,
     Entry,
+    PauseClock,
     Reply,
     RestoreSensor,
     TakeBack,
@@ -184,7 +185,7 @@ def _address(path: Path) -> Iterator[str]:
         os.close(folder)
 
 
-SentCommand = Correct | TakeBack | Entry | AskHint | RestoreSensor
+SentCommand = Correct | TakeBack | Entry | AskHint | RestoreSensor | PauseClock
 """What may be asked of a referee from outside its process."""
 
 _VERBS: Mapping[type[Any], str] = MappingProxyType(
@@ -196,6 +197,7 @@ _VERBS: Mapping[type[Any], str] = MappingProxyType(
         Announce: "enter",
         AskHint: "hint",
         RestoreSensor: "put back",
+        PauseClock: "pause clock",
     }
 )
 _ENTRIES: Mapping[str, type[Entry]] = MappingProxyType({each.kind: each for each in (EnterTurn, EnterRoll, Announce)})
@@ -216,6 +218,8 @@ def command_message(command: SentCommand) -> dict[str, Any]:
             message |= {"kind": command.kind.value, "text": command.text, "player": command.player or ""}
         case RestoreSensor():
             message |= {"place": command.place}
+        case PauseClock():
+            message |= {"goes_on": command.goes_on}
     return message
 
 
@@ -232,6 +236,8 @@ def command_of(message: Mapping[str, Any]) -> SentCommand:
             return AskHint(_text(message, "by"))
         case "put back":
             return RestoreSensor(_text(message, "place"), _text(message, "by"))
+        case "pause clock":
+            return PauseClock(_text(message, "by"), goes_on=message.get("goes_on") is True)
         case other:
             can = listed(tuple(dict.fromkeys(_VERBS.values())), "and")
             raise CorrectionError(f"this referee can't do {other!r}; it can {can}")

@@ -14,7 +14,7 @@ from engine.showing import silent_turns
 from engine.support.breaches import told
 from engine.support.chance import format_roll
 from engine.support.players import DRAW, format_announcement, parse_announcement, told_announcement
-from referee.commands.values import EXAMPLE_LOOK, Announce, Correct, EnterRoll, EnterTurn, Entry
+from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn, Entry
 from referee.errors import CorrectionError
 from referee.journal.events import Event, JsonValue
 from referee.journal.fold import after_step, read_step
@@ -217,7 +217,7 @@ def read_looks(game: Game[Any, Any], words: Sequence[str]) -> dict[Place, str]:
             raise CorrectionError(f"there is no place {place!r}; places run from {game.places[0]} to {game.places[-1]}")
         if not equals:
             if not remaining:
-                raise CorrectionError(f"nothing is said of {place}; expected a look after it, such as {EXAMPLE_LOOK}")
+                raise CorrectionError(f"say what stands on {place}, such as {example_look(game)}, or empty")
             look = remaining.pop(0)
         if place in looks:
             raise CorrectionError(f"{place} is given twice")
@@ -225,12 +225,38 @@ def read_looks(game: Game[Any, Any], words: Sequence[str]) -> dict[Place, str]:
     return looks
 
 
+def read_squares(game: Game[Any, Any], text: str) -> dict[Place, str]:
+    """Read ``c3=gold star c4 empty``, parted where a square begins, so that looks need no quotation marks.
+
+    Raises CorrectionError.
+    """
+    squares: list[tuple[str, list[str]]] = []
+    for word in text.replace('"', " ").replace("=", " ").split():
+        if word.lower() in game.places or not squares:
+            squares.append((word, []))
+        else:
+            squares[-1][1].append(word)
+    return read_looks(game, [f"{place}={' '.join(look)}" if look else place for place, look in squares])
+
+
 def read_look(game: Game[Any, Any], place: Place, text: str) -> str:
     """Read a look leniently: its words in any order, as many as tell it from the others; raises CorrectionError."""
-    said = set(text.lower().replace(",", " ").split())
-    found = [look for look in game.looks if said and said <= set(look.lower().replace(",", " ").split())]
-    if len(found) == 1:
-        return found[0]
+    said = _words(text)
+    found = [look for look in game.looks if said and said <= _words(look)]
+    for look in found:
+        if len(found) == 1 or said == _words(look):
+            return look
     if found:
         raise CorrectionError(f"{text!r} on {place} could be {listed(found, 'or')}; say more of it")
-    raise CorrectionError(f"{text!r} on {place} is no look of {game.title}; expected such as {EXAMPLE_LOOK}")
+    raise CorrectionError(
+        f"{text!r} on {place} does not occur in {game.title}; expected something like {example_look(game)}, or empty"
+    )
+
+
+def _words(look: str) -> set[str]:
+    return set(look.lower().replace(",", " ").split())
+
+
+def example_look(game: Game[Any, Any]) -> str:
+    """Give a look of the game, as an example of what may stand on a square."""
+    return next(f'"{look}"' for look in game.looks if look != EMPTY)

@@ -1,4 +1,4 @@
-"""Lines that a person types while something else goes on, as text or as presses of buttons."""
+"""Lines that a person types while something else goes on."""
 
 from __future__ import annotations
 
@@ -9,31 +9,10 @@ import re
 import termios
 import threading
 import tty
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from types import MappingProxyType
 from typing import TextIO
 
-from common.phrases import capitalized, listed
-from hardware.pin_map import ANNOUNCING_BUTTONS, ButtonRole
-from referee.commands.values import Press
-
-_ROLES: Mapping[str, ButtonRole] = MappingProxyType(
-    {
-        "": ButtonRole.END_TURN,
-        "b": ButtonRole.TAKE_BACK,
-        "h": ButtonRole.HINT,
-        **{role.value: role for role in ANNOUNCING_BUTTONS},
-    }
-)
-KEYS_HELP = (
-    "Enter ends a turn, b and Enter takes the last one back, h and Enter gives a hint. "
-    f"{capitalized(listed(ANNOUNCING_BUTTONS, 'or'))} and Enter announces that."
-)
-
-
-KEYS = "Enter ends the turn, h hint, b takes back, draw, resign"
-"""The same where there is only one line for it."""
 _SEQUENCES = re.compile(r"\x1b(\[[0-9;]*[@-~]|O.|.)?")
 """What a terminal sends for arrows and other keys that write nothing."""
 
@@ -46,7 +25,8 @@ def typed_unseen(terminal: TextIO, show: Callable[[str], object]) -> Iterator[It
     """
     number = terminal.fileno()
     before = termios.tcgetattr(number)
-    tty.setcbreak(number)
+    # What was typed while the program started is not thrown away.
+    tty.setcbreak(number, termios.TCSADRAIN)
     try:
         yield edited_lines(lambda: os.read(number, 1024), show)
     finally:
@@ -70,21 +50,6 @@ def edited_lines(read: Callable[[], bytes], show: Callable[[str], object]) -> It
             elif key.isprintable():
                 line += key
         show(line)
-
-
-def listen_to_keys(lines: Iterable[str], press: Callable[[Press], object]) -> threading.Thread:
-    """Take typed lines for presses of buttons, in a thread of its own; lines that are none are left alone."""
-
-    def listen() -> None:
-        for line in lines:
-            role = _ROLES.get(line.strip().lower())
-            if role is not None:
-                press(Press(role))
-
-    # A daemon, since nothing can interrupt a thread that waits for a person to type.
-    thread = threading.Thread(target=listen, name="keyboard", daemon=True)
-    thread.start()
-    return thread
 
 
 class TypedLines:

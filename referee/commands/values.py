@@ -8,10 +8,9 @@ from typing import ClassVar
 
 from engine.api import OptionValue, Place, Player
 from hardware.pin_map import ButtonRole
+from referee.clocks.control import TimeControl
 from referee.errors import CorrectionError
 from referee.journal.events import EventKind, PlayedKind
-
-EXAMPLE_LOOK = '"teal block, x up", "teal x" or empty'
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class Correct:
         if self.looks and self.position:
             raise CorrectionError("squares and a whole position were given; give one of them")
         if not (self.looks or self.position or self.to_move):
-            raise CorrectionError(f"nothing was corrected; say what stands where, such as c3={EXAMPLE_LOOK}")
+            raise CorrectionError("nothing was corrected; say what stands where, such as c3=empty")
 
 
 @dataclass(frozen=True)
@@ -108,11 +107,19 @@ class RestoreSensor:
 
 
 @dataclass(frozen=True)
+class PauseClock:
+    """The clock is to stand still, or to run again where somebody stopped it (``goes_on``)."""
+
+    by: str
+    goes_on: bool = False
+
+
+@dataclass(frozen=True)
 class NewGame:
     """A game begins, by its rules' ``options``.
 
     ``players`` maps a side to who plays it. ``without_hints``: hints are ruled out, whatever settings say later.
-    ``seed`` is the virtual table's.
+    ``seed`` is the virtual table's. ``clock`` is the time the players have, ``None`` without a clock.
     """
 
     game: str
@@ -120,6 +127,7 @@ class NewGame:
     players: Mapping[Player, str] = field(default_factory=dict)
     without_hints: bool = False
     seed: int | None = None
+    clock: TimeControl | None = None
 
 
 @dataclass(frozen=True)
@@ -127,7 +135,7 @@ class Resume:
     """The journal's latest game goes on if it isn't over; otherwise a new one begins."""
 
 
-Command = Press | Correct | TakeBack | Entry | AskHint | Overrule | RestoreSensor | NewGame | Resume
+Command = Press | Correct | TakeBack | Entry | AskHint | Overrule | RestoreSensor | PauseClock | NewGame | Resume
 
 
 @dataclass(frozen=True)

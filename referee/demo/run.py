@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
-from engine.api import EMPTY, Game, OptionValue
+from engine.api import EMPTY, Game
 from engine.records import record
 from engine.registry import load
 from hardware.grid import PlaceGrid
@@ -29,16 +28,17 @@ from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import Signal, Sound
 from hardware.pin_map import ButtonRole
 from referee.commands.command_socket import open_command_socket
-from referee.commands.keyboard import listen_to_keys, typed_unseen
+from referee.commands.keyboard import typed_unseen
 from referee.commands.queue import CommandQueue
+from referee.commands.typed_lines import is_hint, listen_to_lines
 from referee.commands.values import EnterRoll, Press
 from referee.demo.clock import ClockedCamera, VirtualClock
 from referee.demo.controller import DemoController, demo_controller
 from referee.demo.onlooker import Onlooker
 from referee.demo.score import Score, score_of
+from referee.demo.table import FRAMES_PER_SECOND, DemoOptions, demo_rules, demo_table
 from referee.demo.teaching import enrolled_reader
-from referee.demo.thinking import thinking_players
-from referee.hints.advice import HintSettings
+from referee.demo.thinking import counted_opponent
 from referee.hints.process import HintProcess
 from referee.journal import BufferedJournal, Journal
 from referee.journal.exports import record_of
@@ -46,71 +46,27 @@ from referee.judge.verdict import Verdict
 from referee.rendering.board_picture import beside_camera
 from referee.rendering.film import Pictures
 from referee.rendering.live_screen import LiveScreen, fits_live
+from referee.rendering.overlay import Overlay
 from referee.rendering.report import Pace, PrintedLines, Report
 from referee.runtime.builder import compose_reader, open_session
+from referee.runtime.page import shown_page
 from referee.runtime.sources import InterruptibleSource, Interrupts
+from referee.session.execution import execute
 from referee.session.feed import shown_on
-from referee.session.loop import LoopPorts, run
+from referee.session.loop import LoopPorts, run, serve
 from referee.session.ports import Reader
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.signals import looking_signal
-from referee.settings.table_layout import grid_of_table, with_rules
+from referee.settings.table_layout import grid_of_table
+from referee.web.ports import NewestFrame, SnapshotHub, TablePort
 from referee.wiring.plan import Inputs
-from simulator.microcontroller.faults import WireFaults
-from simulator.play.game import GameOptions
 from simulator.play.ground_truth import TruthLog
-from simulator.play.players import HANDLERS, Habits
-from simulator.table import VirtualTable, standard_setting
+from simulator.table import VirtualTable
 from vision.frame import Frame, Image
-from vision.layout.table import default_layout
-from vision.readers.registry import is_readable
 
-LinkFaults = WireFaults
-"""What goes wrong on the microcontroller's wire."""
-
-FRAMES_PER_SECOND = 15.0
 _RINGS = (Sound.FINISHED,)
 """Of a terminal's one bell, the end is worth it."""
-GAMES = tuple(game for game in HANDLERS if is_readable(default_layout(game)))
-"""What is played on the virtual table, and a camera can see."""
-_WRITERS = 2
-"""How many write in the demo of a game that is written."""
-_SHORT: Mapping[str, Mapping[str, OptionValue]] = MappingProxyType({"deblockle": {"blocks_gold": 2, "blocks_teal": 2}})
-"""Options by which players who think come to the end within the turns that are usually played."""
-
-
-@dataclass(frozen=True)
-class DemoOptions:
-    """What is played and how it is shown.
-
-    ``turns`` are the most that are played, ``random`` ones instead of such as a hint would give; ``fast`` does not wait
-    for real time; ``video`` films it; ``still`` keeps one picture of the film, in which the
-    first fault is being explained; without ``journal`` it is kept in a new temporary
-    folder; ``lights`` is ``terminal``, ``none`` for the verdicts alone, or ``pico`` for a virtual microcontroller's on
-    a real pseudo-terminal; ``inputs`` are the ``camera``, ``sensors`` under the squares, or ``both``; ``link_faults``
-    strike the wire to the microcontroller. ``keys`` are lines that a person types, of which ``h`` asks for a hint,
-    ``None`` when nobody sits there.
-    """
-
-    game: str = "deblockle"
-    seed: int = 13
-    turns: int = 16
-    random: bool = False
-    fast: bool = False
-    video: Path | None = None
-    still: Path | None = None
-    journal: Path | None = None
-    lights: str = "terminal"
-    inputs: Inputs = Inputs.CAMERA
-    link_faults: LinkFaults | None = None
-    hints: HintSettings = field(default_factory=HintSettings)
-    keys: Iterable[str] | None = None
-
-    @property
-    def needs_board(self) -> bool:
-        """Whether there is a microcontroller on the table."""
-        return self.lights == "pico" or self.inputs != Inputs.CAMERA
 
 
 @dataclass
@@ -140,7 +96,8 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     """
     game: Game[Any, Any] = load(options.game)
     truth = TruthLog()
-    table = _table(options, game, truth)
+    snapshots, newest = SnapshotHub(), NewestFrame()
+    table = demo_table(options, game, truth, snapshots)
     path = options.journal or Path(tempfile.mkdtemp(prefix="referee-demo-")) / "journal.sqlite"
     console.print(f"A game of {game.title} on the virtual table, seed {options.seed}, at most {options.turns} turns.")
     now, remarks = VirtualClock(), _Remarks(console.print)
@@ -154,22 +111,34 @@ def run_demo(options: DemoOptions, console: Console) -> int:
         report = Report(screen or PrintedLines(console))
         remarks.hear = report.remark
         stack.enter_context(open_command_socket(path, commands, remarks.say))
-        rules = _rules(options, game)
+        rules = demo_rules(options, game)
         service = stack.enter_context(
             open_session(
                 game,
                 stage.reader,
                 journal,
-                ServiceSettings(options=rules, turn_end=TurnEnd.BUTTON, rest_s=1.5, hints=options.hints),
-                subscribers=(shown_on(panel), report.hear),
+                ServiceSettings(
+                    options=rules, turn_end=TurnEnd.BUTTON, rest_s=1.5, hints=options.hints, clock=options.clock
+                ),
+                subscribers=(shown_on(panel), report.hear, snapshots),
                 say=remarks.say,
-                hints=HintProcess(),
+                hints=HintProcess(on_answer=commands.wake),
+                opponent=None if options.opponent is None else counted_opponent(game, options.opponent),
                 resume=False,
                 seed=options.seed,
             )
         )
+        overlay = Overlay(table.calibration(), table.setting.layout, reading=lambda: service.reading)
+        may_hint = options.hints.strength != "none"
+        port = TablePort(game, snapshots, commands, path, newest, overlay, hints_allowed=may_hint)
+        stack.enter_context(shown_page(port, options.page, console, screen, report.remark))
         with closing(_Onlookers(options, on, stage, service, report, commands)) as looking_on:
-            ports = LoopPorts(time.sleep, commands, partial(_presses, table, stage.board, commands), looking_on.hear)
+
+            def hear(frame: Frame | None, verdicts: list[Verdict]) -> None:
+                newest.frame = frame or newest.frame
+                looking_on.hear(frame, verdicts)
+
+            ports = LoopPorts(time.sleep, commands, partial(_presses, table, stage.board, commands), hear)
             frames = ClockedCamera(table, now, lambda: _set_switches(stage.board, truth, panel))
             is_whole = _play(service, frames, ports, _typed(options.keys, screen), screen)
         if is_whole:
@@ -177,14 +146,29 @@ def run_demo(options: DemoOptions, console: Console) -> int:
         events = journal.events(service.game_number)
         if service.belief:
             console.print(Text(f"\n{record.write(record_of(game, events))}"), soft_wrap=True)
-        wire = stage.closing_words
-    _say_where(options, path, console)
-    if not is_whole:
-        console.print("Stopped before the end; what was accepted until then is in the journal.", soft_wrap=True)
-        return 0
-    score = score_of(game, truth, looking_on.verdicts, events, may_ask=options.inputs == Inputs.SENSORS)
-    _close(score, wire, console)
+        _say_where(options, path, console)
+        if not is_whole:
+            console.print("Stopped before the end; what was accepted until then is in the journal.", soft_wrap=True)
+            return 0
+        score = score_of(game, truth, looking_on.verdicts, events, may_ask=options.inputs == Inputs.SENSORS)
+        _close(score, stage.closing_words, console)
+        if options.page is not None:
+            console.print("The page goes on showing this game. Ctrl-C ends it.", soft_wrap=True)
+            _stay(service, commands)
     return 0 if score.agreed and stage.wire_agreed else 1
+
+
+def _stay(service: Service[Any, Any], commands: CommandQueue) -> None:
+    """Carry out what people say to a game that is over, until Ctrl-C."""
+    with Interrupts() as interrupts:
+        try:
+            while True:
+                serve(service, commands)
+                for pressed in commands.take_presses():
+                    execute(service, pressed.command, pressed.respond)
+                interrupts.waiting(commands.wait)
+        except KeyboardInterrupt:
+            return
 
 
 def _play(
@@ -196,7 +180,7 @@ def _play(
 ) -> bool:
     """Referee to the end; tells whether it was reached, and not stopped before."""
     with Interrupts() as interrupts, screen or nullcontext(), typed as lines:
-        listen_to_keys(lines, partial(_ask_hint, ports.commands))
+        listen_to_lines(lines, partial(_ask_hint, ports.commands))
         try:
             run(service, InterruptibleSource(frames, interrupts), ports)
         except KeyboardInterrupt:
@@ -260,32 +244,6 @@ def _typed(keys: Iterable[str] | None, screen: LiveScreen | None) -> AbstractCon
     return nullcontext(keys or ())
 
 
-def _rules(options: DemoOptions, game: Game[Any, Any]) -> dict[str, OptionValue]:
-    """The options the demo is played by: as they are at random, a short game where it is to come to an end."""
-    if game.printed_sheet is not None:
-        return {"players": _WRITERS}
-    return {} if options.random else dict(_SHORT.get(game.name, {}))
-
-
-def _table(options: DemoOptions, game: Game[Any, Any], truth: TruthLog) -> VirtualTable:
-    rules = _rules(options, game)
-    choose = None if options.random else thinking_players(game, options.seed)
-    # The usual table under a camera whose pictures don't travel over a cable, so that none is packed and unpacked.
-    setting = standard_setting(layout=with_rules(default_layout(game.name), game, rules))
-    return VirtualTable(
-        options.seed,
-        GameOptions(game.name, rules, turns=options.turns, habits=_habits(options), choose=choose),
-        setting=replace(setting, sensor=replace(setting.sensor, jpeg_quality=None)),
-        fps=FRAMES_PER_SECOND,
-        truth=truth,
-    )
-
-
-def _habits(options: DemoOptions) -> Habits:
-    """What the players do; where there is no camera, only violations that can be felt."""
-    return Habits(by_occupancy=options.inputs == Inputs.SENSORS)
-
-
 @dataclass(frozen=True)
 class _Table:
     """What the demo is played on."""
@@ -347,10 +305,10 @@ def _set_switches(board: DemoController | None, truth: TruthLog, panel: Panel) -
     panel.tick()
 
 
-def _ask_hint(commands: CommandQueue, press: Press) -> None:
+def _ask_hint(commands: CommandQueue, line: str) -> None:
     """A person who looks on may ask for a hint, and no more."""
-    if press.role is ButtonRole.HINT:
-        commands.submit(press)
+    if is_hint(line):
+        commands.submit(Press(ButtonRole.HINT))
 
 
 def _presses(table: VirtualTable, board: DemoController | None, commands: CommandQueue) -> list[ButtonRole]:

@@ -5,11 +5,14 @@ The work is counted, not timed, so that a seed gives the same game on every mach
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
 from engine.api import Game, Strength
 from engine.search.budget import CountingClock
+from referee.hints.opponent import Intention, Opponent, OpponentSettings
+from referee.session.execution import ImmediateHints
 from simulator.play.players import Choose
 
 _WORK_S = 0.05
@@ -22,8 +25,31 @@ def thinking_players(game: Game[Any, Any], seed: int) -> Choose:
     rng = Random(seed)
     better = game.players[seed % 2]
 
+    earlier: list[Any] = []
+
     def choose(state: Any) -> Any:
         strength = Strength.STRONG if state.to_move == better else Strength.GENTLE
-        return game.advice.hint(state, _WORK_S, rng, clock=CountingClock(_STEP_S), strength=strength).turn
+        hint = game.advice.hint(state, _WORK_S, rng, clock=CountingClock(_STEP_S), strength=strength, earlier=earlier)
+        earlier.append(state)
+        return hint.turn
 
     return choose
+
+
+def counted_opponent(game: Game[Any, Any], settings: OpponentSettings) -> Opponent:
+    """Give the program as an opponent that thinks as far as the demo's players do; raises ConfigError."""
+    return Opponent(
+        game, OpponentSettings(settings.player, settings.strength, _WORK_S), ImmediateHints(CountingClock(_STEP_S))
+    )
+
+
+def playing_for(game: Game[Any, Any], choose: Choose | None, meant: Callable[[], Intention | None]) -> Choose:
+    """Have the players play the turn that the program means, where it means one; ``None`` for any turn at random."""
+
+    def choose_or_obey(state: Any) -> Any:
+        intention = meant()
+        if intention is not None and intention.player == state.to_move:
+            return game.notation.parse_turn(state, intention.turn, intention.player)
+        return None if choose is None else choose(state)
+
+    return choose_or_obey

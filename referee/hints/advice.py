@@ -1,6 +1,6 @@
-"""A hint as it is asked for, found and put in words. Pure but for the clock that is handed in.
+"""A hint: the question, the engine's answer, and its words. Pure apart from the clock that is passed in.
 
-It knows only the engine, so that a process of its own can find hints without loading the rest of the referee.
+It imports only the engine, so that a separate process can find hints without loading the rest of the referee.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class HintSettings:
 
 @dataclass(frozen=True)
 class Question:
-    """A hint that is asked for: in which game and state (strict text), how strong, within how many seconds.
+    """A request for a hint: the game and state (strict text), the strength, and the time limit in seconds.
 
-    ``earlier`` are the texts of the states before, the oldest first, as far as they are known.
+    ``earlier`` are the texts of the earlier states as far as they are known, the oldest first.
     """
 
     number: int
@@ -62,7 +62,7 @@ class Advice:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of the question of that number: advice, or why there is none."""
+    """The answer to the question of that number: advice, or why there is none."""
 
     number: int
     advice: Advice | None = None
@@ -70,7 +70,7 @@ class Answer:
 
 
 def answer_question(question: Question, clock: Clock) -> Answer:
-    """Work a hint out; the same question draws the same numbers, so that with the same time it has the same answer."""
+    """Work out a hint; the same question draws the same random numbers, so the same time gives the same answer."""
     try:
         game = load(question.game)
         state = game.notation.parse_state(question.state)
@@ -94,20 +94,20 @@ def advice_of(game: Game[Any, Any], hint: Hint[Any]) -> Advice:
 
 
 def _random(text: str) -> Random:
-    # Random's own seeding by text would do, but is not promised to stay the same between versions of Python.
+    # Seeding Random with text is not guaranteed to stay the same between versions of Python.
     return Random(int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big"))
 
 
 @dataclass(frozen=True)
 class HintText:
-    """A hint in words, and the places to light: in the order from, passed, to."""
+    """A hint in words, and the places to light in the order from, passed, to."""
 
     words: str
     places: tuple[Place, ...]
 
 
 def hint_text(game: Game[Any, Any], state: Any, advice: Advice, stage: Stage) -> HintText:
-    """Tell a hint, whole or only the piece; raises EngineError when the turn doesn't fit the state."""
+    """Put a hint in words, whole or only the piece; raises EngineError when the turn doesn't fit the state."""
     turn = game.notation.parse_turn(state, advice.turn, advice.player)
     roll = None if game.dice is None else game.dice.roll_of(state)
     die = None if advice.die is None or roll is None else f"the die that shows {roll.faces[advice.die]}"

@@ -1,4 +1,4 @@
-"""Hints found in a process of their own, so that no frame waits for one."""
+"""Hints worked out in a separate process, so that no frame waits for one."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _GONE = "the hint could not be worked out: the process for it ended"
 
 
 def _ignore() -> None:
-    """Leave it to whoever polls to find out that there is an answer."""
+    """Do nothing: the caller finds the answer by polling."""
 
 
 class HintProcess:
-    """Answers questions, each by its number, without keeping whoever asks waiting.
+    """Answers questions by number without making the caller wait.
 
-    The process starts at the first question and is started again when it has ended; a question it was asked and did
-    not answer is answered with a refusal. ``command`` is what to run; ``on_answer`` is called, in a thread of its
-    own, when there is something to poll.
+    The process starts with the first question and is restarted when it has ended; a question it left unanswered gets
+    a refusal. ``command`` is the command line to run; ``on_answer`` is called in a separate thread when there is an
+    answer to poll.
     """
 
     def __init__(self, command: Sequence[str] = _WORKER, on_answer: Callable[[], object] = _ignore) -> None:
@@ -71,12 +71,12 @@ class HintProcess:
         return answers
 
     def close(self) -> None:
-        """End the process; what it was still asked stays unanswered."""
+        """End the process; open questions stay unanswered."""
         process, self._process = self._process, None
         if process is None:
             return
         with contextlib.suppress(OSError):
-            # What could not be written to a process that has ended is written at last, and fails again.
+            # Closing flushes what a process that has ended never took, which fails again.
             if process.stdin is not None:
                 process.stdin.close()
         process.terminate()
@@ -110,7 +110,7 @@ class HintProcess:
             encoding="utf-8",
             env=_environment(),
         )
-        # A daemon, since a thread that waits for a line ends only with the process.
+        # A daemon, since a thread that waits for a line only ends with the process.
         self._reader = threading.Thread(target=self._listen, args=(self._process,), name="hints", daemon=True)
         self._reader.start()
         return self._process
@@ -126,14 +126,14 @@ class HintProcess:
 
 
 def _environment() -> dict[str, str]:
-    """Give the environment in which the process finds the same packages as we do, wherever we were started."""
+    """Give the environment in which the process finds the same packages, wherever this one was started."""
     ours = str(Path(referee.__file__).resolve().parent.parent)
     others = os.environ.get("PYTHONPATH")
     return {**os.environ, "PYTHONPATH": ours if not others else os.pathsep.join((ours, others))}
 
 
 NICENESS = 5
-"""Frames come first: a hint takes what computing they leave."""
+"""Frames come first: a hint gets the computing time that they leave."""
 
 
 def serve(questions: TextIO, answers: TextIO, clock: Clock) -> None:
@@ -144,7 +144,7 @@ def serve(questions: TextIO, answers: TextIO, clock: Clock) -> None:
 
 
 def main() -> None:
-    """Serve the standard streams; Ctrl-C is for the referee, which then closes them."""
+    """Serve the standard streams. Ctrl-C is left to the referee, which then closes them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(NICENESS)
     with contextlib.suppress(BrokenPipeError):

@@ -1,4 +1,4 @@
-"""Hints at the table: who may have one, what was given already, and which answer came too late."""
+"""Hints at the table: when one is allowed, which were given already, and which answers came too late."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MEANWHILE = "No hint: the table went on meanwhile; ask again."
 
 
 class HintSource(Protocol):
-    """What works hints out while frames go on: ``referee.hints.process.HintProcess`` is one."""
+    """Works out hints while frames go on; ``referee.hints.process.HintProcess`` is one."""
 
     def ask(self, question: Question) -> None:
         """Have a question worked out."""
@@ -36,14 +36,14 @@ class HintSource(Protocol):
         """Give the answers that came since the last time."""
 
     def close(self) -> None:
-        """Let go of what it holds."""
+        """Release its resources."""
 
 
 @dataclass(frozen=True)
 class HintMessage:
-    """What is to be said now: a hint to record and light, or only words (``event`` is ``None``).
+    """What to say now: a hint to record and light, or only words (``event`` is ``None``).
 
-    ``repeated`` is a hint that was given before and is only shown again.
+    With ``repeated`` the hint was given before and is only shown again.
     """
 
     words: str
@@ -55,14 +55,14 @@ class HintMessage:
 
 
 def ruled_out(settings: HintSettings, events: Sequence[tuple[int, Event]]) -> bool:
-    """Say whether the players ruled hints out: by the settings, or when the game began."""
+    """Whether hints are ruled out, by the settings or when the game began."""
     return settings.strength == "none" or any(
         event.kind == EventKind.NEW_GAME and event.data.get("hints") == "none" for _, event in events
     )
 
 
 def refused(game: Game[Any, Any], belief: Sequence[Any]) -> str:
-    """Say why there can be no hint now, nothing when there can."""
+    """Say why there can be no hint now; empty when there can."""
     if not belief:
         return "the board is not set up yet"
     if game.rules.outcome(belief[0]) is not None:
@@ -75,7 +75,7 @@ def refused(game: Game[Any, Any], belief: Sequence[Any]) -> str:
 
 
 def given_before(events: Sequence[tuple[int, Event]]) -> Event | None:
-    """Give the last hint that was given for the position as it is now."""
+    """Give the last hint for the present position."""
     for _, event in reversed(events):
         if event.kind in STATE_CHANGING:
             return None
@@ -92,7 +92,7 @@ def states_before(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> 
 
 
 def next_stage(strength: str, before: Event | None) -> Stage:
-    """Say what the next hint tells: a gentle one first only the piece."""
+    """Give the next hint's stage: a gentle hint first names only the piece."""
     return "piece" if strength == "gentle" and before is None else "whole"
 
 
@@ -107,7 +107,7 @@ def hint_event(
 
 @dataclass
 class _Pending:
-    """A question that is being worked out, for whom, and by what its position is known again."""
+    """A question being worked out, who waits for it, and the key of its position."""
 
     number: int
     position: object
@@ -116,7 +116,7 @@ class _Pending:
 
 
 class HintRequests:
-    """Takes wishes for hints and gives what to say, now or when an answer comes. It records and lights nothing."""
+    """Takes requests for hints and gives what to say, now or when an answer comes. It records and lights nothing."""
 
     def __init__(self, game: Game[Any, Any], settings: HintSettings, source: HintSource | None) -> None:
         self._game = game
@@ -135,7 +135,7 @@ class HintRequests:
         *,
         fault: bool,
     ) -> HintMessage:
-        """Take a wish for a hint for the position that ``belief`` holds; ``events`` are the game's so far."""
+        """Take a request for a hint in the position that ``belief`` holds; ``events`` are the game's so far."""
         why = self._refusal(belief, events, fault)
         if why:
             return HintMessage(why, waiting=(respond,), refused=True)
@@ -144,7 +144,7 @@ class HintRequests:
             try:
                 return self._next_of(before, state, by, (respond,), time_s)
             except EngineError:
-                # More was seen since, and the turn no longer fits: it is worked out anew.
+                # More is known now and the turn no longer fits, so it is worked out again.
                 pass
         if self._pending is None or self._pending.position != self._position(state):
             for waiting in () if self._pending is None else self._pending.waiting:
@@ -167,7 +167,7 @@ class HintRequests:
         *,
         fault: bool,
     ) -> list[HintMessage]:
-        """Give what is to be said now: an answer that came, or that the table went on meanwhile."""
+        """Give what to say now: an answer that arrived, or that the game went on in the meantime."""
         if self._source is None:
             return []
         answers = self._source.poll()
@@ -185,7 +185,7 @@ class HintRequests:
         return said
 
     def close(self) -> None:
-        """Tell whoever still waits that nothing will come, and let go of the source."""
+        """Tell everybody who still waits that no hint will come, and close the source."""
         pending, self._pending = self._pending, None
         for respond in () if pending is None else pending.waiting:
             respond(Reply("No hint: the referee stopped before it was found.", refused=True))
@@ -216,14 +216,14 @@ class HintRequests:
     def _next_of(
         self, before: Event, state: Any, by: str, waiting: tuple[Respond, ...], time_s: float | None
     ) -> HintMessage:
-        """Tell the rest of a hint, or the whole again."""
+        """Give the rest of a hint, or repeat the whole."""
         advice = advice_in(before.data)
         strength = str(before.data["strength"])
         event = hint_event(self._game, state, advice, by, strength, "whole", time_s)
         return _said(event, waiting, repeated=before.data["stage"] == "whole")
 
     def _position(self, state: Any) -> object:
-        """By what a position is known again, though more of its hidden faces were seen."""
+        """The key of a position, the same when more of its hidden faces become known."""
         roll = None if self._game.dice is None else self._game.dice.roll_of(state)
         return state.to_move, tuple(self._game.table.appearance(state).items()), roll
 

@@ -53,9 +53,9 @@ CREATE INDEX evidence_kept ON evidence (number) WHERE content IS NOT NULL;
 """
 
 _MORE_KINDS = ""
-"""No table differs: a referee that knows only version 1 could not read the kinds of event that came with 2."""
+"""No table differs: a referee that knows only the version before could not read the kinds of event that are new."""
 
-MIGRATIONS: tuple[str, ...] = (_FIRST_TABLES, _MORE_KINDS)
+MIGRATIONS: tuple[str, ...] = (_FIRST_TABLES, _MORE_KINDS, _MORE_KINDS)
 """``MIGRATIONS[n]`` makes version ``n + 1`` of version ``n``; version 0 is an empty file."""
 
 

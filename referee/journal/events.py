@@ -26,6 +26,8 @@ class EventKind(StrEnum):
     CORRECTION = "correction"
     TAKE_BACK = "take back"
     HINT_GIVEN = "hint given"
+    INTENTION = "intention"
+    CLOCK = "clock"
     NOTE = "note"
     END = "end"
 
@@ -58,13 +60,15 @@ class Event:
 
     ``kind`` decides what ``data`` holds (see docs/internals/journal.md):
 
-    - ``new game``: ``game``, ``options``, ``seed`` (virtual table only)
+    - ``new game``: ``game``, ``options``, ``seed`` (virtual table only), ``clock`` where one was agreed on
     - ``set up``: ``state`` (strict text of the state the table showed; a list when it is open who starts)
-    - ``turn``: ``turn`` (strict text), ``player``, ``state`` (strict text after it)
+    - ``turn``: ``turn`` (strict text), ``player``, ``state`` (strict text after it), with a clock ``complete_s``
     - ``rolled``: ``roll`` (strict text), ``state`` (strict text after it)
     - ``announced``: ``announcement`` (strict text), ``state`` (strict text after it)
     - ``hint given``: ``by`` (who asked), ``player`` (whose turn it is for), ``turn`` (strict text), ``strength``,
       ``stage`` (``piece`` or ``whole``), ``sentence``, ``places``; it leaves the state as it is
+    - ``intention``: ``player`` (whom the program plays), ``turn`` (strict text), ``strength``, ``sentence``, ``places``
+    - ``clock``: ``change`` and what belongs to it (see ``referee.clocks.fold``)
     - ``illegal``, ``put right``, ``question``, ``note``: what was said; they leave the state as it is
     - ``correction``: ``by`` (a person's name), ``state`` (strict text that holds from here), ``why``
     - ``take back``: ``by``; the last turn, roll or announcement no longer counts
@@ -96,6 +100,8 @@ REQUIRED: Mapping[EventKind, tuple[str, ...]] = MappingProxyType(
         EventKind.ROLLED: ("roll", "state"),
         EventKind.ANNOUNCED: ("announcement", "state"),
         EventKind.HINT_GIVEN: ("player", EventKind.TURN, "strength", "stage"),
+        EventKind.INTENTION: ("player", EventKind.TURN),
+        EventKind.CLOCK: ("change",),
         EventKind.CORRECTION: ("by", "state"),
         EventKind.TAKE_BACK: ("by",),
         EventKind.END: ("winner", "reason"),

@@ -14,7 +14,7 @@ from engine.records import record
 from referee.errors import FoldError
 from referee.journal import Journal
 from referee.journal.events import STOPPED, Event, EventKind
-from referee.journal.fold import Folded, FoldedStep, after_step, fold, fold_each, recorded_step
+from referee.journal.fold import Folded, FoldedStep, after_step, fold, fold_each, read_step
 
 _NOT_IN_A_RECORD = str.maketrans({"{": "(", "}": ")", ";": ","})
 _MORE_WAS_SEEN = "side faces were seen"
@@ -58,7 +58,7 @@ def _start(game: Game[Any, Any], folded: Folded[Any]) -> Any:
 
 def _played(game: Game[Any, Any], state: Any, step: FoldedStep[Any]) -> Any:
     """The turn, roll or announcement of a step, ``None`` for a correction."""
-    return None if step.kind == EventKind.CORRECTION else recorded_step(game, state, step.kind, step.text, step.player)
+    return None if step.kind == EventKind.CORRECTION else read_step(game, state, step.kind, step.text, step.player)
 
 
 def _tags(
@@ -135,7 +135,9 @@ def event_lines(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> li
     told = []
     before: Folded[Any] = Folded()
     for (number, event), after in zip(events, fold_each(game, events), strict=True):
-        told.append(EventLine(number, event.wall_time, event.kind, _sentence(game, event, before, after)))
+        # That a clock ran on, or was taken up again, is for the fold alone.
+        if event.kind != EventKind.CLOCK or "sentence" in event.data:
+            told.append(EventLine(number, event.wall_time, event.kind, _sentence(game, event, before, after)))
         before = after
     return told
 
@@ -174,7 +176,14 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
         case EventKind.END:
             outcome = after.outcome or Outcome(None, "")
             return f"{_victory(outcome)}: {outcome.reason}"
-        case EventKind.ILLEGAL | EventKind.PUT_RIGHT | EventKind.QUESTION | EventKind.NOTE:
+        case (
+            EventKind.ILLEGAL
+            | EventKind.PUT_RIGHT
+            | EventKind.QUESTION
+            | EventKind.NOTE
+            | EventKind.INTENTION
+            | EventKind.CLOCK
+        ):
             return str(data.get("sentence") or data.get("text") or "")
 
 
@@ -196,7 +205,7 @@ def _described(game: Game[Any, Any], after: Folded[Any], before: Folded[Any]) ->
     played = after.steps[-1]
     for state in before.states:
         try:
-            return game.notation.describe(recorded_step(game, state, EventKind.TURN, played.text, played.player))
+            return game.notation.describe(read_step(game, state, EventKind.TURN, played.text, played.player))
         except EngineError:
             # It is open who starts, and this is the other player's state.
             continue

@@ -297,6 +297,25 @@ class Journal:
             for name, media_type, content, size, left_out in rows
         ]
 
+    def game_of(self, event_number: int) -> int | None:
+        """Give the number of the game that an event belongs to, ``None`` where there is no such event."""
+        with journal_faults(self.path):
+            row = self._connection.execute("SELECT game FROM event WHERE number = ?", (event_number,)).fetchone()
+        return None if row is None else int(row[0])
+
+    def pictures(self, game: int) -> dict[int, tuple[str, ...]]:
+        """Name the pictures that are kept of one game, by event and in the order they were given."""
+        with journal_faults(self.path):
+            rows = self._connection.execute(
+                "SELECT evidence.event, evidence.name FROM evidence JOIN event ON event.number = evidence.event "
+                "WHERE event.game = ? AND evidence.content IS NOT NULL ORDER BY evidence.number",
+                (game,),
+            ).fetchall()
+        names: dict[int, tuple[str, ...]] = {}
+        for event, name in rows:
+            names[event] = (*names.get(event, ()), name)
+        return names
+
     def check(self) -> None:
         """Read the whole file through; raises JournalUnreadableError when SQLite finds damage."""
         with journal_faults(self.path):

@@ -1,4 +1,4 @@
-"""From an explanation to accepted turns: what side faces say of them, and a turn that waits for a touch. Pure."""
+"""From an explanation to accepted turns: checking side faces, and turns that wait for a touch. Pure."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from referee.judge.verdict import AcceptedTurn
 
 @dataclass(frozen=True)
 class Resolved(Generic[TurnT]):
-    """What an explanation comes down to: the turns in order, or the candidates that can't be told apart.
+    """The turns of an explanation in order, or the candidates when they can't be told apart.
 
-    ``against`` is by how many log-odds the side faces seen speak against the turns.
+    ``against`` is the log-odds of the side faces seen against the turns.
     """
 
     turns: tuple[TurnT, ...]
@@ -35,10 +35,10 @@ class Resolved(Generic[TurnT]):
 def resolve(
     context: JudgeContext[StateT, TurnT], explanations: Sequence[Explanation[StateT, TurnT]], seen: PooledReading
 ) -> Resolved[TurnT]:
-    """Make one turn (or two in a row) of explanations that leave the same appearance.
+    """Reduce explanations that leave the same appearance to one turn, or to two in a row.
 
-    Look-alikes are told apart by the side faces seen, else combined into one turn that stands for all. Where that
-    can't be done the result has no turns but candidates.
+    Look-alikes are told apart by the side faces seen, or else combined into one turn that stands for all of them.
+    Where neither works, the result has candidates instead of turns.
     """
     game, explorer, side = context.game, context.explorer, context.settings.side
     weighed: dict[tuple[TurnT, ...], float] = {}
@@ -66,18 +66,18 @@ def resolve(
 def resolve_first(
     context: JudgeContext[StateT, TurnT], explanations: Sequence[Explanation[StateT, TurnT]], seen: PooledReading
 ) -> Resolved[TurnT]:
-    """Make one turn of explanations by a turn and part of the next, which is not weighed."""
+    """Reduce explanations by a turn and part of the next to that first turn; the part is ignored."""
     firsts = tuple(dict.fromkeys(one.first[0] for one in explanations))
     if len(firsts) > 1:
         return Resolved((), firsts)
-    # A piece that has gone on from where the turn left it says nothing of that turn.
+    # A piece that has since moved on tells nothing about that turn.
     costs = [against_sides(context.game, one.state, one.first[:1], seen.without(one.touched)) for one in explanations]
     return Resolved(firsts, against=min(costs))
 
 
 @dataclass(frozen=True)
 class Advance(Generic[StateT]):
-    """The belief after accepted turns: the states, the steps that led there, and sightings that were dropped."""
+    """The states after accepted turns, the steps that led there, and the sightings that were dropped."""
 
     states: tuple[StateT, ...]
     steps: tuple[AcceptedTurn, ...]
@@ -111,7 +111,7 @@ def advance(
 
 
 def end_the_game(game: Game[StateT, TurnT], states: Sequence[StateT], turns: Sequence[TurnT]) -> bool:
-    """Say whether turns, if there are any, end the game from all of these states."""
+    """Whether there are turns, and they end the game from every one of these states."""
     for turn in turns:
         states = applied(game, states, turn)
     return bool(turns) and bool(states) and all(game.rules.outcome(state) is not None for state in states)
@@ -120,9 +120,9 @@ def end_the_game(game: Game[StateT, TurnT], states: Sequence[StateT], turns: Seq
 def narrow_by_sides(
     context: JudgeContext[StateT, TurnT], states: Sequence[StateT], seen: PooledReading
 ) -> tuple[tuple[StateT, ...], tuple[Place, ...]]:
-    """Keep what agrees with the side faces that were surely seen; also give the places whose sighting was dropped.
+    """Keep the states that agree with the side faces read for certain; also give the places whose sighting was dropped.
 
-    A sighting counts only where the top looks as believed: the sides of another piece say nothing.
+    A sighting counts only where the top looks as believed, since the sides of another piece tell nothing.
     """
     game = context.game
     appearance = game.table.appearance(states[0])
@@ -135,27 +135,27 @@ def narrow_by_sides(
 
 
 class Leaning(enum.Enum):
-    """Which way the side faces speak."""
+    """Whether the side faces support the turns."""
 
     FOR = "for"
-    """For the turns, or not at all."""
+    """They support the turns, or tell nothing."""
 
     TURNED_BESIDES = "turned besides"
-    """For the turns, but a piece elsewhere was turned where it stands."""
+    """They support the turns, but a piece elsewhere was turned on its place."""
 
     DOUBTFUL = "doubtful"
-    """Against the turns, but not beyond doubt."""
+    """They contradict the turns, but not with certainty."""
 
     BREAKS_A_RULE = "breaks a rule"
-    """Against a single turn, beyond doubt, and the engine knows what was done instead."""
+    """They certainly contradict a single turn, and the engine knows what was done instead."""
 
     RULED_OUT = "ruled out"
-    """Against turns in a row, beyond doubt."""
+    """They certainly contradict several turns in a row."""
 
 
 @dataclass(frozen=True)
 class Weighing:
-    """Which way the side faces speak, and what they say was done besides or instead."""
+    """Whether the side faces support the turns, and what else they show was done."""
 
     leaning: Leaning
     breaches: tuple[Breach, ...] = ()
@@ -169,7 +169,7 @@ def weigh(
     seen: PooledReading,
     set_aside: frozenset[Place],
 ) -> Weighing:
-    """Weigh turns that explain a table by the side faces seen on their places, and on all the others."""
+    """Weigh turns that explain a table by the side faces seen on their places and on all others."""
     settings = context.settings
     if resolved.against >= settings.turned:
         if explanation.kind is not ExplanationKind.TURN:
@@ -188,7 +188,7 @@ def weigh(
 def same_piece_goes_on(
     game: Game[StateT, TurnT], states: Sequence[StateT], explanations: Sequence[Explanation[StateT, TurnT]]
 ) -> bool:
-    """Say whether the same player is to play again after these first turns, and has begun with the same piece."""
+    """Whether the same player plays again after these first turns, and has begun with the same piece."""
     after = [state for one in explanations for turn in one.first for state in applied(game, states, turn)]
     again = bool(after) and all(state.to_move == states[0].to_move for state in after)
     return again and any({*turn.places} & {*one.touched} for one in explanations for turn in one.first)
@@ -197,7 +197,7 @@ def same_piece_goes_on(
 def least_against(
     game: Game[StateT, TurnT], states: Sequence[StateT], turns: Sequence[TurnT], seen: PooledReading
 ) -> float:
-    """By how many log-odds the side faces seen speak against turns from the state that suits them best.
+    """Log-odds of the side faces seen against the turns, from the state that fits them best.
 
     Infinite when no state allows the turns.
     """
@@ -212,7 +212,7 @@ def least_against(
 
 @dataclass(frozen=True)
 class PendingTurn(Generic[TurnT]):
-    """A whole turn that was seen at rest, what it changed, and the table it was seen on; no turns when none waits."""
+    """A whole turn that waits to be ended, what it changed, and the reading it was seen in; no turns if none waits."""
 
     turns: tuple[TurnT, ...] = ()
     changes: Changes = frozenset()
@@ -227,10 +227,10 @@ def was_touched(
     seen: PooledReading,
     trigger: Trigger,
 ) -> bool:
-    """Say whether a table shows more than one turn could, or a fault: the waiting turn and what was done since.
+    """Whether the table shows the waiting turn and something done after it.
 
-    What was done since is a turn, part of one or two, however surely; or a fault, once the table has rested and still
-    shows the waiting turn, where it shows anything.
+    What was done after it is a turn or part of one or two, however sure. Once the table has rested and still shows the
+    waiting turn, it may also be a fault.
     """
     if not (pending.turns and trigger.ends_by_touch):
         return False
@@ -246,7 +246,7 @@ def was_touched(
     if is_ruled_out and not _was_played_on(context, states, pending, following, seen):
         return False
     if following.conclusion is Conclusion.FORBIDDEN:
-        # A thing laid on its piece since does not undo it.
+        # An object laid on its piece afterwards does not undo it.
         waited = seen.told(game.table.appearance(states[0]), pending.changes)
         return trigger is Trigger.TOUCH_RESTED and waited < decision.shown
     return following.best.kind is not ExplanationKind.NOTHING
@@ -259,7 +259,7 @@ def _was_played_on(
     following: Decision[StateT, TurnT],
     seen: PooledReading,
 ) -> bool:
-    """Say whether the side faces fit whole turns that followed: they may have moved the waiting turn's piece again."""
+    """Whether the side faces fit whole turns after it, which may have moved the same piece again."""
     if following.conclusion is not Conclusion.ALLOWED or following.best.kind is not ExplanationKind.TWO_TURNS:
         return False
     return any(
@@ -275,7 +275,7 @@ def left_by(
     pending: PendingTurn[TurnT],
     seen: PooledReading,
 ) -> PooledReading:
-    """Give the table as accepted turns left it: as it was while they waited, since what came after may break a rule."""
+    """Give the reading in which the accepted turns lay: the newest one may also show what was done after them."""
     if pending.seen is None or len(turns) > 1:
         return seen
     after = applied(game, states, turns[0])

@@ -1,4 +1,4 @@
-"""What is believed between looks at the table: the states, what was said of them, and what a person overrode."""
+"""What the judge believes between looks at the table: the states, what was said, and what a person overrode."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Conversation:
 class Override:
     """What a person settled.
 
-    ``places`` were named and have not been looked at since; ``against`` maps those that then looked otherwise to
-    what the camera saw there, which says nothing as long as it stays. ``unseen`` could not be seen when they were
-    named: what they show now may have been played since. ``asked`` are those that were asked about for that.
+    ``places`` were named and have not been looked at since; ``against`` maps those that then looked different to
+    what the camera saw there, which is ignored as long as it stays the same. ``unseen`` were out of sight when they
+    were named, so what they show now may be a later turn. ``asked`` are those that were asked about for that reason.
     """
 
     places: frozenset[Place] = frozenset()
@@ -46,25 +46,24 @@ class Override:
 
     @property
     def left_out(self) -> frozenset[Place]:
-        """The places that are not to be judged by."""
+        """The places that the judge ignores."""
         return frozenset(self.against)
 
     @property
     def to_ask(self) -> frozenset[Place]:
-        """The places to ask about: neither the person nor what the camera sees now can be taken for certain."""
+        """The places to ask about, where neither the person's word nor the camera is certain."""
         return (self.unseen & self.left_out) - self.asked
 
     def without(self, places: Iterable[Place]) -> Override:
-        """The same without these places, on which the game went on."""
+        """A copy without these places, where the game has gone on."""
         gone = frozenset(places)
         against = {place: look for place, look in self.against.items() if place not in gone}
         return Override(self.places - gone, against, self.unseen - gone, self.asked - gone)
 
     def looked_at(self, believed: Appearance, seen: PooledReading) -> Override:
-        """The same after a look at a resting table.
+        """A copy updated by a look at a resting table.
 
-        Places that look otherwise than was said are held against the camera, and let go of when they show a third
-        thing. Places that are hidden wait.
+        Where the camera contradicts the person it is ignored, until it shows a third look. Hidden places wait.
         """
         against = {
             place: look
@@ -78,7 +77,7 @@ class Override:
 
 
 def _says_the_same(seen: PooledPlace, look: str, believed: str) -> bool:
-    # A sensor knows only two things, so it is believed again once it says the other one.
+    # A sensor has only two values, so it is trusted again once it shows the other.
     return seen.best == look or (seen.agrees(believed) and not seen.sensed_only)
 
 
@@ -86,10 +85,10 @@ def _says_the_same(seen: PooledPlace, look: str, believed: str) -> bool:
 class Senses:
     """What the latest looks left behind.
 
-    ``looked`` is what each place that could be seen showed at the latest look, at ``looked_s``, news or not;
-    ``sensed`` what sensors said then; ``doubted`` what some of them say that is known to be wrong. What sensors noticed
-    until ``since_s`` belongs to what was accepted. ``dice`` are those that lay there at the latest look. ``misread`` is
-    what places showed that were taken to look otherwise: the same is no news.
+    ``looked`` is what each visible place showed at the latest look, at ``looked_s``; ``sensed`` what the sensors said
+    then; ``doubted`` sensor values known to be wrong. Sensor changes up to ``since_s`` belong to accepted turns.
+    ``dice`` lay there at the latest look. ``misread`` is what the camera showed on places that were taken to look
+    different; seeing the same again changes nothing.
     """
 
     looked: Mapping[Place, PooledPlace] = field(default_factory=dict)
@@ -101,16 +100,16 @@ class Senses:
     misread: Misread = field(default_factory=dict)
 
     def after_sensing(self, seen: PooledReading) -> Senses:
-        """The same with what sensors say now; one that says something else than was doubted is trusted again."""
+        """A copy with what the sensors say now; a doubted sensor that changes its value is trusted again."""
         doubted = {place: says for place, says in self.doubted.items() if seen.sensed.get(place, says) == says}
         return replace(self, sensed=seen.sensed, doubted=doubted)
 
     def after_looking(self, seen: PooledReading) -> Senses:
-        """The same after a look at places that could be seen."""
+        """A copy updated by a look at the visible places."""
         return replace(self, looked=seen.places, looked_s=seen.time_s, dice=seen.dice or self.dice)
 
     def doubting(self, sensed: Mapping[Place, bool], believed: Appearance) -> Senses:
-        """Go by none of the sensors that contradict a table as believed, until they say something else."""
+        """Ignore sensors that contradict the believed table until their value changes."""
         wrong = {place: says for place, says in sensed.items() if says != (believed[place] != EMPTY)}
         return replace(self, doubted={**self.doubted, **wrong})
 
@@ -120,10 +119,10 @@ class Belief(Generic[StateT, TurnT]):
     """All that lasts from one look at the table to the next.
 
     ``states`` holds every state that may be the case: none before the set-up, normally one, several while it is open
-    who starts. ``states_ignoring_sides`` are the same without what only side faces told, for when one was misread.
-    ``dice`` are those that are known to lie on the table and are no new roll; ``None`` before the first look at any.
-    ``pending`` is a whole turn that waits for the next player's touch; ``fault`` one that was named and not yet put
-    right; ``set_aside`` the places that a person should look at while the game goes on.
+    who starts. ``states_ignoring_sides`` are the same without what only side faces told, in case one was misread.
+    ``dice`` are known to lie on the table and are not a new roll; ``None`` before the first look at any. ``pending`` is
+    a whole turn that waits for the next player's touch; ``fault`` was named and not yet put right; ``set_aside`` the
+    places that a person should look at while the game goes on.
     """
 
     states: tuple[StateT, ...] = ()
@@ -138,24 +137,24 @@ class Belief(Generic[StateT, TurnT]):
 
     @classmethod
     def of(cls, states: Sequence[StateT], fault: Verdict | None = None) -> Belief[StateT, TurnT]:
-        """Give a belief in these states, of which nothing was seen yet; ``fault`` is one that was named before."""
+        """Believe these states before anything was seen; ``fault`` was named earlier."""
         return cls(tuple(states), tuple(states), fault=faults.standing(fault))
 
     def believing(self, states: Sequence[StateT], ignoring_sides: Sequence[StateT] = ()) -> Belief[StateT, TurnT]:
-        """Believe other states, and leave behind what was said of those before."""
+        """Believe other states, and forget what was said about the previous ones."""
         senses = replace(self.senses, since_s=self.senses.looked_s)
         return Belief(tuple(states), tuple(ignoring_sides or states), senses=senses, dice=self.dice)
 
     def asking(self, changes: Changes) -> Belief[StateT, TurnT]:
-        """The same after a question about changes, which a second press answers."""
+        """A copy that remembers a question about changes, which a second press answers."""
         return replace(self, conversation=replace(self.conversation, asked_about=changes))
 
     def doubting(self, sensed: Mapping[Place, bool], believed: Appearance) -> Belief[StateT, TurnT]:
-        """Go by none of the sensors that contradict a table as believed, until they say something else."""
+        """Ignore sensors that contradict the believed table until their value changes."""
         return replace(self, senses=self.senses.doubting(sensed, believed))
 
     def overruled(self, places: Iterable[Place]) -> Belief[StateT, TurnT]:
-        """Believe a person that these places are as believed: they are left out until they look so again."""
+        """Take a person's word that these places are as believed; they are ignored until they look so again."""
         return replace(self, set_aside=self.set_aside | frozenset(places), fault=None)
 
 
@@ -171,11 +170,10 @@ def believe_person(
 ) -> Belief[StateT, TurnT]:
     """Believe a person: ``states`` hold from here, whatever the camera says.
 
-    What was believed until now, and the states ``undone``, are not accepted again as a turn until the table has
-    shown something else, or a player declares it. Where one of ``places`` looks otherwise at the next look, the
-    camera counts for nothing there until it shows a third thing or is played on. ``besides`` are the places that the
-    person said to be as they were: what one of them showed otherwise at the last look is no news from here. ``fault``
-    is one named since. Raises ValueError for no states.
+    The previous states and those ``undone`` are not accepted again as a turn until the table has shown something else
+    or a player declares it. Where one of ``places`` looks different at the next look, the camera is ignored there until
+    it shows a third look or somebody plays there. ``besides`` are places that the person left as they were: a different
+    look at the last reading is ignored from now on. ``fault`` was named since. Raises ValueError for no states.
     """
     if not states:
         raise ValueError("a correction needs at least one state")
@@ -184,10 +182,10 @@ def believe_person(
     before = game.table.appearance(belief.states[0]) if belief.states else looks
     refused = {changes_between(looks, game.table.appearance(state)) for state in (*belief.states[:1], *undone)}
     looked = beside(senses.looked, senses.misread, looks)
-    # Where the camera saw the same, a person's word settles nothing between them.
+    # Where the camera agreed, there is nothing to override.
     agreed = {place for place in places if place in looked and looked[place].agrees(looks[place])}
     unseen = {place for place in places if senses.looked and place not in senses.looked}
-    # What sensors said against what was believed and what holds now is no news of what comes next.
+    # Sensor values that contradicted the old state tell nothing about the next turn.
     said = {place: says for place, says in senses.sensed.items() if says != (before[place] != EMPTY)}
     believed = belief.believing(states).doubting(said, looks)
     misread = {**senses.misread, **misread_places(senses.looked, besides, looks)}
@@ -197,6 +195,6 @@ def believe_person(
         conversation=Conversation(refused=frozenset(refused - {frozenset()})),
         override=Override(frozenset(places) - agreed, unseen=frozenset(unseen)),
         fault=faults.standing(fault),
-        # Whatever the dice show now, the person has spoken since.
+        # Whatever the dice show now is older than the person's word.
         dice=senses.dice,
     )

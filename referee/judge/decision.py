@@ -1,6 +1,6 @@
-"""Which explanation holds, and by how much.
+"""Which explanation of the table is best, and by how much.
 
-Pure, and without a word for people.
+Pure; sentences for people are written elsewhere.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class Conclusion(enum.Enum):
 class Decision(Generic[StateT, TurnT]):
     """What best explains a table.
 
-    ``explanations`` are those that leave the leading appearance, the leading one first; ``shown`` is what the table
-    shows when no rule is asked; ``places`` are those an undecided decision hangs on; ``set_aside`` those left out
-    because they could not be read; ``margin`` the log-odds by which the decision leads what would mean otherwise.
-    ``alike`` says that the rivals differ from the leading explanation only in looks that sensors can't tell;
-    ``unsensed`` are the turns after which a table looks unchanged for the same reason; ``unseen`` are the hidden places
-    on which something may have happened all the same, where nothing else seems to have.
+    ``explanations`` leave the leading appearance, the best one first; ``shown`` is what the table shows regardless of
+    the rules; ``places`` are those that an undecided decision depends on; ``set_aside`` those ignored because they
+    could not be read; ``margin`` the log-odds by which the decision leads any other meaning. ``alike`` says that the
+    rivals differ from the leading explanation only in looks that sensors can't distinguish; ``unsensed`` are the turns
+    after which a table looks unchanged for the same reason; ``unseen`` are the hidden places where something may have
+    happened although nothing else changed.
     """
 
     conclusion: Conclusion
@@ -60,7 +60,7 @@ class Decision(Generic[StateT, TurnT]):
 
     @property
     def shows_nothing(self) -> bool:
-        """Whether the table surely shows what was believed."""
+        """Whether the table certainly shows what was believed."""
         return self.conclusion is Conclusion.ALLOWED and self.best.kind is ExplanationKind.NOTHING
 
     @property
@@ -73,9 +73,8 @@ class Decision(Generic[StateT, TurnT]):
 class Candidates(Generic[StateT, TurnT]):
     """Everything that could explain a table, for the rules that choose.
 
-    ``base`` is what was believed to be shown; ``found`` every explanation that the engine allows, best first;
-    ``shown`` what the table shows when no rule is asked, with ``free_score`` as the explanation that it was something
-    else.
+    ``base`` is the believed appearance; ``found`` every explanation that the engine allows, best first; ``shown`` what
+    the table shows regardless of the rules, and ``free_score`` its score as an illegal change.
     """
 
     context: JudgeContext[StateT, TurnT]
@@ -93,14 +92,14 @@ class Candidates(Generic[StateT, TurnT]):
 
     @property
     def leading(self) -> tuple[Explanation[StateT, TurnT], ...]:
-        """Those that leave the leading appearance."""
+        """The explanations that leave the leading appearance."""
         return tuple(one for one in self.found if one.changes == self.best.changes)
 
     @cached_property
     def others(self) -> tuple[Explanation[StateT, TurnT], ...]:
-        """Those that leave another appearance.
+        """The explanations that leave another appearance.
 
-        What would differ only where nothing can be told is no reason to doubt that nothing happened.
+        A difference only in places that tell nothing is no reason to doubt that nothing happened.
         """
         best, seen, base = self.best, self.seen, self.base
         others = [one for one in self.found if one.changes != best.changes]
@@ -111,25 +110,25 @@ class Candidates(Generic[StateT, TurnT]):
 
     @property
     def rivals(self) -> tuple[Explanation[StateT, TurnT], ...]:
-        """The others that the leading explanation does not lead by the margin."""
+        """The others that come within the margin of the leading explanation."""
         return tuple(one for one in self.others if self.best.score - one.score < self.context.settings.margin)
 
     @property
     def lead(self) -> float:
-        """By how many log-odds the leading explanation leads the others."""
+        """The log-odds by which the leading explanation leads the others."""
         return self.best.score - self.others[0].score if self.others else float("inf")
 
     @property
     def free_lead(self) -> float:
-        """By how many log-odds the free explanation leads the best one that the engine allows."""
+        """The log-odds by which the free explanation leads the best one that the engine allows."""
         return self.free_score - self.best.score
 
     @cached_property
     def is_borne_out(self) -> bool:
-        """Whether an explanation leaves just what is shown.
+        """Whether an explanation leaves exactly what is shown.
 
-        What an explanation says of a hidden place is borne out as well as it can be. So is what the best one says where
-        the look that is shown hardly leads.
+        Hidden places contradict no explanation, and places where the shown look hardly leads don't contradict the best
+        one.
         """
         if any(self.seen.told(self.base, one.changes) == self.shown for one in self.found):
             return True
@@ -142,18 +141,18 @@ class Candidates(Generic[StateT, TurnT]):
 
     @property
     def doubtful(self) -> set[Place]:
-        """The places that look otherwise than the leading explanation has them."""
+        """The places that contradict the leading explanation."""
         return {place for place, _ in self.shown ^ self.seen.coarse(self.base, self.best.changes)}
 
     @property
     def is_free_one_close(self) -> bool:
-        """Whether the free explanation is too near to be ruled out."""
+        """Whether the free explanation is too close to rule out."""
         return not self.is_borne_out and -self.free_lead < self.context.settings.margin
 
     def undecided(
         self, places: set[Place], rivals: tuple[Explanation[StateT, TurnT], ...], margin: float, *, alike: bool = False
     ) -> Decision[StateT, TurnT]:
-        """Decide nothing, for want of these places."""
+        """Leave it undecided because of these places."""
         in_order = self.context.in_order(places)
         return Decision(Conclusion.UNDECIDED, self.leading, self.shown, margin, in_order, rivals, alike=alike)
 
@@ -161,7 +160,7 @@ class Candidates(Generic[StateT, TurnT]):
 def _candidates(
     context: JudgeContext[StateT, TurnT], states: Sequence[StateT], seen: PooledReading
 ) -> Candidates[StateT, TurnT]:
-    """Find everything that could explain a table; more than a turn only where nothing shorter does."""
+    """Find everything that could explain a table; more than one turn only where one does not suffice."""
     settings = context.settings
     base = context.game.table.appearance(states[0])
     shown = shown_changes(base, seen, settings.unsure)
@@ -176,13 +175,13 @@ def _candidates(
 def decide(
     context: JudgeContext[StateT, TurnT], states: Sequence[StateT], seen: PooledReading
 ) -> Decision[StateT, TurnT]:
-    """Choose among what the engine allows, and the free explanation that it was something else.
+    """Choose between the explanations that the engine allows and the free one, that something else happened.
 
-    An explanation is allowed when it leads every other one that leaves another appearance by ``settings.margin``.
-    The free explanation is what the places show by themselves, with the prior of an illegal change; the change is
-    forbidden when that leads the best allowed explanation by the margin. A few places that contradict an otherwise
-    certain explanation without being certain themselves are set aside and named. Where only sensors know a place, its
-    looks are all the same; where they noticed a piece set down on its way, that speaks for turns that pass there.
+    An explanation wins when it leads every other one that leaves a different appearance by ``settings.margin``. The
+    free explanation is what each place shows by itself, with the prior of an illegal change; the change is forbidden
+    when that leads the best allowed explanation by the margin. A few uncertain places that contradict an otherwise
+    certain explanation are set aside and named. Where only sensors know a place, all pieces look the same; a piece
+    that they noticed being put down on its way supports turns that pass there.
     """
     candidates = _candidates(context, states, seen)
     rules: tuple[Callable[[Candidates[StateT, TurnT]], Decision[StateT, TurnT] | None], ...] = (
@@ -201,7 +200,7 @@ def _forbidden(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | Non
     """The table shows something that no rule allows."""
     if case.is_borne_out or case.free_lead < case.context.settings.margin or _lacks_one_sensor(case):
         return None
-    # An explanation that contradicts a single place was not weighed, where that place is certain.
+    # An explanation that contradicts one certain place was never weighed.
     settings = case.context.settings
     least = min((case.seen.places[place].certainty for place, _ in case.shown), default=0.0)
     margin = min(case.free_lead, max(settings.margin, least + settings.illegal_prior))
@@ -209,7 +208,7 @@ def _forbidden(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | Non
 
 
 def _lacks_one_sensor(case: Candidates[StateT, TurnT]) -> bool:
-    """Whether whole turns explain everything but what one sensor says elsewhere, which alone names no fault."""
+    """Whether whole turns explain everything except one sensor elsewhere, which is not enough to name a fault."""
     best, doubtful = case.best, case.doubtful
     is_whole = best.kind in {ExplanationKind.TURN, ExplanationKind.TWO_TURNS}
     one_elsewhere = len(doubtful) == 1 and doubtful.isdisjoint(place for place, _ in best.changes)
@@ -217,7 +216,7 @@ def _lacks_one_sensor(case: Candidates[StateT, TurnT]) -> bool:
 
 
 def _hangs_on_sensors(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
-    """To leave out what one sensor says would be to choose by what another one does."""
+    """Whether ignoring one sensor would mean trusting another one instead."""
     if not case.is_free_one_close:
         return None
     rivals = tuple(one for one in case.rivals if not _goes_on(case.best, one))
@@ -228,13 +227,13 @@ def _hangs_on_sensors(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT
 
 
 def _goes_on(best: Explanation[StateT, TurnT], other: Explanation[StateT, TurnT]) -> bool:
-    """Whether another explanation says that the same turn was played, and more after it."""
+    """Whether another explanation has the same turn and something after it."""
     beyond = other.kind in {ExplanationKind.TURN_AND_PART, ExplanationKind.TWO_TURNS}
     return beyond and best.kind is ExplanationKind.TURN and bool(set(other.first) & set(best.first))
 
 
 def _places_set_aside(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
-    """A few doubtful places are left out where all the rest is certain."""
+    """Set aside a few doubtful places where all others are certain."""
     if not case.is_free_one_close:
         return None
     best, doubtful = case.best, case.doubtful
@@ -253,13 +252,13 @@ def _places_set_aside(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT
 
 
 def _is_piece_missed(case: Candidates[StateT, TurnT]) -> bool:
-    """Whether a sensor misses a piece where it stood: with a turn it may have gone where a sensor is dead."""
+    """Whether a sensor misses a piece where it stood: a turn may have taken it to a dead sensor."""
     sensed = [place for place in case.doubtful if case.seen.only_sensed(place)]
     return any(case.base[place] != EMPTY and case.seen.places[place].best == EMPTY for place in sensed)
 
 
 def _undecided_by_margin(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
-    """Something else explains the table nearly as well."""
+    """Ask where something else explains the table nearly as well."""
     if _margin(case) >= case.context.settings.margin:
         return None
     best, seen, base = case.best, case.seen, case.base
@@ -273,7 +272,7 @@ def _margin(case: Candidates[StateT, TurnT]) -> float:
 
 
 def _arrived_unseen(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
-    """A piece came to a place that nobody can see."""
+    """Ask where a piece arrived on a hidden place."""
     unseen = {place for place, look in case.best.changes if look != EMPTY and place in case.seen.hidden}
     if not unseen or case.best.kind is ExplanationKind.NOTHING:
         return None
@@ -281,7 +280,7 @@ def _arrived_unseen(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] 
 
 
 def _left_unseen(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
-    """A piece came from a place that nobody can see, and may as well have come from another such place."""
+    """Ask where a piece came from a hidden place and could have come from another one."""
     if case.best.kind is ExplanationKind.NOTHING or not case.seen.hidden:
         return None
     left = {place for place, look in case.best.changes if look == EMPTY and place in case.seen.hidden}
@@ -294,7 +293,7 @@ def _left_unseen(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | N
 
 
 def _allowed(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT]:
-    # A square that shows nothing surely is no reason to doubt; the margin tells of it all the same.
+    # An uncertain square is no reason to doubt; the margin accounts for it.
     surest = max(
         min((one.certainty for one in case.seen.places.values()), default=0.0), -case.context.settings.illegal_prior
     )
@@ -310,18 +309,18 @@ def _allowed(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT]:
 
 
 def _unseen(case: Candidates[StateT, TurnT]) -> tuple[Place, ...]:
-    """The hidden places on which a turn, or a piece moved against the rules, would change nothing that can be seen."""
+    """The hidden places where a turn or an illegal move would change nothing visible."""
     hidden = case.seen.hidden
     if not hidden:
         return ()
     turns = [case.seen.coarse(case.base, one.changes) for one in case.found if one.kind is ExplanationKind.TURN]
     played_on = {place for told in turns if all(at in hidden for at, _ in told) for place, _ in told}
-    # pieces that are hidden may have been moved to where it is hidden, too, and have changed places
+    # hidden pieces may have swapped places with each other
     moved_on = set(hidden) if len({case.base[place] for place in hidden}) > 1 else set()
     return case.context.in_order(played_on or moved_on)
 
 
 def _unsensed(case: Candidates[StateT, TurnT]) -> tuple[Explanation[StateT, TurnT], ...]:
-    """The turns after which the table looks as before for all that sensors tell."""
+    """The turns after which sensors can't tell that the table has changed."""
     turns = [one for one in case.found if one.kind is ExplanationKind.TURN and one.changes]
     return tuple(one for one in turns if not case.seen.tellable(case.base, one.changes))

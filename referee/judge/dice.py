@@ -1,4 +1,4 @@
-"""Dice on the table: several readings of them as one, and what roll they show. Pure."""
+"""Dice on the table: pooling several readings, and the roll they show. Pure."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from engine.api import Dice, NamesDice, Roll, StateT
 from vision.reading import DieReading, Reading
 
 MOVED_MM = 8.0
-"""A die whose middle is further than this from where it lay was moved; half the width of a common die."""
+"""A die whose centre moved further than this was moved by somebody; half the width of a common die."""
 
 _READINGS = 2
-"""In how many readings dice must have rested."""
+"""The readings in which dice must have rested."""
 
 
 @dataclass(frozen=True)
 class LyingDie:
-    """One die: the surface it lies on, where its middle is, its name if it has one, and what may be up.
+    """One die: its surface, its centre, its name if it has one, and the face that may be up.
 
-    ``faces`` maps faces to the natural logs of their probabilities. It ``rests`` when it shows a face for the game, and
-    did for two readings; it ``leans`` when it lies still against something.
+    ``faces`` maps faces to the natural logs of their probabilities. It ``rests`` when it has shown a face
+    of the game for two readings; it ``leans`` when it lies still against something.
     """
 
     surface: str
@@ -40,7 +40,7 @@ class LyingDie:
 
     @property
     def certainty(self) -> float:
-        """By how many log-odds the best face leads the second best."""
+        """The log-odds by which the best face leads the second best."""
         ranked = sorted(self.faces.values(), reverse=True)
         return ranked[0] - ranked[1] if len(ranked) > 1 else math.inf
 
@@ -51,7 +51,7 @@ class LyingDie:
         return math.hypot(self.x_mm - other.x_mm, self.y_mm - other.y_mm)
 
     def lies_as(self, other: LyingDie) -> bool:
-        """Whether this may be the other die, left alone or nudged; one with a name that shows another face is not."""
+        """Whether this may be the other die, at most nudged; a named die that shows another face is not."""
         if self.distance_mm(other) > MOVED_MM or self.name != other.name:
             return False
         return not self.name or self.best == other.best
@@ -65,12 +65,12 @@ class SeenDice:
 
     @property
     def rests(self) -> bool:
-        """Whether there are any, and each shows a face for the game."""
+        """Whether there are dice, and each shows a face of the game."""
         return bool(self.dice) and all(die.rests for die in self.dice)
 
     @property
     def leaning(self) -> int:
-        """How many lie still and lean on something."""
+        """How many lie still but lean on something."""
         return sum(die.leans for die in self.dice)
 
     @property
@@ -88,7 +88,7 @@ class SeenDice:
         return SeenDice(tuple(die for die in self.dice if die.name in {*names, ""})) if names else self
 
     def with_others(self, before: SeenDice) -> SeenDice:
-        """These, and of those before the ones with other names."""
+        """These dice, and those of the earlier ones that have other names."""
         names = {die.name for die in self.dice}
         return SeenDice((*self.dice, *(die for die in before.dice if die.name not in names)))
 
@@ -97,19 +97,19 @@ class SeenDice:
         return all(die.certainty >= margin for die in self.dice)
 
     def is_rest_of(self, before: SeenDice) -> bool:
-        """Whether some of those before were taken away, and these lie where they lay."""
+        """Whether these are what is left of the earlier dice, lying where they lay."""
         stayed = all(any(die.lies_as(other) for other in before.dice) for die in self.dice)
         return len(self.dice) < len(before.dice) and stayed
 
     def left_place(self, before: SeenDice) -> bool:
-        """Whether none of these dice lies as one of those before did."""
+        """Whether every die has left the place where it lay before."""
         return not any(die.lies_as(other) for die in self.dice for other in before.dice)
 
 
 def pool_dice(readings: Sequence[Reading], floor: float) -> SeenDice | None:
     """Pool the dice of readings of one resting table; ``None`` where none of them reads dice.
 
-    They are those of the last reading. Each face's log-probability is the median over the readings at the end in which
+    The dice are those of the last reading. A face's log-probability is the median over the latest readings in which
     its die rested.
     """
     if not readings[-1].rolls:
@@ -155,17 +155,17 @@ def _pooled_faces(given: Sequence[Mapping[str, float]], floor: float) -> Mapping
 
 @dataclass(frozen=True)
 class WeighedRoll:
-    """A roll that dice may show, and its log-probability."""
+    """A roll that the dice may show, and its log-probability."""
 
     roll: Roll
     score: float
 
 
 def weighed_rolls(dice: Dice[StateT], state: StateT, seen: SeenDice, floor: float) -> tuple[WeighedRoll, ...]:
-    """Weigh the rolls that may come up by the dice seen, the most probable first; none where dice are too few or many.
+    """Weigh the possible rolls by the dice seen, the most probable first; none where the number of dice is wrong.
 
-    Dice that a game names are told apart by their names; of others only the faces count. Rolls that the dice can't tell
-    apart weigh the same.
+    Dice that the game names are told apart by name; of others only the faces count. Rolls that the dice can't
+    distinguish weigh the same.
     """
     possible = [one.roll for one in dice.possible_rolls(state) if len(one.roll.faces) == len(seen.dice)]
     if isinstance(dice, NamesDice):

@@ -1,7 +1,7 @@
-"""What could have happened since the belief: each explanation the engine allows, scored against what was seen.
+"""What could have happened since the last belief: each explanation the engine allows, scored against what was seen.
 
-Where a piece was set down on its way orders explanations that look alike. A short search tells whether more turns than
-the judge accepts would explain the table.
+Explanations that look alike are ordered by where a piece was put down on its way. A short search tells whether more
+turns than the judge accepts would explain the table.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Changes = frozenset[tuple[Place, str]]
 
 
 class ExplanationKind(enum.Enum):
-    """What kind of thing an explanation says has happened."""
+    """What an explanation says has happened."""
 
     NOTHING = "nothing"
     PART = "part of a turn"
@@ -50,7 +50,7 @@ class Explanation(Generic[StateT, TurnT]):
 
 
 def score_changes(base: Appearance, changes: Changes, seen: PooledReading) -> float:
-    """Log-likelihood of the changed table less that of the believed one; hidden places say nothing."""
+    """Log-likelihood of the changed table minus that of the believed one; hidden places are ignored."""
     # A set has no order, and the sum must not depend on one.
     return math.fsum(
         seen.places[place].lead(look, base.get(place, EMPTY)) for place, look in changes if place in seen.places
@@ -58,9 +58,9 @@ def score_changes(base: Appearance, changes: Changes, seen: PooledReading) -> fl
 
 
 def shown_changes(base: Appearance, seen: PooledReading, unsure: float) -> Changes:
-    """What the table shows when no rule is asked: places whose best look leads the believed one by ``unsure``.
+    """What the table shows regardless of the rules: places whose best look leads the believed one by ``unsure``.
 
-    Where only a sensor knows that something stands, the look is ``PIECE``, and any piece believed there is borne out.
+    Where only a sensor reports a piece, the look is ``PIECE``, which agrees with any piece believed there.
     """
     changes = []
     for place, look in base.items():
@@ -76,7 +76,7 @@ def shown_changes(base: Appearance, seen: PooledReading, unsure: float) -> Chang
 def within_one_turn(
     context: JudgeContext[StateT, TurnT], base: Appearance, states: Sequence[StateT], seen: PooledReading
 ) -> list[Explanation[StateT, TurnT]]:
-    """Everything up to one whole turn: nothing, part of one, one; from each believed state, best first."""
+    """All explanations up to one whole turn (nothing, part of a turn, a turn) from each believed state, best first."""
     found: list[Explanation[StateT, TurnT]] = []
     could_be = _could_be(context, seen)
     for state in states:
@@ -100,10 +100,9 @@ def beyond_one_turn(
 ) -> list[Explanation[StateT, TurnT]]:
     """Two turns in a row, or one and part of the next; best first.
 
-    Only first turns are followed whose own changes can still be seen or could be hidden: places that look as
-    believed were not touched, save where the same player goes on and may have moved the same piece again, and where
-    sensors alone tell that a place is taken: another piece may have come to where the first one left. States with too
-    many turns to list are passed over.
+    Only first turns whose own changes can still be seen, or may be hidden, are followed. Places that look as believed
+    were not touched, with two exceptions: the same player may move the same piece again, and where only sensors tell
+    that a place is taken, another piece may have come to it. States with too many turns to list are skipped.
     """
     could_be = _could_be(context, seen)
     found: list[Explanation[StateT, TurnT]] = []
@@ -125,7 +124,7 @@ def _firsts(
         for changes, turns in context.explorer.expand(state, could_be).by_changes.items():
             tellable = seen.tellable(base, changes)
             untouched = sum(place not in suspects and not _refilled(place, look, seen) for place, look in tellable)
-            # A turn of which sensors tell nothing may have come first all the same.
+            # A turn that sensors can't notice may still have come first.
             unnoticed = bool(changes) and not tellable
             if untouched != most_untouched or (untouched == len(tellable) and not unnoticed):
                 continue
@@ -136,14 +135,14 @@ def _firsts(
 
 
 def _could_be(context: JudgeContext[StateT, TurnT], seen: PooledReading) -> CouldBe:
-    """What a table could show for a turn to be worth weighing: any other look would be a fault by itself."""
+    """The looks that a turn must leave to be worth weighing; any other look would be a fault by itself."""
     return seen.could_be(context.settings.margin - context.settings.illegal_prior)
 
 
 def _passable(base: Appearance, seen: PooledReading, free: Collection[Place]) -> CouldBe:
-    """What a table could show between two turns: as before, but anything on ``free`` places.
+    """The looks that are possible between two turns: as before, but anything on ``free`` places.
 
-    Where only sensors tell that a piece stands, another may have come to where it left.
+    Where only sensors report a piece, another may have come to the place it left.
     """
     return {
         place: (look,)
@@ -153,7 +152,7 @@ def _passable(base: Appearance, seen: PooledReading, free: Collection[Place]) ->
 
 
 def _bare(context: JudgeContext[StateT, TurnT], base: Appearance) -> frozenset[Place]:
-    """The places on which nothing stood and a piece may have stopped between two turns; what is drawn stays."""
+    """The empty places where a piece may have stopped between two turns; ink stays where it is."""
     if context.game.sheet_file is not None:
         return frozenset()
     return frozenset(place for place, look in base.items() if look == EMPTY)
@@ -165,7 +164,7 @@ def _suspects(base: Appearance, seen: PooledReading) -> frozenset[Place]:
 
 
 def _refilled(place: Place, look: str, seen: PooledReading) -> bool:
-    """Whether a sensor says that a place which a turn empties is taken all the same, by whatever piece."""
+    """Whether a sensor reports a piece on a place that the turn empties."""
     return look == EMPTY and seen.only_sensed(place)
 
 
@@ -207,7 +206,7 @@ def best_by_sides(
     seen: PooledReading,
     side_lead: float,
 ) -> tuple[TurnT, ...]:
-    """Of turns that leave the same appearance, keep those that the side faces seen do not speak against.
+    """Of turns that leave the same appearance, keep those that the side faces seen don't contradict.
 
     Each turn scores the best of the facings it leaves possible; turns that fall behind the best one by
     ``side_lead`` are dropped.
@@ -220,7 +219,7 @@ def best_by_sides(
 
 
 def against_sides(game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT], seen: PooledReading) -> float:
-    """By how many log-odds the side faces seen on the places of turns in a row speak against them; 0 where none were.
+    """Log-odds of the side faces seen on the places of turns in a row against these turns; 0 where none were seen.
 
     Raises IllegalTurnError when the state doesn't allow them.
     """
@@ -251,7 +250,7 @@ def facing_score(facings: Sequence[Mapping[str, str]], sides: Mapping[str, Mappi
 
 
 def sure_sides(seen: PooledReading, places: Sequence[Place], side_lead: float) -> dict[Place, dict[str, str]]:
-    """The side faces that were surely seen: those whose best symbol leads the next by ``side_lead``."""
+    """The side faces read with certainty: those whose best symbol leads the next by ``side_lead``."""
     found: dict[Place, dict[str, str]] = {}
     for place in places:
         one = seen.places.get(place)
@@ -274,10 +273,10 @@ _MOST_STATES = 12
 def more_turns_explain(
     context: JudgeContext[StateT, TurnT], states: Sequence[StateT], changes: Changes, seen: PooledReading
 ) -> bool:
-    """Say whether three turns in a row leave what is seen, tops and sides, each of them on a place that changed.
+    """Whether three turns in a row, each on a place that changed, leave what is seen, tops and sides.
 
-    Only told to people: so many turns fit so much that they are never accepted. Says no where fewer places changed than
-    that, since breaking a rule explains those as well, and gives up after a dozen positions: the players wait for it.
+    This is only mentioned to people: three turns fit too much to be accepted. False where fewer than three places
+    changed, since a broken rule explains those as well. The search stops after a dozen positions: the players wait.
     """
     if len(changes) < _TURNS:
         return False
@@ -292,7 +291,7 @@ def more_turns_explain(
 
 @dataclass
 class _Search(Generic[StateT, TurnT]):
-    """Looks for turns from one state to a table, those first that leave the least to do."""
+    """Searches for turns from one state to a table, nearest positions first."""
 
     context: JudgeContext[StateT, TurnT]
     origin: StateT
@@ -311,7 +310,7 @@ class _Search(Generic[StateT, TurnT]):
             (missing, turns)
             for changes, turns in expansion.by_changes.items()
             if any(place in self.changed for place, _ in changes)
-            # fewer turns than are left would do
+            # fewer turns would do
             and bool(missing := self._missing(expansion, changes)) is bool(left)
         ]
         for _, turns in sorted(ways, key=lambda way: way[0]):
@@ -324,9 +323,9 @@ class _Search(Generic[StateT, TurnT]):
         return False
 
     def _could_be(self, state: StateT, left: int) -> CouldBe:
-        """What a table could show after the next turn: the target at last, and until then what pieces may pass."""
+        """The looks that are possible after the next turn: the target after the last one, passable looks before."""
         if not left:
-            # a sensor tells no looks
+            # a sensor can't tell looks apart
             return {place: (look,) for place, look in self.target.items() if not self.seen.only_sensed(place)}
         base = self.context.game.table.appearance(state)
         return _passable(base, self.seen, self.changed | self.seen.hidden | _bare(self.context, base))
@@ -342,7 +341,7 @@ class _Search(Generic[StateT, TurnT]):
 
 
 def stopovers(changes: Sequence[PlaceChange], stopover_s: float) -> frozenset[Place]:
-    """Give the places where something was put down and lifted again, at least ``stopover_s`` later."""
+    """Give the places where a piece was put down and lifted again at least ``stopover_s`` later."""
     down_s: dict[Place, float] = {}
     found: set[Place] = set()
     for change in changes:
@@ -356,11 +355,10 @@ def stopovers(changes: Sequence[PlaceChange], stopover_s: float) -> frozenset[Pl
 def ranked_by_stopovers(
     context: JudgeContext[StateT, TurnT], found: list[Explanation[StateT, TurnT]], base: Appearance, seen: PooledReading
 ) -> list[Explanation[StateT, TurnT]]:
-    """Weigh explanations that can't be told apart by the stopovers they pass, best first again.
+    """Rank explanations that leave the same appearance by the stopovers they pass through.
 
-    Only beside each other: of those that leave the same, each falls behind by ``settings.stopover`` that passes fewer
-    stopovers than the one that passes most. That never decides, since a sensor that flickers makes stopovers, too, and
-    a turn may have been tried before another.
+    Those that pass fewer stopovers than the best lose ``settings.stopover``. This never decides alone, since a
+    flickering sensor makes stopovers too, and a player may have tried another turn first.
     """
     passed = stopovers(seen.changes, context.settings.stopover_s)
     if not passed:
@@ -378,7 +376,7 @@ def ranked_by_stopovers(
 
 
 def _missed(one: Explanation[StateT, TurnT], passed: frozenset[Place]) -> int:
-    """Count the stopovers that an explanation does not pass, by the turns that suit it best."""
+    """Count the stopovers that an explanation misses, by its best-fitting turns."""
     seconds = [set(turn.places) for turn in one.second] or [set(one.touched)]
     firsts = [set(turn.places) for turn in one.first] or [set()]
     return min(len(passed - first - second) for first in firsts for second in seconds)

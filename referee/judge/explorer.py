@@ -1,4 +1,4 @@
-"""What the engine allows from a state, remembered; what the judge goes by."""
+"""What the engine allows from a state, cached; and the context that the judge works in."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from engine.showing import CouldBe, turns_showing
 from referee.judge.settings import JudgeSettings
 
 MOST_LISTED = 2_500
-"""Two turns in a row are looked for where a state has so many turns at most."""
+"""Two turns in a row are searched only where a state has at most this many turns."""
 
 MOST_WEIGHED = 150
-"""So many turns are looked at, the near ones first, in a game that is slow to list: more could only be asked about."""
+"""The most turns looked at, nearest first, in a game that is slow to list; more would end in a question anyway."""
 
 STARTS_OPTION = "starts"
 EITHER = "either"
@@ -37,7 +37,7 @@ class Expansion(Generic[StateT, TurnT]):
 
 
 class Explorer(Generic[StateT, TurnT]):
-    """Asks the engine what can follow a state and remembers the latest answers, since the table is looked at often."""
+    """Asks the engine what can follow a state, and caches the latest answers."""
 
     def __init__(self, game: Game[StateT, TurnT], remembered: int = 256) -> None:
         self._game = game
@@ -88,9 +88,9 @@ class Explorer(Generic[StateT, TurnT]):
 
 @dataclass(frozen=True)
 class JudgeContext(Generic[StateT, TurnT]):
-    """What the judge goes by, whatever is believed: the game, its settings, and what the engine answered before.
+    """What the judge needs besides the belief: the game, its settings, and a cache of the engine's answers.
 
-    What ``explorer`` remembers saves time and changes no answer.
+    The cache saves time and changes no answer.
     """
 
     game: Game[StateT, TurnT]
@@ -99,7 +99,7 @@ class JudgeContext(Generic[StateT, TurnT]):
 
     @classmethod
     def of(cls, game: Game[StateT, TurnT], settings: JudgeSettings | None = None) -> JudgeContext[StateT, TurnT]:
-        """Give the context of a game, with nothing remembered yet."""
+        """Give the context of a game, with an empty cache."""
         return cls(game, Explorer(game), settings or JudgeSettings())
 
     def in_order(self, places: Collection[Place]) -> tuple[Place, ...]:
@@ -108,7 +108,7 @@ class JudgeContext(Generic[StateT, TurnT]):
 
 
 def could_show(appearance: Appearance, could_be: CouldBe) -> bool:
-    """Whether a table that could look like ``could_be`` may look so."""
+    """Whether an appearance is possible, given the looks ``could_be`` allows."""
     return all(look in could_be[place] for place, look in appearance.items() if place in could_be)
 
 
@@ -139,7 +139,7 @@ def set_up_states(
 
 
 def usual_appearance(game: Game[StateT, TurnT], options: Mapping[str, OptionValue] | None) -> Appearance:
-    """Give what the game's own start looks like. Raises OptionError for a bad option."""
+    """Give the appearance of the game's usual start. Raises OptionError for a bad option."""
     given = dict(options or {})
     if given.get(STARTS_OPTION) == EITHER:
         del given[STARTS_OPTION]
@@ -149,9 +149,9 @@ def usual_appearance(game: Game[StateT, TurnT], options: Mapping[str, OptionValu
 def narrowed(
     game: Game[StateT, TurnT], states: Sequence[StateT], sightings: Mapping[Place, Mapping[str, str]]
 ) -> tuple[tuple[StateT, ...], tuple[Place, ...]]:
-    """Keep what agrees with the side faces seen; also give the places whose sighting was dropped.
+    """Keep the states that agree with the side faces seen; also give the places whose sighting was dropped.
 
-    A sighting that contradicts every state is dropped, since eyes err more often than the rules.
+    A sighting that contradicts every state is dropped, since cameras err more often than the rules.
     """
     current = tuple(states)
     dropped: list[Place] = []

@@ -1,6 +1,6 @@
 """Which rules a change breaks, as the engine explains it. Pure.
 
-Pieces that only sensors noticed are named first, in every way they may look.
+Pieces that only sensors noticed are tried with every look they may have.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from referee.judge.verdict import Verdict
 
 @dataclass(frozen=True)
 class StandingFault:
-    """A fault that was named and stands until it is put right or overtaken: what changed, and what was said."""
+    """A named fault that is neither put right nor overtaken yet: what changed, and what was said."""
 
     changes: Changes
     verdict: Verdict
@@ -32,20 +32,20 @@ def differences(fault: Verdict) -> Changes:
 
 
 def standing(fault: Verdict | None) -> StandingFault | None:
-    """Give a named fault as it stands, if there is one."""
+    """Give the standing fault of an illegal verdict, if it is one."""
     return None if fault is None else StandingFault(differences(fault), fault)
 
 
 def breaches_of(
     context: JudgeContext[StateT, TurnT], states: Sequence[StateT], changes: Changes, seen: PooledReading
 ) -> tuple[Breach, ...]:
-    """Give the breaches under the believed state that needs the fewest; empty when one explains it after all."""
+    """Give the breaches from the believed state that needs the fewest; none when a state explains the change."""
     game = context.game
     base = game.table.appearance(states[0])
     sides = sure_sides(seen, [place for place, look in sorted(changes) if look != EMPTY], context.settings.side)
     tables = named_pieces(base, changes, game.looks)
     found = [min((_explained(game, state, after, sides) for state in states), key=len) for after in tables]
-    # Where only sensors noticed a piece, the rule that is broken by most of what it may show is the one to name.
+    # Where only sensors noticed a piece, name the rule that most of its possible looks break.
     often = Counter(breaches[0].rule for breaches in found if breaches)
     return min(found, key=lambda breaches: (len(breaches), -often[breaches[0].rule] if breaches else 0))
 
@@ -53,9 +53,9 @@ def breaches_of(
 def turned_in_place(
     context: JudgeContext[StateT, TurnT], states: Sequence[StateT], seen: PooledReading, least_against: float
 ) -> tuple[Breach, ...]:
-    """Give the breaches of pieces whose tops are as believed and whose sides can't be; empty when there are none.
+    """Give the breaches of pieces whose tops are as believed but whose side faces are impossible.
 
-    A piece is suspected when its side faces speak by at least ``least_against`` against every facing possible.
+    A piece is suspected when its side faces contradict every possible facing by at least ``least_against`` log-odds.
     """
     game = context.game
     if game.side_faces is None:
@@ -86,7 +86,7 @@ def _explained(
 
 
 def still_odd(believed: Appearance, places: frozenset[Place], seen: PooledReading) -> frozenset[Place]:
-    """Of places that were set aside, give those that do not look as believed again."""
+    """Give the places set aside that still don't look as believed."""
     return frozenset(
         place for place in places if place in seen.hidden or not seen.places[place].agrees(believed[place])
     )
@@ -96,10 +96,10 @@ _MOST_NAMED = 24
 
 
 def named_pieces(base: Appearance, changes: Changes, looks: Sequence[LookName]) -> Iterator[dict[str, LookName]]:
-    """Give what ``changes`` from ``base`` may look like, every piece named; two dozen at most, the likeliest first.
+    """Give what ``changes`` from ``base`` may be with every piece named; at most two dozen, the likeliest first.
 
-    Pieces that only sensors noticed are those that are gone from elsewhere, in every order and whatever they show now,
-    or any of the game's pieces where there are more than that.
+    Pieces that only sensors noticed are taken to be those missing elsewhere, in every order and with every look, then
+    any of the game's pieces where there are more.
     """
     named = {place: look for place, look in changes if look != PIECE}
     sensed = sorted(place for place, look in changes if look == PIECE)
@@ -111,7 +111,7 @@ def named_pieces(base: Appearance, changes: Changes, looks: Sequence[LookName]) 
 
 
 def _orders(gone: Sequence[LookName], pieces: Sequence[LookName], count: int) -> Iterator[tuple[LookName, ...]]:
-    """Give ``count`` pieces in every order and with every look: those that are gone, then any others."""
+    """Give ``count`` pieces in every order and with every look: missing ones first, then any others."""
     missing = max(0, count - len(gone))
     for extra in pieces if missing else pieces[:1]:
         for order in permutations([*gone, *[extra] * missing], count):

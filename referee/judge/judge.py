@@ -1,7 +1,7 @@
-"""The judge: joins what is believed with what is seen, and never guesses silently.
+"""The judge: compares what is believed with what is seen, and never guesses silently.
 
-A function on frozen values: the same belief, readings and trigger give the same belief and ruling. It reads no clock
-and no files.
+It is a function on frozen values: the same belief, readings and trigger always give the same belief and ruling. It
+reads no clock and no files.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ def begin(
 ) -> Answer[StateT, TurnT]:
     """Take the set-up from readings of a resting table.
 
-    Gives *set up* when it is a legal start, *illegal* with its breaches when it is not, *ambiguous* when a place
-    can't be read, *cannot see* when places are hidden. Where the trigger names no faults it is *not finished*
-    in place of the first two faults, and with ``anywhere``, since more pieces may be on their way. Raises
-    OptionError for a bad option.
+    The ruling is *set up* for a legal start, *illegal* with its breaches for any other, *ambiguous* when a place can't
+    be read, *cannot see* when places are hidden. While the trigger names no faults,
+    *not finished* replaces *illegal* and *ambiguous*, and with ``anywhere`` also *set up*, since more pieces may be on
+    their way. Raises OptionError for a bad option.
     """
     places = tuple(usual_appearance(context.game, options))
     seen = pool(readings, places, context.game.looks, context.settings.probability_floor)
-    # Asked once, a player who declares the set-up done again says that the camera is right.
+    # A player who was asked and declares the set-up done again confirms the camera.
     confirmed = belief.conversation.asked_disputes if trigger is Trigger.DECLARED else frozenset()
     taken = take_set_up(context, seen, options, anywhere=anywhere, trigger=trigger, confirmed=confirmed)
     belief = _asked_disputes(replace(belief, senses=belief.senses.after_looking(seen)), taken.ruling, seen)
@@ -71,7 +71,7 @@ def begin(
 def judge(
     context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], readings: Sequence[Reading], trigger: Trigger
 ) -> Answer[StateT, TurnT]:
-    """Judge readings of one resting table; give what is believed from here, and the ruling.
+    """Judge readings of one resting table; give the new belief and the ruling.
 
     Raises ValueError before the set-up or without readings.
     """
@@ -93,7 +93,7 @@ def judge(
     look = _look(context, belief, seen.since(belief.senses.since_s), trigger)
     belief, ruling = first_answer(_RULES, look)
     if ruling.steps and look.seen.dice is not None:
-        # Whoever plays next may have rolled before the turn counted.
+        # The next player may have rolled before the turn was accepted.
         answer = _rolled(Look.at(context, belief, look.seen, trigger))
         if answer is not None and answer[1].rolls:
             belief, ruling = answer[0], ruling.then(answer[1])
@@ -102,7 +102,7 @@ def judge(
 
 
 def _asked_disputes(belief: Belief[StateT, TurnT], ruling: Ruling, seen: PooledReading) -> Belief[StateT, TurnT]:
-    """Remember which disputes between camera and sensors a question is about."""
+    """Remember which disagreements between camera and sensors a question is about."""
     asked = {place for one in ruling.verdicts if one.kind is VerdictKind.AMBIGUOUS for place in one.places}
     if not asked:
         return belief
@@ -113,11 +113,11 @@ def _asked_disputes(belief: Belief[StateT, TurnT], ruling: Ruling, seen: PooledR
 def _look(
     context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], seen: PooledReading, trigger: Trigger
 ) -> Look[StateT, TurnT]:
-    """Settle what the table shows, and look at that."""
+    """Resolve disagreements about what the table shows, and look at the result."""
     believed = context.game.table.appearance(belief.states[0])
     disputes = belief.conversation.asked_disputes
     if trigger is Trigger.DECLARED and disputes & seen.disputed.keys():
-        # Asked once, a player who declares it again says that the camera is right.
+        # A player who was asked and declares the turn again confirms the camera.
         belief, seen = replace(belief, set_aside=belief.set_aside - disputes), seen.by_camera()
     seen = seen.settled_by(believed)
     set_aside = faults.still_odd(believed, belief.set_aside, seen)
@@ -125,14 +125,14 @@ def _look(
     belief = replace(belief, set_aside=set_aside, override=override)
     look = Look.at(context, belief, seen.without(override.left_out), trigger)
     if trigger is Trigger.DECLARED and override.asked and look.decision.shows_nothing:
-        # Asked once, a player who declares it again says that something was played there.
+        # A player who was asked and declares the turn again confirms that something was played there.
         override = override.without(override.asked)
         look = Look.at(context, replace(belief, override=override), seen.without(override.left_out), trigger)
     return look
 
 
 def _rolled(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    """A roll that is awaited came to lie on the table, or may have; what else the table shows was done after it."""
+    """Judge a roll that was awaited; anything else the table shows was done after it."""
     answer = rolled(look)
     if answer is None or not answer[1].rolls:
         return (answer or rolled_without_the_rest(look)) if look.decision.shows_nothing else None
@@ -141,7 +141,7 @@ def _rolled(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 
 
 def _touched_after_waiting(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    """A turn that waited was touched; what the touch did is judged as the next player's doing."""
+    """Accept a waiting turn that was ended by a touch, and judge the touch as the next player's."""
     pending = look.belief.pending
     if not was_touched(look.context, look.states, pending, look.decision, look.visible, look.trigger):
         return None
@@ -153,7 +153,7 @@ def _touched_after_waiting(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] |
 
 
 def _follow(look: Look[StateT, TurnT], belief: Belief[StateT, TurnT], trigger: Trigger) -> Answer[StateT, TurnT]:
-    """Judge what else the table shows, a turn having just been accepted."""
+    """Judge what else the table shows after an accepted turn."""
     after = Look.at(look.context, belief, look.seen.since(belief.senses.since_s), trigger)
     if after.decision.shows_nothing:
         return belief, Ruling(())
@@ -185,9 +185,9 @@ def _undecided(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 
 
 def _by_kind(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
-    """Judge a table by what has surely happened."""
+    """Judge a table where it is certain what has happened."""
     if not _lies_there(look):
-        # What was taken back no longer lies there, so it may be played again.
+        # The turn taken back is off the table, so it may be played again.
         conversation = replace(look.belief.conversation, refused=frozenset())
         look = look.with_belief(replace(look.belief, conversation=conversation))
     match look.decision.best.kind:
@@ -202,7 +202,7 @@ def _by_kind(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
 
 
 def _sheet_by_sheet(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    """Several players wrote at once, each on a sheet of their own: each sheet is judged as if the others had not."""
+    """Judge each sheet by itself when several players wrote at once."""
     rules, belief, ruling = look.game.rules, look.belief, Ruling(())
     least = 1 if isinstance(look.game.table, WritesInSteps) else 2
     if not look.trigger.accepts or len(rules.players_to_move(look.states[0])) < least:
@@ -270,7 +270,7 @@ def _turn(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
 
 
 def _goes_on_quietly(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    """More than one turn was played, and nobody has ended any."""
+    """Wait while more than one turn was played and nobody has ended any."""
     if look.trigger.accepts or look.trigger.ends_by_touch:
         return None
     shown, sentence = look.decision.shown, sentences.turn_waits("More than one turn was played")
@@ -278,7 +278,7 @@ def _goes_on_quietly(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 
 
 def _same_piece_goes_on(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    """A piece that its player moves on may as well have been moved against the rules."""
+    """Ask when the same piece moved on: it may also be one illegal move."""
     kind = look.decision.best.kind
     if kind is ExplanationKind.TWO_TURNS or not look.trigger.names_faults:
         return None
@@ -288,7 +288,7 @@ def _same_piece_goes_on(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | No
 
 
 def _only_sensed(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    """More than one turn is never accepted by sensors alone."""
+    """Ask: more than one turn is never accepted from sensors alone."""
     if not sensor_evidence.only_sensed(look.decision.best.changes, look.seen):
         return None
     if not look.trigger.names_faults:
@@ -308,6 +308,6 @@ def _turns_in_a_row(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     belief, ruling = take(look, resolved, most=1)
     if not ruling.steps:
         return belief, ruling
-    # What comes after it has not ended yet, so nothing is said aloud of that.
+    # The second turn has not ended yet, so nothing is said about it aloud.
     belief, more = _follow(look, belief, Trigger.TOUCH if look.trigger.ends_by_touch else Trigger.GLANCE)
     return belief, ruling.then(more)

@@ -1,4 +1,4 @@
-"""Several readings of one resting table as one, which a single bad frame can't spoil."""
+"""Pools several readings of one resting table, so that a single bad frame can't spoil them."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from referee.judge.dice import SeenDice, pool_dice
 from vision.reading import PlaceChange, PlaceReading, Reading
 
 PIECE = "a piece"
-"""What a place shows where only a sensor knows that something stands there: any look but empty."""
+"""The look of a place where only a sensor reports a piece: any look but empty."""
 
 _IMPOSSIBLE = -30.0
-"""The log-probability of what is taken to be out of the question."""
+"""The log-probability of what is taken to be impossible."""
 
 SURE = 2.0
-"""A camera and a sensor contradict each other where each is surer than this, in log-odds: 7 to 1."""
+"""Camera and sensor contradict each other where both are surer than this, in log-odds: 7 to 1."""
 
 
 @dataclass(frozen=True)
 class PooledPlace:
-    """What several readings say of one place.
+    """What several readings say about one place.
 
     ``log_probabilities`` maps every look of the game to the natural log of its probability; ``sides`` maps the
-    compass sides that were seen to the log-probabilities of the symbols there. With ``sensed_only`` only a sensor
-    speaks: all looks but empty are equally probable, each as much as that something stands there.
+    compass sides that were seen to the log-probabilities of the symbols there. With ``sensed_only`` the place
+    is known by a sensor alone: every look but empty has the probability that something stands there.
     """
 
     log_probabilities: Mapping[str, float]
@@ -37,20 +37,20 @@ class PooledPlace:
 
     @property
     def best(self) -> str:
-        """The most probable look; ``PIECE`` where something stands and only a sensor says so."""
+        """The most probable look; ``PIECE`` where only a sensor reports a piece."""
         best = max(self.log_probabilities, key=lambda look: self.log_probabilities[look])
         return PIECE if self.sensed_only and best != EMPTY else best
 
     def agrees(self, look: str) -> bool:
-        """Whether this place looks like ``look``, as far as it can be told."""
+        """Whether this place may be ``look``, as far as it can be told."""
         return self.best == self.told(look)
 
     def told(self, look: str) -> str:
-        """Give what of ``look`` can be told here: all of it, or only whether it is a piece."""
+        """Reduce ``look`` to what can be told here: all of it, or only whether it is a piece."""
         return PIECE if self.sensed_only and look != EMPTY else look
 
     def lead(self, look: str, other: str) -> float:
-        """By how many log-odds ``look`` leads ``other`` here."""
+        """The log-odds by which ``look`` leads ``other`` here."""
         return self._log_probability(look) - self._log_probability(other)
 
     def _log_probability(self, look: str) -> float:
@@ -59,7 +59,7 @@ class PooledPlace:
         return self.log_probabilities[look]
 
     def beside(self, misread: PooledPlace, look: str) -> PooledPlace:
-        """The same without what was seen before in place of ``look``, which stood there: that is no news."""
+        """A copy in which the earlier misreading of ``look`` no longer counts against it."""
         logs = {
             name: value - max(0.0, misread.lead(name, look)) if name in misread.log_probabilities else value
             for name, value in self.log_probabilities.items()
@@ -68,7 +68,7 @@ class PooledPlace:
 
     @property
     def certainty(self) -> float:
-        """By how many log-odds the best look leads the second best; any piece counts as one look where none is told."""
+        """The log-odds by which the best look leads the second best; with only a sensor, all pieces are one look."""
         if self.sensed_only:
             return abs(self.lead(PIECE, EMPTY))
         ranked = sorted(self.log_probabilities.values(), reverse=True)
@@ -76,11 +76,11 @@ class PooledPlace:
 
 
 Misread = Mapping[str, tuple[str, PooledPlace]]
-"""Places with the look that stood there and what the camera made of it."""
+"""Places with the look that stood there and what the camera read instead."""
 
 
 def beside(seen: Mapping[str, PooledPlace], misread: Misread, believed: Appearance) -> Mapping[str, PooledPlace]:
-    """What places say besides what was misread before, where the same is believed to stand as then."""
+    """Give the places without known misreadings, where the believed look is still the same."""
     known = {
         place: seen[place].beside(before, look)
         for place, (look, before) in misread.items()
@@ -90,7 +90,7 @@ def beside(seen: Mapping[str, PooledPlace], misread: Misread, believed: Appearan
 
 
 def misread_places(seen: Mapping[str, PooledPlace], places: Iterable[str], believed: Appearance) -> Misread:
-    """What a camera sees on these places that is something else than is known to stand there."""
+    """Give what the camera reads wrongly on these places."""
     return {
         place: (believed[place], seen[place])
         for place in places
@@ -100,7 +100,7 @@ def misread_places(seen: Mapping[str, PooledPlace], places: Iterable[str], belie
 
 @dataclass(frozen=True)
 class Dispute:
-    """A place of which camera and sensor say contradictory things, each of them surely."""
+    """A place about which camera and sensor contradict each other, both with certainty."""
 
     camera: PooledPlace
     sensor: PooledPlace
@@ -108,11 +108,11 @@ class Dispute:
 
 @dataclass(frozen=True)
 class PooledReading:
-    """Several readings as one: the places of which something is known, and those of which nothing is.
+    """Several readings pooled: the places known, and the hidden ones.
 
-    ``disputed`` holds both where camera and sensor contradict each other: there ``places`` is what the camera says.
-    ``sensed`` is whether something stands there by each sensor's word, gone by or not; ``changes`` are those that
-    sensors noticed, oldest first. ``dice`` are those that lie on the table, ``None`` where none are read.
+    ``disputed`` holds both views where camera and sensor contradict each other; ``places`` then has the camera's.
+    ``sensed`` is what each sensor says, used or not; ``changes`` are those that sensors noticed, oldest first.
+    ``dice`` lie on the table, ``None`` where none are read.
     """
 
     places: Mapping[str, PooledPlace]
@@ -125,7 +125,7 @@ class PooledReading:
     dice: SeenDice | None = None
 
     def could_be(self, within: float) -> Mapping[str, tuple[str, ...]]:
-        """Give for each place in sight the looks that fall behind its best one by no more than ``within``."""
+        """Give for each visible place the looks within ``within`` log-odds of its best one."""
         possible = {}
         for place, one in self.places.items():
             least = max(one.log_probabilities.values()) - within
@@ -133,7 +133,7 @@ class PooledReading:
         return possible
 
     def taking_as(self, believed: Appearance, places: Iterable[str], looks: Sequence[str]) -> PooledReading:
-        """The same with ``places`` taken to look surely as they are believed to; ``looks`` are all of the game's."""
+        """A copy in which ``places`` certainly look as believed; ``looks`` are all of the game's."""
         sure = {
             place: PooledPlace({look: 0.0 if look == believed[place] else _IMPOSSIBLE for look in looks})
             for place in places
@@ -141,11 +141,11 @@ class PooledReading:
         return replace(self, places={**self.places, **sure}, hidden=self.hidden - sure.keys(), disputed={})
 
     def beside(self, misread: Misread, believed: Appearance) -> PooledReading:
-        """The same with what was misread before taken into account, where the same is believed to stand as then."""
+        """A copy corrected for known misreadings, where the believed look is still the same."""
         return replace(self, places=beside(self.places, misread, believed))
 
     def misread(self, places: Iterable[str], believed: Appearance) -> Misread:
-        """What of these places shows something else than is known to stand there."""
+        """The places whose reading differs from what is known to stand there."""
         return misread_places(self.places, places, believed)
 
     def only_sensed(self, place: str) -> bool:
@@ -153,24 +153,24 @@ class PooledReading:
         return place in self.places and self.places[place].sensed_only
 
     def without(self, places: Iterable[str]) -> PooledReading:
-        """The same with ``places`` treated as hidden."""
+        """A copy with ``places`` hidden."""
         dropped = frozenset(places)
         kept = {place: seen for place, seen in self.places.items() if place not in dropped}
         return replace(self, places=kept, hidden=self.hidden | dropped)
 
     def told(self, base: Appearance, changes: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
-        """Give what of ``changes`` from ``base`` is told: hidden places say nothing, sensors no looks."""
+        """Reduce ``changes`` from ``base`` to what can be told: nothing of hidden places, no looks from sensors."""
         return frozenset((place, look) for place, look in self.coarse(base, changes) if place not in self.hidden)
 
     def coarse(self, base: Appearance, changes: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
-        """Give ``changes`` from ``base`` as coarse as they can be told where anything can; hidden places stay in."""
+        """Reduce ``changes`` from ``base`` to what can be told on visible places; hidden places stay in."""
         return frozenset(
             (place, self.places[place].told(look) if place in self.places else look)
             for place, look in self.tellable(base, changes)
         )
 
     def tellable(self, base: Appearance, changes: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
-        """Give ``changes`` from ``base`` without those that a sensor can't tell, one piece for another."""
+        """Give ``changes`` from ``base`` without those that a sensor can't notice: one piece in place of another."""
         return frozenset(
             (place, look)
             for place, look in changes
@@ -179,14 +179,14 @@ class PooledReading:
         )
 
     def since(self, time_s: float) -> PooledReading:
-        """The same with only those changes that sensors noticed after ``time_s``."""
+        """A copy with only the sensor changes after ``time_s``."""
         return replace(self, changes=tuple(change for change in self.changes if change.time_s > time_s))
 
     def settled_by(self, believed: Appearance) -> PooledReading:
-        """The same, without the places where a camera disputes with a sensor over something new.
+        """A copy without the places where camera and sensor disagree about something new.
 
-        Where the camera sees what is believed, a sensor alone changes nothing; where it sees something else and the
-        sensor says no, neither is taken at its word.
+        Where the camera sees what is believed, a sensor alone changes nothing. Where it sees something else and the
+        sensor contradicts it, neither is trusted.
         """
         return self.without(
             place
@@ -195,11 +195,11 @@ class PooledReading:
         )
 
     def by_camera(self) -> PooledReading:
-        """The same by the camera where sensors contradict it."""
+        """A copy that trusts the camera where sensors contradict it."""
         return replace(self, disputed={})
 
     def by_sensors(self) -> PooledReading:
-        """The same by the sensors where they contradict the camera."""
+        """A copy that trusts the sensors where they contradict the camera."""
         sensed = {place: dispute.sensor for place, dispute in self.disputed.items()}
         return replace(self, places={**self.places, **sensed}, hidden=self.hidden - set(sensed))
 
@@ -207,9 +207,9 @@ class PooledReading:
 def _pool_distributions(
     distributions: Sequence[Sequence[Mapping[str, float]]], names: Sequence[str], floor: float
 ) -> list[dict[str, float]]:
-    """Pool the distributions over the same names of several things, each seen equally often; one of logs for each."""
+    """Pool the distributions of several things, each seen equally often; give one of log-probabilities for each."""
     table = np.array([[[one.get(name, 0.0) for name in names] for one in given] for given in distributions])
-    # The median of the logs ignores a minority of bad frames; frames of one resting table err together, so a long
+    # The median of the logs ignores a minority of bad frames. Frames of one resting table err together, so a long
     # look may not make the sum any surer than one frame.
     logs = np.median(np.log(np.clip(np.nan_to_num(table), floor, 1.0)), axis=1)
     logs = np.maximum(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True), math.log(floor))
@@ -226,11 +226,10 @@ def pool(
     """Pool readings of one resting table, in the order they were taken.
 
     For each place the median over the readings of each look's log-probability is taken and normalised; a place
-    hidden in at least half of the readings counts as hidden. Looks a reading does not name count as ``floor``. What a
-    sensor says (its median too) multiplies what the camera sees, and stands alone where the camera sees nothing; where
-    the two contradict each other the place is ``disputed`` and what the camera sees stands alone. A sensor that says
-    what ``doubted`` holds for its place says nothing.
-    Raises ValueError without readings.
+    hidden in at least half of the readings counts as hidden. Looks that a reading does not name count as ``floor``.
+    A sensor's probabilities (their median too) multiply the camera's, and count alone where the camera sees nothing.
+    Where the two contradict each other the place is ``disputed`` and the camera counts alone. A sensor with the value
+    that ``doubted`` holds for its place is ignored. Raises ValueError without readings.
     """
     if not readings:
         raise ValueError("no readings to pool; expected at least one")
@@ -272,7 +271,7 @@ def pool(
 def _pool_seen(
     given: Mapping[str, Sequence[PlaceReading]], readings: int, looks: Sequence[str], floor: float
 ) -> dict[str, PooledPlace]:
-    """Give what a camera says of each place that was not hidden too often."""
+    """Give the camera's log-probabilities of each place that was not hidden too often."""
     by_count: dict[int, dict[str, list[PlaceReading]]] = {}
     for place, every in given.items():
         seen = [one for one in every if one.hidden_by is None]
@@ -301,7 +300,7 @@ def _pool_sides(seen: Sequence[PlaceReading], floor: float) -> dict[str, dict[st
 
 
 def _pool_sensed(given: Sequence[PlaceReading], readings: int, floor: float) -> float | None:
-    """Give by how many log-odds a sensor says that something stands there, ``None`` when it mostly said nothing."""
+    """Give a sensor's log-odds that something stands there, ``None`` when it mostly said nothing."""
     said = [min(max(one.sensed, floor), 1 - floor) for one in given if one.sensed is not None]
     if 2 * len(said) <= readings:
         return None
@@ -309,26 +308,26 @@ def _pool_sensed(given: Sequence[PlaceReading], readings: int, floor: float) -> 
 
 
 def _sensor_only(sensed: float, looks: Sequence[str]) -> PooledPlace:
-    """Give a place that only a sensor knows: a piece, any of them, or none."""
+    """Give a place that only a sensor knows: any piece, or none."""
     occupied, empty = -math.log1p(math.exp(-sensed)), -math.log1p(math.exp(sensed))
     return PooledPlace({look: empty if look == EMPTY else occupied for look in looks}, sensed_only=True)
 
 
 def _with_sensor(seen: PooledPlace, sensed: float, floor: float) -> PooledPlace:
-    """Multiply what a camera sees by what a sensor says."""
+    """Multiply the camera's probabilities by the sensor's."""
     logs = {look: value + (0.0 if look == EMPTY else sensed) for look, value in seen.log_probabilities.items()}
     total = float(np.logaddexp.reduce(list(logs.values())))
     return replace(seen, log_probabilities={look: max(value - total, math.log(floor)) for look, value in logs.items()})
 
 
 def _contradict(seen: PooledPlace, sensed: float) -> bool:
-    """Whether a camera and a sensor say contradictory things, each of them surely."""
+    """Whether camera and sensor contradict each other, both with certainty."""
     led = _leads_empty(seen)
     return sensed * led < 0 and min(abs(sensed), abs(led)) > SURE
 
 
 def _leads_empty(seen: PooledPlace) -> float:
-    """By how many log-odds a camera says that something stands on a place."""
+    """The camera's log-odds that something stands on a place."""
     pieces = [value for look, value in seen.log_probabilities.items() if look != EMPTY]
     if EMPTY not in seen.log_probabilities or not pieces:
         return 0.0

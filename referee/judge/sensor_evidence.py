@@ -1,4 +1,4 @@
-"""Decisions where only sensors know a place, and where a sensor contradicts the camera. Pure."""
+"""Decisions where only sensors know a place or a sensor contradicts the camera. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from referee.judge.settings import JudgeSettings, Trigger
 def decide_as_asked(
     context: JudgeContext[StateT, TurnT], states: Sequence[StateT], visible: PooledReading, trigger: Trigger
 ) -> Decision[StateT, TurnT]:
-    """Choose what best explains a table, with what a player adds by saying that the turn is over."""
+    """Choose the best explanation, using the player's word that the turn is over where it was given."""
     decision, believed = decide(context, states, visible), context.game.table.appearance(states[0])
     if trigger is Trigger.DECLARED:
         decision = whole_turn(believed, decision, visible)
@@ -24,10 +24,10 @@ def decide_as_asked(
 
 
 def whole_turn(believed: Appearance, decision: Decision[StateT, TurnT], seen: PooledReading) -> Decision[StateT, TurnT]:
-    """Give the decision once a player has said that the turn is over, which rules out that it is half done.
+    """Give the decision once a player has said that the turn is over, which rules out a half-done turn.
 
-    That settles it where one result of a whole turn is left among what sensors can't tell apart, and all that it
-    changed can be told: a ball that left its piece need not have come to the one that a thing hides.
+    It is certain where only one result of a whole turn is left among those that sensors can't tell apart, and all its
+    changes are visible: a ball that left its piece need not have gone to the piece that is hidden.
     """
     if decision.conclusion is not Conclusion.UNDECIDED or not decision.alike:
         return decision
@@ -43,7 +43,7 @@ def whole_turn(believed: Appearance, decision: Decision[StateT, TurnT], seen: Po
 def with_disputes(
     believed: Appearance, decision: Decision[StateT, TurnT], seen: PooledReading
 ) -> Decision[StateT, TurnT]:
-    """Set aside, in a decision that holds, where sensors contradict a camera that doesn't see what it says either."""
+    """In a firm decision, set aside places where sensors contradict a camera that doesn't confirm it either."""
     if decision.conclusion is not Conclusion.ALLOWED or not seen.disputed:
         return decision
     after = {**believed, **dict(decision.best.changes)}
@@ -58,7 +58,7 @@ def with_disputes(
 def lies_there(
     believed: Appearance, undone: Collection[Changes], decision: Decision[StateT, TurnT], seen: PooledReading
 ) -> bool:
-    """Whether one of the changes undone is what a table shows, as far as it can be told."""
+    """Whether the table shows one of the undone changes, as far as it can be told."""
     if decision.conclusion is Conclusion.UNDECIDED and not decision.alike:
         return False
     told = seen.coarse(believed, decision.best.changes)
@@ -66,14 +66,14 @@ def lies_there(
 
 
 def may_have_left(believed: Appearance, changes: Changes, seen: PooledReading) -> bool:
-    """Whether a piece leaves the board where a sensor alone calls a place empty: it may stand there unnoticed."""
+    """Whether a piece seems to have left a place that only a sensor knows: it may still stand there unnoticed."""
     gone = sum(look == EMPTY for _, look in changes)
     new = sum(look != EMPTY and believed.get(place, EMPTY) == EMPTY for place, look in changes)
     return gone > new and any(one.sensed_only and one.best == EMPTY for one in seen.places.values())
 
 
 def too_many_sensed(believed: Appearance, changes: Changes) -> bool:
-    """Whether sensors notice more new pieces than are gone from elsewhere, as ones that err would."""
+    """Whether sensors report more new pieces than are missing elsewhere, so that some must be wrong."""
     gone = sum(look == EMPTY for _, look in changes)
     new = sum(look != EMPTY and believed.get(place, EMPTY) == EMPTY for place, look in changes)
     return new > gone and any(look == PIECE for _, look in changes)
@@ -85,7 +85,7 @@ def only_sensed(changes: Changes, seen: PooledReading) -> bool:
 
 
 def last_sensed(before: Appearance, after: Appearance, seen: PooledReading, otherwise_s: float) -> float:
-    """Give when sensors last noticed something where accepted turns changed the table; what is later came after."""
+    """Give the time of the last sensor change on the places of accepted turns; later changes came after these turns."""
     places = {place for place, _ in changes_between(before, after)}
     return max((change.time_s for change in seen.changes if change.place in places), default=otherwise_s)
 
@@ -93,10 +93,9 @@ def last_sensed(before: Appearance, after: Appearance, seen: PooledReading, othe
 def asks_about_unsensed(
     decision: Decision[StateT, TurnT], seen: PooledReading, settings: JudgeSettings, trigger: Trigger
 ) -> bool:
-    """Whether to ask about turns that leave everything as it was for all that sensors tell.
+    """Whether to ask about turns that sensors can't notice.
 
-    Those are asked about when a player says that a turn is over, and when a piece was set down where one of them
-    passes.
+    They are asked about when a player says that a turn is over, and when a piece was put down where one passes.
     """
     if trigger is Trigger.DECLARED:
         return bool(decision.unsensed)

@@ -1,4 +1,4 @@
-"""What the judge asks for before it decides, and why it is asked.
+"""How sure the judge must be before it decides, and what triggers a look.
 
 Margins and priors are natural logarithms of odds.
 """
@@ -10,22 +10,22 @@ from dataclasses import dataclass
 
 
 class Trigger(enum.Enum):
-    """Why the judge is asked, which decides what it may accept and what it may say aloud."""
+    """What triggered the look, which decides what the judge may accept and say aloud."""
 
     GLANCE = "glance"
     """The table came to rest for a moment: nothing is accepted, no fault is named."""
 
     TOUCH = "touch"
-    """As a glance, but a turn counts once the next player's pieces have been touched."""
+    """Like a glance, but a turn counts once the next player's pieces have been touched."""
 
     TOUCH_RESTED = "touch, rested"
-    """The table rested while turns end by touch: faults are named, a whole turn still waits for the touch."""
+    """The table rested while turns end by touch: faults are named, but a whole turn still waits for the touch."""
 
     RESTED = "rested"
     """The table rested for the set time, which ends a turn: whole turns are accepted, faults are named."""
 
     DECLARED = "declared"
-    """A player said that the turn is over: as rested, and a turn left half done is a fault."""
+    """A player said that the turn is over: like rested, and a half-done turn is a fault."""
 
     @property
     def accepts(self) -> bool:
@@ -50,33 +50,33 @@ class JudgeSettings:
     ``margin``
         by how much the best explanation must lead the next one with another meaning.
     ``probability_floor``
-        no reading counts a look as less probable than this, so that one bad square cannot outvote the table.
+        the least probability that a reading can give a look, so that one bad square can't outvote the table.
     ``unfinished_prior``, ``second_turn_prior``, ``illegal_prior``
-        how much less likely than one whole turn these are before the table is looked at.
+        how much less likely these are than one whole turn before the table is looked at.
     ``unsure``
         a place whose best look leads what was believed by less than this counts as unchanged.
     ``set_up``
         a place of the set-up whose best look leads the next one by less than this is asked about; one that leads by
         less than ``margin`` is named for a person to check.
     ``own_start``
-        a place of the set-up that shows something else than the only start there can be, by less than this, is taken
-        for what belongs there, and named for a person to check. On a virtual table 138 of 143 tops that stood wrongly
-        led by more, and 27 of 32 that were misread by less.
+        a place of the set-up that contradicts the only possible start by less than this is taken to be right, and named
+        for a person to check. On a virtual table 138 of 143 wrongly placed tops led by more, and 27 of 32 misread tops
+        by less.
     ``side``
         a side face counts as seen when its best symbol leads the next one by this.
     ``turned``
-        a block counts as turned where it stands when its side faces speak that much against all that is possible.
+        a block counts as turned on its place when its side faces contradict every possible facing by this much.
     ``stopover``
-        how much a place where sensors noticed a piece set down on its way speaks against a turn that does not pass
-        there, beside one that does and leaves the same places occupied; less than ``margin``, so that it orders a
-        question and answers none.
+        how much a turn loses that does not pass a place where sensors noticed a piece put down on its way, compared
+        with one that does and leaves the same places occupied; less than ``margin``, so that it orders the answers of
+        a question but never decides.
     ``stopover_s``
         how long, in seconds, a piece must stand on a place for that to be a stopover.
     ``most_set_aside``
         how many unreadable places may be set aside while the game goes on.
     ``most_exchanged``
-        how many places may hold other pieces than the likeliest turn leaves there before the camera, not the players,
-        is doubted: nobody exchanges more pieces at once, and another light can make more look like others.
+        how many places may hold other pieces than the likeliest turn leaves there. Beyond that the camera is doubted
+        rather than the players: nobody exchanges more pieces at once, but another light can change many looks.
     """
 
     margin: float = 3.0

@@ -59,23 +59,23 @@ class StableView:
 
     @property
     def rested_s(self) -> float:
-        """For how long the table has shown the same thing without a hand."""
+        """How long the table has shown the same without a hand."""
         return self.readings[-1].time_s - self.since_s
 
     @property
     def is_empty(self) -> bool:
-        """Whether it surely shows empty places, and nothing else."""
+        """Whether all places that are certain are empty, and there are some."""
         return bool(self.shown) and all(look == EMPTY for look in self.shown.values())
 
     def looks_like(self, shown: Mapping[str, str]) -> bool:
-        """Whether no place surely shows anything else than a table did that showed this."""
+        """Whether no place certainly differs from what ``shown`` has."""
         return all(shown.get(place, look) == look for place, look in self.shown.items())
 
 
 def blocking_hindrance(reading: Reading) -> Hindrance | None:
-    """What keeps this reading from being judged at all, or ``None`` when it is clear.
+    """What prevents this reading from being judged, or ``None`` when it is clear.
 
-    A surface that is not located hides its own places, and blocks nothing while any other place is in sight.
+    A surface that is not located hides only its own places while any other place is in sight.
     """
     in_sight = any(seen.hidden_by is None for seen in reading.places.values())
     for hindrance in reading.hindrances:
@@ -88,7 +88,7 @@ def blocking_hindrance(reading: Reading) -> Hindrance | None:
 
 
 class StabilityFilter:
-    """Collects readings until they show a table at rest. Feed every reading in order; a hand starts it afresh."""
+    """Collects readings until they show a table at rest. Add every reading in order; a hand starts it over."""
 
     def __init__(self, settings: StabilitySettings | None = None) -> None:
         self._settings = settings or StabilitySettings()
@@ -100,8 +100,8 @@ class StabilityFilter:
     def add(self, reading: Reading) -> StableView | None:
         """Take the next reading; give the stable view, or ``None`` while it is not at rest.
 
-        One reading that disagrees with those before it is held back: it counts for nothing when the next one
-        agrees with the old ones again, and begins a new table otherwise.
+        One reading that disagrees with the earlier ones is held back: it is dropped if the next one agrees with them
+        again, and starts a new table otherwise.
         """
         if blocking_hindrance(reading) is not None:
             self.clear()
@@ -130,7 +130,7 @@ class StabilityFilter:
         self._odd = None
 
     def pending(self) -> StableView | None:
-        """The readings collected so far, however few: what there is to judge when no more frames will come."""
+        """The readings collected so far, however few, to judge when no more frames will come."""
         return self._view() if self._window else None
 
     def _view(self) -> StableView:
@@ -150,13 +150,13 @@ class StabilityFilter:
                 look, probability = seen.best
                 if probability >= self._settings.sure_probability:
                     sure[place] = look
-            # A sensor may notice a change where the camera is not sure of any look, or sees nothing.
+            # A sensor may notice a change where the camera is unsure or sees nothing.
             if seen.sensed is not None and max(seen.sensed, 1 - seen.sensed) >= self._settings.sure_probability:
                 sure[f"{place}, sensed"] = "occupied" if seen.sensed > _EVEN else EMPTY
         return sure | self._sure_dice(reading)
 
     def _sure_dice(self, reading: Reading) -> dict[str, str]:
-        """Say what dice surely show, so that dice that are rolled, or come to rest, are a table to look at anew."""
+        """Give what dice certainly show, so that a new roll counts as a new table."""
         sure = {}
         for roll in reading.rolls:
             sure[f"{_DICE}{roll.surface}"] = str(len(roll.dice))

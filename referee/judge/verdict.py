@@ -1,4 +1,4 @@
-"""What the judge hands back: verdicts with their reasons, and the ruling that holds them."""
+"""What the judge returns: verdicts with their reasons, and the ruling that holds them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from referee.judge.pooled_reading import PooledReading
 
 
 class VerdictKind(enum.Enum):
-    """What became of what was seen."""
+    """What the judge decided."""
 
     SET_UP = "set up"
     ACCEPTED = "accepted"
@@ -28,10 +28,10 @@ class Verdict:
     """The judge's decision.
 
     ``turns`` holds the accepted turns in strict text, in order (two when two quick turns were seen at once);
-    ``candidates`` the turns' texts that an ambiguous verdict can't tell apart; ``breaches`` what an illegal one
-    breaks; ``places`` those it turns on; ``expected`` and ``seen`` the looks of those places before and now;
-    ``margin`` the log-odds by which the decision leads the next best explanation; ``roll`` the strict text of a roll
-    that was accepted.
+    ``candidates`` the texts of the turns that an ambiguous verdict can't tell apart; ``breaches`` the rules that an
+    illegal one breaks; ``places`` the places it depends on, with their looks before (``expected``) and now (``seen``);
+    ``margin`` the log-odds by which the decision leads the next best explanation; ``roll`` the strict text of an
+    accepted roll.
     """
 
     kind: VerdictKind
@@ -50,10 +50,10 @@ class Verdict:
 
 @dataclass(frozen=True)
 class AcceptedTurn:
-    """One accepted turn: its strict text, who played it, what may be the case after it and before.
+    """One accepted turn: its strict text, who played it, and the states after and before it.
 
-    ``states`` holds the strict text of every state that may be the case afterwards (one, save while it is open who
-    starts); ``places`` are those of the turn.
+    ``states`` holds the strict text of every possible state after it (one, except while it is open who starts);
+    ``places`` are those of the turn.
     """
 
     turn: str
@@ -64,7 +64,7 @@ class AcceptedTurn:
 
 @dataclass(frozen=True)
 class AcceptedRoll:
-    """One accepted roll: its strict text, who rolled (``None``: nobody alone), every state that may hold after it."""
+    """One accepted roll: its strict text, who rolled (``None`` for all together), and every possible state after it."""
 
     roll: str
     player: Player | None
@@ -73,11 +73,11 @@ class AcceptedRoll:
 
 @dataclass(frozen=True)
 class Ruling:
-    """One look at the table: the verdicts in order, the turns and rolls accepted, and remarks for the journal.
+    """What came of one look at the table: the verdicts in order, the accepted turns and rolls, and remarks.
 
-    The last verdict is what the table should go on showing; an earlier one is an accepted turn before it.
-    ``withdrawn`` holds, when side faces turned out to be misread, the states that were believed without them: they
-    hold before the steps. ``rolls`` holds one accepted roll for each verdict with a ``roll``, in the same order.
+    The last verdict stays on show; earlier ones are turns accepted before it. When side faces turned out to be misread,
+    ``withdrawn`` holds the states believed without them, which hold before the steps. ``rolls`` holds one accepted roll
+    for each verdict with a ``roll``, in the same order.
     """
 
     verdicts: tuple[Verdict, ...]
@@ -87,7 +87,7 @@ class Ruling:
     rolls: tuple[AcceptedRoll, ...] = ()
 
     def then(self, after: Ruling) -> Ruling:
-        """Both rulings as one: the other came of the same look, after it."""
+        """Join a ruling that came of the same look after this one."""
         return replace(
             self,
             verdicts=self.verdicts + after.verdicts,
@@ -98,7 +98,7 @@ class Ruling:
 
     @property
     def verdict(self) -> Verdict:
-        """The first verdict: what became of what was seen."""
+        """The first verdict."""
         return self.verdicts[0]
 
 
@@ -115,7 +115,7 @@ def verdict_about(
     breaches: tuple[Breach, ...] = (),
     candidates: tuple[str, ...] = (),
 ) -> Verdict:
-    """Make a verdict that says what was expected and seen at the places it turns on; ``shown`` is what differs."""
+    """Make a verdict with what was expected and seen at the places it depends on; ``shown`` is what differs."""
     looks = dict(shown or {})
     believed = game.table.appearance(belief[0]) if belief else {}
     return Verdict(

@@ -1,4 +1,4 @@
-"""Makes the verdicts that the judge gives in more than one place."""
+"""Makes the verdicts that several of the judge's rules give."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from referee.judge.verdict import Ruling, Verdict, VerdictKind, verdict_about
 
 @dataclass(frozen=True)
 class VerdictFactory(Generic[StateT, TurnT]):
-    """Tells what was seen, against what is believed."""
+    """Makes verdicts that compare what was seen with what is believed."""
 
     game: Game[StateT, TurnT]
     belief: tuple[StateT, ...]
 
     def taken_back(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
-        """Show, quietly, that a turn which was taken back still lies on the table."""
+        """Quietly show that a turn which was taken back still lies on the table."""
         changes = decision.best.changes
         places = self.changed(changes)
         return self.quiet(sentences.taken_back(places), places, changes, seen, decision.margin)
@@ -47,26 +47,26 @@ class VerdictFactory(Generic[StateT, TurnT]):
     def against_sides(
         self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
     ) -> Ruling:
-        """Ask about turns whose side faces don't fit; a second declaration is to confirm them."""
+        """Ask about turns whose side faces don't fit; a second declaration confirms them."""
         described = " ".join(self.game.notation.describe(turn) for turn in resolved.turns)
         return Ruling((self._about_turns(sentences.against_sides(described), resolved.turns, decision, seen),))
 
     def left_the_board(
         self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
     ) -> Ruling:
-        """Ask about a turn that takes a piece off the board, which sensors can't tell from one they miss."""
+        """Ask about a turn that takes a piece off the board: a sensor may only have missed it."""
         described = " ".join(self.game.notation.describe(turn) for turn in resolved.turns)
         return Ruling((self._about_turns(sentences.left_the_board(described), resolved.turns, decision, seen),))
 
     def goes_on(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
-        """Ask about a turn after which the same piece was moved on, which may as well be one move against the rules."""
+        """Ask about a turn after which the same piece moved on, which may also be one illegal move."""
         best = decision.best
         sentence = sentences.goes_on(self.game.notation.describe(best.first[0]), best.to_do)
         places = self.changed(decision.shown)
         return self.ruling(VerdictKind.AMBIGUOUS, sentence, seen, places=places, shown=dict(decision.shown))
 
     def several_sensed(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
-        """Ask about more than one turn, of which sensors say too little to tell the turns."""
+        """Ask about more than one turn, which sensors alone can't identify."""
         places = self.changed(decision.shown) or self.changed(decision.best.changes)
         shown = dict(decision.shown)
         return self.ruling(VerdictKind.AMBIGUOUS, sentences.several_sensed(places), seen, places=places, shown=shown)
@@ -74,27 +74,27 @@ class VerdictFactory(Generic[StateT, TurnT]):
     def forbidden_by_sides(
         self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
     ) -> Ruling:
-        """Ask what stands where, since the tops fit turns in a row that the side faces rule out."""
+        """Ask what stands where, since the tops fit several turns but the side faces rule them out."""
         sentence = sentences.sides_forbid([self.game.notation.describe(turn) for turn in resolved.turns])
         return Ruling((self._about_turns(sentence, resolved.turns, decision, seen),))
 
     def turned_besides(
         self, turned: Sequence[Breach], decision: Decision[StateT, TurnT], seen: PooledReading
     ) -> Ruling:
-        """Ask about a piece that seems to have been turned where it stands, besides turns that are fine."""
+        """Ask about a piece that seems to have been turned on its place, while the turns are fine."""
         places = tuple(dict.fromkeys(place for breach in turned for place in breach.places))
         sentence = sentences.turned_besides(turned)
         return self.ruling(VerdictKind.AMBIGUOUS, sentence, seen, places=places, shown=dict(decision.best.changes))
 
     def more_turns(self, changes: Changes, seen: PooledReading) -> Ruling:
-        """Ask what stands where, since more turns were played than are followed."""
+        """Ask what stands where, since more turns were played than the judge follows."""
         places = self.changed(changes)
         return self.ruling(
             VerdictKind.AMBIGUOUS, sentences.more_turns(places), seen, places=places, shown=dict(changes)
         )
 
     def otherwise_than_told(self, shown: Changes, seen: PooledReading) -> Ruling:
-        """Ask about places that a person named while they could not be seen, and that look otherwise now."""
+        """Ask about places that a person named while they were hidden and that look different now."""
         places = self.changed(shown)
         sentence = sentences.otherwise_than_told(places)
         return self.ruling(VerdictKind.AMBIGUOUS, sentence, seen, places=places, shown=dict(shown))
@@ -132,7 +132,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
     def accepted(
         self, turns: Sequence[TurnT], moved: Advance[StateT], expected: Appearance, margin: float, seen: PooledReading
     ) -> Verdict:
-        """Say what was played, where ``expected`` is what was believed before."""
+        """Say what was played; ``expected`` is the appearance before."""
         places = tuple(dict.fromkeys(place for step in moved.steps for place in step.places))
         after = self.game.table.appearance(moved.states[0])
         return Verdict(
@@ -148,21 +148,21 @@ class VerdictFactory(Generic[StateT, TurnT]):
         )
 
     def unexplained(self, changes: Changes, seen: PooledReading) -> Ruling:
-        """Ask about changes that neither the rules nor the engine's reasons explain."""
+        """Ask about changes that are neither a turn nor an explained violation."""
         places = self.changed(changes)
         return self.ruling(
             VerdictKind.AMBIGUOUS, sentences.unexplained(places), seen, places=places, shown=dict(changes)
         )
 
     def not_yet(self, changes: Changes, seen: PooledReading, margin: float) -> Ruling:
-        """Show, quietly, changes that are no turn while nobody has ended one."""
+        """Quietly show changes that are not a turn while nobody has ended one."""
         places = self.changed(changes)
         return self.quiet(sentences.not_a_turn_yet(places), places, changes, seen, margin)
 
     def pending(
         self, sentence: str, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
     ) -> Ruling:
-        """Show, quietly, a whole turn that has not ended."""
+        """Quietly show a whole turn that has not ended."""
         turns = resolved.turns or resolved.candidates
         verdict = verdict_about(
             self.game,
@@ -178,10 +178,10 @@ class VerdictFactory(Generic[StateT, TurnT]):
         return Ruling((verdict,))
 
     def undecided(self, decision: Decision[StateT, TurnT], seen: PooledReading, trigger: Trigger) -> Ruling:
-        """Ask about the places a decision hangs on, quietly unless the trigger names faults.
+        """Ask about the places that a decision depends on, quietly unless the trigger names faults.
 
-        Where a touch ends a turn, a dispute is asked about aloud once the next player has gone on: three turns would be
-        too many to follow.
+        Where a touch ends a turn, a dispute is asked about aloud once the next player has gone on, since three turns
+        would be too many to follow.
         """
         places, shown = decision.places, decision.shown
         turns = [one for one in (decision.best, *decision.rivals) if one.kind is ExplanationKind.TURN]
@@ -201,7 +201,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
         seen: PooledReading,
         trigger: Trigger,
     ) -> Ruling:
-        """Ask which of several turns it was that leave the same for all that is sensed; quietly while it may go on."""
+        """Ask which of several turns that sensors can't tell apart was played; quietly while it may go on."""
         every = (decision.best, *decision.rivals)
         turns = tuple(dict.fromkeys(turn for one in found for turn in one.first))
         resolved: Resolved[TurnT] = Resolved((), turns)
@@ -217,7 +217,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
         return self._which_sensed(turns, decision, seen, unchanged=False)
 
     def unsensed(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
-        """Ask whether a turn was played that leaves everything as it was, for all that is sensed."""
+        """Ask whether a turn was played that sensors can't notice."""
         turns = tuple(dict.fromkeys(turn for one in decision.unsensed for turn in one.first))
         return self._which_sensed(turns, decision, seen, unchanged=True)
 
@@ -250,7 +250,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
     def quiet(
         self, sentence: str, places: Sequence[Place], changes: Changes, seen: PooledReading, margin: float
     ) -> Ruling:
-        """Show, quietly, something that is no whole turn."""
+        """Quietly show something that is not a whole turn."""
         return self.ruling(
             VerdictKind.NOT_FINISHED, sentence, seen, places=tuple(places), shown=dict(changes), margin=margin
         )
@@ -276,7 +276,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
         )
 
     def out_of_sight(self, places: Sequence[Place], shown: Changes, seen: PooledReading) -> Ruling:
-        """Say that what may have happened on these places can't be seen, whatever else is shown."""
+        """Say that something may have happened on these hidden places."""
         sentence = sentences.out_of_sight(places)
         return self.ruling(VerdictKind.CANNOT_SEE, sentence, seen, places=tuple(places), shown=dict(shown))
 
@@ -294,7 +294,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
         shown: Mapping[Place, str] | None = None,
         margin: float = 0.0,
     ) -> Ruling:
-        """One verdict and nothing else."""
+        """A ruling of one verdict."""
         return Ruling(
             (verdict_about(self.game, self.belief, kind, sentence, seen, places=places, shown=shown, margin=margin),)
         )

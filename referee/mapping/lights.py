@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -48,7 +48,7 @@ def map_lights(
     console: Console,
     ask: Ask,
     *,
-    open_camera: Callable[..., Camera] = open_camera,
+    open_camera: Callable[..., AbstractContextManager[Camera]] = open_camera,
 ) -> int:
     """Walk through the lights and write the light map; 0 when one was written, 1 when nothing was found.
 
@@ -154,7 +154,9 @@ def _light_count(plan: WiringPlan, linked: LinkedController | None) -> int:
 
 
 @contextmanager
-def _light_finder(configuration: Configuration, open_camera: Callable[..., Camera]) -> Iterator[LightFinder]:
+def _light_finder(
+    configuration: Configuration, open_camera: Callable[..., AbstractContextManager[Camera]]
+) -> Iterator[LightFinder]:
     """Open the camera and find the table in its picture; raises what keeps either from being done (VisionError)."""
     settings = configuration.settings
     if settings.camera.calibration is None:

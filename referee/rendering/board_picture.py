@@ -53,7 +53,7 @@ def board_picture(
             piece = Look.parse(appearance.get(place, EMPTY))
             if place in goals:
                 centre = (left + square_px // 2, top + square_px // 2)
-                _fill(picture, _symbol_corners("star") or [], centre, square_px * 0.32, _GOAL)
+                _fill(picture, symbol_corners("star") or [], centre, square_px * 0.32, _GOAL)
             if piece is not None:
                 _draw_piece(picture, piece, left, top, square_px)
             if place in lit:
@@ -141,7 +141,7 @@ def _draw_piece(picture: Image, piece: Look, left: int, top: int, square_px: int
             hoop = (round(centre[0] + x), round(centre[1] - y))
             cv2.circle(picture, hoop, round(size * 0.45), ink, max(1, square_px // 28), cv2.LINE_AA)
         return
-    corners = _symbol_corners(piece.mark)
+    corners = symbol_corners(piece.mark)
     if corners is None:
         cv2.putText(picture, piece.mark[:2], (centre[0] - 8, centre[1] + 5), _FONT, 0.4, ink, 1, cv2.LINE_AA)
         return
@@ -159,8 +159,8 @@ def _fill(
     cv2.fillPoly(picture, [np.round(points).astype(np.int32)], colour, cv2.LINE_AA)
 
 
-def _symbol_corners(symbol: str) -> list[tuple[float, float]] | None:
-    """Corners of a symbol about its centre, in a circle of radius 1, x to the right and y up."""
+def symbol_corners(symbol: str) -> list[tuple[float, float]] | None:
+    """Give the corners of a symbol about its centre, in a circle of radius 1, x to the right and y up."""
     arm = 0.3
     plus = [(-arm, 1), (arm, 1), (arm, arm), (1, arm), (1, -arm), (arm, -arm)]
     plus += [(-x, -y) for x, y in plus]

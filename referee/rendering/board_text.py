@@ -88,7 +88,7 @@ def board_text(board: DrawnBoard, *, width: int, ascii_only: bool, roomy: bool =
     ``roomy`` draws a single board three lines a row.
     """
     drawing = _Drawing(board, ascii_only)
-    sheets = _sheets((*board.appearance, *(place for place in board.squares if place not in board.appearance)))
+    sheets = sheets_of((*board.appearance, *(place for place in board.squares if place not in board.appearance)))
     if len(sheets) == 1:
         return _joined(drawing.large(next(iter(sheets.values())), roomy=roomy))
     lit = next((light.place.rpartition(".")[0] for light in board.lights), "")
@@ -119,7 +119,7 @@ def legend(board: DrawnBoard, *, width: int, ascii_only: bool) -> Text:
         said.append(Text.assemble((style.mark, light_style(role)), f" {style.meaning}"))
     drawing = _Drawing(board, ascii_only)
     pieces = [piece for look in board.looks if (piece := Look.parse(look)) and piece.colour not in _PRINTED_INK]
-    said += [Text(f"{_letter(piece)} {piece.colour}") for piece in pieces]
+    said += [Text(f"{letter_of(piece)} {piece.colour}") for piece in pieces]
     for piece in pieces:
         if piece.mark:
             said.append(Text(f"{drawing.signs.get(piece.mark, piece.mark[:1])} {piece.mark}"))
@@ -150,7 +150,8 @@ def written(piece: Look, *, ascii_only: bool = True) -> str:
     return "X" if piece.name == "cross" else ""
 
 
-def _letter(piece: Look) -> str:
+def letter_of(piece: Look) -> str:
+    """The letter that stands for a piece's colour."""
     # As in the texts of Blockade's positions: black and blue lie on one board there.
     is_blue_s_neighbour = piece.colour == "black" and piece.shape in _SIZES
     return "K" if is_blue_s_neighbour else piece.colour[:1].upper() or "?"
@@ -224,8 +225,8 @@ class _Drawing:
         if said:
             return said
         if _BALL in piece.shape:
-            return f"{_letter(piece)}{self.signs['stop']}"
-        return _letter(piece) + (self.signs.get(piece.mark, piece.mark[:1]) or _SIZES.get(piece.shape, ""))
+            return f"{letter_of(piece)}{self.signs['stop']}"
+        return letter_of(piece) + (self.signs.get(piece.mark, piece.mark[:1]) or _SIZES.get(piece.shape, ""))
 
     def _shade(self, place: Place, number: int) -> str:
         if "." in place:
@@ -242,8 +243,8 @@ class _Drawing:
         return _on(COLOURS.get(piece.colour, GREY)) + Style(bold=True)
 
 
-def _sheets(places: Iterable[Place]) -> dict[str, PlaceGrid]:
-    """The squares of each sheet by its name, or of the one board; the highest row first, as they lie."""
+def sheets_of(places: Iterable[Place]) -> dict[str, PlaceGrid]:
+    """Give the squares of each sheet by its name, or of the one board; the highest row first, as they lie."""
     rows: dict[str, dict[str, list[Place]]] = {}
     for place in places:
         sheet, _, square = place.rpartition(".")

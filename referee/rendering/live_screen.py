@@ -23,6 +23,7 @@ from common.phrases import counted
 from engine.api import Game
 from hardware.lights.signals import Signal, Sound
 from hardware.lights.terminal import status_line
+from referee.clocks.clock import clock_words
 from referee.rendering.board_text import DrawnBoard, board_text, draws_ascii, legend
 from referee.rendering.report import PrintedLines, hanging
 from referee.session.feed import Snapshot
@@ -55,7 +56,8 @@ class Said:
 class Shown:
     """What is on the screen: the game, what holds, what the lights show, what was said, and what is being typed.
 
-    ``keys`` says what may be typed; empty where nobody can.
+    ``keys`` says what may be typed; empty where nobody can. ``clock`` are the lines of the clock. ``page`` is where the
+    page is, empty without one.
     """
 
     game: Game[Any, Any]
@@ -64,6 +66,8 @@ class Shown:
     said: Sequence[Said] = ()
     typed: str = ""
     keys: str = ""
+    clock: Sequence[str] = ()
+    page: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,9 @@ class Screen:
         width, height = options.max_width, options.height or console.height
         upper = [*self._lines(console, self._heading(width), width), *self._table(console, width, height)]
         lower = self._lines(console, self._keys(width), width)
+        if self.shown.page:
+            page = Text(f" {self.shown.page}", no_wrap=True, overflow="crop")
+            lower = [*self._lines(console, page, width), *lower]
         room = max(0, height - len(upper) - len(lower))
         said = [
             line
@@ -107,7 +114,7 @@ class Screen:
         signs = self._lines(console, legend(board, width=width, ascii_only=self.ascii_only), width)
         left = self._lines(console, drawn, broad + 3 if is_beside else width)
         words = self._lines(console, Group(*self._words()), room)
-        free = height - _FRAME_LINES - len(signs)
+        free = height - _FRAME_LINES - len(signs) - bool(self.shown.page)
         if is_beside:
             words = words[: max(high, free // 2)]
             tall = max(high, len(words))
@@ -147,6 +154,8 @@ class Screen:
             return
         if snapshot.last_turn:
             yield Text(f"Last turn: {snapshot.last_turn}", style="bold")
+        for line in self.shown.clock:
+            yield Text(line, style="bold")
         if snapshot.states:
             yield Text()
             for line in self.shown.game.notation.standing(snapshot.states[0]):
@@ -157,7 +166,10 @@ class Screen:
             return Text(f" {_STOPS}".ljust(width), style="dim")
         typed = f"> {self.shown.typed}"
         cursor = "_" if self.ascii_only else "▏"
-        return Text.assemble((typed, "bold"), (cursor, "bold"), (f"  {self.shown.keys}, {_STOPS}", "dim"))
+        told = f"  {self.shown.keys}, {_STOPS}"
+        # A long line is the typist's alone: a second one would push the board up.
+        told = told if cell_len(f"{typed}{cursor}{told}") <= width else ""
+        return Text.assemble((typed, "bold"), (cursor, "bold"), (told, "dim"))
 
     @staticmethod
     def _lines(console: Console, renderable: Any, width: int) -> list[list[Segment]]:
@@ -214,7 +226,7 @@ class LiveScreen:
         """Show what holds now."""
         if snapshot.signal.sound in self._rings:
             self._console.bell()
-        self._show(snapshot=snapshot, signal=snapshot.signal)
+        self._show(snapshot=snapshot, signal=snapshot.signal, clock=_clock_lines(snapshot, snapshot.time_s))
 
     def write(self, lead: Text, words: Text) -> None:
         """Add a line to what was said."""
@@ -229,8 +241,15 @@ class LiveScreen:
         """Show what is being typed."""
         self._show(typed=typed)
 
-    def look(self) -> None:
-        """Draw again if the lights changed by themselves, or the terminal's size: to be called now and then."""
+    def show_page(self, words: str) -> None:
+        """Show where the page is, for as long as the game goes on."""
+        self._show(page=words)
+
+    def look(self, time_s: float | None = None) -> None:
+        """Draw again if the lights, the clock or the terminal's size changed; ``time_s`` is that of a frame."""
+        snapshot = self._shown.snapshot
+        if snapshot is not None and snapshot.clock is not None and time_s is not None:
+            self._show(clock=_clock_lines(snapshot, time_s))
         if self._seen is not None:
             self._show(signal=self._seen())
         if self._size != self._console.size:
@@ -247,6 +266,12 @@ class LiveScreen:
             if self._live.is_started:
                 self._size = self._console.size
                 self._live.update(Screen(self._shown, self._ascii_only), refresh=True)
+
+
+def _clock_lines(snapshot: Snapshot, time_s: float) -> Sequence[str]:
+    """What the clock shows at a time of the frames."""
+    clock = snapshot.clock
+    return () if clock is None else tuple(clock_words(clock.after(time_s - clock.time_s), snapshot.names))
 
 
 def fits_live(console: Console) -> bool:

@@ -17,13 +17,8 @@ from common.phrases import counted
 from engine.api import Outcome
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.feed import Snapshot
-from vision.drawing import draw
-from vision.errors import FrameError, NotLocatedError
-from vision.frame import Frame
-from vision.geometry import CameraModel, Pose
+from vision.frame import Frame, Image
 from vision.images import write_image
-from vision.layout.table import TableLayout
-from vision.locating.location import locate
 
 _STYLES: Mapping[VerdictKind, str] = MappingProxyType(
     {
@@ -48,8 +43,8 @@ class Page(Protocol):
     def hear(self, snapshot: Snapshot) -> None:
         """Take what holds now."""
 
-    def look(self) -> None:
-        """Look, after each frame, whether something is to be drawn again."""
+    def look(self, time_s: float | None = None) -> None:
+        """Look, after each frame (of that time), whether something is to be drawn again."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +63,7 @@ class PrintedLines:
     def hear(self, snapshot: Snapshot) -> None:
         """Lines say it."""
 
-    def look(self) -> None:
+    def look(self, time_s: float | None = None) -> None:
         """Lines stay as they are."""
 
 
@@ -121,7 +116,7 @@ class Report:
             if unnamed and verdict.kind is not VerdictKind.SET_UP:
                 words.append(f"  [{' '.join(verdict.places)}]", style="dim")
             self._page.write(lead, words)
-        self._page.look()
+        self._page.look(None if frame is None else frame.time_s)
 
     def remark(self, sentence: str) -> None:
         """Say a remark that is no verdict."""
@@ -145,32 +140,16 @@ class Report:
 
 
 class DebugPictures:
-    """Writes what was located into a folder, one picture a frame it is given.
+    """Writes what was located into a folder, one picture a frame it is given: as it is where the table was not."""
 
-    ``known`` gives a pose that was found before, if any: without markers it tells which of the board's sides is which.
-    """
-
-    def __init__(
-        self,
-        folder: Path,
-        camera: CameraModel,
-        layout: TableLayout,
-        known: Callable[[], Pose | None] = lambda: None,
-    ) -> None:
+    def __init__(self, folder: Path, overlay: Callable[[Frame], Image | None]) -> None:
         self._folder = folder
-        self._camera = camera
-        self._layout = layout
-        self._known = known
+        self._overlay = overlay
 
     def add(self, frame: Frame) -> None:
-        """Write one frame with its markers, box and grid; as it is when the table was not located."""
-        try:
-            located = locate(frame.image, self._camera, self._layout, previous=self._known())
-            picture = draw(frame.image, located, self._layout, self._camera)
-        except (NotLocatedError, FrameError):
-            picture = frame.image
-        path = self._folder / f"{frame.sequence:06d}.jpg"
-        write_image(path, picture)
+        """Write one frame."""
+        drawn = self._overlay(frame)
+        write_image(self._folder / f"{frame.sequence:06d}.jpg", frame.image if drawn is None else drawn)
 
 
 def _winner(outcome: Outcome) -> str:

@@ -1,6 +1,6 @@
-"""Puts a session together: for a real table, the virtual one, benchmarks and tests alike.
+"""Builds a session for the real table, the virtual one, benchmarks and tests alike.
 
-A frame is judged, and the turn is in the journal; this reader is told what stands where:
+In this example the reader is told what stands where; one frame is judged, and the set-up is in the journal:
 
 >>> from datetime import UTC, datetime
 >>> import numpy as np
@@ -33,6 +33,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from engine.api import Game
+from referee.hints.opponent import Opponent
 from referee.hints.requests import HintSource
 from referee.runtime.readers import AttentiveReader
 from referee.sensing.health import SensorHealth
@@ -53,10 +54,10 @@ def compose_reader(
     settings: SensorSettings | None = None,
     health: SensorHealth | None = None,
 ) -> Reader:
-    """Join what the table is seen and sensed through into one reader; either may be missing, not both.
+    """Combine camera and sensors into one reader; one of them may be missing.
 
-    ``every_frame`` reads each frame as a whole, also while something moves or nothing has changed. Raises ValueError
-    where there is neither a reader nor sensors.
+    ``every_frame`` reads each frame fully, even while something moves or nothing has changed. Raises ValueError where
+    there is neither a reader nor sensors.
     """
     if seen is None:
         if sensors is None:
@@ -83,21 +84,22 @@ def open_session(
     say: Callable[[str], None] = _unheard,
     hints: HintSource | None = None,
     restore: RestoreSensorAt = no_sensors,
+    opponent: Opponent | None = None,
     resume: bool = True,
     seed: int | None = None,
 ) -> Iterator[Service[Any, Any]]:
-    """Open a session on a journal and start it; at the end, whoever waits for a hint is told that none will come.
+    """Open a session on a journal and start it; at the end, open requests for hints are refused.
 
-    ``subscribers`` take each snapshot in order, ``say`` hears remarks that are no verdicts, ``hints`` works hints out,
-    ``restore`` goes by a sensor again. With ``resume`` the journal's latest game goes on if it isn't over; ``seed`` is
-    recorded with a new one. Raises FoldError and JournalError as ``Service.start`` does.
+    ``subscribers`` take each snapshot in order, ``say`` hears remarks that are not verdicts; ``hints`` works out hints,
+    ``restore`` switches a sensor on again, ``opponent`` plays a side. With ``resume`` the journal's latest game goes on
+    if it isn't over; ``seed`` is recorded with a new one. Raises FoldError and JournalError as ``Service.start`` does.
     """
 
     def publish(snapshot: Snapshot) -> None:
         for subscriber in subscribers:
             subscriber(snapshot)
 
-    service: Service[Any, Any] = Service(game, reader, journal, publish, settings, say, hints, restore)
+    service: Service[Any, Any] = Service(game, reader, journal, publish, settings, say, hints, restore, opponent)
     try:
         service.start(resume=resume, seed=seed)
         yield service

@@ -1,4 +1,4 @@
-"""What a table is watched with, as a person chose it, and what is opened for it: a camera, sensors, or both."""
+"""How a table is watched: the options that a person chose, and the camera, sensors or both opened for them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from common.program import PROGRAM
 from engine.api import Game
 from engine.options import read_options
 from hardware.factory import ButtonSettings, DriverSettings
+from referee.clocks.control import TimeControl
 from referee.errors import ConfigError
 from referee.hints.advice import HintSettings
+from referee.hints.opponent import OpponentSettings
 from referee.journal import BufferedJournal, EvidenceLimits, fold
 from referee.judge import JudgeSettings
 from referee.judge.explorer import STARTS_OPTION, usual_appearance
@@ -30,6 +32,7 @@ from referee.sensing.values import occupancy_coverage
 from referee.session.loop import FrameSource
 from referee.session.ports import Reader
 from referee.settings.table_layout import kept_by_text
+from referee.web.ports import PageOptions
 from referee.wiring.devices import ListPorts, OpenedDevices
 from referee.wiring.plan import Inputs, WiringPlan
 from vision.calibration import load_calibration
@@ -44,7 +47,7 @@ from vision.readers.table_reader import TableReader
 
 @dataclass(frozen=True)
 class WatchOptions:
-    """What is watched and how.
+    """What to watch and how.
 
     One of ``camera`` (as ``vision.cameras.open_camera`` reads it), ``frames`` (a folder of pictures in name order)
     and ``video``, or none of them where ``wire``, which is what hangs on wires, says that sensors are the only eyes.
@@ -54,7 +57,8 @@ class WatchOptions:
     kept. ``options`` are the game's, as text, and ``starts=either``. ``debug_images`` is a folder for pictures of what
     was located. ``camera_size`` (width, height) in pixels and ``camera_rate`` in frames a second are asked of a camera.
     ``list_ports`` tells the serial ports. On a terminal a live table takes the whole screen, unless not
-    ``full_screen``; ``notices`` are said first.
+    ``full_screen``; ``notices`` are said first. ``clock`` is the players' time in a new game;
+    the program plays the side of ``opponent``.
     """
 
     camera: str | None = None
@@ -80,9 +84,12 @@ class WatchOptions:
     lights: DriverSettings = field(default_factory=lambda: DriverSettings(drivers=()))
     buttons: ButtonSettings = field(default_factory=ButtonSettings)
     hints: HintSettings = field(default_factory=HintSettings)
+    clock: TimeControl | None = None
+    opponent: OpponentSettings | None = None
     wire: WiringPlan = field(default_factory=WiringPlan)
     full_screen: bool = True
     notices: tuple[str, ...] = ()
+    page: PageOptions | None = None
     list_ports: ListPorts = list_ports.comports
 
     @property
@@ -102,7 +109,7 @@ _GROWING = "folder:"
 
 @dataclass(frozen=True)
 class OpenedInputs:
-    """What gives frames, what reads them, and what forgets colours learned from a set-up that was none.
+    """The source of frames, their reader, and the learning reader if colours are learned from the set-up.
 
     ``stand_in`` is the (width, height) of black frames that take the camera's place while it is away, where sensors
     go on without it.
@@ -123,7 +130,7 @@ def open_inputs(
     stack: ExitStack,
     say: Callable[[str], None],
 ) -> OpenedInputs:
-    """Open what the options see through; what is opened is closed with ``stack``. No ``layout``: sensors alone.
+    """Open the camera and sensors of the options, to be closed with ``stack``. Without a ``layout``, sensors only.
 
     Raises the errors of what it opens, and ConfigError for options that don't go together.
     """
@@ -160,7 +167,7 @@ def open_inputs(
 
 
 def _say_what_sensors_tell(game: Game[Any, Any], say: Callable[[str], None]) -> None:
-    """Say how much of the game switches tell; raises ConfigError where they tell nothing."""
+    """Say how much of the game the switches can tell; raises ConfigError where they tell nothing."""
     title = game.title
     if game.sheet_file is not None:
         raise ConfigError(
@@ -201,9 +208,9 @@ def _camera(options: WatchOptions, journal: BufferedJournal) -> Camera:
 
 
 def seen_before(folder: Path, journal: BufferedJournal) -> frozenset[str]:
-    """Give the pictures of a growing folder that a game being resumed is past: their names.
+    """Give the names of the pictures in a growing folder that a resumed game has already seen.
 
-    Those older than the journal's last event were judged before it; the newest of all is looked at in any case.
+    Pictures older than the journal's last event were judged before it; the newest is looked at in any case.
     Raises CameraError when the folder cannot be listed.
     """
     events = journal.events(journal.latest_game())
@@ -214,7 +221,7 @@ def seen_before(folder: Path, journal: BufferedJournal) -> frozenset[str]:
 
 
 def _picture_clock() -> Callable[[], float]:
-    """A clock for picture files, which have no times of their own: it ticks once a picture."""
+    """A clock for picture files, which have no times of their own: it ticks once per picture."""
     ticks = iter(range(sys.maxsize))
     return lambda: next(ticks) / _PICTURES_PER_SECOND
 
@@ -249,11 +256,14 @@ def _learning_reader(
     journal: BufferedJournal,
     say: Callable[[str], None],
 ) -> Reader:
-    """Learn the colours from the set-up, and of a board without markers which side is which.
+    """Learn the colours from the set-up, and for a board without markers also its orientation.
 
-    A game that is under way has no set-up to learn colours from, so they were kept.
+    A game under way has no set-up to learn colours from, so they were saved.
     """
     camera = calibrated(options)
+    if game.printed_sheet is not None:
+        # What is written on sheets is read by anybody's hand.
+        return table_reader(camera, layout, None)
     number = journal.latest_game()
     events = journal.events(number) if number is not None and options.resume else []
     kinds = {event.kind for _, event in events}
@@ -273,7 +283,7 @@ def _learning_reader(
 
 
 def _expected(options: WatchOptions, game: Game[Any, Any], states: Sequence[Any]) -> Mapping[str, str]:
-    """What stands on the table as far as is known: of the game under way, or else of the start, unless it is open."""
+    """The expected appearance: of the game under way, or of the start unless players may choose it."""
     if states:
         return dict(game.table.appearance(states[0]))
     given = {name: value for name, value in options.options.items() if name != STARTS_OPTION}
@@ -283,7 +293,7 @@ def _expected(options: WatchOptions, game: Game[Any, Any], states: Sequence[Any]
 def _keeper(
     options: WatchOptions, save: Callable[[Appearance, Path], None], say: Callable[[str], None]
 ) -> Callable[[Appearance], None]:
-    """Give what keeps the colours learned from a set-up beside the journal, so that the game can be resumed."""
+    """Give the function that saves learned colours beside the journal, so that the game can be resumed."""
     path = _learned_path(options)
 
     def keep(looks: Appearance) -> None:

@@ -1,7 +1,7 @@
-"""Readers around a table reader: one reads only what is worth reading, one learns the colours from the set-up.
+"""Readers around a table reader: one skips frames that need no reading, one learns the colours from the set-up.
 
-A whole reading costs far more than a look at whether anything moved. So frames in which something moves are passed
-over, a picture that came to rest is read a few times, and after that its reading stands until the picture changes.
+A full reading costs far more than checking whether anything moved. So frames with movement are skipped, a picture that
+has come to rest is read a few times, and then its reading is reused until the picture changes.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class AttentionSettings:
 class AttentiveReader:
     """Wraps a reader so that it is asked only when there is something new to see.
 
-    Frames must come in order. A frame in which something moves gives a Reading without places and a hindrance of
-    kind ``hand``; one like the last that was read gives that reading again, with its own time and number.
+    Frames must come in order. A frame with movement gives a Reading without places and a hindrance of kind ``hand``;
+    one like the last frame read gives that reading again, with its own time and number.
     """
 
     def __init__(self, reader: Reader, settings: AttentionSettings | None = None) -> None:
@@ -61,10 +61,10 @@ class AttentiveReader:
         self._reads = 0
         self._read_at_s = 0.0
         self.whole_readings = 0
-        """How many frames were read as a whole."""
+        """How many frames were read fully."""
 
     def read(self, frame: Frame) -> Reading:
-        """Read a frame, as cheaply as possible; raises what the reader raises."""
+        """Read a frame as cheaply as possible; raises what the reader raises."""
         small = _shrunk(frame.image)
         moving = self._previous is not None and self._differs(self._previous, small)
         self._previous = small
@@ -84,7 +84,7 @@ class AttentiveReader:
         return self._reading
 
     def _stands_s(self, known: Reading) -> float:
-        """How long a reading of a still picture stands; what was in the way may have been gone already."""
+        """How long, in seconds, the reading of a still picture is reused; shorter where something was in the way."""
         return self._settings.hindered_refresh_s if known.hindrances else self._settings.refresh_s
 
     def crop(self, frame: Frame, place: str) -> Image:
@@ -94,7 +94,7 @@ class AttentiveReader:
     def _differs(self, before: FloatArray, now: FloatArray) -> bool:
         if before.shape != now.shape:
             return True
-        # A lamp or an automatic exposure changes everything alike, which is no movement.
+        # A lamp or automatic exposure changes everything alike, which is not movement.
         gain = float(np.median(now)) / max(1.0, float(np.median(before)))
         difference = np.abs(now - before * gain)
         # Most of the picture stands still, so the median of the differences is the camera's noise.
@@ -113,13 +113,13 @@ def _shrunk(image: Image) -> FloatArray:
 
 
 class LearningReader:
-    """Reads frames like ``TableReader``, once a clear frame has taught it what it does not know.
+    """Reads frames like ``TableReader`` once a clear frame has taught it what is missing.
 
-    That is the pieces' colours where ``known`` does not give them, and of a board without markers which side is the
-    first player's: the one from which it shows what is ``expected``, place by place. ``colour_names`` go from the first
+    It learns the pieces' colours where ``known`` does not give them, and for a board without markers the first player's
+    side: the one from which the board shows what is ``expected``, place by place. ``colour_names`` go from the first
     player, nearest to the camera's lower edge in the layout's terms, to the last. What is learned stays until
-    ``forget``, which is for a set-up that was not one after all. ``keep`` gets it before anything is read with it, so
-    that no set-up is accepted by colours that a power cut could take away.
+    ``forget``, for a set-up that turned out not to be one. ``keep`` saves it before anything is read with it, so that
+    no set-up is accepted with colours that a power cut could lose.
     """
 
     def __init__(
@@ -182,13 +182,13 @@ class LearningReader:
         return self._reader.crop(frame, place)
 
     def forget(self) -> None:
-        """Learn afresh from the next clear frame."""
+        """Learn again from the next clear frame."""
         self._learned = self._pose = None
         self._reader = table_reader(self._camera, self._layout, self._plain)
 
 
 CLEARLY_BETTER = 0.25
-"""By how much more of the pieces expected a side must show than the one nearest to the lower edge, as a share of 1."""
+"""The share of expected pieces by which a side must beat the one nearest to the picture's lower edge."""
 
 
 def likeliest_turn(
@@ -198,9 +198,9 @@ def likeliest_turn(
     looks_at: Callable[[SurfaceView], Appearance],
     expected: Mapping[str, str],
 ) -> tuple[Pose, Appearance]:
-    """Give the pose from which a picture shows what is expected, place by place, and what the pieces look like.
+    """Give the pose from which a picture shows what is expected, place by place, and the pieces' looks.
 
-    A board's lines look the same from all sides. Where what is expected decides nothing, the side nearest to the
+    A board's lines look the same from all sides. Where the expected pieces don't decide, the side nearest to the
     picture's lower edge is taken.
 
     ``looks_at`` teaches or knows the pieces. Of a table with markers the pose is their own. Raises NotLocatedError, and
@@ -227,7 +227,7 @@ def likeliest_turn(
 
 
 def _share_shown(reading: Reading, expected: Mapping[str, str]) -> float:
-    """The mean probability of the pieces expected on places in sight, 0 where there are none."""
+    """The mean probability of the expected pieces on visible places, 0 where there are none."""
     seen = [
         reading.places[place].probabilities.get(look, 0.0)
         for place, look in expected.items()

@@ -1,4 +1,4 @@
-"""What stands between a camera and the loop: commands and Ctrl-C while it is waited for, sensors while it is away."""
+"""Between camera and loop: commands and Ctrl-C while waiting for a frame, blank frames while the camera is away."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from vision.frame import Frame
 
 
 class CameraThread:
-    """Reads a camera in a thread of its own; whoever reads it carries out what is submitted meanwhile.
+    """Reads a camera in its own thread, so that commands are carried out while a frame is awaited.
 
-    A frame is read only when it is asked for, so the camera gives the same ones as without this. ``serve`` carries
-    out what waits in ``commands``, in the thread of whoever reads; ``waiting`` calls what it is given, which is where
-    a person may stop the program.
+    A frame is read only when it is asked for, so the camera gives the same frames as without this thread. ``serve``
+    carries out the commands in the calling thread; ``waiting`` calls the function it is given where a person may stop
+    the program.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class CameraThread:
         return frame.result()
 
     def close(self) -> None:
-        """Read no more. A read that is under way ends with the camera, which is to be closed after this."""
+        """Stop reading. A read under way ends with the camera, which is closed after this."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def __enter__(self) -> Self:
@@ -71,10 +71,10 @@ TICK_S = 0.2
 
 
 class ReconnectingSource:
-    """Frames of a camera; black ones while it is away, which is said once, as is its return.
+    """Frames of a camera, black ones while it is away; its loss and its return are reported once.
 
-    ``size`` is the frames' (width, height); ``clock`` gives their time, ``wait`` waits that many seconds. Frames that
-    can't be used, and the end of all frames, are raised as the camera raises them.
+    ``size`` is the frames' (width, height); ``clock`` gives their time; ``wait`` waits that many seconds. Unusable
+    frames and the end of all frames are raised as the camera raises them.
     """
 
     def __init__(
@@ -128,8 +128,8 @@ class _Source(Protocol):
 class Interrupts:
     """While this is entered, ``SIGINT`` and ``SIGTERM`` raise KeyboardInterrupt inside ``waiting`` and nowhere else.
 
-    One that comes in between is raised by the next ``waiting``; a second one at once, for whoever has no patience.
-    Outside the main thread, where Python takes no signals, everything stays as it was.
+    A signal in between is raised by the next ``waiting``, a second one at once. Outside the main thread, where Python
+    gets no signals, nothing changes.
     """
 
     def __init__(self) -> None:
@@ -138,7 +138,7 @@ class Interrupts:
         self._before: dict[signal.Signals, Any] = {}
 
     def waiting(self, action: Callable[[], Given]) -> Given:
-        """Do something that may be interrupted; raises KeyboardInterrupt when it is, or already was."""
+        """Call something that may be interrupted; raises KeyboardInterrupt when it is, or already was."""
         try:
             self._waits = True
             if self._asked:
@@ -166,7 +166,7 @@ class Interrupts:
 
 
 class InterruptibleSource:
-    """A camera whose ``read`` is where one may leave from."""
+    """A camera whose ``read`` can be interrupted."""
 
     def __init__(self, camera: _Source, interrupts: Interrupts) -> None:
         self._camera = camera

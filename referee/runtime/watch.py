@@ -23,17 +23,21 @@ from hardware.lights.panel import LivePanel, Panel
 from hardware.lights.signals import Sound
 from hardware.pin_map import ButtonRole
 from referee.commands.command_socket import open_command_socket
-from referee.commands.keyboard import KEYS, KEYS_HELP, listen_to_keys, typed_unseen
+from referee.commands.keyboard import typed_unseen
 from referee.commands.queue import CommandQueue
+from referee.commands.typed_lines import KEYS, TypedLines, listen_to_lines, typed_help
 from referee.errors import ConfigError
+from referee.hints.opponent import Opponent
 from referee.hints.process import HintProcess
 from referee.journal import BufferedJournal, Journal, fold
 from referee.judge import JudgeSettings
 from referee.judge.verdict import Verdict
 from referee.rendering.live_screen import LiveScreen, fits_live
+from referee.rendering.overlay import Overlay
 from referee.rendering.report import DebugPictures, PrintedLines, Report
 from referee.runtime.builder import open_session
-from referee.runtime.inputs import WatchOptions, calibrated, open_inputs
+from referee.runtime.inputs import OpenedInputs, WatchOptions, calibrated, open_inputs
+from referee.runtime.page import shown_page
 from referee.runtime.readers import LearningReader
 from referee.runtime.sources import CameraThread, InterruptibleSource, Interrupts, ReconnectingSource
 from referee.sensing.health import health_file
@@ -42,9 +46,11 @@ from referee.session.loop import FrameSource, LoopPorts, run, serve
 from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.signals import waiting_signal
 from referee.settings.table_layout import grid_of, grid_of_table, layout_for_camera, with_rules
+from referee.web.ports import NewestFrame, SnapshotHub, TablePort, no_overlay
 from referee.wiring.devices import OpenedDevices, opened_devices
-from vision.frame import Frame
+from vision.frame import Frame, Image
 from vision.layout.table import TableLayout
+from vision.reading import Reading
 
 __all__ = ["WatchOptions", "watch"]
 
@@ -75,32 +81,41 @@ def watch(options: WatchOptions, console: Console) -> int:
         lights = options.lights if screen is None else replace(options.lights, drivers=_but_terminal(options))
         panel = stack.enter_context(_panel(lights, game, layout, devices, console, report.remark))
         commands = stack.enter_context(CommandQueue(time.monotonic, devices.sensor_lag_s))
+        snapshots, newest = SnapshotHub(), NewestFrame()
         service = stack.enter_context(
             open_session(
                 game,
                 inputs.reader,
                 journal,
                 settings,
-                subscribers=(shown_on(panel), report.hear),
+                subscribers=(shown_on(panel), report.hear, snapshots),
                 say=report.remark,
                 hints=HintProcess(on_answer=commands.wake),
                 restore=devices.put_back,
+                opponent=_opponent(options, game, commands),
                 resume=options.resume,
             )
         )
+        overlay = _overlay(options, layout, inputs.learning, lambda: service.reading)
+        port = TablePort(
+            game, snapshots, commands, options.journal, newest, overlay, hints_allowed=options.hints.strength != "none"
+        )
+        stack.enter_context(shown_page(port, options.page, console, screen, report.remark))
         if service.belief:
             report.remark(_where_it_goes_on(game, service.belief[0], journal))
         elif options.is_live:
             report.remark("Waiting for the set-up.")
-        pictures = _debug_pictures(options, layout, inputs.learning)
+        pictures = _debug_pictures(options, overlay)
         buttons = stack.enter_context(_buttons(options, devices, report.remark))
-        _listen(options, screen, commands, report, stack)
+        if options.is_live and sys.stdin.isatty():
+            _listen(game, screen, commands, report, stack)
         # A journal in memory is nobody else's to ask for.
         if options.journal is not None:
             stack.enter_context(open_command_socket(options.journal, commands, report.remark))
 
         def hear(frame: Frame | None, verdicts: list[Verdict]) -> None:
             report.tell(frame)
+            newest.frame = frame or newest.frame
             if pictures is not None and frame is not None and (verdicts or options.stills):
                 pictures.add(frame)
             if inputs.learning is not None and verdicts and not service.belief:
@@ -113,13 +128,8 @@ def watch(options: WatchOptions, console: Console) -> int:
         def wait(seconds: float) -> None:
             interrupts.waiting(lambda: commands.wait(seconds))
 
-        camera: FrameSource = InterruptibleSource(inputs.camera, interrupts)
-        if options.is_live:
-            camera = stack.enter_context(
-                CameraThread(inputs.camera, commands, partial(serve, service, commands), interrupts.waiting)
-            )
-        if inputs.stand_in is not None:
-            camera = ReconnectingSource(camera, inputs.stand_in, time.monotonic, wait, report.remark)
+        serve_now = partial(serve, service, commands)
+        camera = _camera(options, inputs, stack, commands, interrupts, serve_now, wait, report.remark)
         try:
             ended = run(service, camera, LoopPorts(wait, commands, buttons, hear))
             report.remark(f"The pictures are over: {ended}.")
@@ -127,6 +137,32 @@ def watch(options: WatchOptions, console: Console) -> int:
             report.remark("Stopped. " + ("The same command goes on with the game." if options.is_live else _STOPPED))
         report.close()
     return 0 if service.belief and not journal.pending else 1
+
+
+def _camera(
+    options: WatchOptions,
+    inputs: OpenedInputs,
+    stack: ExitStack,
+    commands: CommandQueue,
+    interrupts: Interrupts,
+    serve_now: Callable[[], object],
+    wait: Callable[[float], object],
+    say: Callable[[str], None],
+) -> FrameSource:
+    """Give the frames: commands are carried out and Ctrl-C is heard while one is awaited."""
+    camera: FrameSource = InterruptibleSource(inputs.camera, interrupts)
+    if options.is_live:
+        camera = stack.enter_context(CameraThread(inputs.camera, commands, serve_now, interrupts.waiting))
+    if inputs.stand_in is not None:
+        camera = ReconnectingSource(camera, inputs.stand_in, time.monotonic, wait, say)
+    return camera
+
+
+def _opponent(options: WatchOptions, game: Game[Any, Any], commands: CommandQueue) -> Opponent | None:
+    """The program as an opponent, thinking in a process of its own."""
+    if options.opponent is None:
+        return None
+    return Opponent(game, options.opponent, HintProcess(on_answer=commands.wake))
 
 
 def _where_it_goes_on(game: Game[Any, Any], state: Any, journal: BufferedJournal) -> str:
@@ -161,6 +197,7 @@ def _service_settings(options: WatchOptions, game: Game[Any, Any]) -> ServiceSet
         stills=options.stills,
         judge=JudgeSettings(margin=options.margin),
         hints=options.hints,
+        clock=options.clock,
     )
 
 
@@ -174,16 +211,13 @@ def _live_screen(options: WatchOptions, game: Game[Any, Any], console: Console, 
 
 
 def _listen(
-    options: WatchOptions, screen: LiveScreen | None, commands: CommandQueue, report: Report, stack: ExitStack
+    game: Game[Any, Any], screen: LiveScreen | None, commands: CommandQueue, report: Report, stack: ExitStack
 ) -> None:
-    """Take what is typed for presses of buttons, where somebody can type."""
-    if not (options.is_live and sys.stdin.isatty()):
-        return
+    """Obey what is typed."""
     if screen is None:
-        report.remark(KEYS_HELP)
-        listen_to_keys(sys.stdin, commands.submit)
-    else:
-        listen_to_keys(stack.enter_context(typed_unseen(sys.stdin, screen.show_typed)), commands.submit)
+        report.remark(typed_help(game))
+    lines = sys.stdin if screen is None else stack.enter_context(typed_unseen(sys.stdin, screen.show_typed))
+    listen_to_lines(lines, TypedLines(game, commands, report.remark).obey)
 
 
 def _but_terminal(options: WatchOptions) -> tuple[str, ...]:
@@ -219,14 +253,25 @@ def _panel(
     return LivePanel(Panel(sources, time.monotonic, say, say), time.monotonic)
 
 
-def _debug_pictures(
-    options: WatchOptions, layout: TableLayout | None, learning: LearningReader | None
-) -> DebugPictures | None:
-    if options.debug_images is None or layout is None:
+def _overlay(
+    options: WatchOptions,
+    layout: TableLayout | None,
+    learning: LearningReader | None,
+    reading: Callable[[], Reading | None],
+) -> Callable[[Frame], Image | None]:
+    """Give what draws over the camera's pictures."""
+    if layout is None:
+        return no_overlay
+    return Overlay(
+        calibrated(options), layout, (lambda: None) if learning is None else (lambda: learning.pose), reading
+    )
+
+
+def _debug_pictures(options: WatchOptions, overlay: Callable[[Frame], Image | None]) -> DebugPictures | None:
+    if options.debug_images is None or options.by_sensors_alone:
         return None
     options.debug_images.mkdir(parents=True, exist_ok=True)
-    known = (lambda: None) if learning is None else (lambda: learning.pose)
-    return DebugPictures(options.debug_images, calibrated(options), layout, known)
+    return DebugPictures(options.debug_images, overlay)
 
 
 @contextmanager

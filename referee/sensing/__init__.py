@@ -1,1 +1,1 @@
-"""Sensors under the squares: what they say, how far to believe it, and how it joins what the camera sees."""
+"""Sensors under the squares: what they say, how far to trust them, and how they are combined with the camera."""

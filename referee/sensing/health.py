@@ -1,8 +1,8 @@
-"""Which sensors can be trusted: what each has said against what was accepted, and which are taken out. Pure.
+"""Which sensors can be trusted: each sensor's errors against accepted tables, and which are switched off. Pure.
 
-Each sensor is weighed against two faults: it says *occupied* whatever stands there, or *empty*. Before anything was
-seen each fault is taken to be as rare as ``prior_odds``; every table that was accepted, or that a person vouched for,
-multiplies the odds by how much better the fault explains what the sensor said than its error rates do (Bayes' rule).
+Each sensor is tested for two faults: it always says *occupied*, or always *empty*. At first each fault has the odds
+``prior_odds``; every table that was accepted, or that a person vouched for, multiplies the odds by how much better the
+fault explains the sensor's value than its normal error rates do (Bayes' rule).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from referee.sensing.values import PlaceChange, SensorSettings
 
 
 class SensorFault(enum.StrEnum):
-    """Why a sensor is taken out; the values stand in the file that is kept."""
+    """Why a sensor is switched off; the values are those in the saved file."""
 
     STUCK_CLOSED = "stuck closed"
     STUCK_OPEN = "stuck open"
@@ -41,23 +41,23 @@ _SHOWS = f"`{PROGRAM} hardware sensors` shows them."
 
 @dataclass(frozen=True)
 class HealthSettings:
-    """When a sensor is taken out, and when it comes back.
+    """When a sensor is switched off, and when it is used again.
 
     ``prior_odds``
-        how rare a fault is taken to be: one sensor in 500.
+        the prior odds of a fault: one sensor in 500.
     ``odds``
-        a sensor is taken out once it is this much likelier broken than not: 1000 to 1.
+        a sensor is switched off once it is this much likelier broken than not: 1000 to 1.
     ``standing``
-        what a table counts that left the sensor's own place as it was, beside one that changed it; a piece that
-        stands askew makes a good sensor err many times in a row.
+        the weight of a table that left the sensor's own place unchanged, compared with one that changed it; a piece
+        that stands off centre makes a good sensor err many times in a row.
     ``at_once``
-        when so many sensors err at the same table they are likely to share a broken wire, and each counts whole.
+        when this many sensors err at the same table they probably share a broken wire, and each counts fully.
     ``chatter_changes``, ``chatter_s``
-        a sensor that changes this often within so many seconds chatters.
+        a sensor that changes this often within this many seconds chatters.
     ``doubtful_s``
-        a sensor that can't be told for so long is named.
+        a sensor that can't be read for this long, in seconds, is reported.
     ``agreements``
-        through so many changes in a row a sensor that is out must have been right to come back.
+        the changes in a row that a switched-off sensor must get right to be used again.
     """
 
     prior_odds: float = 0.002
@@ -72,9 +72,9 @@ class HealthSettings:
 
 @dataclass(frozen=True)
 class Suspicion:
-    """How likely a sensor is to be stuck: the natural logarithm of the odds, and what speaks for it.
+    """How likely a sensor is stuck: the natural logarithm of the odds, and the evidence for it.
 
-    ``turns`` changed its place without its noticing; ``tables`` are all those at which it erred.
+    ``turns`` changed its place without its noticing; ``tables`` are all tables at which it was wrong.
     """
 
     log_odds: float
@@ -84,9 +84,9 @@ class Suspicion:
 
 @dataclass(frozen=True)
 class SensorRecord:
-    """What is kept of one sensor: suspicions, and why it is out, if it is.
+    """The record of one sensor: suspicions, and why it is switched off, if it is.
 
-    ``agreed`` counts the changes in a row that it noticed since it was taken out.
+    ``agreed`` counts the changes in a row that it has noticed since it was switched off.
     """
 
     place: Place
@@ -102,7 +102,7 @@ _RECORD = TypeAdapter(SensorRecord)
 
 @dataclass
 class SensorHealth:
-    """Follows every sensor. What it says to the owner is returned once, when it happens."""
+    """Follows every sensor. Messages to the owner are returned once, when something happens."""
 
     settings: SensorSettings = field(default_factory=SensorSettings)
     health: HealthSettings = field(default_factory=HealthSettings)
@@ -113,20 +113,20 @@ class SensorHealth:
 
     @property
     def out(self) -> frozenset[Place]:
-        """The places whose sensors are not gone by."""
+        """The places whose sensors are switched off."""
         return frozenset(place for place, record in self._records.items() if record.out is not None)
 
     def report(self) -> tuple[SensorRecord, ...]:
-        """Give what is known of every sensor, by place."""
+        """Give the record of every sensor, by place."""
         return tuple(self._records[place] for place in sorted(self._records))
 
     def compare(
         self, said: Mapping[Place, bool], truth: Mapping[Place, bool], moving: Iterable[Place] = ()
     ) -> tuple[str, ...]:
-        """Compare what sensors say with a table that was accepted; give what there is to say to the owner.
+        """Compare the sensors with an accepted table; give the messages to the owner.
 
-        ``truth`` maps places to whether something stands there; ``moving`` are places that changed so lately that they
-        may belong to what comes next. The same table counts once.
+        ``truth`` maps places to whether something stands there; ``moving`` are places that changed so recently that
+        they may belong to the next turn. The same table counts once.
         """
         before, self._truth = self._truth, {**self._truth, **truth}
         if before == self._truth:
@@ -143,7 +143,7 @@ class SensorHealth:
         return tuple(words)
 
     def listen(self, changes: Iterable[PlaceChange], doubtful: Iterable[Place], now_s: float) -> tuple[str, ...]:
-        """Take what sensors noticed and which can't be told; give what there is to say to the owner."""
+        """Take the changes that sensors noticed and the unreadable sensors; give the messages to the owner."""
         words: list[str] = []
         for change in changes:
             latest = self._latest.setdefault(change.place, deque(maxlen=self.health.chatter_changes))
@@ -162,21 +162,21 @@ class SensorHealth:
         return tuple(words)
 
     def put_back(self, place: Place) -> str:
-        """Go by a sensor again because a person says so; give the sentence. Raises KeyError for one that isn't out."""
+        """Use a sensor again on a person's word; give the sentence. Raises KeyError for one that is in use."""
         if place not in self.out:
             raise KeyError(f"the sensor under {place} is not out; {listed(sorted(self.out)) or 'none'} is")
         self._records[place] = self._new(place)
         return f"I go by the sensor under {place} again."
 
     def as_data(self) -> dict[str, Any]:
-        """Give everything to keep, as JSON can hold it."""
+        """Give everything to save, as values that JSON can hold."""
         return {
             record.place: {name: kept for name, kept in asdict(record).items() if name != "place"}
             for record in self.report()
         }
 
     def take_data(self, data: Mapping[str, Any]) -> None:
-        """Go on from what was kept. Raises ValueError for what ``as_data`` never gives."""
+        """Restore what was saved. Raises ValueError for anything that ``as_data`` never gives."""
         records: dict[Place, SensorRecord] = {}
         for place, kept in data.items():
             try:
@@ -214,7 +214,7 @@ class SensorHealth:
     ) -> Suspicion:
         rate_closed = 1 - self.settings.false_open if truth else self.settings.false_closed
         rate = rate_closed if said else 1 - rate_closed
-        # A stuck sensor says the same save for as rare an error as any: that makes one good answer count as much.
+        # A stuck sensor may still flip as rarely as any other, so one right answer counts as much as one wrong one.
         error = self.settings.false_open if stuck else self.settings.false_closed
         broken = 1 - error if said == stuck else error
         gain = math.log(broken / rate)
@@ -255,12 +255,12 @@ _REMEDY = "remove the file, and every sensor is gone by again"
 
 
 def health_file(journal: Path) -> Path:
-    """Give the file of a journal's table."""
+    """Give the path of the file beside a journal."""
     return journal.with_suffix(".sensors.json")
 
 
 def load_health(path: Path | None, settings: SensorSettings | None = None) -> SensorHealth:
-    """Read what was kept, nothing where nothing was; raises ConfigError for a file that can't be read."""
+    """Read the saved records, none where there is no file; raises ConfigError for a file that can't be read."""
     health = SensorHealth(settings or SensorSettings())
     if path is None or not path.is_file():
         return health
@@ -279,14 +279,14 @@ def load_health(path: Path | None, settings: SensorSettings | None = None) -> Se
 
 
 def sensors_out(health: SensorHealth) -> Mapping[Place, str]:
-    """Give the sensors that are taken out and why, in words that follow the sensor's name."""
+    """Give the switched-off sensors and why, in words that follow the sensor's name."""
     return {record.place: record.why for record in health.report() if record.out is not None}
 
 
 def put_back(journal: Path, place: Place) -> str:
-    """Go by a sensor again because a person says so, while no referee is running; gives the sentence.
+    """Use a sensor again on a person's word while no referee is running; gives the sentence.
 
-    Raises CorrectionError for a sensor that is not out, ConfigError for a record that can't be read, and OSError for
+    Raises CorrectionError for a sensor that is in use, ConfigError for a record that can't be read, and OSError for
     one that can't be written.
     """
     path = health_file(journal)
@@ -297,7 +297,7 @@ def put_back(journal: Path, place: Place) -> str:
 
 
 class HealthFile:
-    """Writes what is known of the sensors whenever it has changed; a disk that fails is said once."""
+    """Saves the sensors' records whenever they change; a failing disk is reported once."""
 
     def __init__(self, health: SensorHealth, path: Path | None, say: Callable[[str], None]) -> None:
         self.health = health
@@ -307,13 +307,13 @@ class HealthFile:
         self._failed = False
 
     def put_back(self, place: Place) -> str:
-        """Go by a sensor again because a person says so, keep that, and give the sentence; raises CorrectionError."""
+        """Use a sensor again on a person's word, save that, and give the sentence; raises CorrectionError."""
         said = _put_back(self.health, place)
         self.keep()
         return said
 
     def keep(self) -> None:
-        """Write it if there is anything new."""
+        """Save it if anything is new."""
         data = self.health.as_data()
         if self._path is None or data == self._kept:
             return
@@ -328,7 +328,7 @@ class HealthFile:
 
     @staticmethod
     def write(health: SensorHealth, path: Path) -> None:
-        """Write what is known, whole or not at all; raises OSError."""
+        """Save the records, whole or not at all; raises OSError."""
         write_durably(path, json.dumps(health.as_data(), indent=1) + "\n")
 
 

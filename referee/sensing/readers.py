@@ -1,4 +1,4 @@
-"""Sensors followed at every frame, and the readers made of them: beside a camera, or alone with ticks for frames."""
+"""Sensors read at every frame, and readers that use them: with a camera, or alone with ticks for frames."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _MOVING_S = 10.0
 
 @dataclass(frozen=True)
 class SensorEvidence:
-    """What is known of the places by their sensors.
+    """What the sensors tell about the places.
 
-    ``occupied`` maps places to how probable it is that something stands there; ``changes`` are the latest, oldest
-    first; ``busy`` says that something was moved just now; ``notices`` are for the owner, each given once; with
-    ``fading`` it was said a while ago, and things may have been moved since.
+    ``occupied`` maps places to the probability that something stands there; ``changes`` are the latest, oldest first;
+    ``busy`` means that something was moved just now; ``notices`` are for the owner, each given once; ``fading`` means
+    that the values are old, and pieces may have been moved since.
     """
 
     occupied: Mapping[Place, float] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class SensorEvidence:
 
 
 class SensorWatch:
-    """Asks a source at every frame. Sensors that are out, doubtful or stale say nothing."""
+    """Asks a source at every frame. Sensors that are switched off, doubtful or stale are ignored."""
 
     def __init__(self, source: SensorSource, settings: SensorSettings, health: SensorHealth) -> None:
         self._source = source
@@ -51,7 +51,7 @@ class SensorWatch:
         self._heard_s: float | None = None
 
     def look(self, now_s: float) -> SensorEvidence:
-        """Give what the sensors say at ``now_s``, in the time of the frames."""
+        """Give the sensors' evidence at ``now_s``, on the frames' clock."""
         self._now_s = now_s
         sensed = self._source.latest(now_s)
         self._heard_s = None if sensed is None else sensed.time_s
@@ -67,10 +67,10 @@ class SensorWatch:
         return SensorEvidence(probabilities, changes, self._busy(changes, now_s), notices, fading=not self._is_heard)
 
     def believed(self, appearance: Appearance) -> None:
-        """Take a table that was accepted as the truth about the sensors; what comes of it is told at the next look."""
+        """Compare the sensors with an accepted table; notices about them come with the next look."""
         moving = {change.place for change in self._changes if self._now_s - change.time_s < _MOVING_S}
         truth = {place: look != EMPTY for place, look in appearance.items()}
-        # What was said before the wire fell silent makes no sensor wrong.
+        # Values from before the wire fell silent don't make a sensor wrong.
         self._notices += self._health.compare(self._said if self._is_heard else {}, truth, moving)
 
     @property
@@ -81,7 +81,7 @@ class SensorWatch:
         return sensed.doubtful | self._health.out
 
     def _noticed(self, sensed: SensorSnapshot, now_s: float) -> tuple[PlaceChange, ...]:
-        """Take in what changed; a change that got lost on the way shows in what is occupied, and counts from now."""
+        """Take in changes; a change lost on the way still shows in what is occupied, and counts from now."""
         noticed = [change for change in sensed.changes if change.place in sensed.occupied]
         named = {change.place for change in noticed}
         for place, closed in sensed.occupied.items():
@@ -111,11 +111,10 @@ _ALONE = "I can't see the table, and go by the sensors alone until I can."
 
 
 class FusedReader:
-    """Reads frames with another reader, and adds what sensors say.
+    """Reads frames with another reader and adds the sensors.
 
-    While something is being moved, the reading says so as of a hand. A camera that can't see the table, after it once
-    could, is waited for; then the sensors go on alone, which is said, until it sees again. A hand it sees is always
-    waited for.
+    While something is being moved, the reading reports a hand. When the camera loses sight of the table, it is waited
+    for; then the sensors go on alone, with a notice, until it sees again. A visible hand is always waited for.
     """
 
     def __init__(
@@ -136,7 +135,7 @@ class FusedReader:
         self._has_seen = False
 
     def read(self, frame: Frame) -> Reading:
-        """Read a frame; what the other reader raises is part of the reading."""
+        """Read a frame; what the other reader raises becomes part of the reading."""
         evidence = self._watch.look(frame.time_s)
         reading = read_or_hindered(self._reader, frame)
         reading = replace(reading, notices=(*reading.notices, *evidence.notices), changes=evidence.changes)
@@ -162,7 +161,7 @@ class FusedReader:
         return self._reader.crop(frame, place)
 
     def believed(self, appearance: Appearance) -> None:
-        """Hear what was accepted, so that sensors that are wrong are found."""
+        """Take an accepted table, to find sensors that are wrong."""
         self._watch.believed(appearance)
 
     def _fused(
@@ -180,13 +179,13 @@ class FusedReader:
 
 
 def _contradict(seen: PlaceReading, sensed: float) -> bool:
-    """Whether a camera and a sensor say contradictory things of a place, however surely."""
+    """Whether camera and sensor contradict each other about a place, however sure they are."""
     empty = seen.probabilities.get(EMPTY)
     return seen.hidden_by is None and empty is not None and (empty < 0.5) != (sensed > 0.5)
 
 
 def sensed_only(sensed: float, looks: Sequence[LookName], why: HindranceKind) -> PlaceReading:
-    """Give the reading of a place that no camera sees: any piece is as probable as another."""
+    """Give the reading of a place that no camera sees: all pieces are equally probable."""
     pieces = [look for look in looks if look != EMPTY]
     probabilities = {look: sensed / len(pieces) for look in pieces} | {EMPTY: 1 - sensed}
     return PlaceReading(probabilities, hidden_by=why, sensed=sensed)
@@ -197,7 +196,7 @@ NO_CAMERA = "no camera"
 
 
 class SensorReader:
-    """Reads sensors and no picture: of every place with a sensor, whether something stands there."""
+    """Reads sensors instead of pictures: whether something stands on each place with a sensor."""
 
     def __init__(
         self,
@@ -232,14 +231,14 @@ class SensorReader:
         raise NotLocatedError(f"there is no camera, so no picture of {place} in frame {frame.sequence}")
 
     def believed(self, appearance: Appearance) -> None:
-        """Hear what was accepted, so that sensors that are wrong are found."""
+        """Take an accepted table, to find sensors that are wrong."""
         self._watch.believed(appearance)
 
 
 class TickSource:
-    """A source of blank frames, ``period_s`` apart, for a service without a camera.
+    """A source of blank frames, ``period_s`` seconds apart, for a service without a camera.
 
-    ``clock`` gives seconds that only rise, ``wait`` waits that many seconds.
+    ``clock`` gives monotonic seconds; ``wait`` waits that many seconds.
     """
 
     def __init__(self, clock: Callable[[], float], wait: Callable[[float], object], period_s: float = 0.1) -> None:

@@ -1,4 +1,4 @@
-"""What sensors under the places say, how far to believe them, and how much of a game they can tell."""
+"""What sensors under the places say, how far to trust them, and how much of a game they can tell."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _BEST_RATE = 0.001
 class SensorSnapshot:
     """What all sensors say at one moment.
 
-    ``time_s`` is the latest moment for which this is known to hold, in the time of the frames (``time.monotonic`` in
-    the service); ``occupied`` maps every place with a sensor to whether something stands there; ``doubtful`` are those
-    of them that can't be told now; ``changes`` what was lifted and put down since the source was last asked, oldest
-    first, each told once. A change may be missing; ``occupied`` holds all the same.
+    ``time_s`` is the latest moment for which this is known to hold, on the frames' clock (``time.monotonic`` in the
+    service); ``occupied`` maps every place with a sensor to whether something stands there; ``doubtful`` are places
+    that can't be read now; ``changes`` were noticed since the source was last asked, oldest first, each reported once.
+    A change may be missing; ``occupied`` is right even then.
     """
 
     time_s: float
@@ -36,12 +36,12 @@ class SensorSource(Protocol):
     """Where sensors are read from; never blocks."""
 
     def latest(self, now_s: float) -> SensorSnapshot | None:
-        """Give what the sensors say, ``None`` while nothing is known; ``now_s`` in the time of the frames."""
+        """Give what the sensors say, ``None`` while nothing is known; ``now_s`` is on the frames' clock."""
 
 
 @dataclass(frozen=True)
 class SensorSettings:
-    """How far sensors are believed, and how long they must have been quiet.
+    """How far sensors are trusted, and how long they must have been quiet.
 
     ``false_closed``, ``false_open``
         how often a sensor says *occupied* where nothing stands, and *empty* where something does; from 0.001 to 0.2.
@@ -49,8 +49,8 @@ class SensorSettings:
         how long ago the latest change must be for the table to be at rest: longer after a piece was lifted, since it
         is likely to be in the air.
     ``fading_s``, ``stale_s``
-        what the sensors said longer ago than the first says nothing where the camera sees otherwise, and longer ago
-        than the second nothing at all: a wire that fell silent tells of no turn. A board is heard every half second.
+        values older than the first count only where the camera agrees, and older than the second not at all: a wire
+        that fell silent reports no turns. A board reports every half second.
     ``camera_patience_s``
         how long the camera may be unable to see the table before the sensors go on alone.
     """
@@ -64,7 +64,7 @@ class SensorSettings:
     camera_patience_s: float = 3.0
 
     def __post_init__(self) -> None:
-        """Refuse rates with which one sensor would decide a turn, or none could, and times below 0."""
+        """Refuse error rates with which one sensor would decide a turn or none could, and negative times."""
         for name in ("false_closed", "false_open"):
             rate = getattr(self, name)
             if not _BEST_RATE <= rate <= _WORST_RATE:
@@ -75,7 +75,7 @@ class SensorSettings:
                 raise ValueError(f"{name} is {seconds}; expected 0 or more seconds")
 
     def probability_occupied(self, closed: bool) -> float:
-        """How probable it is that something stands where a sensor says so (``closed``) or not, all else being even."""
+        """The probability that something stands on a place by its sensor's value alone; ``closed`` means *occupied*."""
         if closed:
             return (1 - self.false_open) / (1 - self.false_open + self.false_closed)
         return self.false_open / (self.false_open + 1 - self.false_closed)
@@ -87,9 +87,10 @@ _MOST_ROLLS = 4
 
 @dataclass(frozen=True)
 class OccupancyCoverage:
-    """Of the turns looked at, how many sensors tell.
+    """How many of the turns looked at sensors can identify.
 
-    ``alone`` leave squares occupied as no other turn does, ``alike`` as some others do, and ``unsensed`` as they were.
+    ``alone`` leave a set of occupied squares that no other turn leaves, ``alike`` share it with others, and
+    ``unsensed`` change nothing that a sensor notices.
     """
 
     turns: int
@@ -104,7 +105,7 @@ class OccupancyCoverage:
 
 
 def occupancy_coverage(game: Game[StateT, TurnT], state: StateT) -> OccupancyCoverage:
-    """Say what sensors tell of the turns that are legal in ``state``, after some roll where one is awaited.
+    """Count the legal turns that sensors can identify in ``state``, after some roll where one is awaited.
 
     Turns that leave the same appearance count as one. Looks at 2000 turns at most, the first in the game's order.
     """
@@ -112,7 +113,7 @@ def occupancy_coverage(game: Game[StateT, TurnT], state: StateT) -> OccupancyCov
     for attempt in range(_MOST_ROLLS):
         if game.dice is None or not game.dice.awaits_roll(start):
             break
-        # The highest rolls come last and rarely leave nothing to do; another each time, since a tie rolls again.
+        # The highest rolls come last and rarely leave nothing to do. A tie is rolled again, with another roll.
         rolled = [game.dice.rolled(start, one.roll) for one in reversed(game.dice.possible_rolls(start))]
         start = next((one for one in rolled if not game.awaits_roll(one)), rolled[min(attempt, len(rolled) - 1)])
     turns = game.rules.legal_turns(start)

@@ -1,4 +1,4 @@
-"""What a session shows and says of it all: a snapshot after every change, and each remark once."""
+"""What a session shows and says: a snapshot after every change, and each remark once."""
 
 from __future__ import annotations
 
@@ -16,20 +16,24 @@ from referee.session import event_records
 from referee.session.feed import Snapshot, Subscriber
 from referee.session.log import GameLog
 from referee.session.signals import (
+    finished_signal,
     hint_signal,
     lasts,
     looking_signal,
     signal_for,
     waiting_signal,
+    wish_signal,
     with_trouble,
 )
 
+_AS_BEFORE = frozenset({VerdictKind.UNCHANGED, VerdictKind.PUT_RIGHT})
+"""Verdicts that leave the table as it was when the program announced its turn."""
 _WAITING_FOR_SET_UP = "Waiting for the set-up."
 
 
 @dataclass(frozen=True)
 class _OnShow:
-    """The signal that holds, and the verdict behind it: in full, and the event that has its pictures."""
+    """The current signal, the verdict behind it, and the event that has its pictures."""
 
     signal: Signal = field(default_factory=lambda: looking_signal(_WAITING_FOR_SET_UP))
     verdict: Verdict | None = None
@@ -38,9 +42,9 @@ class _OnShow:
 
 
 class Announcer(Generic[StateT, TurnT]):
-    """Publishes what holds, and says what is no verdict. What it tells of, the log has recorded.
+    """Publishes snapshots and remarks about events that the log has already recorded.
 
-    Its methods take what is believed by then. ``time_s`` is the newest frame's and set by whoever has it.
+    Its methods take the current belief. ``time_s`` is the newest frame's and is set by the session.
     """
 
     def __init__(
@@ -65,24 +69,24 @@ class Announcer(Generic[StateT, TurnT]):
         return self._on_show.verdict
 
     def remark(self, sentence: str) -> None:
-        """Say something that is no verdict, and keep it in the journal."""
+        """Say something that is not a verdict, and keep it in the journal."""
         self.say(sentence)
         if self._log.number:
             self._log.append(event_records.note_event(sentence, self.time_s))
 
     def remark_once(self, notices: Sequence[str]) -> None:
-        """Say each of the remarks that hold now once, and keep it in the journal."""
+        """Say each current remark once, and keep it in the journal."""
         for notice in notices:
             if notice not in self._notices:
                 self.remark(notice)
         self._notices = frozenset(notices)
 
     def remark_also(self, notes: Sequence[str]) -> None:
-        """Say remarks that come on top of those that hold."""
+        """Say remarks in addition to the current ones."""
         self.remark_once([*notes, *self._notices])
 
     def holds_against(self, places: tuple[Place, ...]) -> None:
-        """Say once that a person's word holds against what these places show."""
+        """Say once that a person's word outranks what these places show."""
         if places and places != self._against:
             self.say(override_holds(places))
         self._against = places
@@ -93,7 +97,7 @@ class Announcer(Generic[StateT, TurnT]):
         self._tell(belief)
 
     def show(self, belief: Belief[StateT, TurnT], signal: Signal) -> None:
-        """Show a signal; a verdict that was on show no longer is."""
+        """Show a signal in place of the verdict that was on show."""
         self._on_show = _OnShow(signal)
         self._tell(belief)
 
@@ -102,37 +106,45 @@ class Announcer(Generic[StateT, TurnT]):
         state = belief.states[0] if belief.states else None
         signal = signal_for(verdict, self._game, state)
         words = signal.words
-        if verdict.kind is VerdictKind.UNCHANGED and state is not None:
+        if verdict.kind in _AS_BEFORE and state is not None and self._log.intention is not None:
+            signal = replace(self.waiting(state), sound=signal.sound)
+        elif verdict.kind is VerdictKind.UNCHANGED and state is not None:
             signal = waiting_signal(self._game, state)
         self._on_show = _OnShow(signal, verdict, words, evidence)
         self._tell(belief, time_s=verdict.time_s)
 
     def show_hint(self, belief: Belief[StateT, TurnT], said: HintMessage) -> None:
-        """Say a hint and light it; what is no hint leaves the lights as they are."""
+        """Say a hint and light it; a refusal leaves the lights as they are."""
         self.say(said.words)
         is_hint = said.event is not None
         signal = hint_signal(said.places, said.words) if is_hint else replace(self._on_show.signal, words=said.words)
         self._on_show = replace(self._on_show, signal=replace(signal, sound=Sound.SILENCE))
         self._tell(belief, hint=said.words if is_hint else "")
 
-    def refuse(self, belief: Belief[StateT, TurnT], words: str) -> None:
-        """Say and sound that what was announced can't be; what holds stays lit."""
+    def show_wish(self, belief: Belief[StateT, TurnT], words: str, places: Sequence[Place] = ()) -> None:
+        """Ask players to play the program's turn, or to roll for it."""
+        self.say(words)
+        self._on_show = replace(self._on_show, signal=wish_signal(places, words))
+        self._tell(belief)
+
+    def alarm(self, belief: Belief[StateT, TurnT], words: str) -> None:
+        """Say, with a sound, that something is refused or that time is up; the lights stay as they are."""
         self.say(words)
         signal = replace(self._on_show.signal, sound=Sound.FAULT, words=words)
         self._publish(self._snapshot(belief, signal, self.time_s))
 
     def show_again(self, belief: Belief[StateT, TurnT]) -> None:
-        """Show silently what holds, now that the journal can be written again."""
+        """Show the current state again, silently, now that the journal can be written."""
         self._publish(self._snapshot(belief, replace(self._on_show.signal, sound=Sound.SILENCE), self.time_s))
 
     def show_trouble(self, belief: Belief[StateT, TurnT], sentence: str) -> None:
-        """Show trouble that is not the table's, such as a camera that went away; what is open stays lit."""
+        """Show trouble that is not the table's, such as a lost camera; open questions stay lit."""
         self.say(sentence)
         signal = with_trouble(replace(self._lasting(belief), sound=Sound.SILENCE, words=""), sentence)
         self._publish(replace(self._snapshot(belief, signal, self.time_s), trouble=sentence))
 
     def end_trouble(self, belief: Belief[StateT, TurnT], sentence: str) -> None:
-        """Say that trouble is over, and show again what holds."""
+        """Say that the trouble is over, and show the current state again."""
         self.say(sentence)
         lasting = self._lasting(belief)
         before = self._on_show if lasting is self._on_show.signal else _OnShow()
@@ -140,14 +152,23 @@ class Announcer(Generic[StateT, TurnT]):
         self._tell(belief)
 
     def _lasting(self, belief: Belief[StateT, TurnT]) -> Signal:
-        """What may be lit though the table was not looked at: an open question, a fault or the end, else who plays."""
+        """What stays lit while nobody looks at the table: an open question, a fault or the end, else who plays."""
         if lasts(self._on_show.signal):
             return self._on_show.signal
         states = belief.states
-        return waiting_signal(self._game, states[0]) if states else looking_signal(_WAITING_FOR_SET_UP)
+        return self.waiting(states[0]) if states else looking_signal(_WAITING_FOR_SET_UP)
+
+    def waiting(self, state: StateT) -> Signal:
+        """Say whose turn it is, how the game ended, or which turn to play for the program."""
+        if self._log.ended is not None:
+            return finished_signal(self._log.ended)
+        intention = self._log.intention
+        if intention is None:
+            return waiting_signal(self._game, state)
+        return replace(wish_signal(intention.places, intention.words), sound=Sound.SILENCE)
 
     def _tell(self, belief: Belief[StateT, TurnT], *, time_s: float | None = None, hint: str = "") -> None:
-        """Publish what holds now, with the journal's trouble if there is any."""
+        """Publish the current state, with the journal's trouble if there is any."""
         trouble = "" if self._log.trouble is None else str(self._log.trouble)
         signal = with_trouble(self._on_show.signal, trouble) if trouble else self._on_show.signal
         snapshot = self._snapshot(belief, signal, self.time_s if time_s is None else time_s)
@@ -168,6 +189,9 @@ class Announcer(Generic[StateT, TurnT]):
             names=self._log.names,
             turns=len(self._log.turns),
             last_turn=self._log.turns[-1] if self._log.turns else "",
+            clock=self._log.clock.face(time_s),
+            intention=self._log.intention,
+            without_hints=self._log.without_hints,
         )
         if not belief.states:
             return snapshot
@@ -178,5 +202,5 @@ class Announcer(Generic[StateT, TurnT]):
             appearance=self._game.table.appearance(state),
             to_move=state.to_move,
             scores={} if self._game.scores is None else self._game.scores(state),
-            outcome=self._game.rules.outcome(state),
+            outcome=self._log.ended or self._game.rules.outcome(state),
         )

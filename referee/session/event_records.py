@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.api import Breach, Game, Outcome, StateT
+from referee.clocks.fold import COMPLETE_S
 from referee.commands.entries import Corrected
 from referee.commands.values import Correct, NewGame
 from referee.journal import Folded, fold
@@ -13,7 +14,7 @@ from referee.journal.events import Event, EventKind, JsonValue
 from referee.judge.verdict import AcceptedRoll, AcceptedTurn, Verdict, VerdictKind
 
 SEEN = "camera"
-"""The source of a roll that nobody typed."""
+"""The source of a roll that the camera read."""
 
 _CHANGING = frozenset(
     {EventKind.TURN, EventKind.ROLLED, EventKind.ANNOUNCED, EventKind.CORRECTION, EventKind.TAKE_BACK, EventKind.END}
@@ -26,12 +27,14 @@ def first_to_do(game: Game[Any, Any]) -> str:
 
 
 def new_game_event(command: NewGame) -> Event:
-    """A game begins. That hints are ruled out holds for the whole of it."""
+    """A game begins. If hints are ruled out, they stay so for the whole game."""
     data: dict[str, JsonValue] = {"game": command.game, "options": dict(command.options)}
     if command.seed is not None:
         data["seed"] = command.seed
     if command.without_hints:
         data["hints"] = "none"
+    if command.clock is not None:
+        data["clock"] = dict(command.clock.as_data())
     if command.players:
         data["players"] = dict(command.players)
     return Event(EventKind.NEW_GAME, data)
@@ -49,8 +52,11 @@ def set_up_event(states: Sequence[str], verdict: Verdict) -> Event:
     return Event(EventKind.SET_UP, {"state": _one_or_all(states)}, verdict.time_s)
 
 
-def step_event(step: AcceptedTurn | AcceptedRoll, verdict: Verdict) -> Event:
-    """A turn, or a roll that was seen, was accepted; ``source`` tells that roll from one that a person typed."""
+def step_event(step: AcceptedTurn | AcceptedRoll, verdict: Verdict, complete_s: float | None = None) -> Event:
+    """A turn, or a roll that was seen, was accepted; ``source`` tells that roll from one that a person typed.
+
+    ``complete_s`` is when a turn lay complete on the table, where there is a clock.
+    """
     state, margin = _one_or_all(step.states), round(verdict.margin, 3)
     if isinstance(step, AcceptedRoll):
         return Event(
@@ -62,13 +68,15 @@ def step_event(step: AcceptedTurn | AcceptedRoll, verdict: Verdict) -> Event:
         "state": state,
         "margin": margin,
     }
+    if complete_s is not None:
+        data[COMPLETE_S] = round(complete_s, 3)
     return Event(EventKind.TURN, data, verdict.time_s)
 
 
 def before_seen_roll(game: Game[StateT, Any], recorded: Sequence[tuple[int, Event]]) -> tuple[StateT, ...]:
-    """Give what was believed before the roll that is being played, if it was seen; nothing otherwise.
+    """Give the belief before the roll in use, if the camera read it; nothing otherwise.
 
-    A person who types a roll is believed more than the camera, so theirs takes its place.
+    A roll that a person types outranks the camera's and replaces it.
     """
     if any(game.awaits_roll(state) for state in fold(game, recorded).states):
         return ()
@@ -87,7 +95,7 @@ def take_back_event(by: str, time_s: float | None) -> Event:
 
 
 def said_event(verdict: Verdict) -> Event | None:
-    """What was said without changing the state, or ``None`` for what is only shown."""
+    """What was said without a change of state, or ``None`` for what is only shown."""
     match verdict.kind:
         case VerdictKind.ILLEGAL:
             data: dict[str, JsonValue] = {
@@ -112,7 +120,7 @@ def note_event(sentence: str, time_s: float | None) -> Event:
 
 
 def restored_sentence(said: str, by: str) -> str:
-    """Give what the journal keeps of a sensor that a person put back."""
+    """Give the journal's sentence about a sensor that a person switched on again."""
     return f"{said} {by} says so."
 
 
@@ -141,7 +149,7 @@ def end_event(outcome: Outcome, time_s: float | None) -> Event:
 
 
 def missing_end(folded: Folded[StateT], recorded: Sequence[tuple[int, Event]]) -> Event | None:
-    """Give the ``end`` of a game that was cut off between its last turn and that, ``None`` when it is there."""
+    """Give the ``end`` event that a game lacks when it was cut off after its last turn, ``None`` otherwise."""
     kinds = [event.kind for _, event in recorded if event.kind in _CHANGING]
     if folded.outcome is None or kinds[-1:] == [EventKind.END]:
         return None
@@ -149,7 +157,7 @@ def missing_end(folded: Folded[StateT], recorded: Sequence[tuple[int, Event]]) -
 
 
 def corrected_event(game: Game[Any, Any], done: Corrected, correction: Correct, time_s: float | None) -> Event:
-    """A person put the game right."""
+    """A person corrected the game."""
     texts = [game.notation.format_state(state) for state in done.states]
     return correction_event(texts, correction.by, correction.why, time_s, done.places)
 

@@ -1,4 +1,4 @@
-"""Carries commands out, the same way whether a referee is running or only its journal is there."""
+"""Carries out commands, in the same way on a running referee and on a journal alone."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from referee.commands.values import (
     Entry,
     NewGame,
     Overrule,
+    PauseClock,
     Press,
     Reply,
     Respond,
@@ -42,14 +43,14 @@ from referee.session.signals import ending
 
 
 class Session(Protocol):
-    """What carries commands out: the running service, or an idle session over the journal.
+    """Carries out commands: the running service, or an idle session over the journal.
 
     Each method records first, then gives the sentence of the reply. Raises CorrectionError, or EngineError, for what
     can't be done.
     """
 
     def end_turn(self) -> list[Verdict]:
-        """Take it that a turn has ended, and give the verdicts that are new."""
+        """Treat the turn as ended, and give the new verdicts."""
 
     def correct(self, command: Correct) -> Corrected:
         """Let a person say what holds; it outranks the camera."""
@@ -61,22 +62,25 @@ class Session(Protocol):
         """Take a turn, roll or announcement that a person typed."""
 
     def hint(self, command: AskHint, respond: Respond) -> None:
-        """Take a wish for a hint; ``respond`` hears of it when it is found, or why there is none."""
+        """Take a request for a hint; ``respond`` gets it when it is found, or why there is none."""
 
     def overrule(self, command: Overrule) -> str:
         """Let a person say that places are as believed."""
 
     def restore_sensor(self, command: RestoreSensor) -> str:
-        """Go by a sensor again that was taken out."""
+        """Switch a sensor on again."""
+
+    def pause_clock(self, command: PauseClock) -> str:
+        """Stop the clock, or let it run again."""
 
     def begin(self, command: NewGame | Resume) -> str:
         """Begin a game, or go on with one."""
 
 
 def execute(session: Session, command: Command, respond: Respond = unheard) -> list[Verdict]:
-    """Carry a command out and answer it: at once, a hint when it is found, which may be some frames later.
+    """Carry out a command and answer it: at once, or for a hint when it is found, which may be some frames later.
 
-    Gives the verdicts that are new because of it.
+    Gives the new verdicts that it caused.
     """
     try:
         match command:
@@ -95,6 +99,8 @@ def execute(session: Session, command: Command, respond: Respond = unheard) -> l
                 said = session.overrule(command)
             case RestoreSensor():
                 said = session.restore_sensor(command)
+            case PauseClock():
+                said = session.pause_clock(command)
             case NewGame() | Resume():
                 said = session.begin(command)
             case _:
@@ -124,7 +130,7 @@ def _press(session: Session, press: Press, respond: Respond) -> list[Verdict]:
 
 
 class ImmediateHints:
-    """Works a hint out while whoever asks waits."""
+    """Works out a hint while the caller waits."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -140,7 +146,7 @@ class ImmediateHints:
         return answers
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is nothing to close."""
 
 
 def events_of_game(journal: Journal, number: int | None) -> tuple[Game[Any, Any], list[tuple[int, Event]]]:
@@ -152,8 +158,11 @@ def events_of_game(journal: Journal, number: int | None) -> tuple[Game[Any, Any]
     events = [] if chosen is None else journal.events(chosen)
     if not events:
         numbers = [game.number for game in journal.games()]
-        held = f"it has games {numbers[0]} to {numbers[-1]}" if numbers else "it has no game yet"
-        raise JournalMissingError(f"there is no game {'' if number is None else f'{number} '}in {journal.path}; {held}")
+        if not numbers:
+            raise JournalMissingError(f"{journal.path} has no game yet; `{PROGRAM} games new` begins one")
+        raise JournalMissingError(
+            f"there is no game {number} in {journal.path}; it has games {numbers[0]} to {numbers[-1]}"
+        )
     return registry.load(str(events[0][1].data["game"])), events
 
 
@@ -161,7 +170,7 @@ class IdleSession:
     """Carries commands out on the latest game of a journal that is open for writing; see ``execution.Session``.
 
     A game that was never set up begins as the rules say. ``hints`` and ``clock`` are for a hint, which is worked out
-    at once; ``restore`` goes by a sensor again. Raises JournalError when the journal can't be written,
+    at once; ``restore`` switches a sensor on again. Raises JournalError when the journal can't be written,
     JournalMissingError when it has no game.
     """
 
@@ -189,7 +198,7 @@ class IdleSession:
         return folded.states or usual_states(self._game, folded.options)
 
     def begin(self, command: NewGame | Resume) -> str:
-        """Begin a game; what is in the journal needs nothing to go on."""
+        """Begin a game; one in the journal goes on by itself."""
         if isinstance(command, Resume):
             raise CorrectionError(f"no referee is running; `{PROGRAM} watch` goes on with the game")
         self._journal.append(event_records.new_game_event(command))
@@ -254,8 +263,13 @@ class IdleSession:
         """Refuse: nobody looks at the table."""
         raise CorrectionError(f"no referee is running that could leave {', '.join(command.places)} out")
 
+    def pause_clock(self, command: PauseClock) -> str:
+        """Refuse: no time passes while no referee is running."""
+        del command
+        raise CorrectionError("no referee is running, so the clock stands still anyway")
+
     def restore_sensor(self, command: RestoreSensor) -> str:
-        """Go by a sensor again, and record it where there is a game."""
+        """Switch a sensor on again, and record it where there is a game."""
         said = self._restore(command.place)
         if self._journal.latest_game() is not None:
             self._journal.append(event_records.note_event(event_records.restored_sentence(said, command.by), None))

@@ -9,6 +9,8 @@ from typing import Any
 
 from engine.api import Appearance, Outcome, Place, Player
 from hardware.lights.signals import Signal, Sound
+from referee.clocks.clock import ClockFace
+from referee.hints.opponent import Intention
 from referee.judge.verdict import Verdict
 from referee.session.ports import Display
 
@@ -17,12 +19,13 @@ from referee.session.ports import Display
 class Snapshot:
     """Everything a screen, a panel of lights or a page needs to show the game as it is believed to be.
 
-    ``event_number`` is the newest event in the journal. ``states`` are all that may be the case, none before the
-    set-up; ``appearance``, ``to_move``, ``scores`` and ``outcome`` are the first one's. ``verdict`` is the one on show:
-    in full in ``words``, with its pictures kept with the event ``evidence``. ``set_aside`` are places that are left
-    out for now. ``names`` are the players' own, of those who gave one; ``turns`` is how many turns count,
-    ``last_turn`` who played what last. ``hint`` is the hint that ``signal`` lights, ``trouble`` what keeps the referee
-    itself from its work. ``time_s`` is the frame's.
+    ``event_number`` is the newest event in the journal. ``states`` are all possible ones, none before the set-up;
+    ``appearance``, ``to_move``, ``scores`` and ``outcome`` are the first one's. ``verdict`` is on show, with its full
+    text in ``words`` and its pictures kept with the event ``evidence``. ``set_aside`` are places ignored for now.
+    ``names`` has the players who gave one; ``turns`` counts the turns played, ``last_turn`` is the last one.
+    ``hint`` is the hint that ``signal`` lights, ``trouble`` what hinders the referee itself. ``time_s`` is the frame's.
+    ``clock`` is what the clock shows, ``None`` without one; ``intention`` the turn that the program asks players to
+    play for it; ``without_hints`` means that hints were ruled out when this game began.
     """
 
     game: str
@@ -44,10 +47,13 @@ class Snapshot:
     last_turn: str = ""
     hint: str = ""
     trouble: str = ""
+    clock: ClockFace | None = None
+    intention: Intention | None = None
+    without_hints: bool = False
 
 
 Subscriber = Callable[[Snapshot], object]
-"""Takes each snapshot, in order and by the session's own thread, so it must not wait for anything."""
+"""Takes each snapshot, in order and in the session's own thread, so it must not block."""
 
 
 def shown_on(display: Display) -> Subscriber:
@@ -56,7 +62,7 @@ def shown_on(display: Display) -> Subscriber:
 
 
 class NewestSnapshot:
-    """A subscriber for a thread that takes its time: it gets the newest snapshot, and never the ones it missed.
+    """A subscriber for a slow thread: it gets the newest snapshot, and never the ones it missed.
 
     A sound belongs to its moment, so a snapshot that is read again is silent.
     """
@@ -74,13 +80,13 @@ class NewestSnapshot:
 
     @property
     def latest(self) -> Snapshot | None:
-        """The snapshot that holds now, without its sound; ``None`` before the first."""
+        """The current snapshot, without its sound; ``None`` before the first."""
         with self._changed:
             newest = self._newest
         return newest and replace(newest, signal=replace(newest.signal, sound=Sound.SILENCE))
 
     def wait(self, timeout_s: float | None = None) -> Snapshot | None:
-        """Give the newest snapshot that was not given yet; ``None`` when none came within the time."""
+        """Give the newest snapshot that was not given yet; ``None`` if none comes within the time."""
         with self._changed:
             if not self._changed.wait_for(lambda: self._is_new, timeout_s):
                 return None

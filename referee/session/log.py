@@ -1,16 +1,20 @@
-"""One game's part of the journal: what is recorded of it, with pictures, read back, and written again after trouble."""
+"""One game's part of the journal: recording with pictures, reading back, and retrying after trouble."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Generic
 
 import cv2
 
-from engine.api import Game, Place, Player, StateT, TurnT
+from engine.api import Game, Outcome, Place, Player, StateT, TurnT
+from referee.clocks.fold import ClockFold
 from referee.errors import JournalError
+from referee.hints.opponent import Intention, intention_after
 from referee.journal import BufferedJournal, Folded, fold
-from referee.journal.events import Event, EventKind, Evidence
+from referee.journal.events import STATE_CHANGING, Event, EventKind, Evidence
+from referee.journal.fold import ended_by
 from referee.judge import Belief, JudgeContext, believe_person
 from referee.judge.verdict import AcceptedRoll, AcceptedTurn, Verdict, VerdictKind
 from referee.session import event_records
@@ -21,7 +25,7 @@ from vision.frame import Frame, Image
 
 
 class GameLog(Generic[StateT, TurnT]):
-    """Records what becomes of the journal's latest game; raises JournalError when that can't be written."""
+    """Records the events of the journal's latest game; raises JournalError when they can't be written."""
 
     def __init__(self, game: Game[StateT, TurnT], journal: Recorder, cropper: Cropper) -> None:
         self._game = game
@@ -35,27 +39,39 @@ class GameLog(Generic[StateT, TurnT]):
         self.last_event = 0
         """The number of the newest event."""
         self.names: Mapping[Player, str] = {}
-        """What the players are called, of those who gave a name."""
+        """The names of the players who gave one."""
+        self.without_hints = False
+        """Whether the players ruled hints out when the game began."""
         self.turns: tuple[str, ...] = ()
-        """Who played what, of the turns that count."""
+        """The turns that count, and who played them."""
+        self.clock = ClockFold(game)
+        """The game's clock."""
+        self.intention: Intention | None = None
+        """The turn that the program has announced, where it plays a side."""
+        self.ended: Outcome | None = None
+        """How the game ended, by the journal."""
 
     @property
     def trouble(self) -> JournalError | None:
-        """What keeps the journal from being written, ``None`` while all is well."""
+        """Why the journal can't be written, ``None`` while all is well."""
         trouble = getattr(self._journal, "trouble", None)
         return trouble if isinstance(trouble, JournalError) else None
 
     def caught_up(self, time_s: float) -> bool:
-        """Let a journal in trouble try again if it is time to; tells whether the trouble is over just now."""
+        """Let a journal in trouble retry if it is time; tells whether the trouble has just ended."""
         return self._catch_up.caught_up(time_s)
 
     def open_latest(self) -> Folded[StateT] | None:
-        """Take up the journal's latest game and give what it adds up to; ``None`` where there is none."""
+        """Open the journal's latest game and give its fold; ``None`` where there is none."""
         number = self._journal.latest_game()
         if number is None:
             return None
         self.number = number
-        self._begin(self.events()[0][1])
+        recorded = self.events()
+        self._begin(recorded[0][1])
+        self.clock = ClockFold.of(self._game, recorded)
+        for _, event in recorded:
+            self.intention = intention_after(self.intention, event)
         folded = self._take_stock()
         self.last_event = folded.last_event
         return folded
@@ -70,7 +86,21 @@ class GameLog(Generic[StateT, TurnT]):
             self.turns = (*self.turns, _told(event.data.get("player"), str(event.data["turn"])))
         elif event.kind == EventKind.TAKE_BACK:
             self._take_stock()
+        elif event.kind == EventKind.END:
+            self.ended = ended_by(event)
+        if event.kind in STATE_CHANGING:
+            self.ended = None
+        self.clock.take(event)
+        self.intention = intention_after(self.intention, event)
         return self.last_event
+
+    def end_cut_off(self, folded: Folded[StateT]) -> Outcome | None:
+        """Record the missing end of a game that was cut off after its last turn; give it if it was missing."""
+        end = event_records.missing_end(folded, self.events())
+        if end is None:
+            return None
+        self.append(end)
+        return folded.outcome
 
     def events(self) -> list[tuple[int, Event]]:
         """List the game's (number, event) pairs in order."""
@@ -79,6 +109,7 @@ class GameLog(Generic[StateT, TurnT]):
     def _begin(self, event: Event) -> None:
         named = event.data.get("players")
         self.names = {side: str(name) for side, name in named.items()} if isinstance(named, dict) else {}
+        self.without_hints = event.data.get("hints") == "none"
         self.turns = ()
 
     def _take_stock(self) -> Folded[StateT]:
@@ -87,19 +118,19 @@ class GameLog(Generic[StateT, TurnT]):
         return folded
 
     def folded(self) -> Folded[StateT]:
-        """Give what the game's events add up to; raises FoldError when they make no game."""
+        """Give the fold of the game's events; raises FoldError when they don't fit together."""
         return fold(self._game, self.events())
 
     def before_seen_roll(self) -> tuple[StateT, ...]:
-        """Give what was believed before the roll that is being played, if it was seen; nothing otherwise."""
+        """Give the belief before the roll in use, if the camera read it; nothing otherwise."""
         return event_records.before_seen_roll(self._game, self.events())
 
-    def hold(self, event: Event, state: Any, time_s: float) -> None:
-        """Record a person's word, and that the game has ended where it led to that state."""
+    def hold(self, event: Event, state: Any, time_s: float, reason: str = "") -> None:
+        """Record a person's word, and that the game has ended where it led to that state; ``reason`` may say why."""
         self.append(event)
         outcome = self._game.rules.outcome(state)
         if outcome is not None:
-            self.append(event_records.end_event(outcome, time_s))
+            self.append(event_records.end_event(replace(outcome, reason=reason or outcome.reason), time_s))
 
     def record(
         self,
@@ -107,10 +138,12 @@ class GameLog(Generic[StateT, TurnT]):
         steps: Sequence[AcceptedTurn | AcceptedRoll],
         states: Sequence[StateT],
         frame: Frame | None,
+        complete_s: float | None = None,
     ) -> int | None:
-        """Record what a verdict says, with pictures of its places out of ``frame``; ``states`` are believed now.
+        """Record a verdict with pictures of its places from ``frame``; ``states`` are the new belief.
 
-        Gives the number of the event that has the pictures, ``None`` for a verdict that is only shown.
+        ``complete_s`` is when the accepted turn lay complete on the table, where there is a clock. Gives the number of
+        the event that has the pictures, ``None`` for a verdict that is only shown.
         """
         evidence = self._crops.evidence(verdict.places, self._cropper, frame)
         number = None
@@ -119,7 +152,7 @@ class GameLog(Generic[StateT, TurnT]):
                 event_records.set_up_event([self._game.notation.format_state(state) for state in states], verdict)
             )
         for step in steps:
-            number = self.append(event_records.step_event(step, verdict), evidence)
+            number = self.append(event_records.step_event(step, verdict, complete_s), evidence)
         said = event_records.said_event(verdict)
         if said is not None and self._recorded != key_of(verdict):
             number = self.append(said, evidence)
@@ -149,7 +182,7 @@ class CropKeeper:
         self._before: dict[Place, Image] = {}
 
     def keep(self, cropper: Cropper, frame: Frame | None) -> None:
-        """Take this frame as what the places look like from now on."""
+        """Remember from this frame how the places look."""
         if frame is not None:
             self._before = {
                 place: image for place in self._places if (image := _crop(cropper, frame, place)) is not None
@@ -171,7 +204,7 @@ def _crop(cropper: Cropper, frame: Frame, place: Place) -> Image | None:
     try:
         return cropper.crop(frame, place)
     except VisionError:
-        # Evidence is a help, never a reason to lose a verdict.
+        # Missing evidence is never a reason to lose a verdict.
         return None
 
 
@@ -185,7 +218,7 @@ def _png(image: Image) -> bytes:
 def belief_from(
     context: JudgeContext[StateT, TurnT], recorded: Sequence[tuple[int, Event]], folded: Folded[StateT]
 ) -> Belief[StateT, TurnT]:
-    """Give what is believed of a game as its (number, event) pairs leave it, with what a person said last."""
+    """Give the belief that a game's (number, event) pairs lead to, with a person's last word."""
     fault = event_records.fault_of(folded.fault)
     last = event_records.last_word([event for _, event in recorded])
     if last is None:
@@ -206,20 +239,20 @@ EVERY_S = 5.0
 
 
 class JournalRetry:
-    """Lets a journal that keeps events in memory try to write them, every few seconds of frame time."""
+    """Lets a journal that holds events in memory retry writing them, every few seconds of frame time."""
 
     def __init__(self, journal: object, every_s: float = EVERY_S) -> None:
-        """Take the service's journal; only a BufferedJournal ever falls behind."""
+        """Take the service's journal; only a BufferedJournal can fall behind."""
         self._journal = journal if isinstance(journal, BufferedJournal) else None
         self._every_s = every_s
         self._behind_since_s: float | None = None
 
     def caught_up(self, time_s: float) -> bool:
-        """Try if it is time to; tells whether the trouble is over just now."""
+        """Retry if it is time; tells whether the trouble has just ended."""
         if self._journal is None or self._journal.trouble is None:
             self._behind_since_s = None
             return False
-        # Frame time begins anew when the machine does, so an earlier time is no reason to wait.
+        # Frame time starts again with the machine, so an earlier time is no reason to wait.
         if self._behind_since_s is None or time_s < self._behind_since_s:
             self._behind_since_s = time_s
         if time_s - self._behind_since_s < self._every_s:

@@ -41,10 +41,10 @@ def _ignore(frame: Frame | None, verdicts: list[Verdict]) -> None:
 class LoopPorts:
     """What the loop meets besides the camera.
 
-    ``commands`` is the line in which everybody's commands wait. ``buttons`` gives the roles of the buttons pressed
-    since it was last asked, for buttons that have to be asked. ``on_verdicts`` hears after every frame what is new,
-    with ``None`` for a frame that could not be used and for what is judged at the end; ``stop`` ends the loop;
-    ``wait`` waits that many seconds, or less.
+    ``commands`` is the queue of everybody's commands. ``buttons`` gives the roles of the buttons pressed since the last
+    call, for buttons that must be polled. ``on_verdicts`` gets the new verdicts after every frame, with ``None`` for a
+    frame that could not be used and for the judging at the end; ``stop`` ends the loop; ``wait`` waits at most that
+    many seconds.
     """
 
     wait: Callable[[float], object]
@@ -56,11 +56,11 @@ class LoopPorts:
 
 
 def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> str:
-    """Referee until the frames end or ``ports.stop`` says so; gives why they ended, nothing when it was stopped.
+    """Referee until the frames end or ``ports.stop`` is set; gives why they ended, nothing when it was stopped.
 
-    Commands are carried out before a frame, presses after it, since it shows the table that they are about; the
-    table at which a turn was ended is judged for that alone. A camera that goes away is named once and waited for; a
-    frame that can't be used is passed over. What the last frames showed is judged at the end.
+    Commands are carried out before a frame. Presses are carried out after it, since it shows the table that they are
+    about. A lost camera is reported once and waited for; an unusable frame is skipped. What the last frames showed is
+    judged at the end.
     """
     trouble: str | None = None
     while not ports.stop():
@@ -81,7 +81,7 @@ def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> st
                 trouble = f"{error}. The game stands as it is; I go on when the camera is back."
                 service.say_trouble(trouble)
             if not isinstance(error, FrameTimeoutError):
-                # A device that fails at once would keep a core busy.
+                # A device that fails immediately would keep a core busy.
                 ports.wait(RETRY_S)
             continue
         if trouble is not None:
@@ -102,7 +102,7 @@ def _ends_turn(command: Command) -> bool:
 
 
 def serve(service: Service[Any, Any], commands: CommandQueue) -> None:
-    """Carry out the commands that wait for no frame, and show the hint that was found meanwhile."""
+    """Carry out the commands that need no frame, and show a hint that has been found."""
     for submitted in commands.take():
         execute(service, submitted.command, submitted.respond)
     service.look_for_hint()

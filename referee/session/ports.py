@@ -1,4 +1,4 @@
-"""What the session needs of its reader, journal and display, and how a reader is asked and told."""
+"""What the session needs from its reader, journal and display."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from vision.reading import Hindrance, HindranceKind, Reading
 
 
 class Cropper(Protocol):
-    """What cuts one place out of a frame."""
+    """Cuts one place out of a frame."""
 
     def crop(self, frame: Frame, place: str) -> Image:
         """Give a small rectified picture of a place; raises a VisionError when the table was not located."""
 
 
 class Reader(Cropper, Protocol):
-    """What turns a frame into a Reading, and cuts out the picture of one place."""
+    """Turns a frame into a Reading, and cuts out the picture of one place."""
 
     def read(self, frame: Frame) -> Reading:
-        """Read a frame; raises FrameError or NotLocatedError for one that says nothing."""
+        """Read a frame; raises FrameError or NotLocatedError for an unusable one."""
 
 
 @runtime_checkable
@@ -35,7 +35,7 @@ class BeliefListener(Protocol):
     """A reader that learns from what was accepted, such as one with sensors."""
 
     def believed(self, appearance: Appearance) -> None:
-        """Hear what stands where, now that the table showed it and it was accepted."""
+        """Take the appearance that the table showed and the judge accepted."""
 
 
 class Recorder(Protocol):
@@ -52,29 +52,29 @@ class Recorder(Protocol):
 
 
 RestoreSensorAt = Callable[[Place], str]
-"""Goes by a sensor again that was taken out and gives the sentence; raises CorrectionError where it was not."""
+"""Switches a sensor on again and gives the sentence; raises CorrectionError where it was not off."""
 
 
 def no_sensors(place: Place) -> str:
-    """Stand in where there is no sensor to go by again; raises CorrectionError."""
+    """Stand in where there are no sensors; raises CorrectionError."""
     raise CorrectionError(f"this referee has no sensors, so none under {place}")
 
 
 class Display(Protocol):
-    """What shows signals: ``hardware.lights.panel.Panel`` is one."""
+    """Shows signals; ``hardware.lights.panel.Panel`` is one."""
 
     def show(self, signal: Signal, time_s: float | None = None) -> None:
         """Show a signal in place of the one before."""
 
 
 def tell_reader(reader: object, game: Game[Any, Any], belief: Belief[Any, Any], ruling: Ruling) -> None:
-    """Tell a reader that listens of a table that is as believed; others, and other rulings, are passed over."""
+    """Tell a listening reader about a table that is as believed; other readers and rulings are ignored."""
     if not (isinstance(reader, BeliefListener) and belief.states and ruling.verdicts):
         return
     kind = ruling.verdicts[-1].kind
     appearance = dict(game.table.appearance(belief.states[0]))
     if kind in {VerdictKind.UNCHANGED, VerdictKind.PUT_RIGHT}:
-        # Where a person's word holds against the table, the pieces may still follow.
+        # Where a person's word outranks the table, the pieces may still follow.
         against = belief.override.left_out
         reader.believed({place: look for place, look in appearance.items() if place not in against})
     elif kind in {VerdictKind.SET_UP, VerdictKind.ACCEPTED}:
@@ -82,7 +82,7 @@ def tell_reader(reader: object, game: Game[Any, Any], belief: Belief[Any, Any], 
 
 
 def read_or_hindered(reader: Reader, frame: Frame) -> Reading:
-    """Read a frame; one that can't be used gives a Reading without places that says why."""
+    """Read a frame; an unusable one gives a Reading without places that says why."""
     try:
         return reader.read(frame)
     except NotLocatedError as error:

@@ -1,17 +1,19 @@
 """The service: frames and commands in; readings, verdicts, journal and snapshots out.
 
-``Service.step`` is synchronous and takes its time from the frames alone, so the same frames and commands give the
-same verdicts and the same events. Every event is in the journal before a snapshot tells of it.
+``Service.step`` is synchronous and takes the time only from the frames, so the same frames and commands give the
+same verdicts and events. Every event is in the journal before a snapshot tells of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Generic
 
-from engine.api import Game, OptionValue, Outcome, StateT, TurnT
+from engine.api import Game, OptionValue, Player, StateT, TurnT
 from engine.errors import EngineError, IllegalTurnError
+from engine.support.players import RESIGN
 from hardware.lights.signals import Signal
 from referee.commands.entries import Corrected, corrected, done_without, entered, refusal
 from referee.commands.values import (
@@ -23,7 +25,7 @@ from referee.commands.values import (
     Entry,
     NewGame,
     Overrule,
-    Reply,
+    PauseClock,
     Respond,
     RestoreSensor,
     Resume,
@@ -31,18 +33,20 @@ from referee.commands.values import (
     unheard,
 )
 from referee.errors import CorrectionError
-from referee.hints.requests import HintMessage, HintRequests, HintSource
-from referee.journal import Folded
+from referee.hints.opponent import Opponent
+from referee.hints.requests import HintSource
 from referee.judge import Belief, JudgeContext, Ruling, StableView, Trigger, begin, believe_person, judge
 from referee.judge.rules.rolling import awaits_roll
 from referee.judge.verdict import AcceptedRoll, AcceptedTurn, Verdict
 from referee.session import event_records as events
+from referee.session.advisers import Advisers
 from referee.session.announcer import Announcer
 from referee.session.feed import Subscriber
 from referee.session.log import GameLog, belief_from
 from referee.session.ports import Reader, Recorder, RestoreSensorAt, no_sensors, read_or_hindered, tell_reader
 from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.signals import corrected_signal, entered_signal, finished_signal, resumed_signal, waiting_signal
+from referee.session.timekeeper import BY_CLOCK, Timekeeper
 from referee.session.view import TableView, is_before_set_up, is_news, stall_verdict
 from vision.frame import Frame
 from vision.reading import Hindrance, HindranceKind, Reading
@@ -52,8 +56,9 @@ class Service(Generic[StateT, TurnT]):
     """Referees one game after the other. Call ``start`` once, then ``step`` for every frame.
 
     ``publish`` takes a snapshot after every change. ``say`` hears remarks that are not verdicts (the camera moved, a
-    sighting was dropped), each once. ``hints`` works hints out while frames go on; without it there are none.
-    ``restore`` goes by a sensor again. The methods that carry commands out are those of ``execution.Session``.
+    sighting was dropped), each once. ``hints`` works out hints while frames go on; without it there are none.
+    ``restore`` switches a sensor on again; ``opponent`` plays a side. The methods that carry out commands are those of
+    ``execution.Session``.
     """
 
     def __init__(
@@ -66,6 +71,7 @@ class Service(Generic[StateT, TurnT]):
         say: Callable[[str], None],
         hints: HintSource | None = None,
         restore: RestoreSensorAt = no_sensors,
+        opponent: Opponent | None = None,
     ) -> None:
         self._game = game
         self._reader = reader
@@ -77,12 +83,13 @@ class Service(Generic[StateT, TurnT]):
         self._log: GameLog[StateT, TurnT] = GameLog(game, journal, reader)
         self._view = TableView(settings)
         self._announced: Announce | None = None
-        self._hints: HintRequests = HintRequests(game, settings.hints, hints)
         self._announcer: Announcer[StateT, TurnT] = Announcer(game, self._log, publish, say)
+        self._advisers = Advisers(game, self._log, self._announcer, settings.hints, hints, opponent)
+        self._time = Timekeeper(game, self._context, self._log, self._announcer, settings)
 
     @property
     def belief(self) -> tuple[StateT, ...]:
-        """Every state that may be the case; empty before the set-up."""
+        """Every possible state; empty before the set-up."""
         return self._belief.states
 
     @property
@@ -114,24 +121,19 @@ class Service(Generic[StateT, TurnT]):
         if folded is not None and folded.outcome is None:
             self._options = dict(folded.options)
             self._belief = belief_from(self._context, self._log.events(), folded)
+            self._time.restart()
             if folded.states:
                 resumed = resumed_signal(self._game, folded.states[0], len(folded.turns))
                 self._announcer.show(self._belief, resumed)
                 return
         else:
-            if folded is not None and folded.outcome is not None:
-                self._end_cut_off(folded, folded.outcome)
+            ended = None if folded is None else self._log.end_cut_off(folded)
+            if ended is not None:
+                self._announcer.say(finished_signal(ended).words)
             without_hints = self._settings.hints.strength == "none"
-            begun = NewGame(self._game.name, self._options, without_hints=without_hints, seed=seed)
-            self._log.append(events.new_game_event(begun))
+            self.begin(NewGame(self._game.name, self._options, without_hints=without_hints, seed=seed))
+            return
         self._announcer.begin(self._belief)
-
-    def _end_cut_off(self, folded: Folded[StateT], outcome: Outcome) -> None:
-        """Record the end of a game that was cut off between its last turn and that."""
-        end = events.missing_end(folded, self._log.events())
-        if end is not None:
-            self._log.append(end)
-            self._announcer.say(finished_signal(outcome).words)
 
     def begin(self, command: NewGame | Resume) -> str:
         """Begin another game of the same rules; one that is under way goes on by itself."""
@@ -139,7 +141,8 @@ class Service(Generic[StateT, TurnT]):
             raise CorrectionError("the game goes on already")
         if command.game != self._game.name:
             raise CorrectionError(f"this referee referees {self._game.title}; stop it to play {command.game}")
-        self._log.append(events.new_game_event(command))
+        names, clock = {**self._advisers.names, **command.players}, command.clock or self._settings.clock
+        self._log.append(events.new_game_event(replace(command, players=names, clock=clock)))
         self._options = dict(command.options)
         self._belief = Belief()
         self._announced = None
@@ -150,29 +153,34 @@ class Service(Generic[StateT, TurnT]):
     def step(self, frame: Frame, *, ends_turn: bool = False) -> list[Verdict]:
         """Take one frame; give the verdicts that are new.
 
-        With ``ends_turn`` a table at rest is left to ``end_turn``, which is called next: it would be judged twice, and
-        differently, in one moment.
+        With ``ends_turn`` a table at rest is left to ``end_turn``, which is called next, so that it is not judged
+        twice in one moment.
         """
         self._announcer.time_s = frame.time_s
         self._view.frame = frame
+        self._time.begin_frame(frame.time_s, self._belief)
         if self._log.caught_up(frame.time_s):
             self._announcer.show_again(self._belief)
-        return self._take(read_or_hindered(self._reader, frame), ends_turn=ends_turn)
+        verdicts = self._take(read_or_hindered(self._reader, frame), ends_turn=ends_turn)
+        for player in self._time.mind(self._belief, self._view):
+            self._lose_on_time(player)
+        return verdicts
 
     def bad_frame(self, message: str) -> list[Verdict]:
-        """Take a frame that the camera could not even hand over; ``message`` says why."""
+        """Take a frame that the camera failed to deliver; ``message`` says why."""
         self._view.frame = None
         sequence = self.reading.sequence if self.reading else 0
         return self._take(Reading(sequence, self._announcer.time_s, {}, (Hindrance(HindranceKind.BAD_FRAME, message),)))
 
     def finish(self) -> list[Verdict]:
-        """Judge what the last frames showed, since no more will come."""
+        """Judge what the last frames showed when no more will come."""
         last = self._view.last()
         return [] if last is None else self._decide(last, Trigger.RESTED)
 
     def end_turn(self) -> list[Verdict]:
-        """Take it that a turn has ended: judged now if the table is at rest, else when it is."""
+        """Treat the turn as ended: judge it now if the table is at rest, else as soon as it is."""
         self._view.press()
+        self._time.press()
         stable = self._view.stable
         return [] if stable is None else self._decide(stable, Trigger.DECLARED)
 
@@ -190,7 +198,7 @@ class Service(Generic[StateT, TurnT]):
         return "The last turn is taken back."
 
     def correct(self, command: Correct) -> Corrected:
-        """Let a person say what holds from here; it outranks the camera. Raises CorrectionError for what can't be."""
+        """Take a person's correction, which outranks the camera. Raises CorrectionError for an impossible one."""
         done = corrected(self._game, self.belief, command, self._options)
         event = events.corrected_event(self._game, done, command, self._announcer.time_s)
         self._log.hold(event, done.states[0], self._announcer.time_s)
@@ -200,12 +208,11 @@ class Service(Generic[StateT, TurnT]):
         return done
 
     def enter(self, command: Entry) -> str:
-        """Take a turn, roll or announcement that a person typed or pressed a button for, and say what came of it.
+        """Take a turn, roll or announcement from a person, and say what came of it.
 
-        The pieces may follow later: until the table visibly changes, the word holds. A roll takes the place of one that
-        was only seen. What is announced after a turn that lies on the table ends that turn; while the table is not at
-        rest, it is kept. Raises CorrectionError before the set-up, and EngineError for what can't be read or what the
-        rules forbid.
+        The pieces may follow later: the word counts until the table visibly changes. A typed roll replaces one that was
+        only seen. An announcement ends a turn that lies on the table; while the table is not at rest, it is kept.
+        Raises CorrectionError before the set-up, and EngineError for what can't be read or what the rules forbid.
         """
         if not isinstance(command, Announce):
             return self._enter(command)
@@ -217,11 +224,11 @@ class Service(Generic[StateT, TurnT]):
             if is_early and isinstance(error, IllegalTurnError) and not self.finished:
                 self._announced = command
                 return "What was announced is judged once the table is at rest."
-            self._announcer.refuse(self._belief, refusal(error) if isinstance(error, EngineError) else str(error))
+            self._announcer.alarm(self._belief, refusal(error) if isinstance(error, EngineError) else str(error))
             raise
 
     def _turn_announced(self, command: Announce) -> EnterTurn | None:
-        """Give the turn that lies on the table together with what is announced at its end, if a turn may end so."""
+        """Give the turn on the table together with the announcement, if a turn may end with it."""
         stable = self._view.stable
         if stable is None or not self.belief:
             return None
@@ -236,9 +243,9 @@ class Service(Generic[StateT, TurnT]):
         return EnterTurn(text, command.by, ruling.steps[0].player)
 
     def _end_turn_before(self) -> None:
-        """Where a touch ends a turn, who tells the next roll ends the turn that lies on the table.
+        """Where a touch ends a turn, the next player's roll also ends the turn that lies on the table.
 
-        Raises CorrectionError while it is open which turn that is, which is asked as after a press.
+        Raises CorrectionError while it is unclear which turn that is, which is asked as after a press.
         """
         stable = self._view.stable
         by_touch = self._settings.turn_end == TurnEnd.TOUCH
@@ -267,42 +274,50 @@ class Service(Generic[StateT, TurnT]):
         return done.sentence
 
     def overrule(self, command: Overrule) -> str:
-        """Let a person say that these places are as believed; they are left out until they look so again."""
+        """Take a person's word that these places are as believed; they are ignored until they look so again."""
         self._belief = self._belief.overruled(command.places)
         event = events.overruled_event(command.places, command.by, self._announcer.time_s)
         self._log.append(event)
         self._view.look_anew()
         return str(event.data["sentence"])
 
+    def pause_clock(self, command: PauseClock) -> str:
+        """Stop the clock, or let it run again; raises CorrectionError where that can't be."""
+        return self._time.pause(command, self._belief)
+
+    def _lose_on_time(self, player: Player) -> None:
+        """Let a player whose flag has fallen lose, as by resigning, in a game where one may resign."""
+        with suppress(EngineError):
+            done = entered(self._game, self.belief, Announce(f"{player}:{RESIGN}", BY_CLOCK), self._announcer.time_s)
+            self._log.hold(done.event, done.states[0], self._announcer.time_s, f"{player}'s time is up")
+            self._belief = believe_person(self._context, self._belief, done.states, done.places)
+            self._show_word(self._announcer.waiting(done.states[0]))
+
     def restore_sensor(self, command: RestoreSensor) -> str:
-        """Go by a sensor again that was taken out; raises CorrectionError where none was."""
+        """Switch a sensor on again; raises CorrectionError where it was not off."""
         said = self._restore(command.place)
         self._announcer.remark(events.restored_sentence(said, command.by))
         return said
 
     def hint(self, command: AskHint, respond: Respond = unheard) -> None:
-        """Take a wish for a hint; it is shown when it is found. ``respond`` hears of it, or why there is none."""
-        fault = self._belief.fault is not None
-        self._tell_hint(
-            self._hints.ask(self.belief, self._log.events(), command.by, respond, self._announcer.time_s, fault=fault)
-        )
+        """Take a request for a hint, which is shown when it is found. ``respond`` gets it, or why there is none."""
+        self._advisers.ask(command, self._belief, respond)
 
     def look_for_hint(self) -> None:
-        """Show the hint that was asked for, if it was found by now."""
-        fault = self._belief.fault is not None
-        for said in self._hints.poll(self.belief, self._log.events, self._announcer.time_s, fault=fault):
-            self._tell_hint(said)
+        """Show a hint that has been found."""
+        self._advisers.poll(self._belief)
 
     def close(self) -> None:
-        """Let go of what works hints out; whoever waits for one is told."""
-        self._hints.close()
+        """Close the source of hints; everybody who still waits for one is told."""
+        self._advisers.close()
 
     def say_trouble(self, sentence: str) -> None:
-        """Show trouble that is not the table's, such as a camera that went away; what is open stays lit."""
+        """Show trouble that is not the table's, such as a lost camera; open questions stay lit."""
+        self._time.lose_sight()
         self._announcer.show_trouble(self._belief, sentence)
 
     def end_trouble(self, sentence: str) -> None:
-        """Say that trouble is over, and show again what holds."""
+        """Say that the trouble is over, and show the current state again."""
         self._view.look_anew()
         self._announcer.end_trouble(self._belief, sentence)
 
@@ -323,9 +338,14 @@ class Service(Generic[StateT, TurnT]):
 
     def _decide(self, stable: StableView, trigger: Trigger) -> list[Verdict]:
         self._view.judged(stable, trigger)
+        complete_s = self._time.complete_s(self._view, trigger)
         asked = trigger is Trigger.DECLARED
         if self.belief:
-            self._belief, ruling = judge(self._context, self._belief, stable.readings, trigger)
+            belief, ruling = judge(self._context, self._belief, stable.readings, trigger)
+            if trigger.accepts and (meant := self._advisers.settled(ruling)) is not None:
+                self._enter(meant)
+                return []
+            self._belief, ruling = self._advisers.objected(self._belief, belief, ruling)
         elif not asked and is_before_set_up(self._game, self._options, stable):
             return []
         else:
@@ -333,7 +353,8 @@ class Service(Generic[StateT, TurnT]):
             self._belief, ruling = begin(
                 self._context, self._belief, stable.readings, self._options, anywhere=anywhere, trigger=trigger
             )
-        return self._carry_out(ruling, asked=asked)
+        self._time.look(self._belief.pending.turns, stable.since_s)
+        return self._carry_out(ruling, asked=asked, complete_s=complete_s)
 
     def _name_stall(self, reading: Reading) -> list[Verdict]:
         """Ask about squares that could not be read for long, when there is nothing else to say."""
@@ -345,8 +366,8 @@ class Service(Generic[StateT, TurnT]):
         verdict = stall_verdict(self._game.table.appearance(self.belief[0]), places, reading, self._settings.stall_s)
         return self._carry_out(Ruling((verdict,)), asked=True)
 
-    def _carry_out(self, ruling: Ruling, *, asked: bool) -> list[Verdict]:
-        """Record, then show; give the verdicts that are news."""
+    def _carry_out(self, ruling: Ruling, *, asked: bool, complete_s: float | None = None) -> list[Verdict]:
+        """Record a ruling, then show it; give the verdicts that are new."""
         news: list[Verdict] = []
         question = self._view.question
         if ruling.withdrawn:
@@ -361,7 +382,7 @@ class Service(Generic[StateT, TurnT]):
             taken: list[AcceptedTurn | AcceptedRoll] = [steps.pop(0) for _ in verdict.turns]
             if verdict.roll:
                 taken.append(rolls.pop(0))
-            evidence = self._log.record(verdict, taken, self.belief, self._view.frame)
+            evidence = self._log.record(verdict, taken, self.belief, self._view.frame, complete_s)
             self._announcer.show_verdict(self._belief, verdict, evidence)
             question.take(verdict, self._view.stable)
             news.append(verdict)
@@ -371,16 +392,8 @@ class Service(Generic[StateT, TurnT]):
         return news
 
     def _show_word(self, signal: Signal) -> None:
-        """Show what a person's word led to, and look at the table anew."""
+        """Show the result of a person's word, and judge the table again."""
         self._announced = None
         self._view.look_anew()
         self._view.question.close()
         self._announcer.show(self._belief, signal)
-
-    def _tell_hint(self, said: HintMessage) -> None:
-        """Record a hint, then show it, then tell whoever asked."""
-        if said.event is not None and not said.repeated:
-            self._log.append(said.event)
-        self._announcer.show_hint(self._belief, said)
-        for respond in said.waiting:
-            respond(Reply(said.words, said.refused))

@@ -1,4 +1,4 @@
-"""How a session referees: when turns end, how patient it is, how the judge and hints are set."""
+"""Settings of a session: when turns end, how patient it is, and those of judge and hints."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from engine.api import OptionValue
+from referee.clocks.control import TimeControl
 from referee.hints.advice import HintSettings
 from referee.judge import STILLS, JudgeSettings, StabilitySettings, Trigger
 
@@ -29,11 +30,13 @@ class ServiceSettings:
     ``stills``
         every frame is a table at rest at the end of a turn.
     ``patience_s``
-        how long something may be in the way, or the picture may not come to rest, before that is said.
+        how long, in seconds, something may be in the way or moving before that is said.
     ``stall_s``
         how long a square of an otherwise clear board may be unreadable before it is named.
     ``hints``
         how good hints are, or that there are none.
+    ``clock``
+        the time the players have in a new game, ``None`` without a clock.
     """
 
     options: Mapping[str, OptionValue] = field(default_factory=dict)
@@ -46,6 +49,7 @@ class ServiceSettings:
     settle: StabilitySettings = field(default_factory=StabilitySettings)
     judge: JudgeSettings = field(default_factory=JudgeSettings)
     hints: HintSettings = field(default_factory=HintSettings)
+    clock: TimeControl | None = None
 
     def __post_init__(self) -> None:
         """Refuse settings the service can't keep."""
@@ -63,7 +67,7 @@ class ServiceSettings:
         return STILLS if self.stills else self.settle
 
     def trigger_after(self, rested_s: float, *, set_up: bool) -> Trigger:
-        """Say what a table at rest for so long is looked at for, when nobody pressed a button."""
+        """Give the trigger of a table that has rested this long, when nobody pressed a button."""
         rested = rested_s >= self.rest_s
         if not set_up or self.turn_end == TurnEnd.REST:
             return Trigger.RESTED if rested else Trigger.GLANCE

@@ -1,4 +1,4 @@
-"""From a verdict to what the table shows: which squares, which role, which sound, which words. Pure.
+"""From a verdict to a signal: squares with their roles, a sound, and words. Pure.
 
 Nothing sounds while a turn is under way, while nothing changed or while something hides the table: a sound means
 that a turn counted, that something is wrong, that a person is asked, or that the table is ready to play.
@@ -33,9 +33,8 @@ _MOODS: Mapping[VerdictKind, tuple[Mood, Sound]] = MappingProxyType(
 def signal_for(verdict: Verdict, game: Game[StateT, TurnT], state: StateT | None) -> Signal:
     """Give the signal that shows a verdict.
 
-    ``state`` is the state the verdict was judged from, or the one after its turns, or ``None`` when there is none
-    yet: from the first, the squares of an accepted turn come in the order it was played; with either, a turn that
-    ends the game is shown as the end of the game.
+    ``state`` is the one the verdict was judged from, or the one after its turns, or ``None`` before the set-up. The
+    first gives the squares of an accepted turn in the order of play; both show a turn that ends the game as its end.
     """
     mood, sound = _MOODS[verdict.kind]
     words = verdict.sentence
@@ -86,7 +85,7 @@ def waiting_signal(game: Game[StateT, TurnT], state: StateT) -> Signal:
 
 
 def looking_signal(words: str = "Looking at the table.") -> Signal:
-    """Say that the table is being looked at, before there is anything to judge."""
+    """Say that the referee is looking, before there is anything to judge."""
     return Signal(Mood.LOOKING, words=words)
 
 
@@ -105,6 +104,11 @@ def resumed_signal(game: Game[StateT, TurnT], state: StateT, turns_played: int) 
 def hint_signal(places: Iterable[Place], words: str) -> Signal:
     """Show a hint that a person asked for: quietly, on the squares it concerns."""
     return Signal(Mood.WAITING, _marked(places, LightRole.HINT), words=words)
+
+
+def wish_signal(places: Iterable[Place], words: str) -> Signal:
+    """Ask for the program's turn or roll: where it moves, in a pattern of its own."""
+    return Signal(Mood.WAITING, _marked(places, LightRole.OPPONENT), Sound.READY, words)
 
 
 def corrected_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[Place], words: str) -> Signal:
@@ -126,7 +130,7 @@ def entered_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[Pl
 
 
 def lasts(signal: Signal) -> bool:
-    """Whether a signal holds though the table was not looked at for a while: a question, a fault, or the end."""
+    """Whether a signal stays although nobody has looked at the table for a while: a question, a fault, or the end."""
     return signal.mood in {Mood.QUESTION, Mood.FAULT, Mood.FINISHED}
 
 

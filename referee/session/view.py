@@ -1,4 +1,4 @@
-"""What the table shows, frame by frame, what it is to be looked at for now, and which verdicts are worth saying."""
+"""What the table shows, frame by frame, when it should be judged, and which verdicts are worth saying."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vision.reading import Reading
 
 
 class TableView:
-    """Follows the readings of one game until the table is at rest, and says once what each rest is judged for."""
+    """Follows the readings of one game until the table is at rest, and triggers each judgement once."""
 
     def __init__(self, settings: ServiceSettings) -> None:
         self._settings = settings
@@ -26,7 +26,7 @@ class TableView:
         self._judged: tuple[float, Trigger] | None = None
         self._pressed = False
         self.question = OpenQuestion(settings.settling.sure_probability)
-        """The question that was put to the table last."""
+        """The last question to the players."""
         self.frame: Frame | None = None
         """The newest frame, ``None`` for one that could not be used."""
         self.reading: Reading | None = None
@@ -45,7 +45,7 @@ class TableView:
         return self.stable
 
     def unclear(self) -> Verdict | None:
-        """Say what is in the way, once it has been there for a while: at once for stills."""
+        """Say what is in the way once it has been there for a while, immediately for stills."""
         return None if self.reading is None else self._unclear.add(self.reading)
 
     def stalled(self) -> tuple[str, ...]:
@@ -53,11 +53,11 @@ class TableView:
         return () if self.reading is None else self._stall.add(self.reading)
 
     def press(self) -> None:
-        """Take it that a person declared the turn ended: judged now if the table is at rest, else when it is."""
+        """Note that a person declared the turn ended: judge it now if the table is at rest, else as soon as it is."""
         self._pressed = True
 
     def trigger(self, *, set_up: bool) -> Trigger | None:
-        """Say what the table at rest is to be judged for, ``None`` when it was before or is not at rest."""
+        """Give the trigger for judging the table, ``None`` when it was judged already or is not at rest."""
         if self.stable is None:
             return None
         if self._settings.stills or self._pressed:
@@ -66,42 +66,39 @@ class TableView:
         return None if self._judged == (self.stable.since_s, trigger) else trigger
 
     def judged(self, view: StableView, trigger: Trigger) -> None:
-        """Take it that a table at rest is being judged."""
+        """Note that the table at rest is being judged."""
         self._pressed = False
         self._judged = (view.since_s, trigger)
 
     def look_anew(self) -> None:
-        """Have the table judged again, though it shows what it showed."""
+        """Have the table judged again although nothing has changed."""
         self._judged = None
 
     def last(self) -> StableView | None:
-        """Give what the last frames showed, when no more will come and nobody looked at them yet."""
+        """Give what the last frames showed, when no more will come and they were not judged yet."""
         pending = self._filter.pending()
         enough = pending is not None and len(pending.readings) >= min(2, self._settings.settling.readings)
         return pending if enough and not self._settings.stills else None
 
 
 def is_before_set_up(game: Game[Any, Any], options: Mapping[str, OptionValue], settled: StableView) -> bool:
-    """Whether nobody has begun to set up, which is no fault to sound an alarm about.
-
-    The table surely shows nothing, and the game starts with something on it.
-    """
+    """Whether the table is certainly empty although the game starts with pieces, which is no reason for an alarm."""
     return settled.is_empty and any(look != EMPTY for look in usual_appearance(game, options).values())
 
 
 class UnclearWatch:
-    """Follows since when the table could not be judged; what is in the way is said after ``patience_s`` seconds."""
+    """Tracks how long the table could not be judged; says what is in the way after ``patience_s`` seconds."""
 
     def __init__(self, patience_s: float) -> None:
         self._patience_s = patience_s
         self._since_s: float | None = None
 
     def clear(self) -> None:
-        """Take in that the table could be judged."""
+        """Note that the table could be judged."""
         self._since_s = None
 
     def add(self, reading: Reading) -> Verdict | None:
-        """Take a reading that can't be judged; give what to say of it, ``None`` while it is too early for that."""
+        """Take a reading that can't be judged; give the verdict to show, ``None`` while it is too early."""
         if self._since_s is None:
             self._since_s = reading.time_s
         if reading.time_s - self._since_s < self._patience_s:
@@ -113,10 +110,10 @@ class UnclearWatch:
 
 
 class OpenQuestion:
-    """What the table showed when a question was put: it is open until the table shows something else.
+    """A question to the players, open until the table shows something else.
 
-    Squares that are asked about because they can't be read answer by being read. Neither a hand over the table nor a
-    cable that was pulled answers anything.
+    A question about unreadable squares is answered once they can be read. Neither a hand over the table nor a pulled
+    cable answers anything.
     """
 
     def __init__(self, sure_probability: float) -> None:
@@ -125,14 +122,14 @@ class OpenQuestion:
         self._unread: frozenset[str] = frozenset()
 
     def take(self, verdict: Verdict, settled: StableView | None) -> None:
-        """Take the verdict that is shown now: one that asks opens a question, and every other one closes it."""
+        """Take the verdict now on show: one that asks opens a question, any other closes it."""
         self.close()
         if settled is not None and verdict.kind is VerdictKind.AMBIGUOUS:
             self._shown = settled.shown
             self._unread = self._unreadable(settled) & set(verdict.places)
 
     def close(self) -> None:
-        """Take in that a person answered."""
+        """Note that a person answered."""
         self._shown, self._unread = None, frozenset()
 
     def is_open(self, settled: StableView | None) -> bool:
@@ -147,7 +144,7 @@ class OpenQuestion:
 
 
 def unreadable_places(reading: Reading, sure_probability: float) -> tuple[Place, ...]:
-    """Give the places that are hidden or doubtful, and under which no sensor tells whether anything stands there."""
+    """Give the places that are hidden or doubtful and have no sensor that tells whether anything stands there."""
     return tuple(
         place
         for place, seen in reading.places.items()
@@ -157,11 +154,11 @@ def unreadable_places(reading: Reading, sure_probability: float) -> tuple[Place,
 
 
 class StallWatch:
-    """Follows since when each place could not be read; feed it the readings of tables at rest, in order.
+    """Tracks how long each place could not be read; add the readings of tables at rest in order.
 
     A place is unreadable while something hides it or its best look has less than ``sure_probability``, unless a sensor
     tells whether anything stands there. It is named once it has been so for ``after_s`` seconds, and again only after
-    it could be read meanwhile.
+    it was readable in between.
     """
 
     def __init__(self, after_s: float, sure_probability: float) -> None:
@@ -171,7 +168,7 @@ class StallWatch:
         self._named: set[str] = set()
 
     def add(self, reading: Reading) -> tuple[str, ...]:
-        """Take a reading; give the places to name now, all that are unreadable for long if any of them is new."""
+        """Take a reading; give the places to name now: all that have long been unreadable, if any of them is new."""
         unreadable = unreadable_places(reading, self._sure_probability)
         self._since_s = {place: self._since_s.get(place, reading.time_s) for place in unreadable}
         self._named &= set(unreadable)
@@ -201,7 +198,7 @@ _QUIET = frozenset({VerdictKind.NOT_FINISHED, VerdictKind.CANNOT_SEE, VerdictKin
 
 
 def is_news(verdict: Verdict, shown: Verdict | None, *, unsettled: bool) -> bool:
-    """Say whether a verdict tells more than the one on show; ``unsettled``: a fault or a question is open.
+    """Whether a verdict tells more than the one on show; ``unsettled`` means that a fault or a question is open.
 
     A question stays on show until the table shows something else, or somebody answers.
     """
@@ -209,13 +206,13 @@ def is_news(verdict: Verdict, shown: Verdict | None, *, unsettled: bool) -> bool
         return True
     if shown is None:
         return verdict.kind is not VerdictKind.UNCHANGED
-    # A fault or a question stays lit while hands put it right.
+    # A fault or a question stays lit while hands correct it.
     if verdict.kind in _QUIET and unsettled and shown.kind not in _LASTING:
         return False
     if verdict.kind is VerdictKind.UNCHANGED and shown.kind in _LASTING:
         return False
     if verdict.kind is VerdictKind.CANNOT_SEE:
-        # what lies on the table unasked, and has changed nothing in sight, takes no light away
+        # an object on the table that changes nothing visible puts out no light
         same_as_ever = bool(verdict.seen) and verdict.seen == verdict.expected and shown.kind in _LASTING
         return not same_as_ever and shown.kind is not VerdictKind.CANNOT_SEE
     return key_of(verdict) != key_of(shown)

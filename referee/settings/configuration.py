@@ -21,8 +21,8 @@ from engine import registry
 from engine.api import Game, OptionValue
 from engine.errors import EngineError, OptionError
 from hardware.errors import HardwareError
-from referee.errors import ConfigError
-from referee.settings.conversions import button_settings, pins, sensor_pins, table_options
+from referee.errors import ClockError, ConfigError
+from referee.settings.conversions import button_settings, pins, sensor_pins, table_options, time_control
 from referee.settings.sections import Settings, allowed_text
 from referee.settings.sources import SECTION_SEPARATOR, Source, find_file, nearest_source, read_environment, read_file
 
@@ -97,7 +97,14 @@ def load(
     return Configuration(settings.placed(bases, folder, environment), file, sources)
 
 
-_FLAGS = {"game.name": "--game", "camera.source": "--camera", "lights.strip_lights": "--lights"}
+_FLAGS = {
+    "game.name": "--game",
+    "camera.source": "--camera",
+    "lights.strip_lights": "--lights",
+    "clock.time": "--clock",
+    "opponent.player": "--opponent",
+    "opponent.strength": "--opponent-strength",
+}
 """The flags that are not called like the setting they outrank."""
 
 
@@ -207,6 +214,10 @@ def problems(settings: Settings, sources: Mapping[str, Source]) -> Iterator[str]
         places = tuple(game.places)
     yield from _pin_problems(settings, places, sources)
     yield from _button_problems(settings, sources)
+    try:
+        time_control(settings.clock)
+    except ClockError as error:
+        yield f"{nearest_source(['clock', 'time'], sources) or _DEFAULT}: clock.time: {error}"
 
 
 def _rule_problems(

@@ -10,9 +10,19 @@ from engine.api import Game, OptionValue
 from engine.errors import OptionError, UnreadableError
 from engine.options import read_options
 from hardware.pin_map import GpioPinMap
+from referee.clocks.control import FlagRule, TimeControl, read_control
+from referee.hints.opponent import OpponentSettings
 from referee.journal import EvidenceLimits
 from referee.judge.explorer import EITHER, STARTS_OPTION
-from referee.settings.sections import AUTO_PORT, BoardSection, JournalSection, LightSection, Settings
+from referee.settings.sections import (
+    AUTO_PORT,
+    BoardSection,
+    ClockSection,
+    JournalSection,
+    LightSection,
+    OpponentSection,
+    Settings,
+)
 
 if TYPE_CHECKING:
     from firmware_bridge.ports.selection import WantedBoard
@@ -21,6 +31,18 @@ if TYPE_CHECKING:
 
 
 _MILLISECONDS_PER_SECOND = 1000
+
+
+def opponent_settings(opponent: OpponentSection) -> OpponentSettings | None:
+    """Give which side the program plays and how well, ``None`` where it plays none."""
+    if opponent.player is None:
+        return None
+    return OpponentSettings(opponent.player, opponent.strength, opponent.seconds)
+
+
+def time_control(clock: ClockSection) -> TimeControl | None:
+    """Give the time that the players of a new game have; raises ClockError."""
+    return read_control(clock.time, flag=FlagRule(clock.flag), waits=clock.waits)
 
 
 def pins(lights: LightSection, known_places: Sequence[str] = ()) -> GpioPinMap:

@@ -233,6 +233,30 @@ class HintSection(Section):
     seconds: float = Field(default=2.0, ge=0.05, le=10, description="How long a hint may take, in seconds.")
 
 
+class OpponentSection(Section):
+    """The program as an opponent: it says its turns, and a person plays them for it."""
+
+    player: str | None = Field(default=None, examples=["teal"], description="The side that the program plays.")
+    strength: Literal["gentle", "fair", "strong"] = Field(default="fair", description="How well it plays.")
+    seconds: float = Field(default=2.0, ge=0.05, le=60, description="How long it thinks about a turn, in seconds.")
+
+
+class ClockSection(Section):
+    """Chess clocks, for any game: each new game begins with this one."""
+
+    time: str = Field(
+        default="none",
+        description='The time of each player: "none", minutes for the "game 10", minutes and seconds a turn such as '
+        '"fischer 5+3", "bronstein 5+3" or "delay 5+3", or "hourglass 2".',
+    )
+    flag: Literal["said", "loses"] = Field(
+        default="said", description="What a fallen flag means: it is only said, or it loses."
+    )
+    waits: bool = Field(
+        default=True, description="Whether the clock stands still while the referee asks or can't see the table."
+    )
+
+
 class JournalSection(Section):
     """Where accepted events are kept, and how many pictures with them."""
 
@@ -266,6 +290,8 @@ class Settings(Section):
     board: BoardSection = BoardSection()
     sensors: SensorSection = SensorSection()
     hints: HintSection = HintSection()
+    opponent: OpponentSection = OpponentSection()
+    clock: ClockSection = ClockSection()
     journal: JournalSection = JournalSection()
     demo: DemoSection = DemoSection()
 

@@ -210,7 +210,10 @@ def _check_wled(settings: Settings, drivers: Sequence[str], faults: _Faults) -> 
     if "wled-serial" in drivers:
         faults.require("lights.wled_serial_port", lights.wled_serial_port, "wled-serial needs the port of the WLED")
         if lights.wled_baud not in BAUDS:
-            faults.add("lights.wled_baud", [f"WLED knows no {lights.wled_baud}; it knows {', '.join(map(str, BAUDS))}"])
+            faults.add(
+                "lights.wled_baud",
+                [f"WLED does not know {lights.wled_baud} baud; it knows {', '.join(map(str, BAUDS))}"],
+            )
         if lights.wled_serial_port is not None and lights.wled_serial_port == board.port:
             faults.add("lights.wled_serial_port", [f"{board.port} is the port of the board below [board], too"])
 

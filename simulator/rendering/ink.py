@@ -12,6 +12,7 @@ from simulator.rendering.optics import decode, develop, irradiance, sensor_gain,
 from simulator.rendering.painting import MARGIN_PX, Shadows, Sprite, base_height_mm, shadow_ground_mm
 from simulator.scene.pieces import Colour, InkPose, PenPose
 from simulator.scene.scene import Setting
+from simulator.scene.sheets import lying_sheets
 from vision.frame import FloatArray, Image
 from vision.geometry import project
 
@@ -53,14 +54,11 @@ class InkPainter:
     def sprite(self, piece: InkPose) -> Sprite:
         """Draw strokes as the camera sees them; ink lies under everything."""
         setting, base = self._setting, base_height_mm(self._setting, piece)
-        lines = [
-            project(
-                setting.camera,
-                setting.pose,
-                np.array([[piece.x_mm + x, piece.y_mm + y, base] for x, y in stroke]),
-            )
-            for stroke in piece.strokes
-        ]
+        lines = []
+        for stroke in piece.strokes:
+            points = np.array([[piece.x_mm + x, piece.y_mm + y, base] for x, y in stroke])
+            points[:, 2] += paper_heights_mm(setting, points[:, :2])
+            lines.append(project(setting.camera, setting.pose, points))
         middle = np.array([[piece.x_mm, piece.y_mm, base], [piece.x_mm + 1.0, piece.y_mm, base]])
         at, beside = project(setting.camera, setting.pose, middle)
         width = piece.width_mm * float(np.linalg.norm(beside - at))
@@ -84,6 +82,18 @@ class InkPainter:
 
     def paint_shadows(self, image: Image, piece: InkPose) -> None:
         """Nothing: ink is flat."""
+
+
+def paper_heights_mm(setting: Setting, points_mm: FloatArray) -> FloatArray:
+    """How much higher than flat paper points of the table (n, 2) lie, if they are on a bent sheet; shape (n,)."""
+    heights = np.zeros(len(points_mm))
+    if setting.bend is None:
+        return heights
+    for sheet in lying_sheets(setting.layout):
+        on_sheet = sheet.on_sheet(points_mm)
+        own = (np.abs(on_sheet) <= sheet.half_mm).all(axis=1)
+        heights[own] = setting.bend.heights_mm(on_sheet[own])
+    return heights
 
 
 class PenPainter:

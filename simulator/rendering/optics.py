@@ -55,8 +55,11 @@ def normalised_rays(
     return np.asarray(fine[margin : margin + height, margin : margin + width], dtype=np.float64)
 
 
-def on_plane(pose: Pose, rays: FloatArray, height_mm: float) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-    """World (x, y) where rays meet the plane z = ``height_mm``, shape (..., 2), and which rays do, shape (...)."""
+def on_plane(pose: Pose, rays: FloatArray, height_mm: float | FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    """World (x, y) where rays meet the plane z = ``height_mm``, shape (..., 2), and which rays do, shape (...).
+
+    There may be a height for each ray, too.
+    """
     x, y = rays[..., 0], rays[..., 1]
     right, down, forward = pose.rotation
     fall = x * right[2] + y * down[2] + forward[2]

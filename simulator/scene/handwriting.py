@@ -43,21 +43,30 @@ def smooth(points: Stroke, steps: int = 10) -> Stroke:
 
 
 class Hand:
-    """One writer: the forms they use for each sign, their slant, and how unsteady they are."""
+    """One writer: the forms they use for each sign, their slant, and how unsteady they are.
 
-    def __init__(self, rng: np.random.Generator, wildness: float = 1.0) -> None:
+    ``oddness`` is how far each sign's points always are from where others have them, as a share of its size.
+    """
+
+    def __init__(self, rng: np.random.Generator, wildness: float = 1.0, oddness: float = 0.0) -> None:
         self._rng = rng
         self._wild = wildness * rng.uniform(0.5, 1.4)
         self._slant = rng.normal(-0.12, 0.22) * wildness
         self._form = {sign: int(rng.integers(len(forms))) for sign, forms in FORMS.items()}
         self._height = rng.uniform(0.36, 0.8)
         self._width = rng.uniform(0.85, 1.2)
+        self._odd = {
+            sign: [[rng.normal(0, oddness, (len(points), 2)) for points in form] for form in forms]
+            for sign, forms in (FORMS.items() if oddness else ())
+        }
 
     def sign(self, name: str, faithful: float = 0.6) -> list[Stroke]:
         """A sign about the middle of a cell at (0, 0); with that probability in the writer's usual form."""
         rng = self._rng
         forms = FORMS[name]
-        form = forms[self._form[name]] if rng.random() < faithful else forms[int(rng.integers(len(forms)))]
+        number = self._form[name] if rng.random() < faithful else int(rng.integers(len(forms)))
+        form = forms[number]
+        odd = self._odd[name][number] if self._odd else [np.zeros((len(points), 2)) for points in form]
         height = np.clip(self._height * rng.normal(1, 0.1), 0.3, 0.95)
         narrow, wide = _USUAL_WIDTH.get(name, (0.45, 0.95))
         width = height * min(rng.uniform(narrow, wide) * self._width, 1.2)
@@ -67,12 +76,12 @@ class Hand:
         bend = rng.normal(0, 0.06 * self._wild, (2, 2, 2))
         middle = np.array([rng.normal(0, 0.07), rng.normal(0, 0.06)])
         strokes = []
-        for points in form:
+        for points, always in zip(form, odd, strict=True):
             given = np.array(points, dtype=np.float64)
             moved = given.copy()
             for index in range(len(given)):
                 same = index > 0 and np.allclose(given[index], given[index - 1])
-                moved[index] = moved[index - 1] if same else given[index] + rng.normal(0, spread, 2)
+                moved[index] = moved[index - 1] if same else given[index] + always[index] + rng.normal(0, spread, 2)
             curve = smooth(moved)
             curve = curve[round(len(curve) * rng.uniform(0, 0.06)) : round(len(curve) * rng.uniform(0.93, 1.0))]
             # a smooth warp of the whole sign

@@ -6,11 +6,15 @@ they look on a screen (sRGB), lights' colours are linear.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+
 from simulator.scene.pieces import BlockLook, Colour, DiceLook, DiscLook, PiecePose, PyramidLook
+from vision.frame import FloatArray
 from vision.geometry import CameraModel, Pose
 from vision.layout.table import TableLayout, default_layout
 
@@ -95,6 +99,26 @@ class Sensor:
     jpeg_quality: int | None = None
 
 
+@dataclass(frozen=True)
+class Bend:
+    """How sheets of paper are bent: an arch about their middle, and two corners that curl up or down.
+
+    ``rise_mm`` is how much higher the middle is than what lies ``reach_mm`` away along ``along_deg``, 0 being across;
+    ``twist_mm`` by how much the upper right corner is lifted at that distance along both ways.
+    """
+
+    rise_mm: float
+    along_deg: float = 0.0
+    twist_mm: float = 0.0
+    reach_mm: float = 74.0
+
+    def heights_mm(self, points_mm: FloatArray) -> FloatArray:
+        """How high the paper is at points of a sheet (..., 2); shape (...)."""
+        x, y = points_mm[..., 0] / self.reach_mm, points_mm[..., 1] / self.reach_mm
+        along = math.cos(math.radians(self.along_deg)) * x + math.sin(math.radians(self.along_deg)) * y
+        return np.asarray(self.rise_mm * (1.0 - along**2) + self.twist_mm * x * y, dtype=np.float64)
+
+
 @dataclass(frozen=True, eq=False)
 class Setting:
     """Everything that stays while a game is played: table, lights, looks and camera. Compared by identity."""
@@ -109,6 +133,7 @@ class Setting:
     discs: DiscLook = field(default_factory=DiscLook)
     pyramids: PyramidLook = field(default_factory=PyramidLook)
     dice: DiceLook = field(default_factory=DiceLook)
+    bend: Bend | None = None
 
 
 SKINS: Mapping[str, Colour] = {

@@ -19,6 +19,8 @@ AROUND = 1.0
 """Paper around the grid, in cells."""
 _FINER = 3
 """How much finer than its picture a scan is drawn."""
+_FAITHFUL = 0.95
+"""How often a hand that writes a sheet of its own gives a sign its usual form."""
 SCANNED = 0.6
 """The share of sheets whose signs are scans, where there are any."""
 
@@ -156,17 +158,17 @@ def _printed(rng: np.random.Generator) -> npt.NDArray[np.float32]:
 
 
 def written_sheet(
-    rng: np.random.Generator, signs: tuple[str, ...], cell_px: int, scans: Scans = NO_SCANS
+    rng: np.random.Generator, signs: tuple[str, ...], cell_px: int, scans: Scans = NO_SCANS, own: Hand | None = None
 ) -> WrittenSheet:
     """A grid that one hand wrote in, or many, as a camera saw it, laid flat at so many pixels a cell.
 
     ``signs`` are names in the order of their numbers: the first stands for nothing, the last for a blot. Signs that
-    ``scans`` has are taken from there on a share SCANNED of the sheets.
+    ``scans`` has are taken from there on a share SCANNED of the sheets. ``own`` is the one hand that writes.
     """
     sheet = _printed(rng)
     scanned = scans if scans and rng.random() < SCANNED else NO_SCANS
-    hand = Hand(rng, rng.uniform(0.4, 1.5))
-    by_many = rng.random() < 0.5
+    hand = Hand(rng, rng.uniform(0.4, 1.5)) if own is None else own
+    by_many = rng.random() < 0.5 and own is None
     written = np.zeros((ROWS, COLUMNS), dtype=np.int64)
     filled = rng.uniform(0.3, 0.95)
     loops = loops_of(rng, int(rng.choice([0, 0, 1, 2, 3, 4])))
@@ -180,7 +182,8 @@ def written_sheet(
             if number == len(signs) - 1 and rng.random() < 0.25:
                 number = signs.index("1")
             hand = Hand(rng, rng.uniform(0.4, 1.5)) if by_many else hand
-            strokes = hand.blot() if number == len(signs) - 1 else hand.sign(signs[number])
+            usual = 0.6 if own is None else _FAITHFUL
+            strokes = hand.blot() if number == len(signs) - 1 else hand.sign(signs[number], usual)
             middle = np.array([column + 0.5, row + 0.5])
             wide = width * rng.uniform(0.65, 1.5)
             scan = scanned.get(signs[number])

@@ -17,6 +17,7 @@ from firmware_bridge.protocol.delivery import Arrival, Receiver, SendWindow
 from firmware_bridge.protocol.link import HostLink
 from firmware_bridge.protocol.packets import Kind, Packet, packet_frame
 from simulator.microcontroller.stepped import IDLE_LOOP_S
+from tests.effort import cases
 
 NUMBERS = st.integers(0, 2**32 - 1)
 # Session 7 with the device of boot 1.
@@ -53,14 +54,14 @@ class Desk:
 
 
 def test_what_arrives_as_it_was_sent_is_right() -> None:
-    desk = Desk()
-    for number in range(70_000):
+    desk, count = Desk(), cases(70_000)
+    for number in range(count):
         desk.there.give(*desk.write(number % 65536, number))
-    desk.there.hear_claimed(HERE, 70_000 % 65536)
-    desk.there.check_acknowledged(HERE, 70_000)
+    desk.there.hear_claimed(HERE, count % 65536)
+    desk.there.check_acknowledged(HERE, count)
     desk.there.check_everything_given((7, 0), HERE)
     assert desk.there.wrong == []
-    assert desk.there.delivered == 70_000
+    assert desk.there.delivered == count
 
 
 @pytest.mark.parametrize(

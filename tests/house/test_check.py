@@ -33,19 +33,25 @@ def calls(project):
     return (project.home / "calls").read_text(encoding="utf-8").splitlines()
 
 
+def calls_of_pytest(project):
+    """With what pytest was called, each time."""
+    return [words for words in calls(project) if "pytest" in words]
+
+
 def test_all_steps_run_and_the_summary_ends_with_the_tests_closing_line(checked):
     done = checked.call("check")
     assert done.returncode == 0, done.stderr
     modules = [words.split()[1] if words.startswith("-m") else words for words in calls(checked)]
-    assert modules == ["ruff", "ruff", "mypy", "lint-imports", "pytest"]
+    assert modules[:2] == ["ruff", "ruff"]
+    assert sorted(modules[2:]) == ["lint-imports", "mypy", "pytest"]
     assert done.stdout.splitlines()[-1] == "=== 5 passed in 0.1s ==="
-    assert calls(checked)[-1].endswith("--ignore tests/system")
+    assert calls_of_pytest(checked)[0].endswith("--ignore tests/system")
 
 
 def test_all_takes_whole_systems_too_and_measures_coverage(checked):
     assert checked.call("check", "--all").returncode == 0
-    assert "--cov" in calls(checked)[-1]
-    assert "tests/system" not in calls(checked)[-1]
+    assert "--cov" in calls_of_pytest(checked)[0]
+    assert "tests/system" not in calls_of_pytest(checked)[0]
 
 
 @pytest.mark.parametrize("broken", ["ruff check", "ruff format", "mypy", "lint-imports", "pytest"])
@@ -58,9 +64,16 @@ def test_a_step_that_fails_fails_the_check_but_not_the_other_steps(checked, brok
     assert summary.count("ok ") == 4
 
 
+def test_what_is_checked_beside_the_tests_is_told_whole(checked):
+    checked.write(".venv-check/bin/lint-imports", "#!/bin/sh\necho an import is broken\nexit 1\n", executable=True)
+    done = checked.call("check")
+    assert done.returncode == 1
+    assert "== import rules (import-linter)\nan import is broken\n" in done.stdout
+
+
 def test_long_takes_the_long_tests_too(checked):
     assert checked.call("check", "--long").returncode == 0
-    assert calls(checked)[-1].endswith("-m long or not long")
+    assert calls_of_pytest(checked)[0].endswith("-m long or not long")
 
 
 def test_lowest_only_tests_on_the_lowest_versions(checked):
@@ -93,21 +106,34 @@ def test_arguments_it_does_not_know_are_refused(checked, arguments):
 def test_continuous_integration_runs_everything_and_the_lowest_versions(checked):
     shutil.copytree(ROOT / ".ci", checked.folder / ".ci")
     checked.write("tests/micropython/package.json", "{}")
+    checked.write("tests/system/page/package.json", "{}")
+    checked.fake("chromium", "")
     checked.fake("node", "")
     checked.fake("npm", 'echo "$*" in "$(pwd -P)" >>"$HOME/installed"')
     done = checked.call(".ci/run", env={"CI": "true"})
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "=== 5 passed in 0.1s ==="
-    tested = [words for words in calls(checked) if "pytest" in words]
-    assert ["--cov" in words for words in tested] == [True, False]
+    assert ["--cov" in words for words in calls_of_pytest(checked)] == [True, False]
     assert checked.call(".ci/run", env={"BREAK": "pytest"}).returncode == 1
     assert checked.call(".ci/run", env={"BREAK": "mypy"}).returncode == 1
     assert checked.call(".ci/run", "--lowest").returncode == 0
     assert "--cov" not in calls(checked)[-1]
     installed = (checked.home / "installed").read_text(encoding="utf-8").splitlines()
-    assert len(installed) == 4
+    assert len(installed) == 8
     assert installed[0].startswith("ci --ignore-scripts")
     assert installed[0].endswith("tests/micropython")
+    assert installed[1].endswith("tests/system/page")
+
+
+def test_continuous_integration_goes_on_without_a_browser(checked):
+    shutil.copytree(ROOT / ".ci", checked.folder / ".ci")
+    for folder in ("tests/micropython", "tests/system/page"):
+        checked.write(f"{folder}/package.json", "{}")
+    checked.fake("node", "")
+    checked.fake("npm", "")
+    done = checked.call(".ci/run", "--fast")
+    assert done.returncode == 0, done.stderr
+    assert "no Chromium" in done.stderr
 
 
 def test_continuous_integration_does_not_go_on_without_micropython(checked):

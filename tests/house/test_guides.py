@@ -142,8 +142,8 @@ def test_the_table_of_colours_is_what_is_measured() -> None:
             pair = Colour[one.upper()].value, Colour[other.upper()].value
             by_hue, by_all = difference(*pair, eye, by_hue_alone=True), difference(*pair, eye)
             assert cell == (f"{by_hue:.0f}" if by_hue >= DISTINCT_DIFFERENCE else f"**{by_hue:.0f}** ({by_all:.0f})")
-    assert "eight pairings" in COLOURS
-    assert sum(cell.startswith("**") for row in table for cell in row[2:]) == 8
+    assert "ten pairings" in COLOURS
+    assert sum(cell.startswith("**") for row in table for cell in row[2:]) == 10
 
 
 def test_the_knobs_of_the_virtual_table_are_fields() -> None:

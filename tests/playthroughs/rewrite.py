@@ -13,7 +13,7 @@ sys.path.insert(0, str(HERE.parents[1]))
 from engine.records.playthrough import playthrough  # noqa: E402
 
 PLAYTHROUGHS = {
-    "blockade/rolled-for": ("blockade", 10, {}, False),
+    "blockade/rolled-for": ("blockade", 6, {}, False),
     "blockade/all-options": (
         "blockade",
         14,

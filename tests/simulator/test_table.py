@@ -123,7 +123,7 @@ def test_enrolment_shows_every_top_of_every_colour(clean_setting: Setting) -> No
 
 
 def test_calibration_boards_give_the_camera_back() -> None:
-    table = VirtualTable(1, setting=Setting(lens((960, 540)), looking_at()))
+    table = VirtualTable(1, setting=Setting(lens((640, 360)), looking_at()))
     camera = table.calibration()
     dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_5X5_100)
     board = cv2.aruco.CharucoBoard((7, 5), 30.0, 22.0, dictionary)

@@ -123,7 +123,7 @@ def test_a_whole_game_is_typed_killed_half_way_and_gone_on_with(name: str, tmp_p
     game = load(name)
     lines, end = typed_game(game)
     half = len(lines) // 2
-    options = [f"--option={OPTIONS[name]}"] if name in OPTIONS else []
+    options = ["--set-up=usual", *([f"--option={OPTIONS[name]}"] if name in OPTIONS else [])]
     with playing(tmp_path, name, *options) as terminal:
         assert "help" in terminal.until_asked()
         for line in lines[:half]:

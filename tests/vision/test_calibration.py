@@ -180,7 +180,7 @@ def test_a_calibration_is_kept_in_a_file(made, tmp_path):
     [
         ({"format": "other"}, "is not a calibration"),
         ({"version": 7}, "has version 7, this program reads 1"),
-        ({"matrix": [[1, 2], [3, 4]]}, "no camera matrix of 3 x 3"),
+        ({"matrix": [[1, 2], [3, 4]]}, "not a camera matrix of 3 x 3"),
         ({"matrix": [[0, 0, 1], [0, 0, 1], [0, 0, 1]]}, "focal lengths above zero"),
         ({"matrix": "wide"}, "does not make sense"),
         ({"distortion": [1, 2]}, "distortion holds no 4, 5, 8, 12, 14 numbers"),

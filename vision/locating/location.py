@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-import cv2
 import numpy as np
 
 from common.phrases import listed
@@ -39,7 +38,7 @@ from vision.locating.pose import (
     shapes_agree,
 )
 from vision.locating.refinement import grid_agrees, grid_contrast, refine_by_grid
-from vision.opencv import as_grey
+from vision.opencv import as_colour, as_grey
 
 
 @dataclass(frozen=True)
@@ -173,7 +172,7 @@ def _decided_by_surface(
     """
     if not isinstance(layout.surfaces[0], GridSurface):
         return None
-    picture = image if image.ndim == 3 else np.asarray(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
+    picture = as_colour(image)
     refined = [replace(one, pose=refine_by_grid(picture, camera, one.pose, layout, one.used)) for one in fits]
     likely = [fit for fit in refined if grid_agrees(picture, camera, fit.pose, layout)]
     contrasts = [grid_contrast(picture, camera, fit.pose, layout) for fit in likely]

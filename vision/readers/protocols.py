@@ -15,6 +15,7 @@ from vision.geometry import CameraModel, Pose, Solid
 from vision.layout.markers import MarkerLayout
 from vision.layout.surfaces import Surface
 from vision.reading import RollReading
+from vision.surface.bent_paper import PaperShape
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +24,7 @@ class SurfaceView:
 
     ``image`` is the picture as the camera took it; ``pose`` the surface's in the camera's frame, the same object for
     as long as nothing moved, so that what depends on it can be kept. ``time_s`` is the frame's; ``markers`` are those
-    that gave the pose, whose paper tells what white is.
+    that gave the pose, whose paper tells what white is; ``shape`` says how a sheet is bent, ``None`` for flat ones.
     """
 
     image: Image
@@ -32,6 +33,7 @@ class SurfaceView:
     surface: Surface
     time_s: float = 0.0
     markers: MarkerLayout | None = None
+    shape: PaperShape | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -98,8 +98,8 @@ PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
         Ink.kind: ReaderKind(
             ink_appearance.plain_appearance,
             ink_appearance.unchanged,
-            ink_appearance.no_positions,
-            ink_appearance.no_enrolment,
+            ink_appearance.read_copied,
+            ink_appearance.learn_handwriting,
             ink_appearance.save_appearance,
             ink_appearance.load_appearance,
             InkReader,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from common.places import EMPTY
@@ -14,6 +14,7 @@ from vision.layout.surfaces import GridSurface
 from vision.readers.probabilities import MOST_LOG_ODDS, bare_place, place_with_piece
 from vision.readers.protocols import AnyPieceReader, Sighting, SurfaceView
 from vision.reading import Hindrance, HindranceKind, PlaceReading, even_reading
+from vision.surface.bent_paper import PaperShape, paper_shape
 from vision.surface.emptiness import emptiness
 from vision.surface.hidden import HiddenPlaces
 from vision.surface.occlusion import Occlusion, OcclusionDetector, SurfaceEvidence
@@ -49,13 +50,15 @@ class SurfaceReader:
         self._pieces = pieces
         self._looks = (EMPTY, *pieces.looks)
         self._plan = None if isinstance(surface.pieces, Ink) else SurfacePlan.of(surface)
+        self._bent: tuple[Pose, PaperShape | None] | None = None
         self._detector: tuple[Pose, OcclusionDetector | SheetCover, HiddenPlaces] | None = None
 
     def stages(self, view: SurfaceView, places: Collection[str], previous: Stages | None) -> Stages:
         """Look at some places; what the others show is taken from ``previous``, from the same pose."""
         before = {} if previous is None else previous.sightings
+        view = self._with_shape(view)
         sightings = self._pieces.read(view, places, before)
-        detector, hidden = self._detector_for(view.pose)
+        detector, hidden = self._detector_for(view)
         rectified, evidence = _covered(detector, view.image, sightings)
         doubted = {
             place
@@ -75,7 +78,7 @@ class SurfaceReader:
 
     def places(self, stages: Stages) -> tuple[dict[str, PlaceReading], tuple[Hindrance, ...]]:
         """Turn what the stages found into probabilities and hindrances."""
-        _, needed = self._detector_for(stages.view.pose)
+        _, needed = self._detector_for(stages.view)
         clear = {place: piece.is_clear for place, piece in stages.sightings.items()}
         hidden = needed.hidden(stages.occlusions, clear)
         bare = self._bare(stages)
@@ -89,6 +92,14 @@ class SurfaceReader:
             else:
                 places[place] = place_with_piece(piece, bare[place], self.surface.centre_mm(place))
         return places, self._hindrances(stages.occlusions, hidden)
+
+    def _with_shape(self, view: SurfaceView) -> SurfaceView:
+        """The view of a sheet with how it is bent, which is looked at anew when it lies elsewhere."""
+        if self._plan is not None:
+            return view
+        if self._bent is None or self._bent[0] is not view.pose:
+            self._bent = (view.pose, paper_shape(view.image, view.camera, view.pose, self.surface))
+        return replace(view, shape=self._bent[1])
 
     def _bare(self, stages: Stages) -> Mapping[str, float]:
         """How much each place looks bare; on a sheet the reader of ink says all of that."""
@@ -104,14 +115,14 @@ class SurfaceReader:
         """A copy of the picture with the pieces drawn on it."""
         return self._pieces.draw(picture, stages.view, stages.sightings)
 
-    def _detector_for(self, pose: Pose) -> tuple[OcclusionDetector | SheetCover, HiddenPlaces]:
-        if self._detector is None or self._detector[0] is not pose:
+    def _detector_for(self, view: SurfaceView) -> tuple[OcclusionDetector | SheetCover, HiddenPlaces]:
+        if self._detector is None or self._detector[0] is not view.pose:
             detector = (
-                SheetCover(self._camera, pose, self.surface)
+                SheetCover(self._camera, view.pose, self.surface, view.shape)
                 if self._plan is None
-                else OcclusionDetector(self._camera, pose, self._plan)
+                else OcclusionDetector(self._camera, view.pose, self._plan)
             )
-            self._detector = (pose, detector, HiddenPlaces(self.surface, detector.sampler))
+            self._detector = (view.pose, detector, HiddenPlaces(self.surface, detector.sampler))
         return self._detector[1:]
 
     def _hindrances(

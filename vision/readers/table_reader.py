@@ -12,6 +12,7 @@ from vision.images import check_frame
 from vision.layout.table import TableLayout
 from vision.locating.location import seen_text
 from vision.locating.markers import MarkerDetector
+from vision.opencv import as_colour
 from vision.readers.part_reader import PartReader
 from vision.readers.protocols import AnyPieceReader, RollReader
 from vision.readers.surface_reader import Stages
@@ -47,6 +48,7 @@ class TableReader:
             check_frame(frame.image, self.camera.size, source=frame.source or "the camera")
         except FrameError as error:
             return Reading(frame.sequence, frame.time_s, {}, (Hindrance(HindranceKind.BAD_FRAME, str(error)),))
+        frame = replace(frame, image=as_colour(frame.image))
         absent = self._absent(frame)
         readings = [part.lost(frame, absent[part]) if part in absent else part.read(frame) for part in self._parts]
         return readings[0] if len(readings) == 1 else self._together(frame, readings)

@@ -39,8 +39,6 @@ class OcclusionSettings:
     """The same for what reaches over the rim, as a finger does."""
     hand_cells: float = 1.3
     """Area, in squares, from which a thing at the rim may be a hand."""
-    at_edge_mm: float = 6.0
-    """How near to the rim, in mm, a thing lies at it."""
     strong_hue: float = 0.35
     """How far off the board's a hue must be, in log units, to prove a thing by itself. Higher: coloured light is let
     pass, and pale things.
@@ -61,26 +59,16 @@ class OcclusionSettings:
     """Area, in squares, above which a relit region is no piece's doing."""
     fewest_gone: int = 2
     """Line parts that must be gone for what is only odd to be part of a thing."""
-    glow: float = 0.2
-    """Log brightness above the board's from which a region may be a lamp's mirror image."""
-    finger_cells: float = 2.5
-    """Area, in squares, up to which something that comes in over the rim may be a finger."""
     sharp_share: float = 0.45
     """Share of an outline that must be sharp for a thing; no light's is."""
     least_deep: float = 0.3
     """Share of a hand that lies well inside the rim, where a pose that is a little off shows no table."""
     soft_share: float = 0.35
-    """Share of a bright region's outline below which it is a glow."""
-    very_soft_share: float = 0.12
-    """The same for one that is no brighter than the board."""
+    """Share of an outline below which a region is a glow."""
     dark: float = -1.0
     """Log brightness below the board's from which nothing is a glow: a sleeve."""
-    least_strange: float = 0.2
-    """Share of a hand's pixels that must look strange, unless the rim is gone under it."""
     least_bleached: float = 0.1
     """Share of a region too bright for the camera from which the glare is cut out of it."""
-    most_bleached: float = 0.9
-    """Share from which all of it is glare."""
     glow_mm: float = 16.0
     """Width, in mm, of the glow around what is too bright that goes with it."""
     many_gone: int = 7
@@ -206,7 +194,7 @@ class OcclusionDetector:
         """A region, or where light too bright for the camera takes up some of it, that part and what else there is."""
         bleached = region & evidence.bleached
         share = float(bleached.sum()) / float(region.sum())
-        if not self._settings.least_bleached < share < self._settings.most_bleached:
+        if share <= self._settings.least_bleached:
             return [region]
         glare = region & (cv2.dilate(bleached.astype(np.uint8), disc_mm(self._settings.glow_mm)) > 0)
         rest = (
@@ -241,7 +229,7 @@ class OcclusionDetector:
             if (
                 rim.entered_by(part)
                 and self._parts_in(lines, part)[0] < self._settings.fewest_gone
-                and self._is_finger(colours, part)
+                and self._is_sharp(colours, part, self._beside_coarse)
             ):
                 strange |= part
         return np.asarray(strange), relit
@@ -289,7 +277,7 @@ class OcclusionDetector:
         if (
             seen < self._settings.fewest_gone
             and evidence.rim.entered_by(pixels)
-            and self._is_finger(evidence.colours, pixels)
+            and self._is_sharp(evidence.colours, pixels, self._beside_coarse)
         ):
             return True
         # many lines gone at once: something of the board's own hue lies on it
@@ -305,14 +293,11 @@ class OcclusionDetector:
         deep = float((pixels & self._deep).sum()) > self._settings.least_deep * float(pixels.sum())
         large = deep and area_mm2 > self._settings.hand_cells * self._cell_mm2
         crossed = entered or (evidence.rim.crossed_by(pixels) if large else False)
-        if crossed is not None:
-            odd = float(evidence.strange[pixels].mean()) > self._settings.least_strange or evidence.rim.gone_at(pixels)
-            if crossed and not entered and not evidence.rim.continues_at(pixels):
-                # a light that ends on the board may go on beside it, too, but not in one piece
-                outlined = sharp_share(evidence.colours, pixels, evidence.known | evidence.bleached)
-                odd = odd and outlined is not None and outlined > self._settings.sharp_share
-            return HindranceKind.HAND if crossed and odd else HindranceKind.OBJECT
-        return HindranceKind.HAND if large and self._at_edge(pixels) else HindranceKind.OBJECT
+        if crossed and not entered and not evidence.rim.continues_at(pixels):
+            # a light that ends on the board may go on beside it, too, but not in one piece
+            crossed = self._is_sharp(evidence.colours, pixels, evidence.known | evidence.bleached)
+        # where a thing that large lies at the rim and can't be told from the table, it may go on there
+        return HindranceKind.OBJECT if crossed is False else HindranceKind.HAND
 
     def _is_white_board(self, evidence: _ViewEvidence) -> bool:
         """Whether most of what is too bright for the camera shows the board's lines all the same."""
@@ -320,28 +305,16 @@ class OcclusionDetector:
         seen = evidence.lines.seen[self._nearest]
         return bool(white.any() and float(seen[white].mean()) > 0.5)
 
-    def _is_finger(self, colours: SurfaceColours, pixels: BoolImage) -> bool:
-        """Whether a region that reaches in over the rim is small and sharply outlined, as no light is."""
-        cells = float(pixels.sum()) * (COARSER / PX_PER_MM) ** 2 / self._cell_mm2
-        outlined = sharp_share(colours, pixels, self._beside_coarse)
-        return cells < self._settings.finger_cells and outlined is not None and outlined > self._settings.sharp_share
+    def _is_sharp(self, colours: SurfaceColours, pixels: BoolImage, without: BoolImage) -> bool:
+        """Whether a region is sharply outlined, as no light is."""
+        outlined = sharp_share(colours, pixels, without)
+        return outlined is not None and outlined > self._settings.sharp_share
 
     def _is_soft_glow(self, evidence: _ViewEvidence, pixels: BoolImage) -> bool:
         """Whether a region has no outline and isn't dark: a lamp's mirror image, no sleeve."""
         outlined = sharp_share(evidence.colours, pixels, evidence.known | evidence.bleached)
-        brighter = float(np.median(evidence.colours.brighter[pixels]))
-        if outlined is None or brighter < self._settings.dark:
-            return False
-        return outlined < (
-            self._settings.soft_share if brighter > self._settings.glow else self._settings.very_soft_share
-        )
-
-    def _at_edge(self, pixels: BoolImage) -> bool:
-        inside = pixels & ~self._beside_coarse
-        if not inside.any():
-            return False
-        near = cv2.dilate(inside.astype(np.uint8), disc_mm(2 * self._settings.at_edge_mm)) > 0
-        return bool((near & self._beside_coarse).any())
+        dark = float(np.median(evidence.colours.brighter[pixels])) < self._settings.dark
+        return outlined is not None and not dark and outlined < self._settings.soft_share
 
     def _regions(self, mask: BoolImage) -> list[BoolImage]:
         """The connected regions of a mask that are not mere specks."""

@@ -17,6 +17,7 @@ from vision.geometry import CameraModel, Pose, Solid
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
 from vision.reading import HindranceKind
+from vision.surface.bent_paper import PaperShape
 from vision.surface.occlusion import Occlusion, SurfaceEvidence
 from vision.surface.paper import densities_on, fitted_paper, hues, nearest_turn, usual_hues
 from vision.surface.view import PX_PER_MM, RectifiedView, SurfaceSampler
@@ -50,12 +51,17 @@ class SheetCover:
     """Finds what covers one sheet, seen from one place of the camera."""
 
     def __init__(
-        self, camera: CameraModel, pose: Pose, surface: GridSurface, settings: SheetCoverSettings = SheetCoverSettings()
+        self,
+        camera: CameraModel,
+        pose: Pose,
+        surface: GridSurface,
+        shape: PaperShape | None = None,
+        settings: SheetCoverSettings = SheetCoverSettings(),
     ) -> None:
         self._settings = settings
         ink = Ink.on(surface)
         margin_mm = ink.margin_mm(surface)
-        self.sampler = SurfaceSampler(camera, pose, surface, margin_mm=margin_mm)
+        self.sampler = SurfaceSampler(camera, pose, surface, margin_mm, shape)
         self._cell_px = surface.cell_mm * PX_PER_MM
         self._pens_deg = usual_hues(ink.colours)
         self._margin = self._straight_margin(round(margin_mm * PX_PER_MM))

@@ -14,6 +14,7 @@ from vision.frame import BoolImage, FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, Solid
 from vision.layout.surfaces import GridSurface
 from vision.sampling import PixelMap, PlaneWindow, linear_light_table, plane_map, sample
+from vision.surface.bent_paper import PaperShape
 
 PX_PER_MM = 1.0
 PIECE_MARGIN_MM = 3.5
@@ -47,13 +48,20 @@ def view_window(surface: GridSurface, margin_mm: float = 0.0) -> PlaneWindow:
 class SurfaceSampler:
     """Samples one surface from one place of the camera; what does not change from frame to frame is made ready once.
 
-    ``margin_mm`` is how much of the table beside it is seen, too.
+    ``margin_mm`` is how much of the table beside it is seen, too; ``shape`` says how a sheet of paper is bent.
     """
 
-    def __init__(self, camera: CameraModel, pose: Pose, surface: GridSurface, margin_mm: float = 0.0) -> None:
+    def __init__(
+        self,
+        camera: CameraModel,
+        pose: Pose,
+        surface: GridSurface,
+        margin_mm: float = 0.0,
+        shape: PaperShape | None = None,
+    ) -> None:
         self.window = view_window(surface, margin_mm)
         self._camera_mm = pose.camera_position_mm
-        self._map = plane_map(camera, pose, self.window)
+        self._map = plane_map(camera, pose, self.window, None if shape is None else shape.seen_at_mm)
         x, y = self._map[..., 0], self._map[..., 1]
         outside = (x < 0) | (y < 0) | (x > camera.size[0] - 1) | (y > camera.size[1] - 1)
         self._outside: BoolImage = np.asarray(outside)

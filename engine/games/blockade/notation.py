@@ -25,10 +25,10 @@ from engine.games.blockade.board import (
     name_of,
     options_from,
 )
-from engine.games.blockade.moves import play
-from engine.games.blockade.state import BlockadeState, BlockadeTurn, Move, breach_of_timing, outcome_of
+from engine.games.blockade.moves import merged, play
+from engine.games.blockade.state import BlockadeState, BlockadeTurn, breach_of_timing, outcome_of
 from engine.games.blockade.state_text import format_dice, format_stack
-from engine.games.blockade.turns import turn_of, turns_of
+from engine.games.blockade.turns import turn_of
 from engine.support.notation import unreadable
 
 format_state, parse_state = state_text.format_state, state_text.parse_state
@@ -66,7 +66,10 @@ def paths_of(turn: BlockadeTurn) -> tuple[Path, ...]:
 
 
 def parse_turn(state: BlockadeState, text: str, player: Player | None = None) -> BlockadeTurn:
-    """Read a turn leniently and give the one of its end position; raises UnreadableError or IllegalTurnError."""
+    """Read a turn leniently; raises UnreadableError or IllegalTurnError.
+
+    The moves are kept as they were typed, runs of one piece put together and moves that lead nowhere left out.
+    """
     paths = _read(text)
     who = player or state.to_move or ""
     wrong = breach_of_timing(state, who)
@@ -77,23 +80,13 @@ def parse_turn(state: BlockadeState, text: str, player: Player | None = None) ->
     played = play(state, who, state.roll, paths)
     if played.breaches:
         raise IllegalTurnError(f"{text!r} is not legal here: {played.breaches[0].sentence}", played.breaches)
-    return turns_of(state).ending_in(played.stacks) or turn_of(state, paths)
+    return turn_of(state, _gist(paths))
 
 
-def written_turn(state: BlockadeState, text: str, player: Player | None = None) -> BlockadeTurn:
-    """Read a turn as it is written, whether or not it is the one that stands for its end position.
-
-    Raises UnreadableError, or IllegalTurnError where nothing stands on a square that a move starts from.
-    """
-    tops = {square: list(stack) for square, stack in enumerate(state.stacks)}
-    moves = []
-    for start, *_, end in _read(text):
-        if not tops[start]:
-            raise IllegalTurnError(f"{text!r} moves a piece from {PLACES[start]}, but nothing stands there")
-        piece = tops[start].pop()
-        tops[end].append(piece)
-        moves.append(Move(piece, PLACES[start], PLACES[end]))
-    return BlockadeTurn(player or state.to_move or "", tuple(moves))
+def _gist(paths: tuple[Path, ...]) -> tuple[Path, ...]:
+    """The moves that lead anywhere, each in one run."""
+    fewer = tuple(path for path in merged(paths) if path[0] != path[-1])
+    return fewer if fewer == paths else _gist(fewer)
 
 
 def _read(text: str) -> tuple[Path, ...]:

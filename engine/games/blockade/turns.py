@@ -20,7 +20,7 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 
 from engine.api import Player
-from engine.games.blockade.board import BLACK, OWNED, PLACES, SIZE_LETTERS, Path, Stack, Stacks, colour_of, size_of
+from engine.games.blockade.board import OWNED, PLACES, Path, Stack
 from engine.games.blockade.enumeration.alternating import WaysToEnds, alternating_ends
 from engine.games.blockade.enumeration.ends import (
     ColourEnds,
@@ -31,7 +31,7 @@ from engine.games.blockade.enumeration.ends import (
 )
 from engine.games.blockade.enumeration.purse import Purse
 from engine.games.blockade.enumeration.reach import LayoutMove, Reached
-from engine.games.blockade.enumeration.terrain import Layout, merged_stack, movable_from, without_movable
+from engine.games.blockade.enumeration.terrain import Layout
 from engine.games.blockade.moves import allocations
 from engine.games.blockade.state import BlockadeState, BlockadeTurn, Dice, Move
 from engine.support.lazy import LazySequence
@@ -244,15 +244,6 @@ class TurnList(LazySequence[BlockadeTurn]):
         first, second = divmod(at - self._starts[number], len(block.ends[1]))
         return turn_of(self.state, self._moves(block, (block.ends[0][first], block.ends[1][second])))
 
-    def ending_in(self, stacks: Stacks) -> BlockadeTurn | None:
-        """The turn with this end position, or ``None`` when no turn ends so."""
-        layouts = self.layouts_of(stacks)
-        if layouts is None:
-            return None
-        if layouts in self.mixed:
-            return turn_of(self.state, self.mixed[layouts])
-        return next((turn_of(self.state, self._moves(block, layouts)) for block in self._blocks_with(layouts)), None)
-
     def _blocks_with(self, pair: _Pair) -> Iterator[Block]:
         """The block that holds these two ends, if any does."""
         for block, (ones, twos) in zip(self.blocks, self._members, strict=True):
@@ -262,32 +253,6 @@ class TurnList(LazySequence[BlockadeTurn]):
     @cached_property
     def _members(self) -> list[tuple[frozenset[Layout], frozenset[Layout]]]:
         return [(frozenset(block.ends[0]), frozenset(block.ends[1])) for block in self.blocks]
-
-    def stacks_of(self, layouts: tuple[Layout, Layout]) -> Stacks:
-        """The stacks at the end of a turn that ends with these layouts of the two colours."""
-        stacks = []
-        for square, stack in enumerate(self.state.stacks):
-            height = movable_from(stack)
-            ends = without_movable(stack, self.player)
-            for ours, layout in zip(self.colours, layouts, strict=True):
-                if layout[square]:
-                    ends = merged_stack(stack[:height], ours.colour, layout[square])
-            stacks.append(ends)
-        return tuple(stacks)
-
-    def layouts_of(self, stacks: Stacks) -> tuple[Layout, Layout] | None:
-        """The layouts of the two colours in these stacks, or ``None`` when no turn could end with such."""
-        layouts: list[Layout] = []
-        for ours in self.colours:
-            piles = []
-            for before, after in zip(self.state.stacks, stacks, strict=True):
-                height = movable_from(before)
-                pile = after[height:]
-                mine = bool(pile) and colour_of(pile[0]) == ours.colour
-                piles.append("".join(_mark(piece) for piece in pile) if mine else "")
-            layouts.append(tuple(piles))
-        pair = (layouts[0], layouts[1])
-        return pair if self.stacks_of(pair) == stacks else None
 
     def _moves(self, block: Block, layouts: tuple[Layout, Layout]) -> tuple[tuple[int, int], ...]:
         if block.around is not None:
@@ -315,10 +280,6 @@ def turn_of(state: BlockadeState, moves: Iterable[Path]) -> BlockadeTurn:
         stacks[end] = (*stacks.get(end, state.stacks[end]), piece)
         written.append(Move(piece, PLACES[start], PLACES[end]))
     return BlockadeTurn(state.to_move, tuple(written))
-
-
-def _mark(piece: int) -> str:
-    return str(size_of(piece)) if colour_of(piece) == BLACK else SIZE_LETTERS[size_of(piece)]
 
 
 @lru_cache(maxsize=8)

@@ -47,7 +47,7 @@ def crossed_off(sheet: Sheet, player: str, colours: tuple[int, int, int, int]) -
             name = name_on(grid, piece)
             if name is None or name not in sheet.number_of:
                 raise UnreadableError(
-                    f"{player}'s {colour} squares {at} are no shape of the sheet; equal colours touch at corners only"
+                    f"{player}'s {colour} squares {at} are no shape of the sheet; equal colours touch only at corners"
                 )
             if used >> sheet.number_of[name] & 1:
                 raise UnreadableError(f"{player} has drawn {name} twice, the second time on {at}; expected it once")

@@ -83,8 +83,9 @@ def parse_turn(state: BlokusState, text: str, player: str | None = None) -> Blok
     if len(found) == 1:
         return found[0]
     if found:
-        listed = ", ".join(format_turn(turn) for turn in found)
-        raise AmbiguousError(f"{text!r} fits {len(found)} turns: {listed}; write one of them in full")
+        candidates = tuple(map(format_turn, found))
+        listed = ", ".join(candidates)
+        raise AmbiguousError(f"{text!r} fits {len(found)} turns: {listed}; write one of them in full", candidates)
     breaches = breaches_of_turn(state, _meant(state, written, who)[0])
     raise not_legal(repr(text), breaches)
 

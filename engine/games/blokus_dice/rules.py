@@ -113,7 +113,7 @@ def apply(state: BlokusState, turn: BlokusTurn) -> BlokusState:
     if not _is_of(state, turn):
         names = state.options.sheet.grid.names
         raise IllegalTurnError(
-            f"{format_turn(turn)} by {turn.player} is no turn of this game; expected one of "
+            f"{format_turn(turn)} by {turn.player} is not a turn of this game; expected one of "
             f"{', '.join(state.options.names)} and squares from {names[0]} to {names[-1]}"
         )
     breaches = violations.breaches_of_turn(state, turn)

@@ -308,11 +308,11 @@ def read_sheet_file(text: str) -> tuple[str, Sheet]:
         rows = {}
     for key in data:
         if key not in _KEYS:
-            report(key, f"is no key of a sheet; expected only {', '.join(_KEYS)}")
+            report(key, f"is not a key of a sheet; expected only {', '.join(_KEYS)}")
     by_face = {str(face): face for face in range(1, FACES + 1)}
     for key in rows:
         if key not in by_face:
-            report(f"rows.{key}", f"is no number of a die; expected 1 to {FACES}")
+            report(f"rows.{key}", f"is not a number on a die; expected 1 to {FACES}")
     title = data.get("title", "")
     if not isinstance(title, str) or not title.isprintable():
         report("title", f"got {title!r}; expected one line of text in quotes")

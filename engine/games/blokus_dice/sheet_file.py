@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.api import OptionValue
+from engine.api import OptionValue, Player
 from engine.games.blokus_dice.notation import squares_drawn
 from engine.games.blokus_dice.sheet import Sheet, format_sheet, house_file, read_sheet_file, shape_of
-from engine.games.blokus_dice.state import FilledSheet, options_from
-from engine.printing import Box, BoxGroup, PrintedSheet
+from engine.games.blokus_dice.state import PLAYERS, BlokusState, FilledSheet, options_from
+from engine.printing import CROSSED, Box, BoxGroup, MarkedSheet, PrintedSheet
 from engine.support.grid import members
 from engine.support.polyomino import picture
 
@@ -51,7 +51,27 @@ def sheet_drawn(sheet: Sheet) -> str:
 
 def printed_sheet(options: Mapping[str, OptionValue] | None = None) -> PrintedSheet:
     """What is printed on a player's sheet, with the boxes of its shapes and strikes; raises OptionError."""
-    sheet = options_from(options).sheet
+    return _printed(options_from(options).sheet)
+
+
+def marked_sheets(state: BlokusState) -> dict[Player, MarkedSheet]:
+    """Every player's sheet with its shapes and strikes crossed off."""
+    sheet = state.options.sheet
+    printed = _printed(sheet)
+    return {player: _marked(sheet, printed, filled) for player, filled in zip(PLAYERS, state.sheets, strict=False)}
+
+
+def _marked(sheet: Sheet, printed: PrintedSheet, filled: FilledSheet) -> MarkedSheet:
+    boxes = [
+        tuple(CROSSED if filled.used >> sheet.number_of[name] & 1 else "" for name in row)
+        for row in sheet.shapes_of_row
+    ]
+    if sheet.strikes:
+        boxes.append(tuple(CROSSED if strike < filled.strikes else "" for strike in range(sheet.strikes)))
+    return MarkedSheet(printed, tuple(boxes))
+
+
+def _printed(sheet: Sheet) -> PrintedSheet:
     rows = [
         BoxGroup(str(face), tuple(Box(name, picture(shape_of(name))) for name in row))
         for face, row in enumerate(sheet.shapes_of_row, 1)

@@ -90,6 +90,11 @@ def amend(state: BlokusState, looks: Mapping[Place, LookName], to_move: Player |
     return settled(state)
 
 
+def points_of_sheet(looks: Mapping[Place, LookName]) -> dict[str, int]:
+    """How many squares of one sheet are filled."""
+    return {"squares filled": sum(look in COLOURS for look in looks.values())}
+
+
 def explain(before: BlokusState, after: Appearance) -> tuple[Breach, ...]:
     """Say which rules the change breaks, the nearest violation first; empty when none or one legal turn explains it.
 

@@ -51,7 +51,8 @@ def breach_of_playing(state: BlokusState, seat: int, places: tuple[Place, ...]) 
         why = "is out" if standing == PlayerStatus.OUT else "has resigned"
         return Breach("not-in-the-game", f"{player} {why}, and draws nothing more.", wipe, places)
     if not state.dice:
-        sentence = f"{player} drew before {state.to_move} has rolled the dice of this round."
+        who = "rolling" if player == state.to_move else f"{state.to_move} rolled"
+        sentence = f"{player} drew before {who} the dice of this round."
         return Breach("roll-first", sentence, f"{wipe} First {state.to_move} rolls.", places)
     if seat != state.seat:
         return Breach("not-your-turn", f"It is {state.to_move}'s turn, not {player}'s.", wipe, places)

@@ -84,14 +84,24 @@ def parse_turn(state: DeblockleState, text: str, player: str | None = None) -> D
     if exact is not None and _possible(state, exact):
         return exact
     found = _fitting(state, written)
+    if len(written.groups) == 1 and not written.off:
+        raise _only_a_start(text, found)
     if len(found) == 1:
         return found[0]
     if found:
-        raise AmbiguousError(f"{text!r} {_missing(found)}")
+        raise AmbiguousError(f"{text!r} {_missing(found)}", tuple(map(format_turn, found)))
     if block is None:
         raise IllegalTurnError(f"{text!r} starts on {start}, but no block stands there")
     breaches = breaches_of_written(state, _as_written(written))
     raise IllegalTurnError(f"{text!r} is not legal here: {breaches[0].sentence}", breaches)
+
+
+def _only_a_start(text: str, found: Sequence[DeblockleTurn]) -> AmbiguousError | UnreadableError:
+    """What is said of a text that names but the square a turn starts from: it is never played, so as not to guess."""
+    start = f"{text!r} is only the start of a turn"
+    if found:
+        return AmbiguousError(f"{start}; it {_missing(found)}", tuple(map(format_turn, found)))
+    return UnreadableError(f"{start}; add where the block goes, as in {_EXPECTED}")
 
 
 def _missing(found: Sequence[DeblockleTurn]) -> str:
@@ -112,9 +122,8 @@ def _read(text: str) -> _Written:
     for match in tokens(_TOKEN, text, _EXPECTED):
         reading.take(match.group(), match.start() + 1, is_square=bool(match["square"]), is_mark=bool(match["mark"]))
     groups, off = tuple(reading.groups), reading.off
-    if not groups or (len(groups) == 1 and not off):
-        said = "is only the start of a turn; add where the block goes, as in" if groups else "names no square; expected"
-        raise UnreadableError(f"{text!r} {said} {_EXPECTED}")
+    if not groups:
+        raise UnreadableError(f"{text!r} names no square; expected {_EXPECTED}")
     if len(groups) > 3:
         raise UnreadableError(f"{text!r} names more than three squares; expected {_EXPECTED}", reading.columns[3])
     if any(len(group) > 1 for group in (groups[0], *groups[2:])):

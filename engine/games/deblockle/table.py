@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from random import Random
 from types import MappingProxyType
 
 from common.phrases import listed
@@ -52,6 +53,14 @@ def new_state(options: DeblockleOptions) -> DeblockleState:
         for place in START_PLACES[player][options.blocks(player)]
     ]
     return settled(DeblockleState(options, tuple(sorted(blocks)), options.starts), counted=True)
+
+
+def rolled_set_up(options: Mapping[str, OptionValue], rng: Random) -> DeblockleState:
+    """The start that players roll: any symbol up on each suggested square, the block turned any way; all is known."""
+    start = new_state(options_from(options))
+    ways = range(max(start.options.cube.with_top.values()).bit_length())
+    blocks = [block._replace(mask=1 << rng.choice(ways)) for block in start.blocks]
+    return settled(replace(start, blocks=tuple(blocks), counts=()), counted=True)
 
 
 def set_up(
@@ -114,7 +123,7 @@ def _wrong_number(
         told = f"There is no {player} block on the board; each player starts with one to {MOST_BLOCKS}."
         return [Breach("too-few-blocks", told, f"Put the {player} blocks on the board.")]
     if number < least:
-        return [_BLOCK.too_few(player, number, least, missing, f" on {listed(missing)}")]
+        return [_BLOCK.too_few(player, number, least, missing)]
     return []
 
 

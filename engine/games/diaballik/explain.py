@@ -82,7 +82,9 @@ def breaches_of_result(turn: TurnInProgress, result: Side) -> tuple[Breach, ...]
             if found is not None and laxity.moves > MOST_MOVES:
                 return (_too_many_moves(turn, result),)
             breach = None if found is None else _judged(turn, found)
-            if breach is not None and set(breach.places) <= {*GRID.names_of(changed), *_barring(turn, result)}:
+            # A piece is put back only where none stands now.
+            barring = () if breach is None or breach.rule == "carrier-moved" else _barring(turn, result)
+            if breach is not None and set(breach.places) <= {*GRID.names_of(changed), *barring}:
                 return (breach,)
     return _unexplained(turn, result)
 

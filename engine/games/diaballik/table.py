@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from common.phrases import listed
 from engine.api import EMPTY, Appearance, Breach, LookName, OptionValue, Player, Unfinished
 from engine.errors import UnreadableError
 from engine.games.diaballik.explain import explain_change
@@ -103,8 +102,7 @@ def _wrong_number(player: str, found: int, missing: tuple[str, ...], surplus: tu
     if found > PIECES_A_SIDE:
         return [_PIECE.too_many(player, found, PIECES_A_SIDE, surplus)]
     if found < PIECES_A_SIDE:
-        where = f" on {listed(missing)}" if missing else ""
-        return [_PIECE.too_few(player, found, PIECES_A_SIDE, missing, where)]
+        return [_PIECE.too_few(player, found, PIECES_A_SIDE, missing)]
     return []
 
 

@@ -6,6 +6,7 @@ from engine.api import Game
 from engine.games.number_drop import components, notation, rolls, rules, table
 from engine.games.number_drop.advice import hints
 from engine.games.number_drop.flow import scores_of
+from engine.games.number_drop.marks import marked_sheets
 from engine.games.number_drop.sheet import printed_sheet
 from engine.games.number_drop.state import LOOKS, OPTIONS, PLACES, PLAYERS
 
@@ -24,4 +25,5 @@ GAME = Game(
     scores=scores_of,
     sheet_file=components,
     printed_sheet=printed_sheet,
+    marked_sheets=marked_sheets,
 )

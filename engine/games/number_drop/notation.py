@@ -185,7 +185,26 @@ def standing(state: NumberDropState) -> tuple[str, ...]:
         _sheet_line(PLAYERS[player], sheet, state, gone=bool(state.gone >> player & 1))
         for player, sheet in enumerate(state.sheets)
     )
-    return (*_table_lines(state), *sheets)
+    return (*_table_lines(state), *sheets, *_high_scores(state))
+
+
+_HIGH_SCORES = (
+    ("CHE", 99), ("FLO", 92), ("MUM", 75), ("DAD", 61), ("LU6", 55), ("BRO", 46), ("NOO", 34), ("GUI", 27), ("BEN", 13),
+)  # fmt: skip
+"""The table that the rulebook prints for those who play alone."""
+
+
+def _high_scores(state: NumberDropState) -> tuple[str, ...]:
+    """Where the score of a game alone would stand in the printed table."""
+    if not state.options.solo or state.phase is not Phase.OVER:
+        return ()
+    score = state.sheets[0].score(state.options.x_counts_above_line)
+    above = sum(printed >= score for _, printed in _HIGH_SCORES)
+    if above == len(_HIGH_SCORES):
+        name, least = _HIGH_SCORES[-1]
+        return (f"High scores: below {name}, who has {least}.",)
+    name, beaten = _HIGH_SCORES[above]
+    return (f"High scores: place {above + 1}, ahead of {name} with {beaten}.",)
 
 
 def _sheet_line(player: str, sheet: Sheet, state: NumberDropState, *, gone: bool) -> str:

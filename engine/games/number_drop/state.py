@@ -25,6 +25,9 @@ OPTIONS: tuple[Option, ...] = (
     Option("tiles", BOTH_SIDES, "Which side of the tiles may be up with several.", (BOTH_SIDES, SOLO_SIDE, OTHER_SIDE)),
     Option("tile_backs", PRINTED, "What is on the back of I4, L4, O4, T4 and S4, such as V3,I3,U5,X5,T5."),
     Option("x_counts_above_line", True, "Whether an X above the Game Over line costs five points and ends the game."),
+    Option(
+        "clockwise", False, "Whether players drop one after the other from the first player on, and then combine so."
+    ),
     Option("dice", PRINTED, "The faces of the dice, the shape die last, such as 1*3457/12*456/234*67/123567/IOTLS*."),
 )
 
@@ -37,6 +40,7 @@ class NumberDropOptions:
     tiles: str
     tile_backs: str
     x_counts_above_line: bool
+    clockwise: bool
     dice: str
 
     @property
@@ -160,6 +164,10 @@ class NumberDropState:
 
     def busy(self) -> tuple[int, ...]:
         """The players who may play a turn now, clockwise from the first player."""
+        if self.options.clockwise and self.phase is Phase.DROP:
+            # Whoever may combine waits until all have dropped.
+            pending = self.playing or self.combining
+            return tuple(player for player in self.in_order() if pending >> player & 1)[:1]
         pending = self.playing | self.combining
         return tuple(player for player in self.in_order() if pending >> player & 1)
 

@@ -174,6 +174,37 @@ def _with_first(state: NumberDropState, to_move: Player) -> NumberDropState:
     return replace(state, first=player) if to_move != state.to_move else state
 
 
+def points_of_sheet(looks: Mapping[Place, LookName]) -> dict[str, int]:
+    """The points of one sheet by where they come from; loops that touch are told apart by what they may be.
+
+    Raises UnreadableError where the circled digits make no combinations that may stand on one sheet.
+    """
+    cells, circled = list(EMPTY_CELLS), 0
+    for place, look in looks.items():
+        _, square = read_place(options_from({"players": len(PLAYERS)}), place)
+        cells[square], is_circled = read_look(place, look)
+        circled |= is_circled << square
+    digits = [set_of(*(each for each in members(circled) if cells[each] == digit)) for digit in "0123456789"]
+    loops = _parted(digits, circled, (0,) * len(BOXES))
+    if loops is None:
+        names = ", ".join(GRID.names[square] for square in members(circled))
+        raise UnreadableError(f"the circled digits on {names} make no combinations that may stand on one sheet")
+    points = Sheet("".join(cells), loops).points(options_from(None).x_counts_above_line)
+    return {name.replace("_", " "): value for name, value in points._asdict().items()}
+
+
+def _parted(digits: list[int], left: int, loops: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The loops by box that go round just these squares, each in one; ``None`` where there are none."""
+    if not left:
+        return loops
+    for box, squares in found_in([each & left for each in digits], loops):
+        if squares & left & -left:
+            found = _parted(digits, left & ~squares, (*loops[:box], squares, *loops[box + 1 :]))
+            if found is not None:
+                return found
+    return None
+
+
 def explain(before: NumberDropState, after: Appearance) -> tuple[Breach, ...]:
     """Say which rules the change breaks, the nearest violation first, players clockwise from the first.
 
@@ -188,7 +219,21 @@ def explain(before: NumberDropState, after: Appearance) -> tuple[Breach, ...]:
         if look != look_of(sheet.cells[square], bool(sheet.circled >> square & 1)):
             seen.setdefault(player, {})[square] = mark
     order = (*before.in_order(), *(player for player in seen if before.gone >> player & 1))
-    return tuple(breach for player in order if player in seen for breach in _of_sheet(before, player, seen[player]))
+    return tuple(
+        breach
+        for player in order
+        if player in seen
+        for breach in _of_sheet(_due(before, player, seen), player, seen[player])
+    )
+
+
+def _due(before: NumberDropState, player: int, seen: Mapping[int, Mapping[int, tuple[str, bool]]]) -> NumberDropState:
+    """The state in which a player plays where all play in turn: the others have done what is seen of them."""
+    if not before.options.clockwise:
+        return before
+    done = set_of(*(other for other in seen if other != player))
+    combining = set_of(*(other for other in members(done) if any(circled for _, circled in seen[other].values())))
+    return replace(before, playing=before.playing & ~done, combining=before.combining & ~combining)
 
 
 def _of_sheet(before: NumberDropState, player: int, seen: dict[int, tuple[str, bool]]) -> tuple[Breach, ...]:

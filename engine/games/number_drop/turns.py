@@ -109,6 +109,8 @@ def is_legal(state: NumberDropState, turn: NumberDropTurn) -> bool:
     if turn.player not in PLAYERS[: state.options.players]:
         return False
     player = PLAYERS.index(turn.player)
+    if player not in state.busy():
+        return False
     if isinstance(turn, Combination):
         return bool(state.combining >> player & 1) and _fits(state, player, turn)
     return turn in turns_of(state, player)

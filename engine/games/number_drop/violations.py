@@ -93,6 +93,9 @@ def _untimely(state: NumberDropState, player: int, turn: NumberDropTurn) -> Brea
     if isinstance(turn, Combination) and not state.combining >> player & 1:
         told = f"{who} draws a loop, but has no drop in this turn to draw it after."
         return _breach("drop-first", told, take_back, turn)
+    if (state.playing | state.combining) >> player & 1 and player not in state.busy():
+        told = f"{who} plays before {PLAYERS[state.busy()[0]]}, and in this game players take turns, clockwise."
+        return _breach("not-your-turn", told, take_back, turn)
     if state.combining >> player & 1:
         return None
     if not state.playing >> player & 1:

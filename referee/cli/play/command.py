@@ -15,9 +15,9 @@ from referee.cli.group import ExampleCommand
 from referee.cli.options import READABLE_FILE, WRITABLE_FILE, checked_options, read_pairs, rule_option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from engine.api import Game
+    from engine.api import Game, OptionValue
     from referee.cli.play.game import GameSoFar
 
 
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
               "[default: as in the settings]")  # fmt: skip
 @click.option("--no-hints", is_flag=True, help="Rule hints out.")
 @click.option("--position", metavar="TEXT", help="Begin with this position (docs/games/).")
+@click.option("--set-up", "set_up", metavar="HOW", help="Begin with pieces rolled (`rolled`), as the options say "
+              "(`usual`), or as yours stand, such as \"c1=stop e1=x …\".  [default: rolled at a terminal]")  # fmt: skip
 @click.option("--load", type=READABLE_FILE, help="Go on with the game of this record.")
 @click.option("--record", "record_file", type=WRITABLE_FILE, help="Where to keep the game.  [default: GAME-TIME.txt]")
 @click.option("--force", is_flag=True, help="Write over a file of --record that is there.")
@@ -60,6 +62,7 @@ def play_command(
     seconds: float | None,
     no_hints: bool,
     position: str | None,
+    set_up: str | None,
     load: Path | None,
     record_file: Path | None,
     force: bool,
@@ -84,18 +87,17 @@ def play_command(
 
     from engine import registry
     from engine.api import Strength
+    from referee.cli.play.game import GameSoFar
     from referee.cli.play.keeping import GameFile
     from referee.cli.play.players import read_players
     from referee.cli.play.session import PlaySession, PlaySettings
 
-    if sum(given is not None for given in (position, load)) + bool(options) > 1:
-        raise click.UsageError("a position and a record carry their own options; give one of the three.")
+    if sum(given is not None for given in (position, load)) + bool(options or set_up) > 1:
+        raise click.UsageError("a position and a record carry their own options and set-up; give one of the three.")
     if no_record and record_file is not None:
         raise click.UsageError("--record says where to keep the game, --no-record not to; give one of them.")
-    if record_file is not None and not record_file.absolute().parent.is_dir():
-        raise click.BadParameter(f"there is no folder {record_file.absolute().parent} to keep the game in")
-    if record_file is not None and record_file.is_file() and not force and record_file != load:
-        _ask_to_overwrite(record_file)
+    if record_file is not None:
+        _check_record_file(record_file, is_free=force or record_file == load)
     game = registry.load(game_name)
     tags = _tags(game, names)
     hints = context.configuration().settings.hints
@@ -103,18 +105,19 @@ def play_command(
     seconds = seconds or hints.seconds
     programs = read_players(game, _texts(players, "teal=fair"), seconds, best, time.monotonic)
     file = GameFile(record_file, utc_now, click.echo)
-    has_own_start = bool(options or position or load or record_file or no_record or is_new)
+    has_own_start = bool(options or set_up or position or load or record_file or no_record or is_new)
     is_played_by_people = len(programs) < len(game.players)
     if not has_own_start and is_played_by_people and (found := _gone_on_with(game)) is not None:
         load = file.path = found
-    so_far = _begun(game, options, position, load, tags)
-    file.begin(so_far)
     if seed is None:
         seed = random.SystemRandom().randrange(1_000_000)
-    playing = _playing(so_far)
-    idle = [player for player in programs if player not in playing]
-    if idle and playing:
-        raise click.BadParameter(f"{idle[0]} has no part in this game; there are {', '.join(playing)}")
+    if load is None and position is None:
+        usual = "rolled" if _is_asked() and is_played_by_people else "usual"
+        so_far = GameSoFar(game, _start(game, checked_options(game, options), set_up or usual, seed), tags=tags)
+    else:
+        so_far = _begun(game, position, load, tags)
+    file.begin(so_far)
+    playing = _playing(so_far, programs)
     is_watched = all(player in programs for player in playing)
     settings = PlaySettings(
         programs=programs,
@@ -152,8 +155,12 @@ def _is_asked() -> bool:
     return sys.stdin.isatty()
 
 
-def _ask_to_overwrite(file: Path) -> None:
+def _check_record_file(file: Path, *, is_free: bool) -> None:
     """Let a person say whether a file may be written over; raises click's UsageError where nobody can be asked."""
+    if not file.absolute().parent.is_dir():
+        raise click.BadParameter(f"there is no folder {file.absolute().parent} to keep the game in")
+    if is_free or not file.is_file():
+        return
     if not _is_asked():
         raise click.UsageError(f"{file} is there already; give another name, or --force to write over it.")
     click.confirm(f"{file} is there already. Write over it?", abort=True)
@@ -172,30 +179,47 @@ def _gone_on_with(game: Game[Any, Any]) -> Path | None:
     return found.path if click.confirm(f"A game is not finished ({found.told}). Go on with it?", default=True) else None
 
 
+def _start(game: Game[Any, Any], options: dict[str, OptionValue], how: str, seed: int) -> Any:
+    """The start with the pieces as they are drawn, as they usually stand, or as squares and looks say."""
+    from random import Random
+
+    from engine.api import RollsSetUp
+    from referee.commands.entries import read_squares
+
+    match how.strip().lower():
+        case "rolled" if isinstance(game.table, RollsSetUp):
+            return game.table.rolled_set_up(options, Random(f"{seed} set-up"))
+        case "rolled" | "usual":
+            return game.rules.new(options)
+    # Whose piece stands on a starting place need not be said.
+    owners = {place: look.split()[0] for place, look in game.table.appearance(game.rules.new(options)).items()}
+    words = how.replace("=", " ").split()
+    return game.table.set_up(
+        read_squares(game, " ".join(f"{word} {owners.get(word.lower(), '')}" for word in words)), options
+    )
+
+
 def _begun(
-    game: Game[Any, Any],
-    options: tuple[str, ...],
-    position: str | None,
-    load: Path | None,
-    tags: tuple[tuple[str, str], ...],
+    game: Game[Any, Any], position: str | None, load: Path | None, tags: tuple[tuple[str, str], ...]
 ) -> GameSoFar:
     from referee.cli.play.game import GameSoFar, game_of_record
     from referee.cli.play.keeping import read_text
 
     if load is not None:
         return game_of_record(game, read_text(load), tags)
-    given = checked_options(game, options)
-    return GameSoFar(
-        game, game.rules.new(given) if position is None else game.notation.parse_state(position), tags=tags
-    )
+    return GameSoFar(game, game.notation.parse_state(position or ""), tags=tags)
 
 
-def _playing(so_far: GameSoFar) -> list[str]:
-    """Who is in the game: whoever could give it up."""
+def _playing(so_far: GameSoFar, programs: Iterable[str]) -> list[str]:
+    """Who is in the game: whoever could give it up; raises click's BadParameter for a program that is not."""
     from engine.support.players import RESIGN
 
     said = so_far.game.rules.announcements(so_far.state)
-    return [str(each.player) for each in said if each.kind == RESIGN]
+    playing = [str(each.player) for each in said if each.kind == RESIGN]
+    idle = [player for player in programs if player not in playing]
+    if idle and playing:
+        raise click.BadParameter(f"{idle[0]} has no part in this game; there are {', '.join(playing)}")
+    return playing
 
 
 def _texts(pairs: tuple[str, ...], example: str) -> dict[str, str]:

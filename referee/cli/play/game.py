@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from common.phrases import listed
+from common.phrases import capitalized, listed
 from common.program import PROGRAM
 from engine.api import Announcement, Game, Player, Roll
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
@@ -46,6 +46,11 @@ class GameSoFar:
     def earlier(self) -> tuple[Any, ...]:
         """The states before that one, the oldest first."""
         return (self.start, *(step.after for step in self.steps))[:-1]
+
+    def called(self, player: Player) -> str:
+        """Give a player's name with the side, the side alone where no name was given."""
+        name = dict(self.tags).get(player.capitalize())
+        return player if name is None else f"{name} ({player})"
 
     @property
     def turns(self) -> int:
@@ -107,7 +112,7 @@ def player_meant(game: Game[Any, Any], state: Any, text: str) -> tuple[Player | 
 
 HELP = f"""\
 Type a turn as the game's page in docs/games writes it, or the number of a listed one. Also:
-  turns [PART]     list the legal turns        hint             what to play, and why
+  turns [PART]     list turns to pick from     hint             what to play, and why
   roll             draw the dice               undo             take back what you typed last
   board            show the board again        resign [PLAYER]  give up; you are asked once
   rules            the rules in short          draw             offer a draw
@@ -138,15 +143,15 @@ def reasons(game: Game[Any, Any], error: EngineError | PlayError) -> Iterator[st
         yield f"  {breach.rule}: {game.rules.catalogue[breach.rule].sentence}{where}"
 
 
-def ended(game: Game[Any, Any], state: Any) -> str:
-    """Say how the game ended, with the points where there are any."""
+def ended(game: Game[Any, Any], state: Any, called: Callable[[Player], str] = str) -> str:
+    """Say how the game ended, with the points where there are any; ``called`` gives what a player is called."""
     outcome = game.rules.outcome(state)
     if outcome is None:
         return "The game is not over."
     if outcome.shared_by:
-        who = f"{listed(outcome.shared_by).capitalize()} share the victory"
+        who = f"{capitalized(listed([called(each) for each in outcome.shared_by]))} share the victory"
     else:
-        who = f"{outcome.winner.capitalize()} wins" if outcome.winner else "The game is a draw"
+        who = f"{capitalized(called(outcome.winner))} wins" if outcome.winner else "The game is a draw"
     points_of = {} if game.scores is None else game.scores(state)
-    scores = ", ".join(f"{player} {points}" for player, points in points_of.items())
+    scores = ", ".join(f"{called(player)} {points}" for player, points in points_of.items())
     return f"{who}: {outcome.reason}." + (f" Points: {scores}." if scores else "")

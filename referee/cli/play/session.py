@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from common.durable import write_durably
+from common.phrases import capitalized
 from engine.api import Announcement, Clock, Game, Hint, Player, Strength
-from engine.errors import EngineError, UnreadableError
+from engine.errors import AmbiguousError, EngineError, UnreadableError
 from engine.options import written_options
 from engine.records.record import write
 from engine.support.chance import format_roll
@@ -19,7 +20,7 @@ from referee.cli.games import told
 from referee.cli.play.game import HELP, GameSoFar, ended, game_of_record, player_meant, reasons, refusal
 from referee.cli.play.keeping import read_text
 from referee.cli.play.players import Program, draw_roll, program_rng
-from referee.cli.play.turn_lists import examples, lines_of_turns, numbered_turns
+from referee.cli.play.turn_lists import examples, numbered_turns, turns_with
 from referee.errors import PlayError
 from referee.hints.advice import RULED_OUT, Stage, advice_of
 from referee.hints.advice import hint_text as told_hint
@@ -79,6 +80,7 @@ class PlaySession:
         self._refused: EngineError | PlayError | None = None
         self._hint: tuple[int, Hint[Any]] | None = None
         self._shown = -1
+        self._listed: tuple[int, Sequence[Any]] = (-1, ())
         self._going_on = True
         self._commands: Mapping[str, Callable[[str], None]] = {
             **dict.fromkeys(("help", "?"), lambda _: self._help()),
@@ -109,7 +111,7 @@ class PlaySession:
                 return
             self._keep(self.so_far)
             self._draw(self._game, self._state)
-            self._say(ended(self._game, self._state))
+            self._say(ended(self._game, self._state, self.so_far.called))
             while self._going_on and self._is_over:
                 self._ask_after_the_end()
 
@@ -152,7 +154,7 @@ class PlaySession:
 
     def _let_play(self, player: Player, program: Program) -> None:
         rng = program_rng(self._settings.seed, player, len(self.so_far.steps))
-        with self._waiting(f"{player} thinks"):
+        with self._waiting(f"{self.so_far.called(player)} thinks"):
             choice = program.choose(self._game, self._state, player, rng, self.so_far.earlier)
         self.so_far = self.so_far.played(choice.turn, by_person=False)
         because = f" That {choice.reason.rstrip('.')}." if choice.reason else ""
@@ -164,7 +166,8 @@ class PlaySession:
             self._show_board()
         awaits_roll = self._game.awaits_roll(self._state)
         self._keep(self.so_far)
-        line = self._ask(f"{player} rolls> " if awaits_roll else f"{player}> ")
+        called = self.so_far.called(player)
+        line = self._ask(f"{called} rolls> " if awaits_roll else f"{called}> ")
         if line is None:
             self._going_on = False
             return
@@ -180,6 +183,9 @@ class PlaySession:
             self._refused = error
             for refused in refusal(error, typed):
                 self._say(refused)
+            candidates = error.candidates if isinstance(error, AmbiguousError) else ()
+            if 0 < len(candidates) <= self._settings.most_listed:
+                self._list([self._game.notation.parse_turn(self._state, text) for text in candidates])
 
     def _agrees(self, question: str) -> bool:
         """Whether a person says yes."""
@@ -206,10 +212,11 @@ class PlaySession:
         if named in self._settings.programs:
             raise PlayError(f"{named} is played by a program; it plays when its turn comes")
         player = named or self._game.rules.players_to_move(self._state)[0]
-        if text.isascii() and text.isdecimal() and len(text) < 6:
-            numbered = self._numbered(player)
-            if 1 <= int(text) <= len(numbered):
-                return numbered[int(text) - 1]
+        at, listed = self._listed
+        if text.isascii() and text.isdecimal() and len(text) < 6 and at == len(self.so_far.steps):
+            mine = [turn for turn in listed if turn.player == player]
+            if 1 <= int(text) <= len(mine):
+                return mine[int(text) - 1]
         return self._game.notation.parse_turn(self._state, text, named)
 
     def _play(self, what: Any) -> None:
@@ -237,7 +244,7 @@ class PlaySession:
             accepts = f"Does {others[0]} accept?" if len(others) == 1 else "Do all others accept?"
             return f"{offering.capitalize()} offers a draw. {accepts}"
         winner = None if (outcome := self._game.rules.outcome(after)) is None else outcome.winner
-        wins = "" if winner is None else f" {winner.capitalize()} wins."
+        wins = "" if winner is None else f" {capitalized(self.so_far.called(winner))} wins."
         return f"{told_announcement(announcement)}{wins} Are you sure?"
 
     def _show_board(self) -> None:
@@ -246,15 +253,19 @@ class PlaySession:
         self._draw(self._game, self._state)
         if self._game.awaits_roll(self._state):
             return
-        for number, turn in enumerate(self._numbered(self._game.rules.players_to_move(self._state)[0]), 1):
+        player = self._game.rules.players_to_move(self._state)[0]
+        self._list(numbered_turns(self._game, self._state, player, self._settings.most_listed))
+
+    def _list(self, turns: Sequence[Any]) -> None:
+        """List turns with the numbers by which they can be picked until something is played."""
+        self._listed = (len(self.so_far.steps), turns)
+        for number, turn in enumerate(turns, 1):
             self._say(f"{number:4}  {self._game.notation.format_turn(turn)}  {self._game.notation.describe(turn)}")
 
-    def _numbered(self, player: Player) -> Sequence[Any]:
-        return numbered_turns(self._game, self._state, player, self._settings.most_listed)
-
     def _list_turns(self, part: str) -> None:
-        for line in lines_of_turns(self._game, self._state, part):
-            self._say(line)
+        turns, told = turns_with(self._game, self._state, part)
+        self._list(turns)
+        self._say(told)
 
     def _give_hint(self) -> None:
         if not self._settings.gives_hints:
@@ -286,7 +297,7 @@ class PlaySession:
         roll = draw_roll(self._game, self._state, self._settings.seed, number)
         player = self._game.rules.players_to_move(self._state)[0]
         self.so_far = self.so_far.played(roll, by_person=by_person)
-        self._say(f"{player} rolls {format_roll(roll)}")
+        self._say(f"{self.so_far.called(player)} rolls {format_roll(roll)}")
 
     def _undo(self) -> None:
         before = self.so_far.taken_back()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
@@ -22,25 +22,22 @@ def numbered_turns(game: Game[Any, Any], state: Any, player: Player, most: int) 
     return turns if len(turns) <= most else ()
 
 
-def lines_of_turns(game: Game[Any, Any], state: Any, part: str) -> Iterator[str]:
-    """List the first legal turns, or the first whose text has ``part`` in it, and say how many there are."""
+def turns_with(game: Game[Any, Any], state: Any, part: str) -> tuple[Sequence[Any], str]:
+    """Give the first legal turns, or the first whose text has ``part`` in it, and say how many there are."""
     dice = game.dice
     if dice is not None and dice.awaits_roll(state):
         rolls = dice.possible_rolls(state)
-        yield f"The dice come first; {len(rolls)} rolls are possible, such as {format_roll(rolls[0].roll)}."
-        return
+        return (), f"The dice come first; {len(rolls)} rolls are possible, such as {format_roll(rolls[0].roll)}."
     turns = turns_of(game, state, game.rules.players_to_move(state)[0])
     searched = (turns[number] for number in range(min(len(turns), _MOST_SEARCHED)))
     fitting = (turn for turn in searched if part.lower() in game.notation.format_turn(turn).lower())
-    listed = list(islice(fitting, _MOST_LISTED_ON_DEMAND))
-    for turn in listed:
-        yield f"  {game.notation.format_turn(turn)}  {game.notation.describe(turn)}"
-    if len(listed) == len(turns):
-        yield f"{len(turns)} legal turns."
-    elif part:
-        yield f"{len(listed)} shown of {len(turns)} legal turns, those with {part!r} in them."
-    else:
-        yield f"{len(listed)} shown of {len(turns)} legal turns; `turns PART` lists those with that in them."
+    found = list(islice(fitting, _MOST_LISTED_ON_DEMAND))
+    if len(found) == len(turns):
+        return found, f"{len(turns)} legal turns. Type a number to play one."
+    if not found:
+        return found, f"None of {len(turns)} legal turns has {part!r} in it."
+    those = f"those with {part!r} in them" if part else "`turns PART` lists those with that in them"
+    return found, f"{len(found)} of {len(turns)} legal turns; {those}. Type a number to play one."
 
 
 def examples(game: Game[Any, Any], state: Any) -> list[str]:

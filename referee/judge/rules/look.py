@@ -1,4 +1,4 @@
-"""One look at a resting table, as the judge's rules get it, and what a rule answers."""
+"""One look at a resting table, as the judge's rules get it, and a rule's answer."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from referee.judge.verdict import Ruling
 from referee.judge.verdict_factory import VerdictFactory
 
 Answer = tuple[Belief[StateT, TurnT], Ruling]
-"""What is believed after a look, and the ruling on it."""
+"""The belief after a look, and the ruling on it."""
 
 CaseT = TypeVar("CaseT")
 
 
 @dataclass(frozen=True)
 class Look(Generic[StateT, TurnT]):
-    """A resting table against what is believed, and what best explains it.
+    """A resting table compared with the belief, and what best explains it.
 
-    ``seen`` is what the table shows, ``visible`` the same without the places that are set aside.
+    ``seen`` is what the table shows; ``visible`` is the same without the places set aside.
     """
 
     context: JudgeContext[StateT, TurnT]
@@ -62,13 +62,13 @@ class Look(Generic[StateT, TurnT]):
 
     @property
     def out_of_sight(self) -> frozenset[Place]:
-        """The places that nobody can see: not those that a person spoke for, or that camera and sensor dispute."""
+        """The hidden places, except those that a person settled or that camera and sensor dispute."""
         override = self.belief.override
         return self.visible.hidden - override.places - override.left_out - self.visible.disputed.keys()
 
     @property
     def tell(self) -> VerdictFactory[StateT, TurnT]:
-        """What makes verdicts on this belief."""
+        """Makes verdicts about this belief."""
         return VerdictFactory(self.game, self.belief.states)
 
     @property
@@ -77,15 +77,15 @@ class Look(Generic[StateT, TurnT]):
         return self.trigger is Trigger.DECLARED
 
     def confirms(self, changes: Changes) -> bool:
-        """Whether a player who was asked about these changes says again that the turn is over."""
+        """Whether a player who was asked about these changes declares again that the turn is over."""
         return self.declared and self.belief.conversation.asked_about == changes
 
     def with_belief(self, belief: Belief[StateT, TurnT]) -> Look[StateT, TurnT]:
-        """The same look, with something else kept of it."""
+        """The same look with another belief."""
         return replace(self, belief=belief)
 
     def not_yet(self) -> Ruling:
-        """Show, quietly, changes that are no turn while nobody has ended one."""
+        """Quietly show changes that are not a turn while nobody has ended one."""
         return self.tell.not_yet(self.decision.shown, self.seen, self.decision.margin)
 
 

@@ -1,4 +1,4 @@
-"""The judge's rules for dice: a roll that lies on the table, and dice that are touched after they were read."""
+"""The judge's rules for dice: a roll on the table, and dice touched after they were read."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from referee.judge.verdict import AcceptedRoll, Ruling, Verdict, VerdictKind
 
 @dataclass(frozen=True)
 class _Roll(Generic[StateT, TurnT]):
-    """Dice that may be the roll that is awaited, and what they may show, the most probable first.
+    """Dice that may be the awaited roll, and the rolls they may show, the most probable first.
 
-    ``known`` are all those that are known to have lain there before.
+    ``known`` are all dice that already lay there.
     """
 
     look: Look[StateT, TurnT]
@@ -37,7 +37,7 @@ class _Roll(Generic[StateT, TurnT]):
 
     @property
     def lead(self) -> float:
-        """By how many log-odds the best roll leads the next one; less than nothing where it can't be a roll."""
+        """The log-odds by which the best roll leads the next one; negative where the dice can't be a roll."""
         best = self.weighed[0].score
         if best < best_score(self.dice):
             return best - best_score(self.dice)
@@ -45,7 +45,7 @@ class _Roll(Generic[StateT, TurnT]):
 
     @property
     def candidates(self) -> tuple[str, ...]:
-        """The rolls that come near the best one."""
+        """The rolls close to the best one."""
         margin = self.look.context.settings.margin
         near = [one for one in self.weighed if self.weighed[0].score - one.score < margin]
         return tuple(format_roll(one.roll) for one in near[:_MOST_NAMED])
@@ -55,10 +55,10 @@ _MOST_NAMED = 4
 
 
 def rolled(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    """Take a roll that came to lie on the table, where one is awaited.
+    """Accept a roll on the table where one is awaited.
 
-    Dice that lay there before, whoever's they were, are no roll. Each die must rest, flat and in sight; the roll must
-    lead the next one by the margin. Where dice have names, only those of the player who rolls count.
+    Dice that already lay there are not a roll. Each die must rest, flat and in sight, and the roll must lead the next
+    one by the margin. Where dice have names, only those of the player who rolls count.
     """
     rules, seen, known = look.game.dice, look.seen.dice, look.belief.dice
     if rules is None or seen is None or known is None or not awaits_roll(look.context, look.belief):
@@ -73,7 +73,7 @@ def rolled(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 
 
 def rolled_without_the_rest(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    """Take a new roll while something may still be written, which everybody then does without."""
+    """Accept a new roll while players may still write; they then forgo it."""
     seen, known = look.seen.dice, look.belief.dice
     if seen is None or known is None or len(look.states) > 1 or not (seen.rests and seen.left_place(known)):
         return None
@@ -86,7 +86,7 @@ def rolled_without_the_rest(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] 
 
 
 def rolled_next(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> bool:
-    """Whether whoever plays after a turn that waits has rolled, which ends it as a touch does."""
+    """Whether the next player has rolled, which ends a waiting turn as a touch does."""
     return any(
         (answer := rolled(look.with_belief(look.belief.believing(after)))) is not None and bool(answer[1].rolls)
         for turn in (resolved.turns or resolved.candidates)[:1]
@@ -95,7 +95,7 @@ def rolled_next(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> bool:
 
 
 def _of_the_player(context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], dice: SeenDice) -> SeenDice:
-    """Of dice that a game names those of the player to move; of others all."""
+    """Give the dice of the player to move where the game names dice, all of them otherwise."""
     rules = context.game.dice
     return dice.called(rules.dice_names(belief.states[0])) if isinstance(rules, NamesDice) else dice
 
@@ -113,7 +113,7 @@ def _no_roll_yet(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 
 
 def _same_as_before(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    """Dice that show the same as before may only have been put aside: a press says that they were rolled."""
+    """Ask where dice show the same as before: they may only have been put aside, unless a press says otherwise."""
     known = _of_the_player(case.look.context, case.look.belief, case.known)
     if case.look.declared or not case.dice.shows_as(known):
         return None
@@ -149,7 +149,7 @@ def _quiet(look: Look[StateT, TurnT], sentence: str) -> Answer[StateT, TurnT]:
 
 
 def by_dice(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> Resolved[TurnT]:
-    """Of turns that look alike give the one that leaves the dice that still lie there: others take another die."""
+    """Of turns that look alike, choose the one that leaves the dice that still lie there."""
     rules, dice = look.game.dice, look.seen.dice
     if rules is None or dice is None or not resolved.candidates or len(look.states) > 1:
         return resolved
@@ -163,9 +163,9 @@ def by_dice(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> Resolved[Tu
 def noticed(
     context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], dice: SeenDice | None
 ) -> tuple[Belief[StateT, TurnT], tuple[str, ...]]:
-    """Take in dice that are no new roll: those at the first look, and those of the roll that is being used.
+    """Remember dice that are not a new roll: those at the first look, and those of the roll in use.
 
-    A die that was nudged or turned after it was read does not change the roll; that is remarked upon.
+    A die nudged or turned after it was read does not change the roll; a remark says so.
     """
     if dice is None:
         return belief, ()
@@ -174,13 +174,13 @@ def noticed(
         return (replace(belief, dice=dice) if dice.rests or not dice.dice else belief), ()
     rules = context.game.dice
     if not isinstance(rules, NamesDice) and dice.is_rest_of(known):
-        # Dice that were taken away may be thrown to where they lay.
+        # Dice that were picked up may land where they lay before.
         return replace(belief, dice=dice), ()
     roll = None if rules is None else rules.roll_of(belief.states[0])
     own, before = (_of_the_player(context, belief, every) for every in (dice, known))
     if roll is None or (own.dice and not own.rests) or len(own.dice) != len(before.dice):
         return belief, ()
-    # Dice without names that lie elsewhere may be the next player's roll.
+    # Unnamed dice that lie elsewhere may be the next player's roll.
     if own.left_place(before) and not isinstance(rules, NamesDice):
         return belief, ()
     is_new = not own.shows_as(before) and own.surest_by(context.settings.margin)

@@ -19,24 +19,24 @@ from referee.judge.settings import Trigger
 from referee.judge.verdict import Ruling, Verdict, VerdictKind, verdict_about
 
 _MOST_UNKNOWN = 0.75
-"""The share of a start's pieces that can't be told, and of nothing else, from which it may be another set."""
+"""From this share of unreadable start pieces, with all else in order, it may be another set of pieces."""
 
 _MOST_SUPPOSED = 0.25
-"""The share of a board's squares that may seem to show something else than the only start there can be."""
+"""The share of squares that may be read differently from the only possible start."""
 
 _ANOTHER_GAME = 0.5
-"""The share of a start's pieces that are missing or others, from which another game or set may stand there."""
+"""From this share of missing or different start pieces, it may be another game or set."""
 
 _MOST_UNSENSED = 0.25
-"""The share of a board's squares that may lack a sensor for a set-up to be taken by sensors alone."""
+"""The share of squares that may lack a sensor when a set-up is accepted by sensors alone."""
 
 
 @dataclass(frozen=True)
 class TakenSetUp(Generic[StateT]):
-    """The ruling on a set-up, the states that may hold after it, and those that the tops alone allow.
+    """The ruling on a set-up, the possible states after it, and those that the tops alone allow.
 
-    There are no states when the set-up was not accepted. ``misread`` are the places that show something else than what
-    was taken to stand there.
+    There are no states when the set-up was not accepted. ``misread`` are places taken to look different from their
+    reading.
     """
 
     ruling: Ruling
@@ -47,13 +47,13 @@ class TakenSetUp(Generic[StateT]):
 
 @dataclass(frozen=True)
 class _Start(Generic[StateT, TurnT]):
-    """What a table shows before there is a belief.
+    """What a table shows before the set-up is accepted.
 
-    ``shown`` is what it shows, with the game's own start where no sensor speaks (``unsensed``); ``usual`` is that
-    start, empty where nothing is known by sensors alone; ``unclear`` are the places that can't be read; ``appearance``
-    is the table with every piece named, either as the legal start that ``states`` hold or as the one that comes
-    nearest to a start, with the ``fault`` that keeps it from being one; after ``turned`` quarter turns it would be one.
-    ``supposed`` are the places where the only start there can be is taken for granted.
+    ``shown`` is what it shows, with the game's usual start where a sensor is missing (``unsensed``); ``usual`` is that
+    start, empty unless sensors alone are used; ``unclear`` are the places that can't be read; ``appearance`` is the
+    table with every piece named: the legal start that ``states`` hold, or the nearest one with the ``fault`` that
+    prevents it. After ``turned`` quarter turns it would be a start. ``supposed`` are the places where the only possible
+    start is taken for granted.
     """
 
     context: JudgeContext[StateT, TurnT]
@@ -76,12 +76,12 @@ class _Start(Generic[StateT, TurnT]):
 
     @property
     def sensed(self) -> tuple[Place, ...]:
-        """The places where a sensor alone notices a piece."""
+        """The places where only a sensor reports a piece."""
         return tuple(place for place, look in self.shown.items() if look == PIECE)
 
     @property
     def pieces_at_start(self) -> int:
-        """How many squares the game's own start takes."""
+        """The number of squares that the game's usual start occupies."""
         return sum(look != EMPTY for look in self.game.table.appearance(self.game.rules.new()).values())
 
     @property
@@ -92,7 +92,7 @@ class _Start(Generic[StateT, TurnT]):
 
     @property
     def question(self) -> VerdictKind:
-        """What a question is while nobody has said that the set-up is done."""
+        """The verdict for a question: quieter while nobody has said that the set-up is done."""
         return VerdictKind.AMBIGUOUS if self.trigger.names_faults else VerdictKind.NOT_FINISHED
 
     def verdict(
@@ -114,9 +114,9 @@ def take_set_up(
     trigger: Trigger,
     confirmed: frozenset[Place] = frozenset(),
 ) -> TakenSetUp[StateT]:
-    """Give the ruling on a set-up, and what may be believed after it. Raises OptionError for a bad option.
+    """Give the ruling on a set-up, and the states to believe. Raises OptionError for a bad option.
 
-    ``confirmed`` are the places where a person has said that the camera is right, whatever sensors say.
+    ``confirmed`` are the places where a person has confirmed the camera against the sensors.
     """
     start = _start(context, seen, options, anywhere=anywhere, trigger=trigger, confirmed=confirmed)
     rules: tuple[Callable[[_Start[StateT, TurnT]], Verdict | None], ...] = (
@@ -178,7 +178,7 @@ def _supposed(
     shown: Mapping[Place, LookName],
     unclear: Sequence[Place],
 ) -> Mapping[Place, LookName]:
-    """What the game's own start has on places that are read doubtfully; nothing where another start is as near."""
+    """Give what the game's usual start has on doubtful places; nothing where another start is as close."""
     game, within = context.game, context.settings.own_start
     usual = usual_appearance(game, options)
     doubtful = [
@@ -201,7 +201,7 @@ def _states_of(
     appearance: Mapping[Place, LookName],
     options: Mapping[str, OptionValue] | None,
 ) -> tuple[StateT, ...]:
-    """The states that a table holds as a start; none where it is no start."""
+    """The states of a legal start; none where it is not one."""
     try:
         return set_up_states(context.game, appearance, options, anywhere=False)
     except IllegalTurnError:
@@ -214,10 +214,7 @@ def _turned(
     seen: PooledReading,
     options: Mapping[str, OptionValue] | None,
 ) -> int:
-    """By how many quarter turns a table would have to be turned to be a start; 0 where no turn makes it one.
-
-    A few places may be read doubtfully.
-    """
+    """The quarter turns that would make the table a start; 0 where none does. A few places may be doubtful."""
     game, within = context.game, context.settings.own_start
     side = math.isqrt(len(game.places))
     grid = Grid(side, side)
@@ -239,7 +236,7 @@ def _turned(
 
 
 def _unsensed(game: Game[StateT, TurnT], seen: PooledReading) -> tuple[Place, ...]:
-    """Give the places without a sensor that speaks where sensors are all there is, if there are only a few."""
+    """Give the places without a working sensor where only sensors are used, if they are few."""
     unsensed = tuple(place for place in game.places if place in seen.hidden)
     alone = all(one.sensed_only for one in seen.places.values())
     return unsensed if alone and len(unsensed) <= _MOST_UNSENSED * len(game.places) else ()
@@ -248,9 +245,9 @@ def _unsensed(game: Game[StateT, TurnT], seen: PooledReading) -> tuple[Place, ..
 def _tables_sensed(
     usual: Appearance, shown: Mapping[Place, LookName], looks: Sequence[LookName]
 ) -> tuple[Mapping[Place, LookName], ...]:
-    """Give what a start may look like where sensors only know that something stands there.
+    """Give the possible appearances of a start where sensors only report that something stands there.
 
-    Those are the game's own pieces where its start has any; where it has none, each of the game's pieces is tried.
+    They have the pieces of the game's usual start; where it has none, each of the game's pieces is tried.
     """
     if PIECE not in shown.values():
         return (shown,)
@@ -260,7 +257,7 @@ def _tables_sensed(
 
 
 def _hidden(start: _Start[StateT, TurnT]) -> Verdict | None:
-    """Places can't be seen, and no sensor speaks for them."""
+    """Say where places are hidden and no sensor reports on them."""
     if not start.seen.hidden or start.unsensed:
         return None
     hidden = start.context.in_order(start.seen.hidden)
@@ -272,7 +269,7 @@ def _hidden(start: _Start[StateT, TurnT]) -> Verdict | None:
 
 
 def _one_sensor_says_otherwise(start: _Start[StateT, TurnT]) -> Verdict | None:
-    """The start is the usual one but for a single place that only a sensor knows."""
+    """Ask where the start is the usual one except for a single place that only a sensor knows."""
     usual, shown = start.usual, start.shown
     odd = [place for place in usual if (usual[place] == EMPTY) != (shown[place] == EMPTY)]
     if start.fault is None or len(odd) != 1 or not start.seen.only_sensed(odd[0]):
@@ -283,7 +280,7 @@ def _one_sensor_says_otherwise(start: _Start[StateT, TurnT]) -> Verdict | None:
 
 
 def _no_legal_start(start: _Start[StateT, TurnT]) -> Verdict | None:
-    """Name what keeps the table from being a start; a place that can't be read is asked about first."""
+    """Say why the table is not a start; a place that can't be read is asked about first."""
     error = start.fault
     if error is None:
         return None
@@ -312,7 +309,7 @@ def _no_legal_start(start: _Start[StateT, TurnT]) -> Verdict | None:
 
 
 def _unknown_pieces(start: _Start[StateT, TurnT]) -> Verdict | None:
-    """Pieces stand where the usual start has none, and only sensors notice them."""
+    """Ask about pieces that only sensors notice where the usual start has none."""
     unknown = tuple(place for place in start.sensed if start.usual[place] == EMPTY)
     if not unknown:
         return None
@@ -329,7 +326,7 @@ def _doubtful(start: _Start[StateT, TurnT], places: tuple[Place, ...]) -> Verdic
 
 
 def _may_go_on(start: _Start[StateT, TurnT]) -> Verdict | None:
-    """Any few pieces would do, so the players may not have put them all out yet."""
+    """Wait where any few pieces are a start, since the players may not have put out all of them yet."""
     if not start.anywhere or start.trigger.names_faults:
         return None
     places = _taken(start)

@@ -25,12 +25,12 @@ from referee.judge.verdict_factory import VerdictFactory
 
 
 def accept(look: Look[StateT, TurnT], turns: Sequence[TurnT]) -> Answer[StateT, TurnT]:
-    """Accept turns from what is believed."""
+    """Accept turns."""
     return _accept_from(look, turns, look.states)
 
 
 def accept_ignoring_sides(look: Look[StateT, TurnT], turns: Sequence[TurnT]) -> Answer[StateT, TurnT]:
-    """Accept turns, and withdraw what side faces told before."""
+    """Accept turns, and withdraw what earlier side faces told."""
     states = look.belief.states_ignoring_sides
     belief, ruling = _accept_from(look, turns, states)
     return belief, replace(ruling, withdrawn=tuple(look.game.notation.format_state(state) for state in states))
@@ -61,7 +61,7 @@ def _accept_from(
 
 
 def sensed_after(context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], seen: PooledReading) -> Ruling:
-    """Ask about a turn that left nothing to notice, where its piece was touched after an accepted turn."""
+    """Ask about a turn that sensors can't notice, where its piece was touched after an accepted turn."""
     later = seen.since(belief.senses.since_s)
     if not later.changes:
         return Ruling(())
@@ -76,7 +76,7 @@ def sensed_after(context: JudgeContext[StateT, TurnT], belief: Belief[StateT, Tu
 
 
 def forbidden(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
-    """Judge a table that shows what no rule allows."""
+    """Judge a table that no legal turn explains."""
     rules = (_no_end, _against_sides_only, _too_many_pieces, _too_many_exchanged, _more_turns, _unexplained, _fault)
     return first_answer(rules, look)
 
@@ -94,7 +94,7 @@ def name_fault(
 
 
 def _may_name(look: Look[StateT, TurnT], changes: Changes) -> bool:
-    """Faults are named when a turn has ended, and a fault that was named goes on being named."""
+    """Whether to name a fault: when a turn has ended, or while it was named before."""
     fault = look.belief.fault
     return look.trigger.names_faults or (fault is not None and fault.changes == changes)
 
@@ -104,7 +104,7 @@ def _no_end(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 
 
 def _against_sides_only(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    """Ask about a turn that only side faces speak against; accept it when a player then declares it again."""
+    """Ask about a turn that only side faces contradict; accept it when a player declares it again."""
     belief, context = look.belief, look.context
     if belief.states_ignoring_sides == belief.states:
         return None
@@ -122,7 +122,7 @@ def _against_sides_only(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | No
 
 
 def _too_many_pieces(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    """Ask where sensors notice more pieces than there can be."""
+    """Ask where sensors report more pieces than there can be."""
     shown = look.decision.shown
     if not sensor_evidence.too_many_sensed(look.believed, shown):
         return None
@@ -131,7 +131,7 @@ def _too_many_pieces(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 
 
 def _too_many_exchanged(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    """Ask where more pieces look like others than anybody exchanges at once."""
+    """Ask where more pieces seem exchanged than anybody would exchange at once."""
     shown, best = dict(look.decision.shown), dict(look.decision.best.changes)
     left = {**look.believed, **best}
     exchanged = {
@@ -167,7 +167,7 @@ def _fault(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
 
 @dataclass(frozen=True)
 class _Taking(Generic[StateT, TurnT]):
-    """Turns about to be accepted, the first ``most`` of them, and which way the side faces speak."""
+    """Turns about to be accepted, the first ``most`` of them, and whether the side faces support them."""
 
     look: Look[StateT, TurnT]
     resolved: Resolved[TurnT]
@@ -193,7 +193,7 @@ def weighed(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> Weighing:
 
 
 def take(look: Look[StateT, TurnT], resolved: Resolved[TurnT], most: int | None = None) -> Answer[StateT, TurnT]:
-    """Accept turns, the first ``most`` of them, unless the side faces seen speak against any of them."""
+    """Accept the first ``most`` turns, unless the side faces seen contradict any of them."""
     rules = (
         _breaks_a_rule,
         _may_have_left,
@@ -214,7 +214,7 @@ def _breaks_a_rule(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None
 
 
 def _may_have_left(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    """A piece left the board where a sensor may have missed it; a second declaration confirms that it did."""
+    """Ask where a piece left the board but a sensor may have missed it; a second declaration confirms it."""
     look = case.look
     if case.is_confirmed or not sensor_evidence.may_have_left(look.believed, case.changes, look.seen):
         return None
@@ -242,7 +242,7 @@ def _not_yet(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 
 
 def _ruled_out(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    """Ask what stands where: a press does not confirm what the sides rule out."""
+    """Ask what stands where: a press can't confirm what the side faces rule out."""
     look = case.look
     if case.weighing.leaning is not Leaning.RULED_OUT:
         return None
@@ -264,9 +264,9 @@ def _against_sides(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT]:
 
 
 def in_two_steps(look: Look[StateT, TurnT], player: Player) -> tuple[TurnT, ...]:
-    """Give the two turns of a player that a sheet shows together, the first alone where the second is not plain.
+    """Give the two turns of a player that a sheet shows together, or only the first where the second is unclear.
 
-    Nothing where none, or more than one first turn, would do.
+    Nothing where no first turn fits, or more than one.
     """
     game, table = look.game, look.game.table
     if not isinstance(table, WritesInSteps) or len(look.states) > 1:

@@ -1,4 +1,4 @@
-"""What the judge says of a table that shows what was believed: a piece turned in place, a question, or nothing new."""
+"""What the judge says about an unchanged table: a piece turned on its place, a question, or nothing new."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from referee.judge.verdict import Ruling, VerdictKind
 def unchanged(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     """Judge a table on which nothing seems to have happened."""
     changes = look.belief.pending.changes
-    # A thing laid on the piece of a turn that waits does not undo it.
+    # An object laid on the piece of a waiting turn does not undo it.
     if not changes or look.seen.told(look.believed, changes):
         look = look.with_belief(replace(look.belief, pending=PendingTurn()))
     rules = (
@@ -41,7 +41,7 @@ def unchanged(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
 
 
 def _after_fault(look: Look[StateT, TurnT]) -> Trigger:
-    """A fault that was put back the wrong way round is named as soon as the table shows it."""
+    """Name a fault that was put back the wrong way round as soon as the table shows it."""
     return look.trigger if look.belief.fault is None or look.declared else Trigger.RESTED
 
 
@@ -53,7 +53,7 @@ def _turned_in_place(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 
 
 def _may_be_turned_in_place(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    """Ask about pieces that may have been turned; when a player then declares it again, they stand as they did."""
+    """Ask about pieces that may have been turned; if a player declares again, they were not."""
     if not _after_fault(look).names_faults:
         return None
     turned = turned_in_place(look.context, look.states, look.visible, look.context.settings.side)
@@ -77,7 +77,7 @@ def _standing_as_they_did(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
 
 
 def _places_set_aside(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    """Ask about places that could not be read, once somebody waits for an answer."""
+    """Ask about unreadable places once somebody waits for an answer."""
     places = look.decision.set_aside
     if not places:
         return None
@@ -91,12 +91,12 @@ def _places_set_aside(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None
 
 
 def _is_answered(look: Look[StateT, TurnT]) -> bool:
-    """Whether somebody waits for an answer, and no fault stands in its place."""
+    """Whether somebody waits for an answer and no fault is open."""
     return look.belief.fault is None and look.trigger.names_faults
 
 
 def _maybe_unsensed(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    """Ask about turns that leave everything as it was for all that sensors tell."""
+    """Ask about turns that sensors can't notice."""
     settings, decision = look.context.settings, look.decision
     if not _is_answered(look):
         return None
@@ -106,7 +106,7 @@ def _maybe_unsensed(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 
 
 def _maybe_by_sensors(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    """Ask where a camera sees nothing new and sensors notice a turn: one sensor alone is not believed."""
+    """Ask where the camera sees nothing new but several sensors report a turn."""
     seen, belief = look.seen, look.belief
     if not _is_answered(look) or len(seen.disputed) < 2:
         return None
@@ -118,7 +118,7 @@ def _maybe_by_sensors(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None
 
 
 def _otherwise_than_told(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    """Ask about places that a person named unseen and that look otherwise now: they may have been played on."""
+    """Ask about places that a person named while they were hidden and that look different now."""
     override = look.belief.override
     if not _is_answered(look) or not override.to_ask:
         return None
@@ -137,7 +137,7 @@ def _put_right(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 
 
 def _fault_out_of_sight(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    """What was done against the rules may still lie there: it is hidden, all of it."""
+    """Say that a named fault may still be there, since all of its places are hidden."""
     fault = look.belief.fault
     if fault is None or not fault.changes or look.seen.told(look.believed, fault.changes):
         return None
@@ -150,13 +150,13 @@ def _fault_out_of_sight(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | No
 
 
 def _out_of_sight(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    """Something may have happened on places that are hidden, whatever hides them."""
+    """Say that something may have happened on hidden places."""
     places = tuple(place for place in look.decision.unseen if place in look.out_of_sight)
     return (look.belief, look.tell.out_of_sight(places, look.decision.shown, look.seen)) if places else None
 
 
 def _done_without(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    """Who declares the end of a turn, and has written nothing more, does without what may still be written."""
+    """Let a player who declares the end of the turn forgo what could still be written."""
     turns = silent_turns(look.game, look.states[0]) if look.declared and len(look.states) == 1 else ()
     return accept(look, turns) if turns else None
 
@@ -164,7 +164,7 @@ def _done_without(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 def _nothing_changed(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     belief = look.belief
     if _is_answered(look):
-        # What sensors noticed until now has led to nothing.
+        # The sensor changes so far have led to nothing.
         senses = replace(belief.senses, since_s=look.seen.time_s)
         belief = replace(belief, senses=senses).doubting(look.seen.sensed, look.believed)
     ruling = look.tell.ruling(VerdictKind.UNCHANGED, sentences.unchanged(), look.seen, margin=look.decision.margin)

@@ -90,7 +90,7 @@ def test_errors_tell_every_breach():
     breaches = [Breach("one", "One.", "Do."), Breach("two", "Two.", "Do.")]
     error = not_legal("a1-a2", breaches)
     assert (str(error), error.breaches) == ("a1-a2 is not legal here: One. Two.", tuple(breaches))
-    assert str(no_start(breaches)) == "this is no start: One. Two."
+    assert str(no_start(breaches)) == "this is not a start: One. Two."
     assert rules_by_id(Rule("one", "First."))["one"].sentence == "First."
 
 
@@ -101,7 +101,11 @@ def test_pieces_are_called_what_they_are():
         "On a1 stood a red disc, and now a blue one stands there."
     )
     assert disc.too_many("red", 9, 8, ("a1",)).remedy == "Take the red disc off a1."
-    assert disc.too_few("red", 6, 8, (), " on a1").remedy == "Put 2 more red on the board on a1."
+    assert disc.too_few("red", 6, 8, ()).remedy == "Put 2 more red discs on the board."
+    few = disc.too_few("red", 1, 3, ("a1", "b1"))
+    assert few.sentence == "There is 1 red disc, and red starts with 3."
+    assert few.remedy == "Put a red disc on a1 and b1."
+    assert disc.too_few("red", 0, 1, ("a1",)).sentence == "There are no red discs, and red starts with 1."
 
 
 def test_endings_are_counted():

@@ -99,8 +99,8 @@ def test_every_fault_is_told_at_once() -> None:
         "lights.brightness is 0; expected a number above 0, up to 1 for full",
         "GP2 is used twice: for matrix row 2 and for matrix column 1; give each its own pin",
         "matrix column 2: the Raspberry Pi Pico has no GP40; it has GP0 to GP22, GP26 to GP28",
-        'matrix column 3: true is no pin; expected a number such as 2, or "GP0"',
-        'matrix column 4: "two" is no pin; expected a number such as 2, or "GP0"',
+        'matrix column 3: true is not a pin; expected a number such as 2, or "GP0"',
+        'matrix column 4: "two" is not a pin; expected a number such as 2, or "GP0"',
         "matrix.diodes is 1; expected true or false",
         "there is no button buttons.hnt (did you mean hint?); known: end turn, hint, take back, "
         "anti-play, repetition, draw, resign",

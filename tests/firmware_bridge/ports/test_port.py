@@ -286,7 +286,7 @@ def test_what_is_no_serial_port_is_named_so(tmp_path: Path) -> None:
     file = tmp_path / "board.txt"
     file.touch()
     for name in (file, tmp_path):
-        with pytest.raises(PortUnusableError, match=f"{name} is no serial port; expected one such as /dev/ttyACM0"):
+        with pytest.raises(PortUnusableError, match=f"{name} is not a serial port; expected one such as /dev/ttyACM0"):
             open_port(str(name))
 
 

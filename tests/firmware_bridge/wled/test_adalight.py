@@ -269,7 +269,7 @@ def test_a_port_that_is_not_there_is_explained(clock: Clock) -> None:
 
 @pytest.mark.parametrize("baud", [0, 9600, 115201])
 def test_a_baud_rate_that_wled_has_not_is_refused(baud: int, clock: Clock) -> None:
-    with pytest.raises(WledSettingError, match=f"knows no {baud} bits a second; it knows 115200, 230400"):
+    with pytest.raises(WledSettingError, match=f"does not know {baud} bits a second; it knows 115200, 230400"):
         WledSerial("/dev/ttyNONE", 3, clock, baud=baud)
 
 

@@ -117,7 +117,7 @@ def test_text_that_is_no_light_map_is_explained(tmp_path: Path, text: str, told:
 def test_one_number_will_do_for_one_light(tmp_path: Path) -> None:
     assert light_map_from_toml("lights = 3\nstatus = 2\n[places]\na1 = 0").places == {"a1": (0,)}
     (tmp_path / "picture").write_bytes(b"\xff\xd8\xff")
-    with pytest.raises(SettingError, match="is no text"):
+    with pytest.raises(SettingError, match="is not text"):
         read_light_map(tmp_path / "picture")
 
 

@@ -170,8 +170,8 @@ def test_read_uses_the_settings(run: Run, pictures: Pictures, tmp_path: Path) ->
 
 def test_read_a_table_that_is_not_there(run: Run, pictures: Pictures, tmp_path: Path) -> None:
     save_appearance(drawn_appearance(("star",), {"gold": np.zeros(3), "teal": np.ones(3)}), tmp_path / "looks.json")
-    cv2.imwrite("board.png", cv2.resize(cv2.imread(str(pictures.boards[0])), (960, 540)))
-    result = run("read", "board.png", "--calibration", pictures.calibration, "--looks", "looks.json", "--json")
+    cv2.imwrite("table.png", np.full((540, 960, 3), 120, dtype=np.uint8))
+    result = run("read", "table.png", "--calibration", pictures.calibration, "--looks", "looks.json", "--json")
     assert result.exit_code == 1
     assert json.loads(result.stdout)["hindrances"][0]["kind"] == "not located"
 

@@ -66,3 +66,46 @@ def test_what_cannot_be_gone_on_with(run: Run) -> None:
     run("new", "deblockle")
     assert run("games", "resume", "1").stderr == "referee: error: game 1 is over: teal resigned\n"
     assert "is not finished" not in run("new", "deblockle").stdout
+
+
+def test_an_evenings_results_are_told_by_name(run: Run) -> None:
+    assert run("games", "results").stderr.startswith("referee: error: there is no journal")
+    run("new", "deblockle", "--player", "gold=Ann", "--player", "teal=Ben")
+    assert run("games", "results").stdout == "No game was played to its end yet.\n"
+    run("announce", "resign", "--player", "gold", "--yes")
+    run("new", "diaballik", "--player", "black=Ann", "--player", "white=Ben")
+    run("announce", "draw", "--yes")
+    run("new", "diaballik")
+    head, first, second, last = run("games", "results").stdout.splitlines()
+    assert head.split() == ["played", "won", "drawn", "lost", "-", "Ben", "-", "Ann"]
+    assert first.split() == ["Ben", "2", "1", "1", "0", "1.5-0.5"]
+    assert second.split() == ["Ann", "2", "0", "1", "1", "0.5-1.5"]
+    assert last == "Not played to the end: game 3."
+    assert run("games", "results", "--from", "2").stdout.splitlines()[1].split() == [
+        "Ann",
+        "1",
+        "0",
+        "1",
+        "0",
+        "0.5-0.5",
+    ]
+
+
+def test_a_game_keeps_its_clock_when_it_goes_on(run: Run) -> None:
+    run("new", "deblockle", "--clock", "fischer 5+3")
+    run("turn", "c1-b1=x-a2")
+    run("new", "diaballik")
+    assert run("games", "resume", "1").exit_code == 0
+    assert "no referee is running" in run("table", "clock", "stop").stderr
+
+
+def test_a_clock_that_cannot_be_read_is_refused_with_what_it_takes(run: Run) -> None:
+    refused = run("new", "deblockle", "--clock", "fisher 5+3")
+    assert refused.exit_code == 3
+    assert "--clock: clock.time: cannot read the clock 'fisher 5+3' (did you mean fischer?)" in refused.stderr
+
+
+def test_an_opponent_that_does_not_play_is_refused(run: Run) -> None:
+    refused = run("demo", "diaballik", "--opponent", "teal")
+    assert refused.exit_code == 3
+    assert "the opponent is to play 'teal'; in Diaballik that is black or white" in refused.stderr

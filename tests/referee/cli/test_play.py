@@ -1,15 +1,12 @@
 """``referee play`` and ``referee tools rules``: whole games at the terminal, typed from a script."""
 
-import inspect
 import os
 import random
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -20,31 +17,11 @@ from engine.support.chance import format_roll
 from referee.cli.play import command, keeping
 from referee.cli.play.game import GameSoFar
 from referee.cli.play.session import PlaySession, PlaySettings
-from referee.cli.root import root
 from tests.effort import cases
 from tests.engine import toy_harvest
 from tests.engine.whole_games import COSTLY, CountingClock, any_roll, any_turn, is_light, roll_of
 
 ONE_EACH = ("--option", "blocks_gold=1", "--option", "blocks_teal=1")
-Play = Callable[..., Result]
-
-
-@pytest.fixture
-def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Play:
-    """Run ``referee play`` in an empty folder with lines typed."""
-    monkeypatch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": "tests.engine.toy_harvest"})
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    # click 8.1 mixes both outputs unless told not to; from 8.2 on it never does and can't be told.
-    mixes = "mix_stderr" in inspect.signature(CliRunner).parameters
-    runner = CliRunner(**({"mix_stderr": False} if mixes else {}))
-
-    def run(*arguments: object, typed: str | bytes = "", code: int = 0, command: str = "play") -> Result:
-        result = runner.invoke(root, [command, *map(str, arguments)], input=typed, prog_name="referee")
-        assert result.exit_code == code, result.output + result.stderr
-        return result
-
-    return run
 
 
 def kept(folder: Path):
@@ -174,13 +151,28 @@ def test_what_the_rules_let_one_claim_is_claimed(play, tmp_path, typed):
 
 def test_legal_turns_are_listed_and_searched(play):
     said = play("diaballik", typed="turns\nturns D1*F1 d1-d2\nturns z\nquit\n").output
-    first, searched, none = re.findall(r"((?:^  \S.*\n)*)^(\d+ shown of 290 legal turns.*)$", said, re.MULTILINE)
+    first, searched, none = re.findall(r"((?:^ +\d+  \S.*\n)*)^(\w+ of 290 legal turns.*)$", said, re.MULTILINE)
     assert first[0].count("\n") == 60
-    assert first[1].endswith("; `turns PART` lists those with that in them.")
+    assert first[1].endswith("; `turns PART` lists those with that in them. Type a number to play one.")
     listed = searched[0].splitlines()
     assert len(listed) > 2
     assert all("d1*f1 d1-d2" in line for line in listed)
-    assert none == ("", "0 shown of 290 legal turns, those with 'z' in them.")
+    assert none == ("", "None of 290 legal turns has 'z' in it.")
+
+
+@pytest.mark.parametrize(
+    ("asked", "played"),
+    [
+        ("turns c1-d1", "Gold rolls c1 to d1"),
+        ("c1-c2", "Gold rolls c1 to c2, hoops up, and hops to a1."),
+        ("c1", "Gold rolls c1 to c2, hoops up, and hops to a1."),
+    ],
+)
+def test_what_was_listed_last_can_be_picked_by_its_number_until_something_is_played(play, tmp_path, asked, played):
+    said = play("deblockle", typed=f"{asked}\n1\n1\nquit\n").output
+    assert f"   1  {kept(tmp_path).entries[0].turn}  {played}" in said
+    assert len(kept(tmp_path).entries) == 1
+    assert "cannot read '1'" in said
 
 
 def test_turns_that_cost_seconds_to_list_are_not_listed_unasked(play, monkeypatch):
@@ -188,9 +180,10 @@ def test_turns_that_cost_seconds_to_list_are_not_listed_unasked(play, monkeypatc
     assert listed in play("harvest", typed="4\n").output
     monkeypatch.setattr(toy_harvest, "GAME", replace(toy_harvest.GAME, is_slow_to_list=True))
     said = play("harvest", "--no-record", typed="4\n1\nturns\n").output
-    assert listed not in said
+    unasked, _, asked = said.partition("turns\n")
+    assert listed not in unasked
     assert "Not possible: cannot read '1'; expected keep or leave" in said
-    assert "  keep  p1 keeps the die." in said
+    assert listed in asked
 
 
 # Dice, and several who play at the same time

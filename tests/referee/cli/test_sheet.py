@@ -80,8 +80,8 @@ def test_a_sheet_of_ones_own_is_shown_checked_and_played_with(run):
         ([('1 = ["1", "2", "I3", "V3"]', "")], ["rows.1: got nothing; expected a list of at least one shape"]),
         ([('1 = ["1", "2", "I3", "V3"]', "1 = []")], ["line 18, rows.1: got []"]),
         ([('"X5"', '"Q5"'), ('"W5"', '"I5"')], ["line 22, rows.5: got 'Q5'", "got I5 again, which is in row 3"]),
-        ([("6 = ", "7 = ")], ["line 23, rows.7: is no number of a die", "rows.6: got nothing"]),
-        ([("[rows]", "[shapes]")], ["line 17, shapes: is no key of a sheet", "rows.1: got nothing"]),
+        ([("6 = ", "7 = ")], ["line 23, rows.7: is not a number on a die", "rows.6: got nothing"]),
+        ([("[rows]", "[shapes]")], ["line 17, shapes: is not a key of a sheet", "rows.1: got nothing"]),
         ([('title = "house"', "title = 7")], ["line 4, title: got 7; expected one line of text"]),
     ],
 )  # fmt: skip

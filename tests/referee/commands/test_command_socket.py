@@ -23,7 +23,17 @@ from referee.commands.command_socket import (
     socket_path,
 )
 from referee.commands.queue import CommandQueue
-from referee.commands.values import Announce, AskHint, Correct, EnterRoll, EnterTurn, Reply, RestoreSensor, TakeBack
+from referee.commands.values import (
+    Announce,
+    AskHint,
+    Correct,
+    EnterRoll,
+    EnterTurn,
+    PauseClock,
+    Reply,
+    RestoreSensor,
+    TakeBack,
+)
 from referee.errors import CorrectionError, UnreachableError
 from tests.guard import GUARD_S
 
@@ -145,6 +155,8 @@ def test_an_answer_that_does_not_come_in_time(tmp_path: Path) -> None:
 
 
 MESSAGES: list[tuple[SentCommand, dict[str, Any]]] = [
+    (PauseClock("Ann"), {"do": "pause clock", "by": "Ann", "goes_on": False}),
+    (PauseClock("Ann", goes_on=True), {"do": "pause clock", "by": "Ann", "goes_on": True}),
     (
         Correct("Ann", {"c3": "empty"}, to_move="teal", why="it fell"),
         {"do": "correct", "by": "Ann", "looks": {"c3": "empty"}, "position": "", "to_move": "teal", "why": "it fell"},
@@ -170,7 +182,7 @@ def test_a_command_is_read_as_it_was_written(command: SentCommand, message: dict
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        ({}, "this referee can't do None; it can correct, take back, enter, hint and put back"),
+        ({}, "this referee can't do None; it can correct, take back, enter, hint, put back and pause clock"),
         ({"do": "dance"}, "can't do 'dance'"),
         ({"do": "correct", "by": 3}, "by is 3; expected a text"),
         ({"do": "correct", "looks": ["c3"]}, "the looks are ['c3']; expected a look by place"),

@@ -21,8 +21,8 @@ from hardware.lights.signals import Signal, Sound
 from hardware.pin_map import ButtonRole, GpioPinMap
 from referee.commands.command_socket import CommandSocket, ask
 from referee.commands.queue import CommandQueue
-from referee.commands.values import Announce, AskHint, Press, Reply
-from referee.hints.advice import Answer, HintSettings, HintStrength, Question
+from referee.commands.values import Announce, AskHint, NewGame, Press, Reply
+from referee.hints.advice import RULED_OUT, Answer, HintSettings, HintStrength, Question
 from referee.hints.process import HintProcess
 from referee.hints.requests import given_before
 from referee.journal import Journal, fold
@@ -107,6 +107,16 @@ def test_a_press_shows_from_passed_and_to_and_the_journal_has_it_first(at_table:
         "stage": "whole",
         "places": list(turn.places),
     }
+
+
+def test_a_game_that_is_begun_without_hints_has_none_and_says_so(at_table: Make) -> None:
+    table = at_table()
+    assert not table.snapshots[-1].without_hints
+    assert not table.tell(NewGame("deblockle", without_hints=True)).refused
+    table.show({**dict.fromkeys(table.game.places, "empty"), **START}, 2)
+    assert table.snapshots[-1].without_hints
+    assert table.tell(AskHint("Ann")) == Reply(RULED_OUT, refused=True)
+    assert table.hints.questions == []
 
 
 def test_asked_again_the_same_hint_is_shown_and_not_recorded_twice(at_table: Make) -> None:

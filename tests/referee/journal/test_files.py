@@ -34,7 +34,7 @@ def test_refuses_a_newer_version(path: Path) -> None:
     raw.close()
     before = path.read_bytes()
     for read_only in (False, True):
-        with pytest.raises(JournalNewerError, match=r"a journal\.sqlite.*version 99.*up to 2"):
+        with pytest.raises(JournalNewerError, match=r"a journal\.sqlite.*version 99.*up to 3"):
             Journal.open(path, wall_clock=ticking_clock(), read_only=read_only)
     assert path.read_bytes() == before
     assert holder(path) is None

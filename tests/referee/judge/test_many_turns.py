@@ -81,11 +81,11 @@ def test_a_turn_of_blockade_with_a_big_roll_is_found_without_a_list() -> None:
     """134,203 ends, of which four look so: what lies under a piece is not seen, so a person says which it was."""
     game: Any = load("blockade")
     state = game.dice.rolled(game.rules.new({"starts": "warm"}), Roll(("5", "4")))
-    after = game.rules.apply(state, game.notation.written_turn(state, "c4-b4 c2-a1 e4-c3"))
+    after = game.rules.apply(state, game.notation.parse_turn(state, "c4-b4 c2-a1 e4-c3"))
     judged = JudgedGame(unlisted("blockade"), belief=(state,))
     verdict = judged.consider(drawn(game, after), Trigger.DECLARED).verdict
     assert (verdict.kind, len(verdict.candidates)) == (VerdictKind.AMBIGUOUS, 4)
-    ends = [game.rules.apply(state, game.notation.written_turn(state, text)) for text in verdict.candidates]
+    ends = [game.rules.apply(state, game.notation.parse_turn(state, text)) for text in verdict.candidates]
     assert after in ends
     assert {tuple(game.table.appearance(end).items()) for end in ends} == {tuple(game.table.appearance(after).items())}
 

@@ -60,6 +60,13 @@ def test_all_that_matters_is_on_the_screen_at_every_size(name: str, width: int, 
     assert "h gives a hint, Ctrl-C stops" in lines[-1]
 
 
+def test_where_the_page_is_stays_on_the_screen() -> None:
+    lines = lines_of(replace(shown("deblockle"), page="The page: http://192.168.1.5:8000/"), 80, 24)
+    assert len(lines) == 24
+    assert "http://192.168.1.5:8000/" in lines[-2]
+    assert "> dra" in lines[-1]
+
+
 @pytest.mark.parametrize("name", games())
 def test_words_are_whole_and_the_newest_are_seen(name: str) -> None:
     lines = lines_of(shown(name), 80, 24)
@@ -108,6 +115,13 @@ def test_the_other_page_is_taken_and_what_was_said_is_left_behind() -> None:
     assert left.rstrip().endswith("a   b   c   d   e   f   g"), "the last board is left too"
     screen.write(Text(), Text("The journal is closed."))
     assert written(console).endswith("The journal is closed.\n")
+
+
+def test_a_long_line_that_is_typed_has_the_last_line_for_itself() -> None:
+    view = replace(shown("deblockle"), typed="correct c3=gold block, star up c4=empty e5=teal block, x up")
+    drawn = lines_of(view, 80, 24)
+    assert drawn[-1].strip().startswith("> correct c3=gold block, star up c4=empty e5=teal block, x up")
+    assert "Ctrl-C" not in drawn[-1]
 
 
 def test_what_the_lights_show_by_themselves_is_drawn_when_it_changes() -> None:

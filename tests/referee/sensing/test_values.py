@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.api import Roll
 from engine.registry import load
 from referee.sensing.values import occupancy_coverage
 
@@ -30,7 +31,8 @@ def test_no_turn_of_diaballik_is_told_since_none_feels_a_pass() -> None:
 
 def test_nothing_of_blockade_is_felt_where_every_square_is_always_taken() -> None:
     game: Any = load("blockade")
-    told = occupancy_coverage(game, game.rules.new())
-    assert told.turns > 0
+    state = game.rules.new({"starts": "warm"})
+    told = occupancy_coverage(game, game.dice.rolled(state, Roll(("2", "1"))))
+    assert told.turns > 250
     assert told.unsensed == told.turns
     assert not told.any

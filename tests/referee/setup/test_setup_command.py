@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 import pytest
 
+from engine.registry import load
 from tests.commands import Run
 
 
@@ -25,9 +26,9 @@ def camera(tmp_path: Path) -> str:
 def test_a_stopped_setup_goes_on_at_the_same_step(run: Run, tmp_path: Path, camera: str) -> None:
     first = run("setup", "deblockle", "--camera", camera, input="100\nq\n")
     assert first.exit_code == 1
-    assert "Step 1 of 8: The camera" in first.output
+    assert "Step 1 of 10: The camera" in first.output
     assert "320 x 240 pixels" in first.output
-    assert "Step 2 of 8: Printing" in first.output
+    assert "Step 2 of 10: Printing" in first.output
     assert "board.pdf" in first.output
     assert "`referee setup` goes on here." in first.output
     assert {file.name for file in tmp_path.glob("*.pdf")} == {"board.pdf", "markers.pdf", "calibration-board.pdf"}
@@ -39,7 +40,7 @@ def test_a_stopped_setup_goes_on_at_the_same_step(run: Run, tmp_path: Path, came
     assert written.count("\n# ") >= 5
     assert run("config").exit_code == 0
     second = run("setup", input="q\n")
-    assert "Step 3 of 8: Calibration" in second.output
+    assert "Step 3 of 10: Calibration" in second.output
     assert "Step 1" not in second.output
 
 
@@ -48,20 +49,20 @@ def test_a_step_is_asked_again_until_nothing_is_missing(run: Run, camera: str) -
     assert "set the printer's scale to 103.1 % and print again" in said
     assert "'long' is not a length" in said
     assert "100.2 mm: the prints are true to scale" in said
-    assert said.count("Step 3 of 8") == 1
+    assert said.count("Step 3 of 10") == 1
     assert "nowhere" in said
 
 
 def test_a_camera_that_is_not_there_is_asked_for_again(run: Run, camera: str) -> None:
     said = run("setup", "deblockle", "--camera", "images:/not/here", input=f"{camera}\nq\n").output
     assert "missing" in said
-    assert "Step 2 of 8" in said
+    assert "Step 2 of 10" in said
 
 
 def test_steps_can_be_skipped_and_gone_back_to(run: Run, tmp_path: Path, camera: str) -> None:
     said = run("setup", "number-drop", "--camera", camera, input="3\ns\nb\nq\n").output
     assert "Skipped." in said
-    assert said.count("Step 3 of 8: Printing") == 2
+    assert said.count("Step 3 of 9: Printing") == 2
     assert tomllib.loads((tmp_path / "referee.toml").read_text())["game"]["options"] == {"players": 3}
 
 
@@ -76,11 +77,34 @@ def test_settings_that_are_there_are_not_overwritten_unasked(run: Run, tmp_path:
 def test_the_game_can_be_picked_from_a_list(run: Run) -> None:
     said = run("setup", input="3\nq\n").output
     assert "  3  Deblockle" in said
-    assert "Step 1 of 8" in said
+    assert "Step 1 of 10" in said
 
 
 def test_lights_that_are_not_wired_are_named(run: Run, camera: str) -> None:
-    said = run("setup", "deblockle", "--camera", camera, input="s\ns\ns\ns\nwled-network\nlamp\nterminal\nq\n").output
+    said = run(
+        "setup", "deblockle", "--camera", camera, input="s\ns\ns\nwled-network\nlamp\nterminal\nnone\nq\n"
+    ).output
     assert "wled_host" in said
-    assert "that is none of the choices" in said
-    assert "Step 7 of 8: Switches" in said
+    assert "that is not one of the choices" in said
+    assert "Step 6 of 10: Which light is where\n  There is no strip of lights. Skipped." in said
+    assert "Step 8 of 10: Which switch is where\n  There are no switches. Skipped." in said
+    assert "Step 9 of 10: The set-up" in said
+
+
+def test_what_lights_and_switches_need_can_be_answered_with_them(run: Run, tmp_path: Path, camera: str) -> None:
+    places = "\n".join(f"{place} = [{number}]" for number, place in enumerate(load("deblockle").places))
+    (tmp_path / "mine.toml").write_text(f"lights = 49\n[places]\n{places}\n")
+    lights = "wled-network wled_host=wled.local strip_lights=49"
+    said = run(
+        "setup", "deblockle", "--camera", camera, input=f"s\ns\ns\n{lights}\nnot.toml\nmine.toml\nnone\nq\n"
+    ).output
+    assert "Step 6 of 10: Which light is where" in said
+    assert "not.toml" in said
+    assert "mine.toml is used" in said
+    written = tomllib.loads((tmp_path / "referee.toml").read_text())
+    assert written["lights"] == {
+        "drivers": ["wled-network"],
+        "wled_host": "wled.local",
+        "strip_lights": 49,
+        "light_map": "mine.toml",
+    }

@@ -162,7 +162,7 @@ def test_a_button_role_twice_and_a_port_twice(folder: Path) -> None:
 def test_a_rate_that_wled_does_not_know(folder: Path) -> None:
     text = '[lights]\ndrivers = ["wled-serial"]\nlight_map = "lights.toml"\nwled_serial_port = "/dev/ttyUSB0"\n'
     _, found = planned(folder, text + "wled_baud = 9600\n")
-    assert "lights.wled_baud: WLED knows no 9600; it knows 115200" in found[0]
+    assert "lights.wled_baud: WLED does not know 9600 baud; it knows 115200" in found[0]
 
 
 @pytest.mark.parametrize("making", ["light map", "sensor map"])

@@ -111,7 +111,7 @@ def test_a_name_that_no_wled_can_have_ends_nothing() -> None:
     plan = WiringPlan(drivers=("wled-network",), light_map=LIGHT_MAP, wled_host="http://wled", wled_port=4048)
     with Panel(strip_sources(plan, lambda: 0.0), lambda: 0.0, said.append) as panel:
         panel.show(SIGNAL, 0.0)
-    assert "is no name of a WLED controller" in said[0]
+    assert "is not the name of a WLED controller" in said[0]
 
 
 def test_without_a_map_there_is_no_strip() -> None:

@@ -15,7 +15,8 @@ from hardware.lights.panel import Panel
 from hardware.lights.signals import Light, LightRole, Mood, Signal
 from referee.cli.root import root
 from referee.demo.controller import demo_controller
-from referee.demo.run import DemoOptions, run_demo
+from referee.demo.run import run_demo
+from referee.demo.table import DemoOptions
 from referee.wiring.plan import Inputs
 from simulator.microcontroller.faults import WireFaults
 

@@ -45,7 +45,7 @@ def test_the_table_is_located_from_several_markers(seen, within_mm, render_table
     assert board_error_mm(camera, layout, located.pose, pose) < within_mm
 
 
-@pytest.mark.parametrize("marker_id", some(ALL))
+@pytest.mark.parametrize("marker_id", some(ALL, 1))
 def test_the_table_is_located_from_one_marker(marker_id, render_table, camera, layout, pose):
     located = locate(render_table(pose, hidden=set(ALL) - {marker_id}), camera, layout)
     assert located.ids_used == (marker_id,)

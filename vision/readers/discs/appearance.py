@@ -109,5 +109,5 @@ def appearance_from_json(data: Mapping[str, Any]) -> DiscAppearance:
 def _colour(values: object) -> FloatArray:
     colour = np.asarray(values, dtype=np.float64).reshape(3)
     if not np.isfinite(colour).all():
-        raise ValueError(f"{values} is no colour")
+        raise ValueError(f"{values} is not a colour")
     return colour

@@ -14,21 +14,16 @@ import numpy.typing as npt
 
 from vision.frame import FloatArray, FloatImage
 from vision.readers.dice.networks import Network
-from vision.readers.ink.paper import CELL_PX
+from vision.readers.ink.crops import BLOT, SHIFTS_PX, SIGNS, Crops, crops_of
+from vision.readers.ink.handwriting import Handwriting, HandwritingSettings
 
 WEIGHTS = Path(__file__).parent / "weights"
-EMPTY_SIGN, CROSS, BLOT = "empty", "X", "blot"
-DIGITS = ("0", "1", "2", "3", "4", "5", "6", "7", "8", "9")
-SIGNS = (EMPTY_SIGN, *DIGITS, CROSS, BLOT)
-"""What a cell may hold; a blot is whatever is none of the others."""
 SIDES = ("north", "east", "south", "west")
 OUTPUTS = len(SIGNS) + 1 + len(SIDES)
 """Scores of the signs, the log-odds that a loop runs around the cell, and of a line along each of its sides."""
-CROP_PX = 2 * CELL_PX
-"""The network sees a cell and half of each cell beside it."""
+HIDDEN = 96
+"""What the layer before the last tells of a crop."""
 
-_MOVES_PX = ((0, 1), (0, -1), (1, 0), (-1, 0))
-"""Where else a cell that may be written in is looked at: what is seen from several places errs less."""
 _SURELY_EMPTY = -0.01
 """Log-probability of an empty cell from which it is looked at once."""
 _FEWER_BLOTS = 3.0
@@ -39,22 +34,6 @@ digits, are written so."""
 _STARS = [SIGNS.index(digit) for digit in "089"]
 _BATCH = 64
 """Cells that the network reads at once."""
-
-Floats = npt.NDArray[np.float32]
-
-
-def crops_of(ink: FloatImage, cells: npt.NDArray[np.int64], moved_px: tuple[int, int] = (0, 0)) -> Floats:
-    """What the network takes, (n, 1, CROP_PX, CROP_PX), of cells (n, 2), row from above and column.
-
-    ``ink`` is that of a flat picture with half a cell of margin; ``moved_px`` is how far down and right of the cells
-    the crops are, up to a pixel.
-    """
-    given = np.empty((len(cells), 1, CROP_PX, CROP_PX), dtype=np.float32)
-    around = np.pad(ink, 1, mode="edge")
-    for number, (row, column) in enumerate(cells):
-        top, left = 1 + row * CELL_PX + moved_px[0], 1 + column * CELL_PX + moved_px[1]
-        given[number, 0] = around[top : top + CROP_PX, left : left + CROP_PX]
-    return given
 
 
 def calibrated(scores: FloatArray, temperature: float, written: float) -> FloatArray:
@@ -72,32 +51,54 @@ def calibrated(scores: FloatArray, temperature: float, written: float) -> FloatA
 
 
 class InkNetwork:
-    """The network of a folder, and what makes its probabilities come true (``calibrated``)."""
+    """The network of a folder, what makes its probabilities come true (``calibrated``), and a household's own digits,
+    where they were taught.
+    """
 
-    def __init__(self, folder: Path = WEIGHTS) -> None:
+    def __init__(
+        self,
+        folder: Path = WEIGHTS,
+        taught: Handwriting | None = None,
+        settings: HandwritingSettings | None = None,
+    ) -> None:
         sums = json.loads((folder / "weights.json").read_text(encoding="utf-8"))
         self._network = Network(folder / "ink.onnx", sums["ink"])
         self._temperature, self._written = float(sums["temperature"]), float(sums["written"])
+        self._moved = None if taught is None else taught.moved_weights(self, settings or HandwritingSettings())
 
     def read(self, ink: FloatImage, cells: npt.NDArray[np.int64]) -> FloatArray:
         """What is in cells (n, 2) of a flat picture's ink, as ``scores`` gives it: the mean of several looks."""
         scores = self.scores(crops_of(ink, cells))
         written = np.flatnonzero(scores[:, 0] < _SURELY_EMPTY)
-        looks = [scores[written, : len(SIGNS)]]
-        looks += [self.scores(crops_of(ink, cells[written], moved))[:, : len(SIGNS)] for moved in _MOVES_PX]
-        mean = np.mean(looks, axis=0)
+        moved = np.concatenate([crops_of(ink, cells[written], shift) for shift in SHIFTS_PX[1:]])
+        looks = np.stack(
+            [scores[written, : len(SIGNS)], *np.split(self.scores(moved)[:, : len(SIGNS)], len(SHIFTS_PX) - 1)]
+        )
+        mean = looks.mean(axis=0)
         scores[written, : len(SIGNS)] = mean - np.log(np.exp(mean).sum(axis=1, keepdims=True))
         return scores
 
-    def scores(self, crops: Floats) -> FloatArray:
+    def scores(self, crops: Crops) -> FloatArray:
         """What is in cells, (n, OUTPUTS), of what ``crops_of`` gave: log-probabilities of SIGNS, then log-odds."""
-        scores = np.zeros((len(crops), OUTPUTS))
-        for start in range(0, len(crops), _BATCH):
-            scores[start : start + _BATCH] = self._network.run(crops[start : start + _BATCH])
+        told = self._told(crops)
+        scores = told[:, :OUTPUTS]
+        if self._moved is not None:
+            scores[:, : len(SIGNS)] += told[:, OUTPUTS:] @ self._moved[0] + self._moved[1]
         scores[:, SIGNS.index(BLOT)] -= _FEWER_BLOTS
         scores[:, _STARS] -= _FEWER_STARS
         scores[:, : len(SIGNS)] = calibrated(scores[:, : len(SIGNS)], self._temperature, self._written)
         return scores
+
+    def features(self, crops: Crops) -> tuple[FloatArray, FloatArray]:
+        """What the last layer makes of SIGNS (n, len(SIGNS)) and of what (n, HIDDEN), before anything is added."""
+        told = self._told(crops)
+        return told[:, : len(SIGNS)], told[:, OUTPUTS:]
+
+    def _told(self, crops: Crops) -> FloatArray:
+        told = np.zeros((len(crops), OUTPUTS + HIDDEN))
+        for start in range(0, len(crops), _BATCH):
+            told[start : start + _BATCH] = self._network.run(crops[start : start + _BATCH])
+        return told
 
 
 @cache

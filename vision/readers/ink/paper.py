@@ -15,6 +15,7 @@ from vision.frame import FloatImage, Image
 from vision.geometry import CameraModel, Pose
 from vision.layout.surfaces import GridSurface
 from vision.sampling import PixelMap, PlaneWindow, linear_light, plane_map, sample
+from vision.surface.bent_paper import PaperShape
 
 CELL_PX = 24
 """Pixels a cell of the flat picture."""
@@ -32,16 +33,19 @@ def flat_window(surface: GridSurface) -> PlaneWindow:
     return PlaneWindow.over(bounds, surface.height_mm, CELL_PX / surface.cell_mm)
 
 
-def flat_map(camera: CameraModel, pose: Pose, surface: GridSurface) -> PixelMap:
-    """Where each pixel of the flat picture is in the camera's.
+def flat_map(camera: CameraModel, pose: Pose, surface: GridSurface, shape: PaperShape | None = None) -> PixelMap:
+    """Where each pixel of the flat picture is in the camera's, also of bent paper.
 
     Where the camera sees more than the flat picture shows, the map is so many times as fine, up to MOST_FINER.
     """
     window = flat_window(surface)
-    pixel_map = plane_map(camera, pose, window)
+    bent = None if shape is None else shape.seen_at_mm
+    pixel_map = plane_map(camera, pose, window, bent)
     steps_px = np.linalg.norm(np.diff(pixel_map, axis=1), axis=2)
     finer = min(round(float(np.median(steps_px))), MOST_FINER)
-    return pixel_map if finer < 2 else plane_map(camera, pose, replace(window, px_per_mm=finer * window.px_per_mm))
+    if finer < 2:
+        return pixel_map
+    return plane_map(camera, pose, replace(window, px_per_mm=finer * window.px_per_mm), bent)
 
 
 def flat_picture(image: Image, pixel_map: PixelMap, surface: GridSurface) -> Image:

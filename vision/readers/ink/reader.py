@@ -14,9 +14,10 @@ from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface, Surface
 from vision.readers.ink.appearance import InkAppearance, circled_look, digit_look, looks_of
+from vision.readers.ink.crops import BLOT, CROSS, EMPTY_SIGN, SIGNS, cell_of
 from vision.readers.ink.drawing import draw_ink
 from vision.readers.ink.loops import COMPASS, LOOP, NO_LOOP, lines_between, looped_cells
-from vision.readers.ink.network import BLOT, CROSS, EMPTY_SIGN, SIGNS, shipped
+from vision.readers.ink.network import InkNetwork, shipped
 from vision.readers.ink.paper import flat_map, flat_picture, ink_on
 from vision.readers.ink.pens import read_pens
 from vision.readers.protocols import SurfaceView
@@ -65,6 +66,8 @@ class InkReader:
         self._appearance = appearance
         self._pens = Ink.on(surface).colours
         self._usual_deg = usual_hues(self._pens)
+        taught = appearance.handwriting
+        self._network = shipped() if taught is None else InkNetwork(taught=taught)
         self._map: tuple[CameraModel, Pose, PixelMap] | None = None
 
     @property
@@ -88,7 +91,7 @@ class InkReader:
         seen = read_pens(flat, surface.rows, surface.columns, self._usual_deg)
         found = {}
         for place in surface.places:
-            cell = self._cell(place)
+            cell = cell_of(place, surface)
             shares = dict(zip(self._pens, seen.pens[cell].tolist(), strict=True))
             found[place] = InkSighting(place, float(seen.filled[cell]), shares)
         return found
@@ -100,17 +103,17 @@ class InkReader:
         wanted = self._with_neighbours(places)
         known = {place: one.scores for place, one in previous.items() if one.scores is not None and place not in wanted}
         order = [place for place in surface.places if place not in known]
-        cells = np.array([self._cell(place) for place in order], dtype=np.int64).reshape(-1, 2)
-        fresh = dict(zip(order, shipped().read(ink_on(flat), cells), strict=True))
+        cells = np.array([cell_of(place, surface) for place in order], dtype=np.int64).reshape(-1, 2)
+        fresh = dict(zip(order, self._network.read(ink_on(flat), cells), strict=True))
         scores = np.zeros((surface.rows, surface.columns, len(SIGNS) + 1 + len(COMPASS)))
         for place in surface.places:
-            scores[self._cell(place)] = fresh[place] if place in fresh else known[place]
+            scores[cell_of(place, surface)] = fresh[place] if place in fresh else known[place]
         lines = lines_between(scores[..., len(SIGNS) + 1 :])
         looped = looped_cells(scores[..., len(SIGNS)], lines)
         return {
             place: _sighting(place, scores[cell], float(looped[cell]), lines[cell])
             for place in surface.places
-            for cell in (self._cell(place),)
+            for cell in (cell_of(place, surface),)
         }
 
     def _with_neighbours(self, places: Collection[str]) -> set[str]:
@@ -119,14 +122,9 @@ class InkReader:
         found = {self._surface.neighbour(place, *step) for place in places for step in steps}
         return {place for place in found if place is not None}
 
-    def _cell(self, place: str) -> tuple[int, int]:
-        """A place's row from above, and its column."""
-        name = place.removeprefix(self._surface.prefix)
-        return self._surface.rows - int(name[1:]), ord(name[0]) - ord("a")
-
     def _map_for(self, view: SurfaceView) -> PixelMap:
         if self._map is None or self._map[0] is not view.camera or self._map[1] is not view.pose:
-            self._map = (view.camera, view.pose, flat_map(view.camera, view.pose, self._surface))
+            self._map = (view.camera, view.pose, flat_map(view.camera, view.pose, self._surface, view.shape))
         return self._map[2]
 
 

@@ -19,7 +19,12 @@ from vision.readers.stacks.search import TopSearch
 
 FEWEST_TOPS = 2
 SAME_HUE = 0.5
-SURE_LOOK = 0.9
+LEAST_HUE = 0.6
+"""How far from grey a hue is that has a name, in log units; those of clear pyramids are at about 0.3."""
+LEAST_LIKENESS = 0.8
+"""Least cosine between the ways of a hue and of a usual one, from grey, for its name: 37 degrees, half of what usual
+ones are apart.
+"""
 
 
 def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> PyramidAppearance:
@@ -54,19 +59,20 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> PyramidAppe
 def learn_set_up(view: SurfaceView, plain: PyramidAppearance, _names: tuple[str, ...]) -> PyramidAppearance:
     """Learn the hues of a set from a set-up, going by the usual ones of the colours.
 
+    How strong a colour is depends on the plastic, so only the way in which a hue is off grey names it.
     The players' names say nothing here: pyramids are named by their colours. Raises EnrolmentError when a colour is
     seen too seldom, or looks like another.
     """
     seen = StackReader(view.surface, plain).read(view, view.surface.places, {})
     hues: dict[str, list[FloatArray]] = defaultdict(list)
     for stack in seen.values():
-        shares = {
-            colour: sum(share for look, share in stack.looks.items() if look.split()[0] == colour)
-            for colour in plain.colours
-        }
-        colour = max(shares, key=lambda name: shares[name])
-        if stack.log_odds > 0 and shares[colour] > SURE_LOOK:
-            hues[colour].append(hues_of(stack.top.levels))
+        hue = hues_of(stack.top.levels)
+        if stack.log_odds <= 0 or np.linalg.norm(hue) < LEAST_HUE:
+            continue
+        likeness = {colour: _likeness(hue, usual) for colour, usual in plain.colours.items()}
+        colour = max(likeness, key=lambda name: likeness[name])
+        if likeness[colour] > LEAST_LIKENESS:
+            hues[colour].append(hue)
     for colour in plain.colours:
         if len(hues[colour]) < FEWEST_TOPS:
             raise EnrolmentError(
@@ -76,6 +82,11 @@ def learn_set_up(view: SurfaceView, plain: PyramidAppearance, _names: tuple[str,
     colours = {colour: np.asarray(np.median(np.stack(hues[colour]), axis=0)) for colour in plain.colours}
     _check_apart(colours)
     return replace(plain, colours=colours)
+
+
+def _likeness(hue: FloatArray, other: FloatArray) -> float:
+    """The cosine between the ways from grey to two hues."""
+    return float(hue @ other / (np.linalg.norm(hue) * np.linalg.norm(other)))
 
 
 def _check_apart(colours: Mapping[str, FloatArray]) -> None:

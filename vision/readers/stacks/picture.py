@@ -54,8 +54,11 @@ class StackCamera:
 
     def pixels(self, points_mm: FloatArray | FloatImage) -> PixelMap:
         """Where points, shape (..., 3), are in that picture: shape (..., 2)."""
-        seen = points_mm.astype(np.float32) @ self._projection[:, :3].T + self._projection[:, 3]
-        return np.asarray(seen[..., :2] / seen[..., 2:], dtype=np.float32)
+        flat = points_mm.reshape(-1, 3).astype(np.float32, copy=False)
+        # one product of two plain matrices is many times as fast as one for each of the first axes
+        seen = self._projection[:, :3] @ flat.T + self._projection[:, 3:]
+        seen[:2] /= seen[2]
+        return np.ascontiguousarray(seen[:2].T).reshape(*points_mm.shape[:-1], 2)
 
     def slopes(self, points_mm: FloatArray) -> FloatImage:
         """How far pixels move for each mm that points (n, 3) do: (n, 2, 3)."""

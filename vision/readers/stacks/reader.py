@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,11 +13,11 @@ from vision.geometry import CameraModel, Pose, PyramidSolid
 from vision.layout.pieces import PyramidPieces
 from vision.layout.surfaces import Surface
 from vision.readers.protocols import SurfaceView
-from vision.readers.stacks.appearance import BLACK, CLEAR, PyramidAppearance, Stack, hues_of, look_name
+from vision.readers.stacks.appearance import CLEAR, NEUTRALS, PyramidAppearance, Stack, hues_of, look_name
 from vision.readers.stacks.crops import StackCrops
 from vision.readers.stacks.drawing import draw_stacks
 from vision.readers.stacks.faces import laid_flat
-from vision.readers.stacks.network import NO_TIP, kind_of, shipped
+from vision.readers.stacks.network import NO_TIP, SIZES, kind_of, shipped
 from vision.readers.stacks.picture import StackCamera
 from vision.readers.stacks.probe import TIP_SHARE
 from vision.readers.stacks.proposals import by_spot, tips_and_turns
@@ -98,6 +97,11 @@ class StackReader:
         self._pieces = PyramidPieces.on(surface)
         self._appearance = appearance
         self._search = TopSearch(surface)
+        self._hues = np.array([*appearance.colours.values(), *(np.zeros(2) for _ in NEUTRALS)])
+        colours = [*appearance.colours, *NEUTRALS]
+        looks = {look_name(colour, size): (colour, size) for colour in colours for size in SIZES}
+        self._look_colours = np.array([colours.index(looks[look][0]) for look in appearance.looks])
+        self._look_sizes = np.array([SIZES.index(looks[look][1]) for look in appearance.looks])
         self._camera: tuple[CameraModel, Pose, StackCamera] | None = None
         self._crops: StackCrops | None = None
 
@@ -149,6 +153,9 @@ class StackReader:
         assert crops is not None
         supposed = [(place, top) for place, tops in zip(places, found, strict=True) for top in tops]
         spots, first = by_spot(crops, supposed)
+        kept = iter((spots >= 0).tolist())
+        found = [[top for top in tops if next(kept)] for tops in found]
+        spots = spots[spots >= 0]
         looked_at = [supposed[number] for number in first]
         names = [place for place, _ in looked_at]
         tips, turned = tips_and_turns(crops, looked_at)
@@ -178,26 +185,18 @@ class StackReader:
         self, place: str, foot: FloatArray, set_up: Stack, tops: Sequence[Top], tip_log_odds: float
     ) -> StackSighting:
         settings = self._settings
-        scores = [
-            (top.log_likelihood + colour_score, top, look_name(colour, top.size))
-            for top, hue in zip(tops, hues_of(np.array([top.levels for top in tops])), strict=True)
-            for colour, colour_score in self._colours(top, hue, set_up).items()
-        ]
-        best, top, _ = max(scores, key=lambda score: score[0])
-        weights = dict.fromkeys(self.looks, 0.0)
-        for score, _, look in scores:
-            # a look's other heights are seen in the same pixels, so they are no further evidence for it
-            weights[look] = max(weights[look], math.exp(score - best))
-        total = sum(weights.values())
-        alike: dict[str, list[float]] = defaultdict(list)
-        for look, weight in weights.items():
-            alike[look.split()[0]].append(weight / total)
-        any_size = {colour: sum(shares) / len(shares) for colour, shares in alike.items()}
+        scores = self._colour_scores(tops, set_up)
+        scores += np.array([top.log_likelihood for top in tops])[:, None]
+        top = tops[int(scores.max(axis=1).argmax())]
+        # a look's other heights are seen in the same pixels, so they are no further evidence for it
+        best = np.full((len(SIZES), scores.shape[1]), -np.inf)
+        np.maximum.at(best, [SIZES.index(one.size) for one in tops], scores)
+        weights = np.exp(best[self._look_sizes, self._look_colours] - scores.max())
+        weights /= weights.sum()
+        of_colour = np.bincount(self._look_colours, weights) / np.bincount(self._look_colours)
         odd, odd_size = settings.odd_one_out, settings.odd_size
-        looks = {
-            look: (1 - odd - odd_size) * weight / total + odd_size * any_size[look.split()[0]] + odd / len(weights)
-            for look, weight in weights.items()
-        }
+        weights *= 1 - odd - odd_size
+        weights += odd_size * of_colour[self._look_colours] + odd / len(weights)
         odds = settings.contrast_slope * (top.contrast - settings.contrast_middle) + tip_log_odds
         large = self._pieces.sizes["L"].base_mm
         base_mm = self._surface.height_mm
@@ -211,26 +210,31 @@ class StackReader:
             math.degrees(float(foot[2])),
         )
         log_odds = float(np.clip(odds, -settings.most_log_odds, settings.most_log_odds))
-        return StackSighting(place, top, solid, looks, log_odds)
+        return StackSighting(place, top, solid, dict(zip(self.looks, weights.tolist(), strict=True)), log_odds)
 
-    def _colours(self, top: Top, hue: FloatArray, set_up: Stack) -> dict[str, float]:
-        """How likely each colour that a top may have is, as log-likelihoods, by its hue and by the set-up."""
+    def _colour_scores(self, tops: Sequence[Top], set_up: Stack) -> FloatArray:
+        """How likely each colour that a top may have is, as log-likelihoods, by its hue and by the set-up, shape (tops,
+        colours): those of the set, then clear and black; minus infinity for one that it can't have.
+        """
         settings = self._settings
         base = set_up[0][1] if set_up else None
-
-        def far(other: FloatArray) -> float:
-            return -min(float(((hue - other) ** 2).sum()) / (2 * settings.hue_spread**2), settings.most_hue_cost)
-
-        grey = far(np.zeros(2))
-        found = {}
-        if top.size != "L" or top.pieces == 0:
-            for name, known in self._appearance.colours.items():
-                fits = base is None or name == base or (base == CLEAR and top.pieces > 0)
-                found[name] = far(known) + (0.0 if fits else settings.strange_colour)
-        if top.size == "L" and top.pieces == 0:
-            found[CLEAR] = grey + (0.0 if base in {None, CLEAR} else settings.strange_colour)
-        if top.pieces >= CAPPED_FROM and base != CLEAR:
-            found[BLACK] = grey + (settings.black_large if top.size == "L" else settings.black_other)
-        if set_up and (top.size, top.pieces) == (set_up[-1][0], len(set_up) - 1):
-            found = {colour: score + settings.as_set_up for colour, score in found.items()}
-        return found
+        pieces = np.array([top.pieces for top in tops])
+        large = np.array([top.size == "L" for top in tops])
+        bare = large & (pieces == 0)
+        hues = hues_of(np.array([top.levels for top in tops]))
+        squares = ((hues[:, None] - self._hues) ** 2).sum(axis=2) / (2 * settings.hue_spread**2)
+        scores: FloatArray = -np.minimum(squares, settings.most_hue_cost)
+        own, clear, black = scores[:, :-2], scores[:, -2], scores[:, -1]
+        for column, name in enumerate(self._appearance.colours):
+            if base is not None and name != base:
+                own[:, column] += settings.strange_colour * ((base != CLEAR) | (pieces == 0))
+        own[large & ~bare] = -np.inf
+        clear += 0.0 if base in {None, CLEAR} else settings.strange_colour
+        clear[~bare] = -np.inf
+        black += np.where(large, settings.black_large, settings.black_other)
+        black[(pieces < CAPPED_FROM) | (base == CLEAR)] = -np.inf
+        if set_up:
+            as_set_up = pieces == len(set_up) - 1
+            as_set_up &= np.array([top.size == set_up[-1][0] for top in tops])
+            scores[as_set_up] += settings.as_set_up
+        return scores

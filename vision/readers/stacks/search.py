@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
+import numpy.typing as npt
 
 from vision.frame import FloatArray, FloatImage
 from vision.layout.pieces import PyramidPieces
@@ -62,12 +63,18 @@ class SearchSettings:
     """Grey levels that half a squared standard deviation costs ..."""
     rigid_cost: float = 7.0
     """... and the same for a large one with nothing on it, whose tip is where its foot says."""
-    starts: int = 6
-    """Best places of the first search that the second looks around."""
-    looked_at: int = 4
-    """Best places of the second search whose faces and foot are looked at as well ..."""
+    near_starts: int = 4
+    """Best places of the first search near the large one's middle that the second looks around ..."""
+    far_starts: int = 2
+    """... and the best of those farther off."""
+    near_looked_at: int = 3
+    """Best places of the second search near the middle whose faces and foot are looked at as well ..."""
+    far_looked_at: int = 2
+    """... and the best of those farther off, each ..."""
     twists: int = 5
     """... turned in so many ways."""
+    worth_looking: float = 60.0
+    """Grey levels by which the tip of a top may stand out less than another's for the rest of it to be looked at."""
     unevenness_cost: float = 0.5
     """Grey levels lost for each of the faces' unevenness."""
     foot_gain: float = 0.6
@@ -112,6 +119,36 @@ class Top:
     levels: FloatArray
 
 
+@dataclass(frozen=True, eq=False)
+class _Searched:
+    """Where the tips of tops of one size look best: a row for each stack and number of pieces.
+
+    ``stacks`` and ``counts`` (n,) number the stack and the pieces on its large one, whose place is ``middle`` (n, 3);
+    ``tried`` (n, m, 3) are the best places of tips at the heights ``tips_mm`` (n,), and ``standing`` (n, m) is how much
+    they stand out, in grey levels.
+    """
+
+    size: str
+    stacks: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
+    middle: FloatArray
+    tips_mm: FloatArray
+    tried: FloatArray
+    standing: FloatArray
+
+    def rows(self, chosen: npt.NDArray[np.int64]) -> _Searched:
+        """Some of them."""
+        return _Searched(
+            self.size,
+            self.stacks[chosen],
+            self.counts[chosen],
+            self.middle[chosen],
+            self.tips_mm[chosen],
+            self.tried[chosen],
+            self.standing[chosen],
+        )
+
+
 class TopSearch:
     """Looks for the tops of stacks of one kind of pyramids on one surface."""
 
@@ -120,6 +157,10 @@ class TopSearch:
         self._surface = surface
         self._pieces = PyramidPieces.on(surface)
         self._probes = {name: Probe(size) for name, size in self._pieces.sizes.items()}
+        none, reach_mm, step_mm = np.zeros(1), settings.top_reach_mm, settings.top_step_mm
+        steps, thirds = np.arange(-reach_mm, reach_mm + 0.1, step_mm), step_mm * np.array([-1.0, 0.0, 1.0]) / 3
+        self._wide, self._fine = _grid(steps, steps, none), _grid(thirds, thirds, none)
+        self._twists = _grid(none, none, settings.twist * np.linspace(-1, 1, settings.twists))
 
     def tip_mm(self, pieces: int) -> float:
         """The height of a tip with so many pieces on the large one."""
@@ -129,7 +170,7 @@ class TopSearch:
         """Where the large pyramid of each place stands: x and y in mm and how far it is turned, shape (n, 3)."""
         settings = self._settings
         steps = np.arange(-settings.foot_reach_mm, settings.foot_reach_mm + 0.1, 1.5)
-        turns = np.arange(-settings.foot_turn, settings.foot_turn + 0.01, 0.07)
+        turns = np.arange(-settings.foot_turn, settings.foot_turn + 0.01, 0.14)
         centres = np.array([(*self._surface.centre_mm(place), 0.0) for place in places])
         best = centres
         for number in range(3):
@@ -144,7 +185,7 @@ class TopSearch:
             found = (contrast - settings.foot_cost * unlikely / 2).reshape(len(places), -1).argmax(axis=1)
             best = tried.reshape(len(places), -1, 3)[np.arange(len(places)), found]
             finer = np.array([-1.0, 0.0, 1.0]) * 0.5 ** (number + 1)
-            steps, turns = 1.5 * finer, 0.07 * finer
+            steps, turns = 1.5 * finer, 0.14 * finer
         return best
 
     def _edges(self, camera: StackCamera, picture: FloatImage, feet: FloatArray, ways: FloatArray) -> FloatArray:
@@ -187,87 +228,107 @@ class TopSearch:
 
         ``possible`` says, for each, how many pieces may be on the large one for a top of each size. Each top is given
         twice: where its tip looks best, and where it does so near the large one's middle, since the edge of a stack
-        before a bright board stands out more than a tip. A large one on the board is given above its foot, too.
+        before a bright board stands out more than a tip. A large one on the board is given above its foot, too. Tops
+        whose tips stand out far less than another's on the same stack are left out.
         """
+        searched = [
+            self._by_tips(camera, picture, size, feet, stacks)
+            for size in self._probes
+            if (stacks := [(stack, count) for stack, counts in enumerate(possible) for count in counts.get(size, ())])
+        ]
+        best = np.full(len(feet), -np.inf)
+        for one in searched:
+            np.maximum.at(best, one.stacks, one.standing.max(axis=1))
         found: list[list[Top]] = [[] for _ in feet]
-        for size, probe in self._probes.items():
-            stacks = [(stack, count) for stack, counts in enumerate(possible) for count in counts.get(size, ())]
-            if stacks:
-                for reach_mm in (self._settings.top_reach_mm, self._settings.near_mm):
-                    tops = self._best(camera, picture, probe, size, feet, stacks, reach_mm)
-                    for (stack, _), top in zip(stacks, tops, strict=True):
-                        found[stack].append(top)
-                for stack, count in stacks:
-                    if (size, count) == ("L", 0):
-                        x_mm, y_mm, turned = feet[stack].tolist()
-                        found[stack].append(replace(found[stack][-1], x_mm=x_mm, y_mm=y_mm, turned=turned))
+        for one in searched:
+            one = one.rows(np.flatnonzero(one.standing.max(axis=1) > best[one.stacks] - self._settings.worth_looking))
+            for stack, tops in zip(one.stacks.tolist(), self._looked_at(camera, picture, one), strict=True):
+                found[stack] += tops
+                if (tops[0].size, tops[0].pieces) == ("L", 0):
+                    x_mm, y_mm, turned = feet[stack].tolist()
+                    found[stack].append(replace(tops[-1], x_mm=x_mm, y_mm=y_mm, turned=turned))
         return [sorted(tops, key=lambda top: -top.log_likelihood) for tops in found]
 
-    def _best(
+    def _by_tips(
         self,
         camera: StackCamera,
         picture: FloatImage,
-        probe: Probe,
         size: str,
         feet: FloatArray,
         stacks: Sequence[tuple[int, int]],
-        reach_mm: float,
-    ) -> list[Top]:
-        """Where a top of one size looks best, for each stack and number of pieces, so near the large one's middle."""
+    ) -> _Searched:
+        """Where the tips of tops of one size look best, for each stack and number of pieces on its large one."""
         settings = self._settings
-        counts = np.array([count for _, count in stacks])
-        middle = feet[[stack for stack, _ in stacks]]
+        numbers, counts = (np.array(column) for column in zip(*stacks, strict=True))
+        middle = feet[numbers]
         tips = np.array([self.tip_mm(count) for count in counts])
-        steps = np.arange(-reach_mm, reach_mm + 0.1, settings.top_step_mm)
-        thirds = settings.top_step_mm * np.array([-1.0, 0.0, 1.0]) / 3
-        tried = middle[:, None]
-        for offsets, most in (
-            (_grid(steps, steps, np.zeros(1)), settings.starts),
-            (_grid(thirds, thirds, np.zeros(1)), settings.looked_at),
+        tried, standing = middle[:, None], np.zeros((len(middle), 1))
+        for offsets, near, far in (
+            (self._wide, settings.near_starts, settings.far_starts),
+            (self._fine, settings.near_looked_at, settings.far_looked_at),
         ):
             tried = _around_each(tried, offsets)
-            standing = probe.tips(camera, picture, middle, tips, tried[..., :2])
+            standing = self._probes[size].tips(camera, picture, middle, tips, tried[..., :2])
             standing -= settings.off_centre_cost * self._unlikely(tried, middle, counts)
-            chosen = np.argsort(-standing, axis=1)[:, :most]
+            beside = self._is_near(tried, middle)
+            ranks = [
+                np.argsort(np.where(chosen, -standing, np.inf), axis=1)[:, :most]
+                for chosen, most in ((beside, near), (~beside, far))
+            ]
+            chosen = np.concatenate(ranks, axis=1)
             tried = np.take_along_axis(tried, chosen[:, :, None], axis=1)
-        on_board = (size == "L") & (counts == 0)
-        twists = settings.twist * np.linspace(-1, 1, settings.twists)
-        tried = _around_each(tried, _grid(np.zeros(1), np.zeros(1), twists))
-        borne = probe.look(camera, picture, _supposed(tried, tips))
-        foot = np.where(on_board[:, None], settings.usual_foot, borne.foot.reshape(tried.shape[:2]))
+            standing = np.take_along_axis(standing, chosen, axis=1)
+        return _Searched(size, numbers, counts, middle, tips, tried, standing)
+
+    def _is_near(self, tried: FloatArray, middle: FloatArray) -> npt.NDArray[np.bool_]:
+        """Which places (n, m, 3) are near middles (n, 3): (n, m)."""
+        most_mm = self._settings.near_mm + self._settings.top_step_mm / 2
+        return np.asarray(np.abs(tried[..., :2] - middle[:, None, :2]).max(axis=2) < most_mm)
+
+    def _looked_at(self, camera: StackCamera, picture: FloatImage, one: _Searched) -> list[list[Top]]:
+        """The best top of each row, and the best of those near the large one's middle, by all that is to be seen."""
+        settings = self._settings
+        size, counts, middle = one.size, one.counts, one.middle
+        if not len(counts):
+            return []
+        tried = _around_each(one.tried, self._twists)
+        borne = self._probes[size].look(camera, picture, _supposed(tried, one.tips_mm))
+        on_board = ((size == "L") & (counts == 0))[:, None]
+        foot = np.where(on_board, settings.usual_foot, borne.foot.reshape(tried.shape[:2]))
         contrast = borne.tip.reshape(foot.shape) - settings.unevenness_cost * borne.unevenness.reshape(foot.shape)
-        unlikely = self._unlikely(tried, middle, counts)
-        contrast += (
-            settings.foot_gain * foot
-            - np.where(on_board[:, None], settings.rigid_cost, settings.off_centre_cost) * unlikely
-        )
-        best = contrast.argmax(axis=1)
-        rows = np.arange(len(stacks))
-        places = tried[rows, best]
-        widths = tip_widths_mm(camera, picture, _supposed(places[:, None], tips))
+        cost: FloatArray = np.where(on_board, settings.rigid_cost, settings.off_centre_cost)
+        contrast += settings.foot_gain * foot - cost * self._unlikely(tried, middle, counts)
+        near = np.where(self._is_near(tried, middle), contrast, -np.inf)
+        best = np.stack([contrast.argmax(axis=1), near.argmax(axis=1)], axis=1)
+        rows = np.arange(len(counts))[:, None]
+        places, contrasts = tried[rows, best], contrast[rows, best]
+        widths = tip_widths_mm(camera, picture, _supposed(places, one.tips_mm)).reshape(best.shape)
         levels = borne.levels.reshape(*foot.shape, 3)[rows, best]
         tip_mm = self._pieces.sizes[size].base_mm * TIP_SHARE
         spread = settings.width_spread_mm - settings.surer_for_each_mm * tip_mm
         strange = ((widths - settings.width_floor_mm - settings.width_share * tip_mm) / spread) ** 2 / 2
-        likely = contrast[rows, best] / settings.levels_a_unit - settings.piece_cost * counts
+        likely = contrasts / settings.levels_a_unit - settings.piece_cost * counts[:, None]
         likely -= np.minimum(settings.width_weight * strange, settings.most_width_cost) + np.log(spread)
         return [
-            Top(
-                size,
-                int(counts[row]),
-                float(places[row, 0]),
-                float(places[row, 1]),
-                float(tips[row]),
-                float(places[row, 2]),
-                float(likely[row]),
-                float(contrast[row, best[row]]),
-                float(widths[row]),
-                levels[row],
-            )
-            for row in rows
+            [
+                Top(
+                    size,
+                    int(counts[row]),
+                    float(places[row, way, 0]),
+                    float(places[row, way, 1]),
+                    float(one.tips_mm[row]),
+                    float(places[row, way, 2]),
+                    float(likely[row, way]),
+                    float(contrasts[row, way]),
+                    float(widths[row, way]),
+                    levels[row, way],
+                )
+                for way in range(2)
+            ]
+            for row in range(len(counts))
         ]
 
-    def _unlikely(self, tried: FloatArray, middle: FloatArray, counts: FloatArray) -> FloatArray:
+    def _unlikely(self, tried: FloatArray, middle: FloatArray, counts: npt.NDArray[np.int64]) -> FloatArray:
         """Half the squared standard deviations by which tops stand off and are turned: (n, tried)."""
         settings = self._settings
         spread = settings.top_spread_mm * (1 + settings.spread_for_each * counts)

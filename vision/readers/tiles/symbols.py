@@ -116,7 +116,7 @@ class TileSet:
         expected = f"expected what `{PROGRAM} pieces teach` wrote; teach them again"
         if data.get("format") != TILES_FORMAT:
             raise EnrolmentError(
-                f"{path} are no taught tiles: its format is {data.get('format')!r}, not {TILES_FORMAT!r}; {expected}"
+                f"{path} holds no taught tiles: its format is {data.get('format')!r}, not {TILES_FORMAT!r}; {expected}"
             )
         tiles = data.get("tiles")
         if not isinstance(tiles, list) or not tiles:

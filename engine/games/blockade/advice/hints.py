@@ -127,6 +127,8 @@ class _HintSearch:
         self.seen = Counter((each.stacks, each.to_move) for each in (*earlier, state) if each.roll is not None)
         self.stale: dict[BlockadeTurn, int] = {}
         """Turns after which the stacks stand as they did before, twice or oftener, and how often."""
+        self.fresh: tuple[float, Hint[BlockadeTurn]] | None = None
+        """The best turn so far that is not stale, and its value."""
         self.judged: list[tuple[float, tuple[_End, _End]]] = []
 
     def run(self) -> Hint[BlockadeTurn]:
@@ -211,10 +213,13 @@ class _HintSearch:
                     # The oftener it came up, the more may be given up for something else.
                     stale, least = self._hint(value, pair, turn), value - _BEHIND_AT_MOST * (self.stale[turn] - 1)
             elif turn is not None:
-                self._tell(self._hint(value, pair, turn))
+                found = (value, self._hint(value, pair, turn))
+                self.fresh = found if self.fresh is None else max(self.fresh, found, key=lambda each: each[0])
+                self._tell(found[1])
                 return
         if stale is not None:
-            self._tell(stale)
+            # What was found with fewer points may be good enough.
+            self._tell(self.fresh[1] if self.fresh is not None and self.fresh[0] >= least else stale)
 
     def _compare(self) -> None:
         """Play the most promising turns on with the same dice, and take the one that fares best."""

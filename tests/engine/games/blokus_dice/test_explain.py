@@ -252,7 +252,7 @@ TOLD = [
     (OUT, "p2.a1=blue", "p2 is out, and draws nothing more.", "Wipe p2's a1 clean."),
     (OUT.replace("p2=-:0:out", "p2=-:0:resigned"), "p2.a1=blue", "p2 has resigned, and draws nothing more.",
      "Wipe p2's a1 clean."),
-    (ROLLING, "p1.a1=red", "p1 drew before p1 has rolled the dice of this round.",
+    (ROLLING, "p1.a1=red", "p1 drew before rolling the dice of this round.",
      "Wipe p1's a1 clean. First p1 rolls."),
     (NEW, "p2.a1=blue", "It is p1's turn, not p2's.", "Wipe p2's a1 clean."),
     (SECOND, "p1.b1=empty", "p1.b1 no longer shows what was drawn.", "Draw p1's b1 red again."),

@@ -30,6 +30,10 @@ def test_the_start(players):
     assert GAME.rules.players_to_move(state) == ("p1",)
 
 
+def test_a_sheet_is_counted_by_its_filled_squares():
+    assert GAME.table.points_of_sheet({"p1.a1": "red", "p1.b1": "green", "p1.c1": EMPTY}) == {"squares filled": 2}
+
+
 def test_the_places_are_those_of_the_house_sheet():
     assert tuple(GAME.table.appearance(GAME.rules.new())) == GAME.places
     assert GAME.places[:11] == (*(f"p1.{column}1" for column in "abcdefghij"), "p1.a2")
@@ -204,7 +208,7 @@ def test_turns_of_another_game_are_refused():
     large = GAME.dice.rolled(GAME.rules.new(), roll("1,1,1,1"))
     turn = next(turn for turn in GAME.rules.legal_turns(large) if "j10" in turn.squares)
     assert GAME.rules.certainty(small, turn) is Certainty.IMPOSSIBLE
-    with pytest.raises(IllegalTurnError, match="no turn of this game"):
+    with pytest.raises(IllegalTurnError, match="is not a turn of this game"):
         GAME.rules.apply(small, turn)
 
 

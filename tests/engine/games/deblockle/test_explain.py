@@ -329,6 +329,7 @@ def test_hidden_faces_leave_nothing_unexplained_either(position, data):
     [
         (DUEL, "c3- c5:G.stop", "Leave it on c4, stop up. Or start again: put the gold block back"),
         (DUEL, "c3- d3:G.hoops", "Hop it from d3 by its symbol, the hoops. Or start again: put the gold block back"),
+        (VARIANT.replace("c5", "e7"), "c3- c5:G.stop", "Leave it on c4, stop up. Or start again: put the gold"),
         (VARIANT.replace("c5", "c4") + f" a1:G.{X}", "a1- b1:G.hoops", "Put the gold block back on a1"),
     ],
 )

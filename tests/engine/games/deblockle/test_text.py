@@ -1,7 +1,7 @@
 import contextlib
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
@@ -39,6 +39,7 @@ def test_written_turns_differ_within_a_position(position):
     assert len(set(written)) == len(written)
 
 
+@example("\x1f")
 @given(st.text(max_size=40) | st.text("goldteal cxGT.:/=|?-,1234567abx", max_size=60))
 def test_any_text_is_read_or_refused_with_an_engine_error(text):
     with contextlib.suppress(UnreadableError):
@@ -123,7 +124,7 @@ def test_bad_states_tell_the_column(text, column):
 
 @pytest.mark.parametrize(
     ("text", "column"),
-    [("c3-c9", 5), ("c3-c4=moon", 7), ("c3-c4=stop!", 11), ("c3-c4-c5-c6", 10), ("c3-b3=slİ", 9), ("c3", None)],
+    [("c3-c9", 5), ("c3-c4=moon", 7), ("c3-c4=stop!", 11), ("c3-c4-c5-c6", 10), ("c3-b3=slİ", 9), ("a1", None)],
 )
 def test_bad_turns_tell_the_column(text, column):
     with pytest.raises(UnreadableError) as raised:
@@ -168,7 +169,8 @@ def test_turns_are_read_leniently(text, strict):
     ("text", "error", "message"),
     [
         ("", UnreadableError, "names no square"),
-        ("c3", UnreadableError, "is only the start of a turn; add where the block goes"),
+        ("c3", AmbiguousError, "is only the start of a turn; it could bring up the stop, hoops or slider: say which"),
+        ("a1", UnreadableError, "is only the start of a turn; add where the block goes"),
         ("c3-c4-c5-c6", UnreadableError, "more than three squares"),
         ("c3-c9", UnreadableError, "at column 5"),
         ("c3-c4=moon", UnreadableError, "'moon' at column 7"),

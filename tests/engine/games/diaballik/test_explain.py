@@ -294,7 +294,7 @@ def test_every_piece_of_a_wrong_start_is_told_where_it_goes():
     with pytest.raises(EngineError) as raised:
         GAME.table.set_up({**start, "a1": EMPTY, "a2": start["a1"], "b1": EMPTY})
     assert [breach.remedy for breach in raised.value.breaches] == [
-        "Put 1 more black on the board on b1.",
+        "Put a black piece on b1.",
         "Move it from a2 to a1.",
     ]
 
@@ -417,7 +417,7 @@ def test_an_announcement_is_refused_in_words(rule, sentence, remedy):
          "Take the black pieces off d4 and e4."),
         ("d4:b", True, "There are 8 black pieces, and black starts with 7.",
          "Take 1 of the black pieces off the board."),
-        ("a1-", True, "There are 6 black pieces, and black starts with 7.", "Put 1 more black on the board."),
+        ("a1-", True, "There are 6 black pieces, and black starts with 7.", "Put 1 more black piece on the board."),
         ("d1:b", False, "Black starts with the ball on the piece on d1, and none has one.",
          "Put black's ball on the piece on d1."),
         ("d1:b a1:B g1:B", True, "Black starts with the ball on one piece, and it is on a1 and g1.",
@@ -442,3 +442,11 @@ def test_a_wrong_start_is_told_in_words(change, anywhere, sentence, remedy):
 def test_a_correction_that_makes_no_position_is_refused(looks, says):
     with pytest.raises(UnreadableError, match=says):
         GAME.table.amend(GAME.rules.new(), looks)
+
+
+def test_the_piece_with_the_ball_is_not_put_back_where_another_stands():
+    state = GAME.notation.parse_state("black black:a1,b1,c1,d1*,f1,g1,f3 white:a6,e6,a7*,b7,d7,f7,g7")
+    seen = GAME.table.appearance(state) | {"d1": "black piece", "g1": "empty", "f2": "black piece with ball"}
+    breaches = GAME.table.explain(state, seen)
+    assert breaches
+    assert all("back on f1" not in breach.remedy for breach in breaches)

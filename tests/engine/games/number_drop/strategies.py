@@ -15,6 +15,7 @@ OPTIONS = st.fixed_dictionaries(
         "tiles": st.sampled_from(["both_sides", "solo_side", "other_side"]),
         "tile_backs": st.permutations(["V3", "I3", "U5", "X5", "T5"]).map(",".join),
         "x_counts_above_line": st.booleans(),
+        "clockwise": st.booleans(),
         "dice": st.sampled_from(
             ["printed", "123456/123456/123456/123456/IOTLS*", "111***/222***/333***/444***/*****I"]
         ),

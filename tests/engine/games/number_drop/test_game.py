@@ -1,5 +1,6 @@
 """Number Drop's rules one by one, its golden values, options and every way to go wrong with them."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -9,6 +10,7 @@ from engine.api import Outcome, Roll
 from engine.errors import IllegalTurnError, OptionError, UnreadableError
 from engine.games.number_drop.components import printed_components, read_components
 from engine.games.number_drop.sheet import BOXES, EMPTY_CELLS, Points, Sheet
+from engine.games.number_drop.state import Phase
 from tests.engine.games.number_drop.strategies import GAME, LETTERED, TILES, after, state_of
 
 GOLDEN = (
@@ -25,6 +27,26 @@ def test_the_golden_sheet_scores_54():
     assert [line + 1 for line in state.sheets[0].full_lines()] == [2, 4, 6, 7, 8, 9, 10]
     assert [line + 1 for line in state.sheets[0].game_over_lines(x_counts=True)] == [12]
     assert GAME.rules.outcome(state) == Outcome("p1", "p1 crossed the Game Over line; 54 points win")
+
+
+def looks_of(text: str) -> dict[str, str]:
+    looks = GAME.table.appearance(state_of(text))
+    return {place: look for place, look in looks.items() if place.startswith("p1.")}
+
+
+def test_a_sheet_is_counted_by_what_it_shows_also_where_loops_touch():
+    looks = looks_of(f"over p1={GOLDEN} p2=-")
+    points = GAME.table.points_of_sheet(looks)
+    assert points == {"combinations": 35, "full columns": 10, "full lines": 14, "game over lines": -5}
+    assert GAME.table.points_of_sheet({f"p6.{place[3:]}": look for place, look in looks.items()}) == points
+    assert sum(GAME.table.points_of_sheet(looks_of("p1 roll p1=- p2=- slots=I4,I3,O4,X5,T5")).values()) == 0
+
+
+def test_a_loop_around_no_combination_is_not_counted():
+    looks = looks_of("p1 roll p1=5351111 p2=2...... slots=I4,I3,O4,X5,T5")
+    looks |= {f"p1.{column}1": f"{looks[f'p1.{column}1']} circled" for column in "abc"}
+    with pytest.raises(UnreadableError, match="a1, b1, c1 make no combinations"):
+        GAME.table.points_of_sheet(looks)
 
 
 def test_nothing_scores_more_than_100():
@@ -297,3 +319,50 @@ def test_alone_the_game_ends_when_all_tiles_are_down():
     )
     over = after(state, "slide:A", "e1=1,f1=3,g1=4,f2=5")
     assert GAME.rules.outcome(over) == Outcome("p1", "all tiles are down; the score is 8")
+
+
+# One after the other
+
+BOTH = "p1=1111... p2=2222..."
+"""Both may combine, whatever they drop."""
+
+
+def test_players_who_take_turns_drop_clockwise_from_the_first_and_then_combine_so():
+    state = state_of(f"p2 drop first=p2 {BOTH} {TILES} roll=1,3,4,5,I to=p1,p2 clockwise=true")
+    order = []
+    while state.to_move is not None and not GAME.awaits_roll(state):
+        (player,) = GAME.rules.players_to_move(state)
+        turns = GAME.rules.legal_turns(state)
+        assert {turn.player for turn in turns[:100]} == {player}
+        order.append((player, type(turns[0]).__name__))
+        state = GAME.rules.apply(state, turns[0])
+    assert order == [("p2", "Drop"), ("p1", "Drop"), ("p2", "Combination"), ("p1", "Combination")]
+
+
+def test_who_plays_before_their_turn_is_told_whose_it_is():
+    state = state_of(f"p1 drop {BOTH} {TILES} roll=1,3,4,5,I to=p1,p2 clockwise=true")
+    seen = GAME.table.appearance(state)
+    own = {f"p1.{square}": f"digit {digit}" for square, digit in zip(("g1", "g2", "g3", "g4"), "1345", strict=True)}
+    others = {place.replace("p1", "p2"): look for place, look in own.items()}
+    assert GAME.table.explain(state, {**seen, **own, **others}) == ()
+    (breach,) = GAME.table.explain(state, {**seen, **others})
+    assert breach.rule == "not-your-turn"
+    assert breach.sentence == "p2 plays before p1, and in this game players take turns, clockwise."
+    with pytest.raises(IllegalTurnError, match="p2 plays before p1"):
+        GAME.rules.apply(state, GAME.notation.parse_turn(state, "g1=1,g2=3,g3=4,g4=5", "p2"))
+    together = state_of(f"p1 drop {BOTH} {TILES} roll=1,3,4,5,I to=p1,p2")
+    assert GAME.table.explain(together, {**seen, **others}) == ()
+
+
+@pytest.mark.parametrize(
+    ("sheet", "told"),
+    [
+        ("X" * 7, "High scores: below BEN, who has 13."),
+        ("/".join(["XXXXXXX"] * 7), "High scores: place 9, ahead of BEN with 13."),
+    ],
+)
+def test_alone_the_score_is_placed_in_the_printed_table(sheet, told):
+    state = GAME.rules.new({"players": 1})
+    sheets = (Sheet("".join(reversed(sheet.split("/"))).ljust(98, ".")),)
+    over = replace(state, phase=Phase.OVER, sheets=sheets)
+    assert GAME.notation.standing(over)[-1] == told

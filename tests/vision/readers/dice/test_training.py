@@ -1,7 +1,6 @@
 """The networks can be trained again: a moment on a few pictures, where the training libraries are installed."""
 
 import importlib
-import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -18,9 +17,7 @@ pytest.importorskip("onnx")
 
 def script(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[4] / "scripts"))
-    loaded = importlib.import_module(name)
-    monkeypatch.delitem(sys.modules, name)
-    return loaded
+    return importlib.import_module(name)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -40,9 +40,7 @@ def test_other_files_are_refused(said: dict[str, str], says: str, tmp_path: Path
         load_appearance(tmp_path / "looks.json")
 
 
-def test_enrolment_is_refused_because_ink_needs_none() -> None:
+def test_pens_are_not_taught() -> None:
     kind = reader_kind(layout("blokus-dice"))
-    with pytest.raises(EnrolmentError, match="read without being taught"):
+    with pytest.raises(EnrolmentError, match="told without being taught"):
         kind.positions("a1=red", layout("blokus-dice").board)
-    with pytest.raises(EnrolmentError, match="read without being taught"):
-        kind.enrol([], layout("blokus-dice").board)

@@ -11,7 +11,8 @@ import pytest
 
 from simulator.scene.written_sheets import written_sheet
 from vision.errors import WeightsError
-from vision.readers.ink.network import OUTPUTS, SIGNS, WEIGHTS, InkNetwork, calibrated, shipped
+from vision.readers.ink.crops import SIGNS
+from vision.readers.ink.network import OUTPUTS, WEIGHTS, InkNetwork, calibrated, shipped
 from vision.readers.ink.paper import CELL_PX, ink_on
 
 SEED = 987

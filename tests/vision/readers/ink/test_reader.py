@@ -12,7 +12,7 @@ from tests.vision.readers.ink.sheets import EXPECTED, camera, frame, grid_of, la
 from vision.geometry import project
 from vision.layout.surfaces import Tray
 from vision.layout.table import default_layout
-from vision.readers.ink.network import BLOT, EMPTY_SIGN, SIGNS
+from vision.readers.ink.crops import BLOT, EMPTY_SIGN, SIGNS
 from vision.readers.ink.reader import InkReader
 from vision.readers.protocols import SurfaceView
 from vision.readers.registry import PIECE_READERS, table_reader
@@ -31,6 +31,16 @@ def test_every_cell_of_a_sheet_is_read_whichever_way_it_lies(game: str) -> None:
     assert wrong <= (1 if game == "number-drop" else 0)
     assert not reading.hindrances
     assert all(sum(one.probabilities.values()) == pytest.approx(1.0) for one in reading.places.values())
+
+
+@pytest.mark.parametrize("game", ["number-drop", "blokus-dice"])
+def test_a_grey_camera_reads_what_needs_no_colour(game: str) -> None:
+    grey = np.asarray(cv2.cvtColor(picture(game), cv2.COLOR_BGR2GRAY), dtype=np.uint8)
+    reading = read(game, grey)
+    assert len(reading.places) == len(layout(game).board.places)
+    if game == "number-drop":
+        right = zip("".join(grid_of(reading, game)), "".join(EXPECTED[game]["grid"]), strict=True)
+        assert sum(a != b for a, b in right) <= 1
 
 
 def test_digits_in_a_loop_are_circled_and_no_others() -> None:

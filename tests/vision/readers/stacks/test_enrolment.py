@@ -40,6 +40,13 @@ def test_hues_are_learned_from_a_set_up_that_nobody_stated() -> None:
         assert np.linalg.norm(learned.colours[colour] - hue) < 0.6
 
 
+def test_colours_that_are_stronger_than_usual_are_learned_from_a_set_up() -> None:
+    weak = PyramidAppearance({colour: 0.3 * hue for colour, hue in plain_appearance().colours.items()})
+    learned = learn_set_up(pictures.view("enrol.jpg"), weak, ("warm", "cool"))
+    for colour, hue in pictures.looks().colours.items():
+        assert np.linalg.norm(learned.colours[colour] - hue) < 0.8
+
+
 def test_a_dark_picture_teaches_nothing() -> None:
     view = pictures.view("enrol.jpg")
     dark = replace(view, image=np.full_like(view.image, 3))

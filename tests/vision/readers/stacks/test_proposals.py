@@ -31,6 +31,13 @@ def test_tips_at_one_spot_and_about_one_height_are_looked_at_once(from_above: St
     assert first == [0, 2, 3]
 
 
+def test_only_the_first_spots_of_each_place_are_kept(from_above: StackCrops) -> None:
+    supposed = [("c3", top(0.0, 1)), ("c3", top(2.5, 1)), ("c3", top(2.6, 1)), ("c3", top(0.1, 2)), ("c4", top(0.0, 1))]
+    spots, first = by_spot(from_above, supposed, most=1)
+    assert spots.tolist() == [0, -1, -1, 0, 1]
+    assert first == [0, 4]
+
+
 def test_tips_of_two_places_are_two_spots(from_above: StackCrops) -> None:
     spots, first = by_spot(from_above, [("c3", top(0.0, 1)), ("c4", top(0.0, 1))])
     assert spots.tolist() == first == [0, 1]

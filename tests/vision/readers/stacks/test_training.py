@@ -1,7 +1,6 @@
 """The network can be trained again: a moment on a few pictures, where the training libraries are installed."""
 
 import importlib
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -19,11 +18,10 @@ pytest.importorskip("onnx")
 def test_training_for_a_moment_writes_a_network_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[4] / "scripts"))
     train_stacks = importlib.import_module("train_stacks")
-    monkeypatch.delitem(sys.modules, "train_stacks")
     console = Console(quiet=True)
     samples = train_stacks.made_samples(3, range(3), console)
     network = train_stacks.StackNetwork()
-    train_stacks.train(network, samples, 5, np.random.default_rng(1), console)
+    train_stacks.learn(network, samples, 5, np.random.default_rng(1), console)
     train_stacks.write(network, samples, tmp_path)
     sides = np.zeros((2, SIDES, len(DOWN_MM), len(ACROSS), 3), dtype=np.uint8)
     logs = StackNetwork(tmp_path).log_probabilities(sides, np.zeros((2, 2)), np.zeros(2))
@@ -34,7 +32,7 @@ def test_training_for_a_moment_writes_a_network_that_runs(tmp_path: Path, monkey
     with torch.no_grad():
         assert torch.allclose(again.eval()(given), network.eval()(given), atol=1e-3)
     before = {name: value.clone() for name, value in network.state_dict().items()}
-    train_stacks.train(network, samples, 2, np.random.default_rng(2), console)
+    train_stacks.learn(network, samples, 2, np.random.default_rng(2), console)
     train_stacks.blend(network, before, 1.0)
     with torch.no_grad():
         assert torch.allclose(again(given), network.eval()(given), atol=1e-3)

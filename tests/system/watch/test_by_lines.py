@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from referee.runtime.watch import WatchOptions
-from tests.referee.runtime.test_watch import options, table_folder, watched
+from tests.system.watch.test_pictures import options, table_folder, watched
 
 __all__ = ["options", "table_folder"]
 

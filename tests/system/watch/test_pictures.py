@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+import socket
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,20 +21,19 @@ from engine.errors import OptionError
 from firmware_bridge.ports.selection import WantedBoard
 from hardware.factory import DriverSettings
 from hardware.lights.light_map import LightMap
-from referee.commands.keyboard import listen_to_keys
-from referee.commands.values import Press
-from referee.errors import ConfigError, JournalError
+from referee.errors import ConfigError, JournalError, PageError
 from referee.journal import Journal
 from referee.journal.events import Event, Evidence
 from referee.runtime.watch import WatchOptions, watch
 from referee.session.loop import run
+from referee.web.ports import PageOptions
+from referee.web.server import key_path
 from referee.wiring.plan import WiringPlan
 from simulator.play.game import GameOptions
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
 from simulator.scene.viewpoint import lens
 from simulator.table import VirtualTable, standard_setting
-from tests.guard import GUARD_S
 from tests.referee.virtual_board import Heard
 from vision.cameras import ImageFiles
 from vision.errors import CalibrationError, CameraError
@@ -255,16 +255,15 @@ def test_a_person_who_stops_it_may_go_on_later(options: WatchOptions, monkeypatc
     assert "Stopped" in output
 
 
-def test_lines_typed_are_presses() -> None:
-    pressed: list[Press] = []
-    listen_to_keys(["\n", "B\n", "what?\n", "h\n", "Draw\n"], pressed.append).join(GUARD_S)
-    assert [press.role for press in pressed] == ["end turn", "take back", "hint", "draw"]
+def test_the_page_is_there_while_pictures_are_watched(options: WatchOptions) -> None:
+    code, said = watched(replace(options, page=PageOptions()))
+    assert code == 0
+    assert "The page: http://127.0.0.1:" in said
+    assert "The board is set up." in said
+    assert options.journal is not None
+    assert key_path(options.journal).is_file()
 
 
-def test_typing_never_holds_anyone_up() -> None:
-    def endless() -> Iterator[str]:
-        yield "\n"
-
-    pressed: list[Press] = []
-    listen_to_keys(endless(), pressed.append).join(GUARD_S)
-    assert [press.role for press in pressed] == ["end turn"]
+def test_a_port_that_is_taken_is_told_before_anything_is_watched(options: WatchOptions) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(PageError, match="--page-port"):
+        watched(replace(options, page=PageOptions(port=taken.getsockname()[1])))

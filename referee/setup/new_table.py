@@ -1,4 +1,4 @@
-"""What the steps of a set-up work on, and what a step is."""
+"""The table that is being set up, and what a step of that is."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import Any
 
 from common.findings import Finding, Severity, worst
 from engine.api import Game, OptionValue
+from referee.errors import ConfigError
 from referee.judge.belief import Belief
 from referee.session.ports import Reader
+from referee.settings.sections import Settings
 from referee.settings.table_layout import layout_for_camera, with_rules
 from vision.calibration import load_calibration
 from vision.frame import Frame
@@ -21,10 +23,18 @@ from vision.layout.table import TableLayout
 Look = Callable[[str, int, float], Sequence[Frame]]
 """Takes pictures: of which camera, how many, how many seconds apart. Raises CameraError."""
 
+MakeMap = Callable[[Settings, Path], bool]
+"""Goes through lights or switches with a person and writes which is under which square; whether any was found."""
+
+
+def _nobody_maps(settings: Settings, path: Path) -> bool:
+    del settings
+    raise ConfigError(f"here nobody can be asked which is where; make {path.name} at a terminal")
+
 
 @dataclass
-class Workbench:
-    """What the steps work on: the game, a folder for the files, the camera, and what was found so far.
+class NewTable:
+    """The table that is being set up: its game, a folder for the files, the camera, and what was found so far.
 
     ``values`` are settings by ``section.key``, as the settings file holds them, with paths relative to the folder.
     ``belief`` is there once the set-up was seen.
@@ -38,6 +48,8 @@ class Workbench:
     values: dict[str, Any] = field(default_factory=dict)
     belief: Belief[Any, Any] | None = None
     reader: Reader | None = None
+    make_light_map: MakeMap = _nobody_maps
+    make_sensor_map: MakeMap = _nobody_maps
 
     @property
     def options(self) -> Mapping[str, OptionValue]:
@@ -80,19 +92,25 @@ class Outcome:
         return worst(self.findings) is not Severity.FAULT
 
 
+def _is_needed(table: NewTable) -> str:
+    del table
+    return ""
+
+
 @dataclass(frozen=True)
 class Step:
     """One step. ``prepare`` says what to do, and may write files for it; ``question`` is asked before the check.
 
     ``live`` says that the check looks through the camera and may be repeated until nothing is missing; ``after`` names
-    the step that has to be done in the same sitting.
+    the step that has to be done in the same sitting. ``unneeded`` says why this table needs no such step.
     """
 
     name: str
     title: str
-    prepare: Callable[[Workbench], tuple[str, ...]]
+    prepare: Callable[[NewTable], tuple[str, ...]]
     question: str
-    check: Callable[[Workbench, str], Outcome]
+    check: Callable[[NewTable, str], Outcome]
     default: str = ""
     live: bool = False
     after: str = ""
+    unneeded: Callable[[NewTable], str] = _is_needed

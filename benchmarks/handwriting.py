@@ -1,0 +1,106 @@
+"""How much a household's own digits help once they were taught, and what that does to other hands.
+
+Run: python benchmarks/handwriting.py [--hands N] [--oddness O] [--seed S] [--held H]
+
+Every hand is drawn from a seed that no network was trained on; each of its signs has points that are always elsewhere
+than others have them, by the oddness as a share of the sign's size. It fills sheets to learn from, then others, which
+are read with and without what was learned; so are sheets of hands that taught nothing. All are made by
+``simulator.scene.written_sheets``; blots are left out.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.parts.environment import enter_environment
+
+enter_environment(__name__)
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import click
+import numpy as np
+import numpy.typing as npt
+from rich.console import Console
+from rich.progress import track
+
+from simulator.scene.handwriting import Hand
+from simulator.scene.written_sheets import written_sheet
+from vision.frame import FloatImage
+from vision.readers.ink.crops import BLOT, EMPTY_SIGN, SIGNS
+from vision.readers.ink.handwriting import Handwriting, HandwritingSettings, taught_cells
+from vision.readers.ink.network import InkNetwork, shipped
+from vision.readers.ink.paper import CELL_PX, ink_on
+
+TAUGHT_SHEETS, READ_SHEETS = 5, 4
+"""Sheets of 30 cells, about 60 % of them written: as many as one sheet of Number Drop has cells."""
+_USUAL_WILDNESS = 0.8
+WRITTEN = [number for number, sign in enumerate(SIGNS) if sign not in {EMPTY_SIGN, BLOT}]
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """The ink of one sheet laid flat, its written cells (n, 2) and their signs' numbers (n,)."""
+
+    ink: FloatImage
+    cells: npt.NDArray[np.int64]
+    signs: npt.NDArray[np.int64]
+
+
+def sheets(seed: list[int], oddness: float, count: int) -> Iterator[Written]:
+    """So many sheets by one hand."""
+    hand = Hand(np.random.default_rng(seed), _USUAL_WILDNESS, oddness)
+    for number in range(count):
+        sheet = written_sheet(np.random.default_rng([*seed, number]), SIGNS, CELL_PX, own=hand)
+        cells = np.argwhere(np.isin(sheet.signs, WRITTEN))
+        yield Written(ink_on(sheet.flat), cells, sheet.signs[tuple(cells.T)])
+
+
+def taught_by(written: list[Written]) -> Handwriting:
+    """What sheets teach."""
+    signs = tuple(SIGNS[number] for one in written for number in one.signs)
+    return Handwriting(signs, np.concatenate([taught_cells(one.ink, one.cells) for one in written]))
+
+
+def right_in(network: InkNetwork, written: list[Written]) -> tuple[int, int, float]:
+    """Cells that are read rightly, all cells, and the sum of the log-probabilities of what is in them."""
+    right, total, logs = 0, 0, 0.0
+    for one in written:
+        scores = network.read(one.ink, one.cells)[:, : len(SIGNS)]
+        right += int((scores.argmax(axis=1) == one.signs).sum())
+        logs += float(np.maximum(np.take_along_axis(scores, one.signs[:, None], axis=1), -10).sum())
+        total += len(one.signs)
+    return right, total, logs
+
+
+@click.command()
+@click.option("--hands", default=10, show_default=True, type=click.IntRange(min=1))
+@click.option("--oddness", default=0.1, show_default=True, help="0 is a hand like those that were trained on.")
+@click.option("--seed", default=20, show_default=True, type=click.IntRange(min=0))
+@click.option("--held", "helds", multiple=True, type=float, help="Other weights of the prior to try.")
+def main(hands: int, oddness: float, seed: int, helds: tuple[float, ...]) -> None:
+    """Measure what teaching a hand does to it, and to others."""
+    settings = [HandwritingSettings(held) for held in helds] or [HandwritingSettings()]
+    names = ["untaught", *(f"taught, held {one.held:g}" for one in settings)]
+    sums = {(name, whose): np.zeros(3) for name in names for whose in ("the same hand", "another")}
+    for number in track(range(hands), description="Hands", console=Console(stderr=True)):
+        written = list(sheets([seed, number], oddness, TAUGHT_SHEETS + READ_SHEETS))
+        own = {"the same hand": written[TAUGHT_SHEETS:], "another": list(sheets([seed + 1, number], 0.0, READ_SHEETS))}
+        taught = taught_by(written[:TAUGHT_SHEETS])
+        networks = [shipped(), *(InkNetwork(taught=taught, settings=one) for one in settings)]
+        for name, network in zip(names, networks, strict=True):
+            for whose, read in own.items():
+                sums[name, whose] += right_in(network, read)
+    click.echo("| | the same hand, right | mean log-probability | other hands, right | mean log-probability |")
+    click.echo("|---|---|---|---|---|")
+    for name in names:
+        shown = [sums[name, whose] for whose in ("the same hand", "another")]
+        told = [f"{100 * right / total:.1f} % of {total:.0f} | {logs / total:.3f}" for right, total, logs in shown]
+        click.echo(f"| {name} | {' | '.join(told)} |")
+
+
+if __name__ == "__main__":
+    main()

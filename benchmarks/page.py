@@ -1,0 +1,244 @@
+"""What viewers of the page cost the referee: two play the same game side by side, and one of them is looked at.
+
+Run: python benchmarks/page.py [--viewers N] [--seconds S] [--seed N]
+
+Each referee is a process of its own, in real time, with eyes that never err and a page; the viewers of the second are a
+third process, on this machine. Told are frames a second, the time that the session's thread computed, memory, and how
+long a snapshot took to its viewers. Exits with 1 when the viewers cost more than 5 % of frames or of computing.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.parts.environment import enter_environment
+
+enter_environment(__name__)
+
+import asyncio
+import multiprocessing
+import resource
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from multiprocessing.connection import Connection
+from multiprocessing.synchronize import Event
+from operator import attrgetter
+from urllib.parse import SplitResult, urlsplit
+
+import click
+from rich.console import Console
+
+from benchmarks.parts.soak.game import FRAMES_PER_SECOND, plan_of
+from benchmarks.parts.soak.inputs import PerfectReader
+from engine.registry import load
+from referee.commands.queue import CommandQueue
+from referee.journal import Journal
+from referee.judge.verdict import Verdict
+from referee.rendering.report import Pace
+from referee.runtime.builder import compose_reader, open_session
+from referee.session.feed import Snapshot
+from referee.session.loop import LoopPorts, run
+from referee.session.settings import ServiceSettings, TurnEnd
+from referee.web.ports import PageOptions, SnapshotHub, TablePort
+from referee.web.server import open_page
+from simulator.faults.answers import FaultyOptions
+from simulator.faults.table import FaultyTable
+from simulator.play.ground_truth import TruthLog
+from simulator.play.players import Habits
+from vision.frame import Frame
+
+MOST_COST = 0.05
+_TURNS = 400
+_POLL_S = 0.05
+_KB_PER_MB = 1024
+
+
+@dataclass
+class Measured:
+    """One referee while it was measured.
+
+    ``computed_s`` is how long the session's thread computed for each frame and ``took_s`` how long that took;
+    ``published_s`` when each version of the snapshot was handed to the page, by the system's monotonic clock.
+    """
+
+    computed_s: list[float] = field(default_factory=list)
+    took_s: list[float] = field(default_factory=list)
+    published_s: dict[int, float] = field(default_factory=dict)
+    lasted_s: float = 0.0
+    memory_mb: float = 0.0
+
+    @property
+    def frames_per_second(self) -> float:
+        """How many frames were judged a second."""
+        return len(self.computed_s) / self.lasted_s
+
+
+@dataclass(frozen=True)
+class Signals:
+    """When the referees are to begin to measure, and when to stop."""
+
+    begin: Event
+    stop: Event
+
+
+@dataclass
+class _Timed:
+    """The virtual camera; the watch starts when a frame is handed over, so that playing the game isn't counted."""
+
+    table: FaultyTable
+    began: tuple[float, float] = (0.0, 0.0)
+
+    def read(self, timeout_s: float) -> Frame:
+        """Give the next frame."""
+        frame = self.table.read(timeout_s)
+        self.began = time.thread_time(), time.monotonic()
+        return frame
+
+
+def referee(link: Connection, signals: Signals, seed: int, folder: str) -> None:
+    """Referee a game in real time: send the page's address, then at the end what was measured."""
+    plan = plan_of(seed, _TURNS, (1280, 720), perfect_reader=True)
+    game = load(plan.game)
+    options = FaultyOptions(game.name, plan.options, plan.turns, Habits(), "button", ())
+    table = FaultyTable(seed, options, setting=plan.setting, fps=FRAMES_PER_SECOND, truth=TruthLog(), pictures=False)
+    camera, pace = _Timed(table), Pace(time.sleep, time.monotonic)
+    commands, hub, path = CommandQueue(time.monotonic), SnapshotHub(), Path(folder) / "journal.sqlite"
+    measured, begun_s = Measured(), 0.0
+
+    def hear(frame: Frame | None, verdicts: list[Verdict]) -> None:
+        nonlocal begun_s
+        del verdicts
+        if begun_s:
+            measured.computed_s.append(time.thread_time() - camera.began[0])
+            measured.took_s.append(time.monotonic() - camera.began[1])
+        elif signals.begin.is_set():
+            begun_s = time.monotonic()
+        if frame is not None:
+            pace.keep(frame.time_s)
+
+    def publish(snapshot: Snapshot) -> None:
+        table.hear(snapshot.signal.mood.value, snapshot.signal.words)
+        now_s = time.monotonic()
+        hub(snapshot)
+        if hub.newest is not None:
+            measured.published_s[hub.newest.version] = now_s
+
+    with ExitStack() as stack:
+        journal = stack.enter_context(Journal.open(path, wall_clock=lambda: datetime.now(UTC)))
+        reader = compose_reader(game, PerfectReader(table, game.looks), None, every_frame=True)
+        settings = ServiceSettings(options=plan.options, turn_end=TurnEnd.BUTTON)
+        service = stack.enter_context(open_session(game, reader, journal, settings, subscribers=(publish,)))
+        page = stack.enter_context(open_page(TablePort(game, hub, commands, path), PageOptions(), print))
+        link.send(page.address)
+        presses = partial(map, attrgetter("button"))
+        ports = LoopPorts(time.sleep, commands, lambda: presses(table.take_presses()), hear, signals.stop.is_set)
+        run(service, camera, ports)
+        measured.lasted_s = time.monotonic() - begun_s
+        measured.memory_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _KB_PER_MB
+        link.send(measured)
+
+
+def viewers(link: Connection, address: str, count: int) -> None:
+    """Look at a page with so many screens until it closes: send that all look, then each (version, when) they got."""
+    link.send(asyncio.run(_watched(link, urlsplit(address), count)))
+
+
+async def _watched(link: Connection, address: SplitResult, count: int) -> list[tuple[int, float]]:
+    connections = [await asyncio.open_connection(address.hostname, address.port) for _ in range(count)]
+    got: list[tuple[int, float]] = []
+    for _, writer in connections:
+        writer.write(f"GET /api/events HTTP/1.1\r\nHost: {address.netloc}\r\n\r\n".encode())
+    looking = [asyncio.create_task(_look(reader, got)) for reader, _ in connections]
+    while len(got) < count:
+        await asyncio.sleep(_POLL_S)
+    link.send(len(got))
+    await asyncio.gather(*looking)
+    for _, writer in connections:
+        writer.close()
+    return got
+
+
+async def _look(reader: asyncio.StreamReader, got: list[tuple[int, float]]) -> None:
+    """Note when each version has come whole."""
+    version = 0
+    try:
+        while line := await reader.readline():
+            if line.startswith(b"id: "):
+                version = int(line[4:])
+            elif line.startswith(b"data: "):
+                got.append((version, time.monotonic()))
+    except ConnectionError:
+        return
+
+
+@click.command()
+@click.option("--viewers", "count", default=100, show_default=True, type=click.IntRange(1, 250), help="How many look.")
+@click.option("--seconds", default=60.0, show_default=True, type=click.FloatRange(5), help="How long is measured.")
+@click.option("--seed", default=7, show_default=True, type=click.IntRange(min=0), help="Which game is played.")
+def main(count: int, seconds: float, seed: int) -> None:
+    """Say what viewers of the page cost the referee."""
+    processes = multiprocessing.get_context("spawn")
+    signals = Signals(processes.Event(), processes.Event())
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
+        links, started = [], []
+        for folder in (one, other):
+            link, theirs = processes.Pipe()
+            started.append(processes.Process(target=referee, args=(theirs, signals, seed, folder)))
+            links.append(link)
+            started[-1].start()
+        addresses = [link.recv() for link in links]
+        link, theirs = processes.Pipe()
+        started.append(processes.Process(target=viewers, args=(theirs, addresses[1], count)))
+        started[-1].start()
+        link.recv()
+        signals.begin.set()
+        with Console(stderr=True).status(f"{count} viewers look for {seconds:g} s"):
+            time.sleep(seconds)
+        signals.stop.set()
+        alone, watched = (link.recv() for link in links)
+        got = link.recv()
+        for process in started:
+            process.join()
+    if not _told(alone, watched, got, count):
+        sys.exit(1)
+
+
+def _told(alone: Measured, watched: Measured, got: list[tuple[int, float]], count: int) -> bool:
+    """Print the figures; tells whether the viewers cost no more than they may."""
+    rows: tuple[tuple[str, Callable[[Measured], float], str], ...] = (
+        ("frames judged a second", attrgetter("frames_per_second"), ".2f"),
+        ("computed a frame, mean, ms", lambda one: 1000 * statistics.fmean(one.computed_s), ".3f"),
+        ("computed a frame, median, ms", lambda one: 1000 * statistics.median(one.computed_s), ".3f"),
+        ("taken by a frame, median, ms", lambda one: 1000 * statistics.median(one.took_s), ".3f"),
+        ("taken by a frame, 99 %, ms", lambda one: 1000 * statistics.quantiles(one.took_s, n=100)[98], ".1f"),
+        ("memory at most, MB", attrgetter("memory_mb"), ".0f"),
+    )
+    click.echo(f"{'':32}{'no viewers':>12}{f'{count} viewers':>14}{'':>4}")
+    for name, value, form in rows:
+        one, other = value(alone), value(watched)
+        click.echo(f"{name:32}{one:>12{form}}{other:>14{form}}{(other / one - 1):>+9.1%}")
+    # The first that each viewer gets is of before it looked.
+    later = [(version, came_s) for version, came_s in got[count:] if version in watched.published_s]
+    late_ms = sorted(1000 * (came_s - watched.published_s[version]) for version, came_s in later)
+    if late_ms:
+        middle, most = statistics.median(late_ms), late_ms[-1]
+        snapshots = len({version for version, _ in later})
+        click.echo(f"from snapshot to viewer: median {middle:.1f} ms, at most {most:.1f} ms, of {snapshots} snapshots")
+    slower = 1 - watched.frames_per_second / alone.frames_per_second
+    dearer = statistics.fmean(watched.computed_s) / statistics.fmean(alone.computed_s) - 1
+    if max(slower, dearer) > MOST_COST:
+        click.echo(f"NOT MET: the viewers cost more than {MOST_COST:.0%}")
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    main()

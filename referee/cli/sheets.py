@@ -1,0 +1,117 @@
+"""Sheets in a phone's photos: what ``./run pieces read --sheet`` prints, what ``./run pieces enrol --sheet`` learns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from referee.cli.group import CHECK_FAILED, OK, exit_code_of
+from referee.cli.pictures import reading_to_json, show_reading
+
+if TYPE_CHECKING:
+    from engine.api import Game
+    from vision.layout.table import TableLayout
+    from vision.readers.protocols import Appearance
+    from vision.reading import Reading
+
+
+def read_sheets(pictures: Sequence[Path], layout: Path | None, looks: Path | None, *, as_json: bool) -> int:
+    """Print the sheet in each photo and give the exit code; one that can't be read is named, and the rest go on.
+
+    Without a layout any game's sheet is read that comes with one. Raises LayoutError and EnrolmentError for what is
+    wrong with the files of the layout and the looks.
+    """
+    from engine.registry import load
+    from vision.errors import VisionError
+    from vision.frame import Frame
+    from vision.images import check_frame, load_image
+    from vision.locating.photographed import photographed_sheet
+    from vision.readers.ink.appearance import load_appearance
+    from vision.readers.registry import table_reader
+
+    layouts = _layouts(layout)
+    taught = None if looks is None else load_appearance(looks)
+    ended = OK
+    for path in pictures:
+        try:
+            image = load_image(path)
+            check_frame(image, source=str(path))
+            sheet = photographed_sheet(image, layouts)
+            reader = table_reader(sheet.camera, sheet.layout, _fitting(taught, sheet.layout))
+            reading = reader.read(Frame(image, 0.0, 0, str(path)))
+        except VisionError as error:
+            click.echo(f"{path}: {error}", err=True)
+            ended = max(ended, exit_code_of(error))
+            continue
+        ended = max(ended, OK if reading.places else CHECK_FAILED)
+        _print(load(sheet.layout.game), sheet.layout.board.name, reading, path, as_json=as_json)
+    return ended
+
+
+def teach_digits(pictures: Sequence[Path], positions: Sequence[str], layout: Path | None, out: Path) -> None:
+    """Learn a household's digits from photos of filled sheets and write them; raises VisionError."""
+    from vision.images import load_image
+    from vision.locating.photographed import photographed_sheet
+    from vision.readers.ink.appearance import learn_handwriting, read_copied, save_appearance
+    from vision.readers.protocols import EnrolmentPicture
+
+    images = [load_image(path) for path in pictures]
+    sheets = [photographed_sheet(image, _layouts(layout)) for image in images]
+    board = sheets[0].layout.board
+    filled = [
+        EnrolmentPicture(image, sheet.camera, sheet.pose, read_copied(text, board), str(path))
+        for image, sheet, text, path in zip(images, sheets, positions, pictures, strict=True)
+    ]
+    looks = learn_handwriting(filled, board)
+    save_appearance(looks, out)
+    click.echo(f"{', '.join(looks.traits[0])} in {out}")
+
+
+def _layouts(layout: Path | None) -> list[TableLayout]:
+    """The tables that a sheet may be of: the one that is given, or all that come with a game."""
+    from vision.layout.table import default_layout, games_with_layouts, load_layout
+
+    return [load_layout(layout)] if layout is not None else [default_layout(game) for game in games_with_layouts()]
+
+
+def _fitting(taught: Appearance | None, layout: TableLayout) -> Appearance | None:
+    """What was taught of the handwriting, on sheets that are written in; pens on others are told without."""
+    from vision.layout.pieces import Ink
+
+    return None if Ink.on(layout.board).colours else taught
+
+
+def _print(game: Game[Any, Any], sheet: str, reading: Reading, path: Path, *, as_json: bool) -> None:
+    points, why = _points(game, reading)
+    if as_json:
+        score = {"points": points, "score": None if points is None else sum(points.values())}
+        said = {"game": game.name, "sheet": sheet, **score, **reading_to_json(reading, str(path))}
+        click.echo(json.dumps(said, ensure_ascii=False))
+        return
+    click.echo(f"{path}: {game.title}, {sheet}")
+    show_reading(game, reading)
+    if points is None:
+        click.echo(f"No score: {why}.")
+    else:
+        parts = ", ".join(f"{name} {value}" for name, value in points.items())
+        click.echo(f"Score: {sum(points.values())} ({parts})")
+
+
+def _points(game: Game[Any, Any], reading: Reading) -> tuple[Mapping[str, int] | None, str]:
+    """The points of what is likeliest, or why there are none."""
+    from engine.api import CountsSheets
+    from engine.errors import UnreadableError
+
+    hidden = [place for place, one in reading.places.items() if one.hidden_by is not None]
+    if hidden or not reading.places:
+        return None, f"{len(hidden) or 'the'} cells can't be seen"
+    if not isinstance(game.table, CountsSheets):
+        return None, f"sheets of {game.title} are not counted"
+    try:
+        return game.table.points_of_sheet({place: one.best[0] for place, one in reading.places.items()}), ""
+    except UnreadableError as error:
+        return None, str(error)

@@ -1,0 +1,174 @@
+"""A chess clock as a frozen value: whose time runs, what is left of it, and what a browser needs to count on. Pure.
+
+Times are seconds of one clock that only rises; which one is up to the caller.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from common.phrases import capitalized
+from engine.api import Player
+from referee.clocks.control import ClockMode, TimeControl
+
+
+class PauseReason(StrEnum):
+    """Why a clock stands still; it goes on when none of them holds any more."""
+
+    PERSON = "a person"
+    QUESTION = "a question"
+    UNSEEN = "the table can't be seen"
+
+
+@dataclass(frozen=True)
+class ClockFace:
+    """What a clock shows at ``time_s``, in the time of the frames.
+
+    ``remaining_s`` is what is left to each player. The time of those who are ``running`` runs down once ``delay_s`` of
+    theirs is over, and the others gain it by an hourglass; nothing runs while it is ``paused`` (why; empty: it is not).
+    ``fallen`` are those whose flag fell. ``after`` counts on as long as nothing happens.
+    """
+
+    mode: ClockMode
+    control: str
+    time_s: float
+    remaining_s: Mapping[Player, float]
+    delay_s: Mapping[Player, float] = field(default_factory=dict)
+    running: tuple[Player, ...] = ()
+    paused: str = ""
+    fallen: tuple[Player, ...] = ()
+
+    def after(self, seconds: float) -> ClockFace:
+        """Give the face that many seconds later."""
+        elapsed_s = 0.0 if self.paused else max(0.0, seconds)
+        left, delay = run_down(self.mode, self.remaining_s, self.delay_s, self.running, elapsed_s)
+        return replace(self, time_s=self.time_s + max(0.0, seconds), remaining_s=left, delay_s=delay)
+
+
+@dataclass(frozen=True)
+class Clock:
+    """A clock as it stood at ``since_s``.
+
+    ``remaining_s`` is what each player had left then, ``used_s`` what they had used of the turn under way. ``fallen``
+    are those whose flag was said to have fallen: they get no more time.
+    """
+
+    control: TimeControl
+    remaining_s: Mapping[Player, float]
+    since_s: float
+    used_s: Mapping[Player, float] = field(default_factory=dict)
+    running: tuple[Player, ...] = ()
+    pauses: frozenset[PauseReason] = frozenset()
+    fallen: tuple[Player, ...] = ()
+
+    @classmethod
+    def full(cls, control: TimeControl, players: Sequence[Player], since_s: float) -> Clock:
+        """Give the clock before a game; it stands."""
+        return cls(control, dict.fromkeys(players, control.base_s), since_s)
+
+    def at(self, time_s: float) -> Clock:
+        """Give the clock at a time; an earlier one than it stood at leaves it as it is."""
+        if time_s <= self.since_s:
+            return self
+        if self.pauses or not self.running:
+            return replace(self, since_s=time_s)
+        elapsed_s = time_s - self.since_s
+        left, _ = run_down(self.control.mode, self.remaining_s, self._delay_s(), self.running, elapsed_s)
+        used = {**self.used_s, **{player: self.used_s.get(player, 0.0) + elapsed_s for player in self.running}}
+        return replace(self, remaining_s=left, used_s=used, since_s=time_s)
+
+    def switched(self, time_s: float, to: Sequence[Player], finished: Player | None = None) -> Clock:
+        """Give the clock after a switch: ``finished`` has ended a turn, and the time of those in ``to`` runs."""
+        stopped = self.at(time_s)
+        left = dict(stopped.remaining_s)
+        used = {player: stopped.used_s.get(player, 0.0) for player in to if player in stopped.running}
+        if finished in left:
+            if left[finished] > 0 and finished not in stopped.fallen:
+                left[finished] += self._given_back_s(stopped.used_s.get(finished, 0.0))
+            used.pop(finished, None)
+        running = tuple(player for player in to if player in left)
+        return replace(stopped, remaining_s=left, used_s=used, running=running)
+
+    def run_out(self, time_s: float) -> tuple[Player, ...]:
+        """Name those whose time is up at ``time_s`` and whose flag was not said to have fallen."""
+        left = self.at(time_s).remaining_s
+        return tuple(player for player in left if left[player] <= 0 and player not in self.fallen)
+
+    def runs_out_s(self, player: Player) -> float:
+        """Say when a player's time is up if nothing happens; infinity while it does not run."""
+        if self.pauses or player not in self.running:
+            return math.inf
+        return self.since_s + self.remaining_s[player] + self._delay_s().get(player, 0.0)
+
+    def face(self, time_s: float) -> ClockFace:
+        """Say what the clock shows at a time."""
+        now = self.at(time_s)
+        return ClockFace(
+            self.control.mode,
+            self.control.text,
+            now.since_s,
+            now.remaining_s,
+            now._delay_s(),
+            now.running,
+            " and ".join(sorted(now.pauses)),
+            now.fallen,
+        )
+
+    def _given_back_s(self, used_s: float) -> float:
+        match self.control.mode:
+            case ClockMode.FISCHER:
+                return self.control.bonus_s
+            case ClockMode.BRONSTEIN:
+                return min(used_s, self.control.bonus_s)
+            case ClockMode.GAME | ClockMode.DELAY | ClockMode.HOURGLASS:
+                return 0.0
+
+    def _delay_s(self) -> dict[Player, float]:
+        """How long the time of each who plays does not run down yet."""
+        if self.control.mode is not ClockMode.DELAY:
+            return {}
+        return {player: max(0.0, self.control.bonus_s - self.used_s.get(player, 0.0)) for player in self.running}
+
+
+def run_down(
+    mode: ClockMode,
+    remaining_s: Mapping[Player, float],
+    delay_s: Mapping[Player, float],
+    running: Sequence[Player],
+    elapsed_s: float,
+) -> tuple[dict[Player, float], dict[Player, float]]:
+    """Give what is left of each player's time and delay after ``elapsed_s``; time never falls below 0."""
+    left, delay = dict(remaining_s), dict(delay_s)
+    for player in running:
+        free_s = delay.get(player, 0.0)
+        if player in delay:
+            delay[player] = max(0.0, free_s - elapsed_s)
+        lost_s = min(left[player], max(0.0, elapsed_s - free_s))
+        left[player] -= lost_s
+        others = [other for other in left if other != player]
+        if mode is ClockMode.HOURGLASS and others:
+            for other in others:
+                left[other] += lost_s / len(others)
+    return left, delay
+
+
+def clock_text(seconds: float) -> str:
+    """Write what is left as a clock does, whole seconds begun: ``4:32``, ``1:00:00``."""
+    whole = math.ceil(max(0.0, seconds) - 1e-6)
+    hours, minutes = whole // 3600, whole // 60 % 60
+    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"
+
+
+def clock_words(face: ClockFace, names: Mapping[Player, str]) -> Iterator[str]:
+    """Give a line for each player: whose time it is, what is left, and what becomes of it."""
+    for player, left_s in face.remaining_s.items():
+        called = f"{capitalized(player)} ({names[player]})" if player in names else capitalized(player)
+        runs = "stands still" if face.paused else "runs"
+        says = [runs] if player in face.running else []
+        says += ["the flag has fallen"] if player in face.fallen else []
+        yield f"{called} {clock_text(left_s)}{', ' if says else ''}{', '.join(says)}"
+    if face.paused:
+        yield f"The clock stands still: {face.paused}."

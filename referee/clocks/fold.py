@@ -1,0 +1,192 @@
+"""The clock of a game as a fold over its events, live and after a restart alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+from enum import StrEnum
+from typing import Any
+
+from common.phrases import capitalized
+from engine.api import Game, Player
+from engine.support.players import who_plays
+from referee.clocks.clock import Clock, ClockFace, PauseReason
+from referee.clocks.control import TimeControl, control_in
+from referee.errors import ClockError
+from referee.journal.events import Event, EventKind, JsonValue
+
+COMPLETE_S = "complete_s"
+"""What a ``turn`` event calls the time at which the turn first lay complete on the table."""
+
+
+class ClockChange(StrEnum):
+    """What a ``clock`` event says."""
+
+    PAUSED = "paused"
+    WENT_ON = "went on"
+    FLAG_FELL = "flag fell"
+    RESTARTED = "restarted"
+    RAN = "ran"
+    SET = "set"
+
+
+class ClockFold:
+    """Follows one game's clock, event by event; ``clock`` is ``None`` before the set-up and where none was agreed on.
+
+    Time passes only between events of one run of the referee: what passed after the last of them counts for nobody, and
+    ``restarted`` says where the next run begins. An event without a time takes none.
+    """
+
+    def __init__(self, game: Game[Any, Any]) -> None:
+        self._game = game
+        self._control: TimeControl | None = None
+        self._heard_s = -math.inf
+        self._before: list[Clock] = []
+        self.clock: Clock | None = None
+
+    @classmethod
+    def of(cls, game: Game[Any, Any], events: Iterable[tuple[int, Event]]) -> ClockFold:
+        """Fold one game's (number, event) pairs."""
+        folded = cls(game)
+        for _, event in events:
+            folded.take(event)
+        return folded
+
+    @property
+    def is_agreed(self) -> bool:
+        """Whether this game is played with a clock."""
+        return self._control is not None
+
+    @property
+    def heard_s(self) -> float:
+        """The newest time that the journal knows of."""
+        return self._heard_s
+
+    def face(self, time_s: float) -> ClockFace | None:
+        """Say what the clock shows at a time, or at the newest one known where that is later."""
+        return None if self.clock is None else self.clock.face(max(time_s, self._heard_s))
+
+    def take(self, event: Event) -> None:
+        """Take the game's next event; raises ClockError for a clock that can't be read."""
+        if event.kind == EventKind.NEW_GAME:
+            self._control, self.clock, self._before = control_in(event.data), None, []
+            self._heard_s = -math.inf
+        if self._control is None:
+            return
+        if event.data.get("change") == ClockChange.RESTARTED and event.frame_time_s is not None:
+            self._restarted(event.frame_time_s)
+            return
+        time_s = event.frame_time_s
+        if time_s is None or (self.clock is not None and time_s < self.clock.since_s):
+            # Nobody's frames tell the time of what was entered without a referee.
+            time_s = max(self._heard_s, 0.0) if self.clock is None else self.clock.since_s
+            time_s = max(time_s, self._heard_s)
+        if event.kind == EventKind.CLOCK:
+            self._changed(event, time_s)
+        elif "state" in event.data:
+            self._went_on(event, time_s, self._control)
+        elif event.kind == EventKind.TAKE_BACK and self._before and self.clock is not None:
+            self.clock = replace(self._before.pop(), since_s=time_s, pauses=self.clock.pauses)
+        elif event.kind == EventKind.END and self.clock is not None:
+            self.clock = self.clock.switched(time_s, ())
+        self._heard_s = max(self._heard_s, time_s)
+
+    def _went_on(self, event: Event, time_s: float, control: TimeControl) -> None:
+        states = [self._game.notation.parse_state(text) for text in _texts(event.data["state"])]
+        if self.clock is None or event.kind == EventKind.SET_UP:
+            self.clock, self._before = Clock.full(control, who_plays(self._game, states[0]), time_s), []
+        elif event.kind != EventKind.CORRECTION:
+            time_s = self._completed_s(event, time_s)
+            self._before.append(self.clock.at(time_s))
+        finished = str(event.data.get("player")) if event.kind == EventKind.TURN else None
+        self.clock = self.clock.switched(time_s, self._whose_time(states), finished)
+
+    def _completed_s(self, event: Event, time_s: float) -> float:
+        complete_s = event.data.get(COMPLETE_S)
+        return min(float(complete_s), time_s) if isinstance(complete_s, int | float) else time_s
+
+    def _whose_time(self, states: list[Any]) -> tuple[Player, ...]:
+        """Whose time runs: nobody's while it is open who starts, and after the end."""
+        rules = self._game.rules
+        movers = {tuple(rules.players_to_move(state)) for state in states if rules.outcome(state) is None}
+        return movers.pop() if len(movers) == 1 else ()
+
+    def _changed(self, event: Event, time_s: float) -> None:
+        """Take a ``clock`` event."""
+        clock, data = self.clock, event.data
+        if clock is None:
+            return
+        match ClockChange(str(data["change"])):
+            case ClockChange.PAUSED:
+                self.clock = replace(clock.at(time_s), pauses=clock.pauses | {PauseReason(str(data["why"]))})
+            case ClockChange.WENT_ON:
+                self.clock = replace(clock.at(time_s), pauses=clock.pauses - {PauseReason(str(data["why"]))})
+            case ClockChange.FLAG_FELL:
+                self.clock = replace(clock.at(time_s), fallen=(*clock.fallen, str(data["player"])))
+            case ClockChange.SET:
+                left = _seconds(data["remaining_s"])
+                fallen = tuple(player for player in left if left[player] <= 0)
+                self.clock = replace(clock.at(time_s), remaining_s=left, fallen=fallen)
+            case ClockChange.RAN | ClockChange.RESTARTED:
+                pass
+
+    def _restarted(self, time_s: float) -> None:
+        """Let time pass until the last thing that was heard of, and from ``time_s`` on."""
+        if self.clock is not None:
+            self.clock = replace(self.clock.at(self._heard_s), since_s=time_s)
+        self._heard_s = time_s
+
+
+def paused_event(why: PauseReason, by: str, time_s: float | None) -> Event:
+    """The clock stands still from here."""
+    said = f"{by} stops the clock." if why is PauseReason.PERSON else f"The clock stands still: {why}."
+    return _event(ClockChange.PAUSED, said, time_s, why)
+
+
+def went_on_event(why: PauseReason, time_s: float | None) -> Event:
+    """What kept the clock is over."""
+    return _event(ClockChange.WENT_ON, "The clock runs again.", time_s, why)
+
+
+def restarted_event(time_s: float) -> Event:
+    """A referee that was started anew sees its first frame."""
+    return Event(EventKind.CLOCK, {"change": ClockChange.RESTARTED.value}, time_s)
+
+
+def ran_event(time_s: float) -> Event:
+    """The clock ran until now: a restart takes no more than what comes after it for lost."""
+    return Event(EventKind.CLOCK, {"change": ClockChange.RAN.value}, time_s)
+
+
+def flag_event(player: Player, time_s: float) -> Event:
+    """A player's time is up."""
+    data: dict[str, JsonValue] = {
+        "change": ClockChange.FLAG_FELL.value,
+        "player": player,
+        "sentence": f"{capitalized(player)}'s time is up: the flag has fallen.",
+    }
+    return Event(EventKind.CLOCK, data, time_s)
+
+
+def set_event(clock: Clock) -> Event:
+    """The clock is set by hand, as it stood when a game that goes on was left."""
+    data: dict[str, JsonValue] = {
+        "change": ClockChange.SET.value,
+        "remaining_s": {player: round(left_s, 3) for player, left_s in clock.remaining_s.items()},
+    }
+    return Event(EventKind.CLOCK, data)
+
+
+def _event(change: ClockChange, sentence: str, time_s: float | None, why: PauseReason) -> Event:
+    return Event(EventKind.CLOCK, {"change": change.value, "why": why.value, "sentence": sentence}, time_s)
+
+
+def _texts(value: JsonValue) -> list[str]:
+    return [str(text) for text in value] if isinstance(value, list) else [str(value)]
+
+
+def _seconds(value: JsonValue) -> dict[Player, float]:
+    if not isinstance(value, dict) or not all(isinstance(left, int | float) for left in value.values()):
+        raise ClockError(f"the journal sets the clock to {value!r}; expected seconds by player")
+    return {player: float(str(left)) for player, left in value.items()}

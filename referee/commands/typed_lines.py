@@ -1,0 +1,141 @@
+"""What a line means that a person types beside the table: the end of a turn, a turn, a roll or a correction."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from common.user import user_name
+from engine.api import Game
+from hardware.pin_map import ANNOUNCING_BUTTONS, ButtonRole
+from referee.commands.entries import example_look, read_squares
+from referee.commands.queue import CommandQueue
+from referee.commands.values import (
+    Announce,
+    AskHint,
+    Command,
+    Correct,
+    EnterRoll,
+    EnterTurn,
+    PauseClock,
+    Press,
+    Reply,
+    TakeBack,
+    unheard,
+)
+from referee.errors import CorrectionError
+
+KEYS = "Enter ends the turn, h hint, b takes back, ? says more"
+"""What may be typed, where there is only one line for it."""
+
+_TAKE_BACK = ("b", "undo", "take-back")
+_HINT = ("h", "hint")
+_ANNOUNCED = tuple(role.value for role in ANNOUNCING_BUTTONS)
+_SAYS_MORE = "? says what can be typed."
+_CLOCK = MappingProxyType({"stop": False, "go": True})
+_HELP = ("?", "help")
+_QUESTIONS = MappingProxyType(
+    {
+        ButtonRole.RESIGN.value: "The player to move gives up and loses the game.",
+        ButtonRole.DRAW.value: "The game ends in a draw if all players accept.",
+    }
+)
+
+
+def typed_help(game: Game[Any, Any]) -> str:
+    """Say what may be typed beside the table in three lines at most: screens have no room for more."""
+    roll = "" if game.dice is None else "roll FACES, "
+    look = f"correct {game.places[0]}={example_look(game)}"
+    return (
+        f"Enter ends the turn. h: hint. b: take back. Also: turn TURN, {roll}`{look}`, {', '.join(_ANNOUNCED)}, "
+        "clock stop, clock go."
+    )
+
+
+def is_hint(line: str) -> bool:
+    """Whether a line asks for a hint."""
+    return line.strip().lower() in _HINT
+
+
+def command_of_line(game: Game[Any, Any], line: str, by: str) -> Command:
+    """Give the command that a line stands for, said by ``by``; raises CorrectionError for one that stands for none."""
+    word, _, rest = line.strip().partition(" ")
+    rest = rest.strip()
+    match line.strip().lower():
+        case "":
+            return Press(ButtonRole.END_TURN)
+        case short if short in _TAKE_BACK:
+            return TakeBack(by)
+        case short if is_hint(short):
+            return AskHint(by)
+        case short if short in _ANNOUNCED:
+            return Announce(short, by)
+    match word.lower():
+        case "clock" if rest.lower() in _CLOCK:
+            return PauseClock(by, goes_on=_CLOCK[rest.lower()])
+        case "turn" if rest:
+            first, _, text = rest.partition(" ")
+            player = first.rstrip(":").lower()
+            is_named = player in game.players and bool(text.strip())
+            return EnterTurn(text.strip(), by, player) if is_named else EnterTurn(rest, by)
+        case "roll" if rest:
+            return EnterRoll(rest, by)
+        case "correct" if rest:
+            return Correct(by, read_squares(game, rest))
+        case "turn" | "roll" | "correct":
+            raise CorrectionError(f"Something is missing after {word!r}; {_SAYS_MORE}")
+    raise CorrectionError(f"{line.strip()!r} is not understood; {_SAYS_MORE}")
+
+
+def listen_to_lines(lines: Iterable[str], take: Callable[[str], object]) -> threading.Thread:
+    """Hand over typed lines as they come, in a thread of its own."""
+
+    def listen() -> None:
+        for line in lines:
+            take(line)
+
+    # A daemon, since nothing can interrupt a thread that waits for a person to type.
+    thread = threading.Thread(target=listen, name="keyboard", daemon=True)
+    thread.start()
+    return thread
+
+
+class TypedLines:
+    """Submits what typed lines stand for. A resignation or a draw is asked about once: typed again at once, it counts.
+
+    ``say`` hears the question, why a line or its command is refused, and what may be typed.
+    """
+
+    def __init__(self, game: Game[Any, Any], commands: CommandQueue, say: Callable[[str], object]) -> None:
+        self._game = game
+        self._commands = commands
+        self._say = say
+        self._asked: Command | None = None
+
+    def obey(self, line: str) -> None:
+        """Submit what a line stands for."""
+        asked, self._asked = self._asked, None
+        if line.strip().lower() in _HELP:
+            self._say(typed_help(self._game))
+            return
+        try:
+            command = command_of_line(self._game, line, user_name())
+        except CorrectionError as error:
+            self._say(str(error))
+            return
+        question = _QUESTIONS.get(command.text) if isinstance(command, Announce) else None
+        if question is not None and command != asked:
+            self._asked = command
+            self._say(f"{question} Type {line.strip()} again to confirm.")
+            return
+        # Of some the table says itself what came.
+        is_said = isinstance(command, Press | TakeBack | AskHint | Announce)
+        self._commands.submit(command, unheard if is_said else partial(_tell_refusal, self._say))
+
+
+def _tell_refusal(say: Callable[[str], object], reply: Reply | None) -> None:
+    if reply is not None and reply.refused:
+        say(reply.words)

@@ -1,0 +1,107 @@
+"""The demo's table: what is played there, by which rules, and by whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from engine.api import Game, OptionValue
+from referee.clocks.control import TimeControl
+from referee.demo.thinking import playing_for, thinking_players
+from referee.hints.advice import HintSettings
+from referee.hints.opponent import Intention, OpponentSettings
+from referee.settings.table_layout import with_rules
+from referee.web.ports import PageOptions, SnapshotHub
+from referee.wiring.plan import Inputs
+from simulator.microcontroller.faults import WireFaults
+from simulator.play.game import GameOptions
+from simulator.play.ground_truth import TruthLog
+from simulator.play.players import HANDLERS, Habits
+from simulator.table import VirtualTable, standard_setting
+from vision.layout.table import default_layout
+from vision.readers.registry import is_readable
+
+LinkFaults = WireFaults
+"""What goes wrong on the microcontroller's wire."""
+
+FRAMES_PER_SECOND = 15.0
+GAMES = tuple(game for game in HANDLERS if is_readable(default_layout(game)))
+"""What is played on the virtual table, and a camera can see."""
+_WRITERS = 2
+"""How many write in the demo of a game that is written."""
+_SHORT: Mapping[str, Mapping[str, OptionValue]] = MappingProxyType({"deblockle": {"blocks_gold": 2, "blocks_teal": 2}})
+"""Options by which players who think come to the end within the turns that are usually played."""
+
+
+@dataclass(frozen=True)
+class DemoOptions:
+    """What is played and how it is shown.
+
+    ``turns`` are the most that are played, ``random`` ones instead of such as a hint would give; ``fast`` does not wait
+    for real time; ``video`` films it; ``still`` keeps one picture of the film, in which the
+    first fault is being explained; without ``journal`` it is kept in a new temporary
+    folder; ``lights`` is ``terminal``, ``none`` for the verdicts alone, or ``pico`` for a virtual microcontroller's on
+    a real pseudo-terminal; ``inputs`` are the ``camera``, ``sensors`` under the squares, or ``both``; ``link_faults``
+    strike the wire to the microcontroller. ``keys`` are lines that a person types, of which ``h`` asks for a hint,
+    ``None`` when nobody sits there. ``clock`` is the players' time; the
+    program plays the side of ``opponent``. With a ``page`` the demo goes on showing its end
+    until it is stopped.
+    """
+
+    game: str = "deblockle"
+    seed: int = 13
+    turns: int = 16
+    random: bool = False
+    fast: bool = False
+    video: Path | None = None
+    still: Path | None = None
+    journal: Path | None = None
+    lights: str = "terminal"
+    inputs: Inputs = Inputs.CAMERA
+    link_faults: LinkFaults | None = None
+    hints: HintSettings = field(default_factory=HintSettings)
+    clock: TimeControl | None = None
+    opponent: OpponentSettings | None = None
+    keys: Iterable[str] | None = None
+    page: PageOptions | None = None
+
+    @property
+    def needs_board(self) -> bool:
+        """Whether there is a microcontroller on the table."""
+        return self.lights == "pico" or self.inputs != Inputs.CAMERA
+
+
+def demo_rules(options: DemoOptions, game: Game[Any, Any]) -> dict[str, OptionValue]:
+    """The options the demo is played by: as they are at random, a short game where it is to come to an end."""
+    if game.printed_sheet is not None:
+        return {"players": _WRITERS}
+    return {} if options.random else dict(_SHORT.get(game.name, {}))
+
+
+def demo_table(options: DemoOptions, game: Game[Any, Any], truth: TruthLog, snapshots: SnapshotHub) -> VirtualTable:
+    """The virtual table with its players, who play what the program means where ``snapshots`` say so."""
+
+    def meant() -> Intention | None:
+        return None if snapshots.newest is None else snapshots.newest.snapshot.intention
+
+    rules = demo_rules(options, game)
+    choose = None if options.random else thinking_players(game, options.seed)
+    if options.opponent is not None:
+        choose = playing_for(game, choose, meant)
+    # The usual table under a camera whose pictures don't travel over a cable, so that none is packed and unpacked.
+    setting = standard_setting(layout=with_rules(default_layout(game.name), game, rules))
+    return VirtualTable(
+        options.seed,
+        GameOptions(game.name, rules, turns=options.turns, habits=_habits(options), choose=choose),
+        setting=replace(setting, sensor=replace(setting.sensor, jpeg_quality=None)),
+        fps=FRAMES_PER_SECOND,
+        truth=truth,
+    )
+
+
+def _habits(options: DemoOptions) -> Habits:
+    """What the players do; where there is no camera, only violations that can be felt."""
+    return Habits(by_occupancy=options.inputs == Inputs.SENSORS)

@@ -1,0 +1,185 @@
+"""The program plays a side: which turn it means to play, as a person is asked to play it. It moves nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from common.phrases import capitalized, did_you_mean, listed
+from engine.api import Game, Place, Player
+from engine.errors import EngineError
+from referee.errors import ConfigError
+from referee.hints.advice import Advice, HintStrength, Question
+from referee.hints.requests import HintSource, states_before
+from referee.journal.events import STATE_CHANGING, Event, EventKind, JsonValue
+from referee.judge.verdict import AcceptedTurn, Verdict, VerdictKind
+
+
+@dataclass(frozen=True)
+class OpponentSettings:
+    """Whom the program plays, how well, and how long it may think about a turn, in seconds."""
+
+    player: Player
+    strength: HintStrength = "fair"
+    seconds: float = 2.0
+
+
+@dataclass(frozen=True)
+class Intention:
+    """The turn that the program means to play: whose, its strict text, and what a person is asked to do."""
+
+    player: Player
+    turn: str
+    words: str
+    places: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the program asks of the people at the table: a roll, or its turn, with the event to record first."""
+
+    words: str
+    event: Event | None = None
+
+
+class Opponent:
+    """Finds the turns of one side. It answers to nobody's hints: it plays where the players ruled those out as well.
+
+    ``source`` works turns out while frames go on. The journal keeps an intention, so that a restart has it again.
+    Raises ConfigError for a side that the game doesn't have.
+    """
+
+    def __init__(self, game: Game[Any, Any], settings: OpponentSettings, source: HintSource) -> None:
+        if settings.player not in game.players:
+            near = did_you_mean(settings.player, game.players)
+            sides = listed(game.players, "or")
+            raise ConfigError(f"the opponent is to play {settings.player!r}{near}; in {game.title} that is {sides}")
+        self._game = game
+        self._settings = settings
+        self._source = source
+        self._number = 0
+        self._asked = ""
+
+    @property
+    def player(self) -> Player:
+        """Whom it plays."""
+        return self._settings.player
+
+    @property
+    def name(self) -> str:
+        """What it is called among the players."""
+        return f"program ({self._settings.strength})"
+
+    def poll(self, states: Sequence[Any], events: Callable[[], Sequence[tuple[int, Event]]]) -> Wish | None:
+        """Say what it wishes now, if that is new; only to be asked while it means no turn."""
+        answers = self._source.poll()
+        playing = self._to_play(states)
+        if playing is None:
+            self._asked = ""
+            return None
+        position = self._game.notation.format_state(playing)
+        is_new, self._asked = position != self._asked, position
+        if self._game.awaits_roll(playing):
+            return Wish(f"{capitalized(self.player)} is to roll. Please roll for it.") if is_new else None
+        if is_new:
+            self._number += 1
+            self._source.ask(self._question(position, events()))
+            answers = self._source.poll()
+        for answer in answers:
+            if answer.number == self._number:
+                if answer.advice is None:
+                    return self._refused(answer.refused)
+                # Taken back, it is asked for again.
+                self._asked = ""
+                return self._wish(states[0], answer.advice)
+        return None
+
+    def _question(self, position: str, events: Sequence[tuple[int, Event]]) -> Question:
+        earlier = states_before(self._game, events)
+        settings = self._settings
+        return Question(self._number, self._game.name, position, settings.strength, settings.seconds, earlier)
+
+    def _refused(self, why: str) -> Wish:
+        return Wish(f"{capitalized(self.player)} finds no turn: {why.rstrip('.')}.")
+
+    def close(self) -> None:
+        """Let go of what works turns out."""
+        self._source.close()
+
+    def _to_play(self, states: Sequence[Any]) -> Any | None:
+        """Give the position in which it is to play or roll, ``None`` while it isn't; others may write meanwhile."""
+        if len({each.to_move for each in states}) != 1:
+            return None
+        rules, state = self._game.rules, states[0]
+        if rules.outcome(state) is not None:
+            return None
+        if self.player not in rules.players_to_move(state):
+            return None
+        while state.to_move != self.player:
+            # Who writes at the same time writes on another sheet, so any turn of theirs will do.
+            others = state.to_move
+            state = rules.apply(state, next(turn for turn in rules.legal_turns(state) if turn.player == others))
+        return state
+
+    def _wish(self, state: Any, advice: Advice) -> Wish:
+        try:
+            turn = self._game.notation.parse_turn(state, advice.turn, self.player)
+        except EngineError as error:
+            return self._refused(str(error))
+        do = "write" if self._game.printed_sheet is not None else "move"
+        words = f"{self._game.notation.describe(turn)} Please {do} it for {self.player}."
+        data: dict[str, JsonValue] = {
+            "player": self.player,
+            "turn": advice.turn,
+            "strength": self._settings.strength,
+            "sentence": words,
+            "places": list(turn.places),
+        }
+        return Wish(words, Event(EventKind.INTENTION, data))
+
+
+def intention_after(before: Intention | None, event: Event) -> Intention | None:
+    """Give the turn that is meant after an event; what others play at the same time leaves it as it is."""
+    if event.kind == EventKind.INTENTION:
+        places = event.data.get("places")
+        lit = tuple(str(place) for place in places) if isinstance(places, list) else ()
+        sentence = str(event.data.get("sentence", ""))
+        return Intention(str(event.data["player"]), str(event.data["turn"]), sentence, lit)
+    if before is None or event.kind not in STATE_CHANGING:
+        return before
+    is_of_another = event.kind == EventKind.TURN and event.data.get("player") != before.player
+    return before if is_of_another else None
+
+
+def is_meant(game: Game[Any, Any], intention: Intention, state: Any, step: AcceptedTurn) -> bool:
+    """Whether a turn that was seen, played in a state, is the one meant, or leaves its places looking the same."""
+    if step.turn == intention.turn:
+        return True
+    try:
+        meant = game.rules.apply(state, game.notation.parse_turn(state, intention.turn, intention.player))
+    except EngineError:
+        # More was seen of the table since, so that it can no longer be played.
+        return True
+    looks = game.table.appearance(meant)
+    seen = game.table.appearance(game.notation.parse_state(step.states[0]))
+    return all(looks[place] == seen[place] for place in (*intention.places, *step.places))
+
+
+def objection(game: Game[Any, Any], intention: Intention, state: Any, step: AcceptedTurn, asked: Verdict) -> Verdict:
+    """Ask kindly for the turn that was meant where another one was played; ``asked`` is what would have been said."""
+    turn = game.notation.parse_turn(state, step.turn, step.player)
+    sentence = (
+        f"{game.notation.describe(turn)} The rules allow it, but the program means another turn. {intention.words} "
+        f"To let it stand, say: turn {step.turn}."
+    )
+    places = tuple(dict.fromkeys((*step.places, *intention.places)))
+    return Verdict(
+        VerdictKind.AMBIGUOUS,
+        sentence,
+        asked.time_s,
+        asked.sequence,
+        candidates=(intention.turn, step.turn),
+        places=places,
+        margin=asked.margin,
+    )

@@ -1,0 +1,137 @@
+"""An evening's results: who of those who gave a name played, won and drew, against whom, and with how many points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+from engine import registry
+from engine.api import Game, Outcome, Player
+from engine.errors import EngineError
+from engine.support.players import who_plays
+from referee.errors import FoldError
+from referee.journal.events import STOPPED, Event
+from referee.journal.fold import fold
+from referee.journal.journal import Journal
+
+
+@dataclass(frozen=True)
+class PlayedGame:
+    """A game that was played to its end: who sat on which side, how it ended, and the points where it has them."""
+
+    names: Mapping[Player, str]
+    outcome: Outcome
+    scores: Mapping[Player, int] = field(default_factory=dict)
+
+    @property
+    def winners(self) -> frozenset[Player]:
+        """The sides that won; none in a draw."""
+        return frozenset(self.outcome.shared_by or ((self.outcome.winner,) if self.outcome.winner else ()))
+
+    def lead(self, one: Player, other: Player) -> int | None:
+        """Say whether one did better than the other (1), worse (-1) or as well (0); ``None`` where nothing tells."""
+        ahead = (one in self.winners) - (other in self.winners)
+        if ahead or not self.winners or one in self.winners:
+            return ahead
+        if one not in self.scores or other not in self.scores:
+            return None
+        return (self.scores[one] > self.scores[other]) - (self.scores[one] < self.scores[other])
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Games won, drawn (a shared victory is one) and lost."""
+
+    won: int = 0
+    drawn: int = 0
+    lost: int = 0
+
+    @property
+    def played(self) -> int:
+        """How many they are in all."""
+        return self.won + self.drawn + self.lost
+
+    def plus(self, ahead: int) -> Tally:
+        """Count one more: won (1), drawn (0) or lost (-1)."""
+        return Tally(self.won + (ahead > 0), self.drawn + (ahead == 0), self.lost + (ahead < 0))
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How one name stands: its games, and its points in those that have them (``None`` in no such game)."""
+
+    name: str
+    tally: Tally
+    points: int | None = None
+
+
+@dataclass(frozen=True)
+class Results:
+    """The table of some games, the best first.
+
+    ``against`` is what each name made of its games with each other one. ``left_out`` are the numbers of the games that
+    were not played to their end, or can't be read.
+    """
+
+    standings: tuple[Standing, ...] = ()
+    against: Mapping[tuple[str, str], Tally] = field(default_factory=dict)
+    left_out: tuple[int, ...] = ()
+
+
+def results_of(games: Iterable[PlayedGame], left_out: tuple[int, ...] = ()) -> Results:
+    """Add games up by the names of those who played, matched as they were typed."""
+    tallies: dict[str, Tally] = {}
+    points: dict[str, int] = {}
+    against: dict[tuple[str, str], Tally] = {}
+    for game in games:
+        for side, name in game.names.items():
+            is_drawn = not game.winners or (side in game.winners and len(game.winners) > 1)
+            ahead = 0 if is_drawn else 1 if side in game.winners else -1
+            tallies[name] = tallies.get(name, Tally()).plus(ahead)
+            if side in game.scores:
+                points[name] = points.get(name, 0) + game.scores[side]
+        for one, other in combinations(game.names, 2):
+            lead = game.lead(one, other)
+            if lead is not None:
+                pair = (game.names[one], game.names[other])
+                against[pair] = against.get(pair, Tally()).plus(lead)
+                against[pair[::-1]] = against.get(pair[::-1], Tally()).plus(-lead)
+    standings = [Standing(name, tally, points.get(name)) for name, tally in tallies.items()]
+    standings.sort(
+        key=lambda each: (-each.tally.won, -each.tally.drawn, -(each.points or 0), each.tally.lost, each.name)
+    )
+    return Results(tuple(standings), against, left_out)
+
+
+def played_game(game: Game[Any, Any], events: list[tuple[int, Event]]) -> PlayedGame | None:
+    """Give what counts of a game's (number, event) pairs, ``None`` where it was not played to its end.
+
+    Who gave no name is called by their side. Raises FoldError where the events make no game.
+    """
+    folded = fold(game, events)
+    if folded.outcome is None or folded.outcome.reason == STOPPED or not folded.start:
+        return None
+    given = events[0][1].data.get("players")
+    names = {side: str(name) for side, name in given.items()} if isinstance(given, dict) else {}
+    playing = who_plays(game, folded.start[0])
+    scores = {} if game.scores is None else game.scores(folded.states[0])
+    return PlayedGame({side: names.get(side) or side for side in playing}, folded.outcome, scores)
+
+
+def results_in(journal: Journal, first: int = 1) -> Results:
+    """Give the results of a journal's games from number ``first`` on."""
+    games, left_out = [], []
+    for summary in journal.games():
+        if summary.number < first:
+            continue
+        try:
+            played = played_game(registry.load(summary.name), journal.events(summary.number))
+        except (EngineError, FoldError):
+            played = None
+        if played is None:
+            left_out.append(summary.number)
+        else:
+            games.append(played)
+    return results_of(games, tuple(left_out))

@@ -1,0 +1,83 @@
+"""The camera's picture with what the referee makes of it: where the table lies, what is read there, what is hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import cv2
+import numpy as np
+
+from engine.api import EMPTY
+from vision.drawing import draw, write_text
+from vision.errors import FrameError, NotLocatedError
+from vision.frame import FloatArray, Frame, Image
+from vision.geometry import CameraModel, Pose, project
+from vision.layout.surfaces import GridSurface, top_mm
+from vision.layout.table import TableLayout
+from vision.locating.location import locate
+from vision.reading import Reading
+
+_READ, _DOUBTFUL, _HIDDEN = (255, 255, 255), (60, 60, 255), (200, 60, 200)
+_SURE_PROBABILITY = 0.9
+"""Below it, a look is written in red."""
+_TINT = 0.5
+
+
+def _nothing() -> Any:
+    return None
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """Draws over frames. It locates each anew, so any thread may ask, and has to wait for some tens of milliseconds.
+
+    ``known`` gives a pose that was found before, if any: without markers it tells which of the board's sides is which.
+    ``reading`` gives what the newest frame said.
+    """
+
+    camera: CameraModel
+    layout: TableLayout
+    known: Callable[[], Pose | None] = _nothing
+    reading: Callable[[], Reading | None] = _nothing
+
+    def __call__(self, frame: Frame) -> Image | None:
+        """Give the picture with markers, box, grid and readings; ``None`` where the table was not located."""
+        try:
+            located = locate(frame.image, self.camera, self.layout, previous=self.known())
+        except (NotLocatedError, FrameError):
+            return None
+        picture = draw(frame.image, located, self.layout, self.camera)
+        reading, board = self.reading(), self.layout.surfaces[0]
+        if reading is not None and isinstance(board, GridSurface):
+            self._draw_reading(picture, located.pose, board, reading)
+        return picture
+
+    def _draw_reading(self, picture: Image, pose: Pose, board: GridSurface, reading: Reading) -> None:
+        height = top_mm(board)
+        half = board.cell_mm / 2
+        hidden = {place for hindrance in reading.hindrances for place in hindrance.places}
+        for place in board.places:
+            seen = reading.places.get(place)
+            x, y = board.centre_mm(place)
+            if place in hidden or (seen is not None and seen.hidden_by is not None):
+                corners = [
+                    [x + dx, y + dy, height] for dx, dy in ((-half, -half), (half, -half), (half, half), (-half, half))
+                ]
+                _tint(picture, project(self.camera, pose, corners))
+            elif seen is not None and seen.probabilities and (best := seen.best)[0] != EMPTY:
+                colour = _READ if best[1] >= _SURE_PROBABILITY else _DOUBTFUL
+                write_text(
+                    picture,
+                    best[0].replace(" block,", "").replace(" up", ""),
+                    project(self.camera, pose, [[x - half, y, height]])[0],
+                    colour,
+                )
+
+
+def _tint(picture: Image, corners_px: FloatArray) -> None:
+    mask = np.zeros(picture.shape[:2], np.uint8)
+    cv2.fillConvexPoly(mask, np.round(np.clip(corners_px, -20000, 20000)).astype(np.int32), 1)
+    tinted = picture[mask > 0] * (1 - _TINT) + np.asarray(_HIDDEN) * _TINT
+    picture[mask > 0] = tinted.astype(np.uint8)

@@ -1,0 +1,48 @@
+"""The page beside a running session: opened, and shown to people on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.text import Text
+
+from referee.rendering.live_screen import LiveScreen
+from referee.web.ports import PageOptions, TablePort
+
+
+@contextmanager
+def shown_page(
+    port: TablePort,
+    options: PageOptions | None,
+    console: Console,
+    screen: LiveScreen | None,
+    say: Callable[[str], None],
+) -> Iterator[None]:
+    """Serve the page while this is entered, and say where it is: by lines with a QR code, or on the screen.
+
+    Without ``options`` there is none.
+
+    The line of commands is closed before the page, so that who waits there for an answer gets one. Raises PageError.
+    """
+    if options is None:
+        yield
+        return
+    # Who wants no page need not wait until a web server is loaded.
+    from referee.web.server import codes_path, open_page
+
+    with open_page(port, options, say) as page:
+        # What isn't a terminal may well be a log.
+        if console.is_terminal or port.journal is None:
+            say(page.words)
+        else:
+            say(page.words_for_a_log(codes_path(port.journal)))
+        if screen is not None:
+            screen.show_page(page.words)
+        elif page.codes and console.is_terminal:
+            console.print(Text.from_ansi(page.qr()))
+        try:
+            yield
+        finally:
+            port.commands.close()

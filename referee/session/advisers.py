@@ -1,0 +1,102 @@
+"""Hints on request, and the turns of the side that the program plays: recorded first, then shown."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Generic
+
+from engine.api import Game, Player, StateT, TurnT
+from referee.commands.values import AskHint, EnterTurn, Reply, Respond
+from referee.hints.advice import HintSettings
+from referee.hints.opponent import Intention, Opponent, is_meant, objection
+from referee.hints.requests import HintMessage, HintRequests, HintSource
+from referee.judge import Belief, Ruling
+from referee.session.announcer import Announcer
+from referee.session.log import GameLog
+
+_PROGRAM = "the program"
+"""Who says that a turn is the one that the program means."""
+
+
+class Advisers(Generic[StateT, TurnT]):
+    """Gives the hints of one session, and the opponent's requests where the program plays a side.
+
+    ``source`` works out hints while frames go on; without it there are none.
+    """
+
+    def __init__(
+        self,
+        game: Game[StateT, TurnT],
+        log: GameLog[StateT, TurnT],
+        announcer: Announcer[StateT, TurnT],
+        hints: HintSettings,
+        source: HintSource | None,
+        opponent: Opponent | None,
+    ) -> None:
+        self._game = game
+        self._log = log
+        self._announcer = announcer
+        self._hints = HintRequests(game, hints, source)
+        self._opponent = opponent
+        self._shown: Intention | None = None
+
+    @property
+    def names(self) -> dict[Player, str]:
+        """What the side that the program plays is called."""
+        return {} if self._opponent is None else {self._opponent.player: self._opponent.name}
+
+    def ask(self, command: AskHint, belief: Belief[StateT, TurnT], respond: Respond) -> None:
+        """Take a request for a hint."""
+        fault, time_s = belief.fault is not None, self._announcer.time_s
+        self._tell(belief, self._hints.ask(belief.states, self._log.events(), command.by, respond, time_s, fault=fault))
+
+    def poll(self, belief: Belief[StateT, TurnT]) -> None:
+        """Show a hint that has been found, and the opponent's request."""
+        fault = belief.fault is not None
+        for said in self._hints.poll(belief.states, self._log.events, self._announcer.time_s, fault=fault):
+            self._tell(belief, said)
+        if self._opponent is None or fault:
+            return
+        if self._log.intention is None:
+            self._shown = None
+            wish = self._opponent.poll(belief.states, self._log.events)
+            if wish is not None and wish.event is not None:
+                self._log.append(replace(wish.event, frame_time_s=self._announcer.time_s))
+            elif wish is not None:
+                self._announcer.show_wish(belief, wish.words)
+        intention = self._log.intention
+        if intention is not None and intention != self._shown:
+            self._announcer.show_wish(belief, intention.words, intention.places)
+        self._shown = intention
+
+    def objected(
+        self, before: Belief[StateT, TurnT], after: Belief[StateT, TurnT], ruling: Ruling
+    ) -> tuple[Belief[StateT, TurnT], Ruling]:
+        """Give the belief and ruling to act on: where another turn was played than the program's, nothing changes."""
+        intention = self._log.intention
+        if self._opponent is not None and intention is not None:
+            state = before.states[0]
+            for step in ruling.steps:
+                if step.player == intention.player and not is_meant(self._game, intention, state, step):
+                    return before, Ruling((objection(self._game, intention, state, step, ruling.verdict),))
+        return after, ruling
+
+    def settled(self, ruling: Ruling) -> EnterTurn | None:
+        """Prefer the program's turn where the table could show it as well as another."""
+        intention = self._log.intention
+        if self._opponent is None or intention is None or intention.turn not in ruling.verdict.candidates:
+            return None
+        return EnterTurn(intention.turn, _PROGRAM, intention.player)
+
+    def close(self) -> None:
+        """Close the source of hints; everybody who still waits for one is told."""
+        self._hints.close()
+        if self._opponent is not None:
+            self._opponent.close()
+
+    def _tell(self, belief: Belief[StateT, TurnT], said: HintMessage) -> None:
+        if said.event is not None and not said.repeated:
+            self._log.append(said.event)
+        self._announcer.show_hint(belief, said)
+        for respond in said.waiting:
+            respond(Reply(said.words, said.refused))

@@ -1,0 +1,159 @@
+"""Runs the clock of a session: when a turn was complete, when the clock waits, whose flag fell; all journalled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Generic
+
+from engine.api import Game, Player, StateT, TurnT
+from referee.clocks.clock import PauseReason
+from referee.clocks.control import FlagRule
+from referee.clocks.fold import flag_event, paused_event, ran_event, restarted_event, went_on_event
+from referee.commands.values import PauseClock
+from referee.errors import CorrectionError
+from referee.judge import Belief, JudgeContext, Trigger, judge
+from referee.judge.verdict import VerdictKind
+from referee.session.announcer import Announcer
+from referee.session.log import GameLog
+from referee.session.settings import ServiceSettings, TurnEnd
+from referee.session.view import TableView
+from vision.reading import HindranceKind
+
+KEPT_EVERY_S = 10.0
+"""How often, in seconds, the journal records a running clock: a restart gives back at most that much time."""
+
+BY_CLOCK = "the clock"
+"""The name under which a loss on time is recorded."""
+
+_AT_REST_S = 1.0
+"""How long, in seconds, after a flag's time a table that came to rest before it is known to rest."""
+
+
+class Timekeeper(Generic[StateT, TurnT]):
+    """Runs one session's clock from frame to frame; does nothing in a game without a clock.
+
+    A turn takes time until the first frame that shows it complete, not until the verdict, so that neither the rest that
+    ends a turn nor the referee's own work costs a player time. Where only a press ends a turn, it takes time until the
+    press, as on a chess clock: until then its player may still change it.
+    """
+
+    def __init__(
+        self,
+        game: Game[StateT, TurnT],
+        context: JudgeContext[StateT, TurnT],
+        log: GameLog[StateT, TurnT],
+        announcer: Announcer[StateT, TurnT],
+        settings: ServiceSettings,
+    ) -> None:
+        self._game = game
+        self._context = context
+        self._log = log
+        self._announcer = announcer
+        self._settings = settings
+        self._has_restarted = False
+        self._pressed_s = 0.0
+        self._waiting: tuple[Sequence[TurnT], float] = ((), 0.0)
+        self._judged: tuple[float, bool] | None = None
+
+    def restart(self) -> None:
+        """Go on from the journal: the time until the next frame counts for nobody."""
+        self._has_restarted = True
+
+    def begin_frame(self, time_s: float, belief: Belief[StateT, TurnT]) -> None:
+        """Take the time of a new frame, before it is judged."""
+        if self._has_restarted:
+            self._has_restarted = False
+            if self._log.clock.clock is not None:
+                self._log.append(restarted_event(time_s))
+                self._announcer.show_again(belief)
+
+    def press(self) -> None:
+        """Note that somebody has just declared the turn ended."""
+        self._pressed_s = self._announcer.time_s
+
+    def look(self, pending: Sequence[TurnT], since_s: float) -> None:
+        """Note since when these turns, complete but not yet accepted, have been on the table."""
+        if not pending or pending != self._waiting[0]:
+            self._waiting = (pending, since_s)
+
+    def complete_s(self, view: TableView, trigger: Trigger) -> float | None:
+        """Give when the turn being accepted was complete; ``None`` without a clock."""
+        if not self._log.clock.is_agreed or view.stable is None:
+            return None
+        if self._settings.turn_end is TurnEnd.BUTTON and trigger is Trigger.DECLARED:
+            return self._pressed_s
+        pending, since_s = self._waiting
+        return since_s if pending else view.stable.since_s
+
+    def pause(self, command: PauseClock, belief: Belief[StateT, TurnT]) -> str:
+        """Stop the clock, or let it run again, on a person's word; raises CorrectionError where that can't be."""
+        clock = self._log.clock.clock
+        if clock is None:
+            raise CorrectionError("there is no clock in this game, or it has not begun to run")
+        stands = PauseReason.PERSON in clock.pauses
+        if stands is not command.goes_on:
+            raise CorrectionError("the clock stands still already" if stands else "nobody has stopped the clock")
+        time_s = self._announcer.time_s
+        event = (
+            went_on_event(PauseReason.PERSON, time_s)
+            if command.goes_on
+            else paused_event(PauseReason.PERSON, command.by, time_s)
+        )
+        self._log.append(event)
+        said = str(event.data["sentence"])
+        self._announcer.say(said)
+        self._announcer.show_again(belief)
+        return said
+
+    def lose_sight(self) -> None:
+        """Note that no pictures come any more."""
+        clock = self._log.clock.clock
+        if clock is not None and clock.control.waits and PauseReason.UNSEEN not in clock.pauses:
+            self._log.append(paused_event(PauseReason.UNSEEN, "", self._announcer.time_s))
+
+    def mind(self, belief: Belief[StateT, TurnT], view: TableView) -> tuple[Player, ...]:
+        """Do what is due after a frame: pause, go on, announce a fallen flag; give the players who lose on time."""
+        clock, time_s = self._log.clock.clock, self._announcer.time_s
+        if clock is None or not (clock.running or clock.pauses):
+            return ()
+        wanted = self._reasons(view) if clock.control.waits else frozenset()
+        held = clock.pauses - {PauseReason.PERSON}
+        for why in wanted - held:
+            self._log.append(paused_event(why, "", time_s))
+        for why in held - wanted:
+            self._log.append(went_on_event(why, time_s))
+        losing = tuple(player for player in clock.run_out(time_s) if self._has_fallen(player, belief, view))
+        for player in losing:
+            event = flag_event(player, time_s)
+            self._log.append(event)
+            self._announcer.alarm(belief, str(event.data["sentence"]))
+        if wanted != held:
+            self._announcer.show_again(belief)
+        if clock.running and not clock.pauses and time_s - self._log.clock.heard_s >= KEPT_EVERY_S:
+            self._log.append(ran_event(time_s))
+        return losing if clock.control.flag is FlagRule.LOSES else ()
+
+    def _reasons(self, view: TableView) -> frozenset[PauseReason]:
+        """Why the clock should wait; a hand over the table is the player's own and no reason."""
+        shown = None if self._announcer.shown is None else self._announcer.shown.kind
+        if shown is VerdictKind.AMBIGUOUS and view.question.is_open(view.stable):
+            return frozenset({PauseReason.QUESTION})
+        hindrances = () if view.reading is None else view.reading.hindrances
+        is_hand = any(hindrance.kind is HindranceKind.HAND for hindrance in hindrances)
+        return frozenset({PauseReason.UNSEEN}) if shown is VerdictKind.CANNOT_SEE and not is_hand else frozenset()
+
+    def _has_fallen(self, player: Player, belief: Belief[StateT, TurnT], view: TableView) -> bool:
+        """Whether a flag has fallen, unless a turn still to be judged was complete before."""
+        clock = self._log.clock.clock
+        assert clock is not None
+        if self._settings.turn_end is TurnEnd.BUTTON or player not in clock.running:
+            return True
+        fell_s, stable = clock.runs_out_s(player), view.stable
+        if stable is None:
+            return self._announcer.time_s - fell_s > _AT_REST_S
+        if min(stable.since_s, self._waiting[1] if self._waiting[0] else stable.since_s) > fell_s:
+            return True
+        if self._judged is None or self._judged[0] != stable.since_s:
+            _, ruling = judge(self._context, belief, stable.readings, Trigger.DECLARED)
+            self._judged = (stable.since_s, any(step.player == player for step in ruling.steps))
+        return not self._judged[1]

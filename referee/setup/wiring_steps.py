@@ -1,0 +1,154 @@
+"""The steps for what hangs on wires: lights and switches, and which of them is under which square."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from common.findings import Finding
+from referee.errors import ConfigError
+from referee.settings.sections import Settings
+from referee.setup.new_table import MakeMap, NewTable, Outcome, Step
+from referee.wiring.plan import STRIP_DRIVERS, Making, SwitchSource, plan_and_problems
+
+LIGHT_MAP_FILE = "lights.toml"
+SENSOR_MAP_FILE = "sensors.toml"
+_EMPTY_BOARD = "Take everything off the board."
+
+
+def settings_with(values: Mapping[str, Any]) -> Settings:
+    """Give the settings with these values by ``section.key``; raises ConfigError for one that can't be."""
+    sections: dict[str, dict[str, Any]] = {}
+    for name, value in values.items():
+        section, _, key = name.partition(".")
+        sections.setdefault(section, {})[key] = value
+    try:
+        return Settings.model_validate(sections)
+    except ValueError as error:
+        names = ", ".join(f"{name} = {value!r}" for name, value in values.items() if str(value) in str(error))
+        raise ConfigError(f"that is not one of the choices{f' ({names})' if names else ''}") from error
+
+
+def _about_lights(_: NewTable) -> tuple[str, ...]:
+    return (
+        "What shows the lights? terminal (this screen), gpio (the Pi's pins), board (a microcontroller), "
+        "wled-network or",
+        "wled-serial; several with commas. What they need comes after them, such as: wled-network wled_host=wled.local",
+        "strip_lights=49. docs/hardware.md shows the wiring.",
+    )
+
+
+def _check_lights(table: NewTable, answer: str) -> Outcome:
+    words, given = _parted(answer, "lights")
+    drivers = [word for word in " ".join(words).replace(",", " ").split() if word]
+    given["lights.drivers"] = drivers
+    return _wired(table, given, ", ".join(drivers), making="light map")
+
+
+def _about_switches(_: NewTable) -> tuple[str, ...]:
+    return (
+        "Are there switches under the squares? none, board (a microcontroller) or pins (the Pi's), and what they need,",
+        "such as: pins row_pins=[5,6,13] column_pins=[16,20,21]. docs/sensors.md shows the wiring.",
+    )
+
+
+def _check_switches(table: NewTable, answer: str) -> Outcome:
+    words, given = _parted(answer, "sensors")
+    given |= {"sensors.source": " ".join(words), "sensors.eyes": "camera"}
+    return _wired(table, given, " ".join(words), making="sensor map")
+
+
+def _parted(answer: str, section: str) -> tuple[list[str], dict[str, Any]]:
+    """Part ``board port=/dev/ttyACM0`` into words and settings below a section."""
+    words: list[str] = []
+    given: dict[str, Any] = {}
+    for word in answer.split():
+        name, equals, text = word.partition("=")
+        if equals:
+            given[f"{section}.{name}"] = _value(text)
+        else:
+            words.append(word)
+    return words, given
+
+
+def _value(text: str) -> Any:
+    """A value as TOML has it; what TOML can't read is a text."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _wired(table: NewTable, given: Mapping[str, object], told: str, making: Making = "") -> Outcome:
+    """Check what is wired as the settings would have it."""
+    _, problems = plan_and_problems(_settings(table, given), {}, table.game.places, making=making)
+    if not problems:
+        return Outcome((Finding.ok("wiring", told),), given)
+    remedy = "add what is missing to the answer, such as strip_lights=49, or answer otherwise"
+    return Outcome(tuple(Finding.fault("wiring", problem, remedy) for problem in problems))
+
+
+def _settings(table: NewTable, given: Mapping[str, object]) -> Settings:
+    return settings_with({**table.values, **given}).placed({}, table.folder, {})
+
+
+def _without_strip(table: NewTable) -> str:
+    drivers = table.values.get("lights.drivers", ())
+    return "" if set(drivers) & set(STRIP_DRIVERS) else "There is no strip of lights."
+
+
+def _without_switches(table: NewTable) -> str:
+    source = table.values.get("sensors.source", SwitchSource.NONE)
+    return "There are no switches." if source == SwitchSource.NONE else ""
+
+
+def _before_light_map(_: NewTable) -> tuple[str, ...]:
+    return (
+        f"{_EMPTY_BOARD} One light after the other is lit, and the camera finds its square.",
+        "Where it is not sure, it asks you.",
+    )
+
+
+def _check_light_map(table: NewTable, answer: str) -> Outcome:
+    return _mapped(table, answer, LIGHT_MAP_FILE, table.make_light_map, {"lights.light_map": answer or LIGHT_MAP_FILE})
+
+
+def _before_switch_map(_: NewTable) -> tuple[str, ...]:
+    return (f"{_EMPTY_BOARD} Then put a piece on each square that is named.",)
+
+
+def _check_switch_map(table: NewTable, answer: str) -> Outcome:
+    given = {"sensors.map": answer or SENSOR_MAP_FILE, "sensors.eyes": "both"}
+    return _mapped(table, answer, SENSOR_MAP_FILE, table.make_sensor_map, given)
+
+
+def _mapped(table: NewTable, answer: str, name: str, make: MakeMap, given: Mapping[str, object]) -> Outcome:
+    """Take the map that is named, or make one; either has to fit the game and what is wired."""
+    path = table.folder / (Path(answer).expanduser() if answer else name)
+    if not answer and not make(_settings(table, {}), path):
+        return Outcome((Finding.fault("map", "nothing was found", "check the wiring, or skip this step"),))
+    return _wired(table, given, f"{path.name} is used")
+
+
+WIRING_STEPS = (
+    Step("lights", "Lights", _about_lights, "Lights", _check_lights, "terminal"),
+    Step(
+        "light-map",
+        "Which light is where",
+        _before_light_map,
+        "Enter to begin, or a map you have",
+        _check_light_map,
+        unneeded=_without_strip,
+    ),
+    Step("switches", "Switches", _about_switches, "Switches", _check_switches, "none"),
+    Step(
+        "switch-map",
+        "Which switch is where",
+        _before_switch_map,
+        "Enter to begin, or a map you have",
+        _check_switch_map,
+        unneeded=_without_switches,
+    ),
+)

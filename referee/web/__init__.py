@@ -1,0 +1,1 @@
+"""The page: what people at the table look at and tap on, and its API for programs."""

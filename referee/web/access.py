@@ -1,0 +1,219 @@
+"""Who may do what on the page: codes that pair a device, and sessions with a role.
+
+A session is a signed cookie, or the same token in an ``Authorization: Bearer`` header for programs.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import ipaddress
+import secrets
+import stat
+import string
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from os import O_CREAT, O_EXCL, O_WRONLY, fdopen
+from os import open as open_file
+from pathlib import Path
+
+from itsdangerous import BadSignature, URLSafeSerializer
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.requests import cookie_parser
+
+SESSION_S = 180 * 24 * 3600.0
+"""How long a device stays paired."""
+_KEY_BYTES = 32
+_CODE_DIGITS = 8
+_OTHERS_MAY = 0o077
+_LOCAL_ENDINGS = ("", ".local", ".lan", ".home.arpa", ".internal")
+"""What home networks put behind a machine's name; nobody can register a name that ends so."""
+
+
+class Role(enum.IntEnum):
+    """What a session may do; each may do what those before it may."""
+
+    NOBODY = 0
+    LOOK = 1
+    PLAY = 2
+    OWN = 3
+
+
+@dataclass(frozen=True)
+class Session:
+    """A paired device, or the browser at the machine; ``name`` is who sits there, for the journal.
+
+    ``csrf`` proves that a request was written by a page of ours; a ``bearer`` needs no such proof.
+    """
+
+    id: str
+    role: Role
+    name: str = ""
+    csrf: str = ""
+    is_bearer: bool = False
+
+
+NOBODY = Session("", Role.NOBODY)
+_AT_THE_MACHINE = "machine"
+
+
+@dataclass(frozen=True)
+class Refill:
+    """How often something may be done: ``burst`` times at once, then ``per_s`` times a second."""
+
+    burst: float
+    per_s: float
+
+
+PAIRING_FROM_ONE, PAIRING_FROM_ALL = Refill(5, 1 / 12), Refill(30, 1 / 4)
+"""Tries at a code. By all together 900 an hour, of a hundred million codes."""
+COMMANDS = Refill(20, 4)
+"""Commands of one session: more than a person can tap."""
+_MOST_KEYS = 1000
+
+
+class Rates:
+    """Counts how often something was done by each key lately. ``clock`` gives monotonic seconds."""
+
+    def __init__(self, refill: Refill, clock: Callable[[], float]) -> None:
+        self._refill = refill
+        self._clock = clock
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, key: str = "") -> bool:
+        """Count one more; tells whether it is allowed."""
+        now_s = self._clock()
+        left, since_s = self._left.pop(key, (self._refill.burst, now_s))
+        left = min(self._refill.burst, left + (now_s - since_s) * self._refill.per_s)
+        allowed = left >= 1
+        self._left[key] = (left - allowed, now_s)
+        if len(self._left) > _MOST_KEYS:
+            self._left.popitem(last=False)
+        return allowed
+
+
+@dataclass(frozen=True)
+class Door:
+    """Who is let in at all: ``names`` by which a browser may call us, and the codes by which a device is paired.
+
+    Without ``codes`` only the machine itself is listened to, and whoever sits there owns the table, as ``owner``.
+    """
+
+    names: frozenset[str] = frozenset({"localhost"})
+    codes: Mapping[Role, str] = field(default_factory=dict)
+    owner: str = "owner"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether other machines may come."""
+        return bool(self.codes)
+
+    def knows(self, host: str) -> bool:
+        """Whether a ``Host`` header calls us by a name of ours: an address can't be rebound, a name can."""
+        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
+        try:
+            address = ipaddress.ip_address(name.strip("[]"))
+        except ValueError:
+            return name.lower().removesuffix(".") in self.names
+        return self.is_open or address.is_loopback
+
+
+def names_of(machine: str) -> frozenset[str]:
+    """Give the names by which a home network may call this machine."""
+    name = machine.lower().partition(".")[0]
+    return frozenset({"localhost", *(name + ending for ending in _LOCAL_ENDINGS if name)})
+
+
+def new_codes(below: Callable[[int], int]) -> dict[Role, str]:
+    """Make a code to play and one to own; ``below`` draws a number."""
+    play, own = (f"{below(10**_CODE_DIGITS):0{_CODE_DIGITS}d}" for _ in range(2))
+    return {Role.PLAY: play, Role.OWN: own}
+
+
+def key_at(path: Path | None) -> bytes:
+    """Give the key that sessions are signed with, made anew when there is none or others could have read it.
+
+    Raises OSError where it can't be kept.
+    """
+    if path is not None and path.is_file():
+        kept = path.read_bytes()
+        if stat.S_IMODE(path.stat().st_mode) & _OTHERS_MAY == 0 and len(kept) == _KEY_BYTES:
+            return kept
+    key = secrets.token_bytes(_KEY_BYTES)
+    if path is not None:
+        keep_private(path, key)
+    return key
+
+
+def keep_private(path: Path, content: bytes) -> None:
+    """Write a file anew that only its owner may read; raises OSError where it can't be written."""
+    path.unlink(missing_ok=True)
+    with fdopen(open_file(path, O_CREAT | O_EXCL | O_WRONLY, 0o600), "wb") as file:
+        file.write(content)
+
+
+class Access:
+    """Makes and reads sessions. ``now_s`` gives seconds since 1970, ``clock`` monotonic ones."""
+
+    def __init__(self, door: Door, key: bytes, now_s: Callable[[], float], clock: Callable[[], float]) -> None:
+        self.door = door
+        self.cookie = f"referee-{hashlib.sha256(key).hexdigest()[:8]}"
+        self._tokens = URLSafeSerializer(key, salt="session")
+        self._csrf = URLSafeSerializer(key, salt="csrf")
+        self._now_s = now_s
+        self._tries = Rates(PAIRING_FROM_ONE, clock)
+        self._all_tries = Rates(PAIRING_FROM_ALL, clock)
+        self._commands = Rates(COMMANDS, clock)
+
+    def session_of(self, headers: Headers) -> Session:
+        """Give the session of a request; who has none is nobody, or the owner where only the machine is listened to."""
+        scheme, _, bearer = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            return self._read(bearer.strip(), is_bearer=True) or NOBODY
+        known = self._read(cookie_parser(headers.get("cookie", "")).get(self.cookie, ""))
+        if known is not None:
+            return known
+        return NOBODY if self.door.is_open else self._session(_AT_THE_MACHINE, Role.OWN, self.door.owner)
+
+    def pair(self, code: str, name: str, wanted: Role, client: str) -> tuple[Session, str]:
+        """Pair a device and give its session and token: the code says what it may do at most, ``wanted`` may be less.
+
+        Raises HTTPException for a wrong code, and for too many tries.
+        """
+        if not (self._tries.take(client) and self._all_tries.take()):
+            raise HTTPException(429, "Too many tries. Wait a minute, then type the code again.")
+        digits = "".join(character for character in code if character in string.digits)
+        for role, right in self.door.codes.items():
+            if secrets.compare_digest(digits, right):
+                session = self._session(secrets.token_urlsafe(12), min(role, wanted), name)
+                until_s = int(self._now_s() + SESSION_S)
+                return session, str(self._tokens.dumps([session.id, int(session.role), name, until_s]))
+        raise HTTPException(403, "That is not the code. The referee's terminal shows it.")
+
+    def count_command(self, session: Session) -> None:
+        """Raise HTTPException when a session gives more commands than a person can."""
+        if not self._commands.take(session.id):
+            raise HTTPException(429, "Too many commands at once. Wait a moment, then repeat the last one.")
+
+    def check_csrf(self, session: Session, token: str) -> None:
+        """Raise HTTPException unless the token is the session's."""
+        if session.is_bearer:
+            return
+        try:
+            named = self._csrf.loads(token)
+        except BadSignature:
+            named = None
+        if named != session.id:
+            raise HTTPException(403, "This page is out of date. Load it again, then repeat what you did.")
+
+    def _read(self, token: str, *, is_bearer: bool = False) -> Session | None:
+        try:
+            identity, role, name, until_s = self._tokens.loads(token)
+        except BadSignature:
+            return None
+        return self._session(identity, Role(role), name, is_bearer=is_bearer) if until_s >= self._now_s() else None
+
+    def _session(self, identity: str, role: Role, name: str, *, is_bearer: bool = False) -> Session:
+        return Session(identity, role, name, str(self._csrf.dumps(identity)), is_bearer)

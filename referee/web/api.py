@@ -1,0 +1,227 @@
+"""The API for the page and for programs: the table, its changes as they come, its history, and commands."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+from pydantic import TypeAdapter, ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
+
+from referee.web.access import SESSION_S, Access, Role, Session
+from referee.web.counter import OrderCounter
+from referee.web.documents import (
+    Document,
+    GamesDocument,
+    HistoryDocument,
+    PairingDocument,
+    PairingOrder,
+    PlacesDocument,
+    PositionDocument,
+    SessionDocument,
+    TableDocument,
+    TableDocuments,
+    places_document,
+)
+from referee.web.endpoints import Endpoint, openapi
+from referee.web.guard import CSRF_FIELD, form_fields
+from referee.web.history import History
+from referee.web.orders import ORDERS, ReplyDocument
+from referee.web.pictures import CameraPictures
+from referee.web.ports import TablePort
+from referee.web.results import ResultsDocument
+
+KEEP_OPEN_S = 15.0
+"""How often a stream with nothing new gets a comment, so that nothing on the way takes it for dead."""
+MOST_VIEWERS = 256
+_PAIRING: TypeAdapter[PairingOrder] = TypeAdapter(PairingOrder)
+_LARGEST = 2**63 - 1
+"""What SQLite takes for a number."""
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What the API and the pages share: each tells what ``documents`` and ``history`` have, and hands orders in."""
+
+    port: TablePort
+    access: Access
+    documents: TableDocuments
+    history: History
+    counter: OrderCounter
+
+    @classmethod
+    def of(cls, port: TablePort, access: Access) -> Self:
+        """Put one together."""
+        return cls(port, access, TableDocuments(port), History(port), OrderCounter(port, access))
+
+
+class Api:
+    """What is below ``/api``."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._port = desk.port
+        self._access = desk.access
+        self._documents = desk.documents
+        self._counter = desk.counter
+        self._history = desk.history
+        self._pictures = CameraPictures(desk.port)
+        self._viewers = 0
+        game = {"game": "The game's number in the journal; the latest without it."}
+        self.endpoints = (
+            Endpoint("/api/table", self._table, Role.LOOK, "The table as it is believed to be", TableDocument),
+            Endpoint("/api/events", self._events, Role.LOOK, "The same after every change", "text/event-stream"),
+            Endpoint("/api/history", self._events_of, Role.LOOK, "A game's events", HistoryDocument, game),
+            Endpoint(
+                "/api/history/{number:int}", self._position, Role.LOOK, "The table after an event", PositionDocument
+            ),
+            Endpoint(
+                "/api/evidence/{number:int}/{name}", self._evidence, Role.LOOK, "A picture of an event", "image/png"
+            ),
+            Endpoint("/api/games", self._games, Role.LOOK, "The journal's games", GamesDocument),
+            Endpoint(
+                "/api/results",
+                self._results,
+                Role.LOOK,
+                "Results by the players' names",
+                ResultsDocument,
+                {"first": "The number of the first game that counts; all without it."},
+            ),
+            Endpoint("/api/record", self._record, Role.LOOK, "A game as a record", "text/plain", game),
+            Endpoint("/api/places", self._places, Role.LOOK, "Places, looks, rules and options", PlacesDocument),
+            Endpoint(
+                "/api/camera.jpg",
+                self._camera,
+                Role.LOOK,
+                "The camera's newest picture",
+                "image/jpeg",
+                {"overlay": "1: with what was located drawn over it."},
+            ),
+            Endpoint("/api/session", self._session, Role.LOOK, "What this device may do", SessionDocument),
+            Endpoint(
+                "/api/commands", self._command, Role.LOOK, "Tell the referee something", ReplyDocument, takes=ORDERS
+            ),
+            Endpoint(
+                "/api/pair", self._pair, Role.NOBODY, "Pair a device", PairingDocument, takes=_PAIRING, by_code=True
+            ),
+            Endpoint("/api/openapi.json", self._openapi, Role.LOOK, "This description", "application/json"),
+        )
+
+    async def _table(self, _: Request) -> Response:
+        return Response(self._documents.newest().json, media_type="application/json")
+
+    async def _events(self, _: Request) -> Response:
+        if self._viewers >= MOST_VIEWERS:
+            raise HTTPException(503, f"{MOST_VIEWERS} screens are looking already. Close one of them.")
+        return StreamingResponse(self._changes(), media_type="text/event-stream")
+
+    async def _changes(self) -> AsyncIterator[bytes]:
+        self._viewers += 1
+        try:
+            rendered = self._documents.newest()
+            while True:
+                yield rendered.event
+                while True:
+                    try:
+                        async with asyncio.timeout(KEEP_OPEN_S):
+                            newer = await self._port.snapshots.after(rendered.document.version)
+                    except TimeoutError:
+                        yield b": still here\n\n"
+                    else:
+                        break
+                if newer is None:
+                    return
+                rendered = self._documents.of(newer)
+        finally:
+            self._viewers -= 1
+
+    async def _events_of(self, request: Request) -> Response:
+        return _json(await run_in_threadpool(self._history.of_game, _number(request, "game")))
+
+    async def _position(self, request: Request) -> Response:
+        number = min(int(request.path_params["number"]), _LARGEST)
+        return _json(await run_in_threadpool(self._history.position, number))
+
+    async def _evidence(self, request: Request) -> Response:
+        number = min(int(request.path_params["number"]), _LARGEST)
+        content, media_type = await run_in_threadpool(self._history.picture, number, request.path_params["name"])
+        return Response(content, media_type=media_type)
+
+    async def _games(self, _: Request) -> Response:
+        return _json(await run_in_threadpool(self._history.games))
+
+    async def _results(self, request: Request) -> Response:
+        return _json(await run_in_threadpool(self._history.results, _number(request, "first") or 1))
+
+    async def _record(self, request: Request) -> Response:
+        number = _number(request, "game")
+        text = await run_in_threadpool(self._history.record, number)
+        name = f"{self._port.game.name}{'' if number is None else f'-{number}'}.txt"
+        return Response(
+            text, media_type="text/plain", headers={"Content-Disposition": f'attachment; filename="{name}"'}
+        )
+
+    async def _places(self, _: Request) -> Response:
+        return _json(places_document(self._port.game))
+
+    async def _camera(self, request: Request) -> Response:
+        overlay = bool(_number(request, "overlay"))
+        content = await run_in_threadpool(self._pictures.jpeg, overlay=overlay)
+        if content is None:
+            raise HTTPException(404, "There is no picture: no camera looks, or the table was not found in it.")
+        return Response(content, media_type="image/jpeg")
+
+    async def _session(self, request: Request) -> Response:
+        session: Session = request.state.session
+        return _json(SessionDocument(role=session.role.name.lower(), name=session.name, csrf=session.csrf))
+
+    async def _command(self, request: Request) -> Response:
+        fields = await _fields(request)
+        if isinstance(fields, dict):
+            fields.pop(CSRF_FIELD, None)
+        return _json(await self._counter.take(request.state.session, fields))
+
+    async def _pair(self, request: Request) -> Response:
+        try:
+            order = _PAIRING.validate_python(await _fields(request))
+        except ValidationError as error:
+            raise HTTPException(422, "Give the code that the referee's terminal shows, and a short name.") from error
+        client = request.client.host if request.client is not None else ""
+        session, token = self._access.pair(order.code, order.name, Role[order.role.upper()], client)
+        is_form = await form_fields(request)
+        document = PairingDocument(role=session.role.name.lower(), token=token, csrf=session.csrf)
+        response: Response = RedirectResponse("/", 303) if is_form else _json(document)
+        response.set_cookie(self._access.cookie, token, max_age=int(SESSION_S), httponly=True, samesite="lax", path="/")
+        return response
+
+    async def _openapi(self, _: Request) -> Response:
+        return JSONResponse(openapi(self.endpoints))
+
+
+async def _fields(request: Request) -> Any:
+    """Read a body as JSON, or as a form with texts alone."""
+    form = await form_fields(request)
+    if form:
+        return {name: values[-1] for name, values in form.items()}
+    try:
+        return json.loads(await request.body())
+    except (ValueError, RecursionError) as error:
+        raise HTTPException(400, "That is no JSON.") from error
+
+
+def _number(request: Request, name: str) -> int | None:
+    text = request.query_params.get(name)
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit()):
+        raise HTTPException(422, f"{name} is {text[:40]!r}; expected a number.")
+    return min(int(text[:20]), _LARGEST)
+
+
+def _json(document: Document | ReplyDocument) -> Response:
+    return Response(document.model_dump_json(), media_type="application/json")

@@ -1,0 +1,379 @@
+"""What the page and its API tell of the table, as typed documents; each is built once, however many look at it."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from common.phrases import capitalized
+from engine.api import Game
+from hardware.lights.signals import Signal, most_urgent_lights
+from referee.clocks.clock import ClockFace
+from referee.judge.verdict import Verdict
+from referee.session.feed import Snapshot
+from referee.session.signals import ending, looking_signal, waiting_signal
+from referee.web.drawing.table import draw_table
+from referee.web.ports import TablePort, Versioned
+
+
+class Document(BaseModel):
+    """What goes out as JSON."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class GameDocument(Document):
+    """The game that is played; ``number`` is its number in the journal, 0 before it has begun."""
+
+    name: str
+    title: str
+    number: int
+    hints_allowed: bool
+
+
+class PlayerDocument(Document):
+    """A side: ``name`` is the player's own, or the side's; ``score`` is null in a game without points."""
+
+    id: str
+    name: str
+    score: int | None
+    to_move: bool
+
+
+class TurnDocument(Document):
+    """The last turn that counts, in strict text, and the places it went over, as far as they are known."""
+
+    text: str
+    places: tuple[str, ...]
+
+
+class VerdictDocument(Document):
+    """The verdict on show. ``evidence`` is the number of the event that has its pictures.
+
+    ``candidates`` are the turns, in strict text, between which a person is asked to choose.
+    """
+
+    kind: str
+    sentence: str
+    rule: str
+    remedy: str
+    places: tuple[str, ...]
+    candidates: tuple[str, ...]
+    evidence: int | None
+
+
+class LightDocument(Document):
+    """A lit place: why, and how it looks."""
+
+    place: str
+    role: str
+    colour: str
+    pattern: str
+
+
+class ClockDocument(Document):
+    """What the clock shows when the document is sent; a screen counts on from there.
+
+    ``remaining_s`` is what is left to each player. The time of those ``running`` runs down, unless the clock is
+    ``paused`` (why; empty: it is not), once their ``delay_s`` is over; by the mode ``hourglass`` the others gain it.
+    ``fallen`` are those whose flag fell; ``control`` says the setting in words.
+    """
+
+    mode: str
+    control: str
+    remaining_s: dict[str, float]
+    delay_s: dict[str, float]
+    running: tuple[str, ...]
+    paused: str
+    fallen: tuple[str, ...]
+
+
+class TableDocument(Document):
+    """Everything a screen shows of the table as it is believed to be.
+
+    ``version`` counts up while the referee runs; ``event_number`` is the newest event of the journal. ``board`` is an
+    SVG element. ``mood``, ``words`` and ``sound`` are what lights, display and buzzer say; a sound belongs to its
+    moment, so only who saw the version before should play it. ``scores`` are lines that a person would check.
+    """
+
+    version: int
+    event_number: int
+    game: GameDocument
+    players: tuple[PlayerDocument, ...]
+    turns: int
+    last_turn: TurnDocument | None
+    next: str
+    verdict: VerdictDocument | None
+    outcome: str | None
+    hint: str
+    trouble: str
+    mood: str
+    words: str
+    sound: str
+    lights: tuple[LightDocument, ...]
+    clock: ClockDocument | None
+    board: str
+    scores: tuple[str, ...]
+
+
+class EventDocument(Document):
+    """An event of the journal; ``evidence`` names its pictures, ``by`` is who said it where somebody did."""
+
+    number: int
+    kind: str
+    player: str | None
+    by: str | None
+    sentence: str
+    wall_time: str
+    evidence: tuple[str, ...]
+
+
+class HistoryDocument(Document):
+    """A game's events in order."""
+
+    game: str
+    title: str
+    number: int
+    events: tuple[EventDocument, ...]
+
+
+class PositionDocument(Document):
+    """The table after an event, and the numbers of the game's events before and after that one."""
+
+    event: EventDocument
+    before: int | None
+    after: int | None
+    table: TableDocument
+
+
+class KeptGameDocument(Document):
+    """A game of the journal; ``began`` is ISO 8601 UTC."""
+
+    number: int
+    name: str
+    began: str
+    events: int
+    ended: bool
+
+
+class GamesDocument(Document):
+    """The games of the journal, in the order they were begun."""
+
+    games: tuple[KeptGameDocument, ...]
+
+
+class OptionDocument(Document):
+    """A rule option: what it takes, and what it is without being given."""
+
+    name: str
+    default: str | int | bool
+    help: str
+    choices: tuple[str | int | bool, ...]
+
+
+class PlacesDocument(Document):
+    """What can be said of the game: its places, the looks of what can stand there, who plays, rules and options."""
+
+    game: str
+    places: tuple[str, ...]
+    looks: tuple[str, ...]
+    players: tuple[str, ...]
+    has_dice: bool
+    rules: dict[str, str]
+    options: tuple[OptionDocument, ...]
+
+
+class SessionDocument(Document):
+    """What this device may do, as ``look``, ``play`` or ``own``, and its CSRF token."""
+
+    role: str
+    name: str
+    csrf: str
+
+
+class PairingDocument(Document):
+    """A paired device: what it may do, and the token that a program sends as ``Authorization: Bearer TOKEN``."""
+
+    role: str
+    token: str
+    csrf: str
+
+
+class PairingOrder(BaseModel):
+    """A wish to be paired, with the code that the referee shows; ``role`` may be less than the code allows."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    code: Annotated[str, Field(max_length=40)]
+    name: Annotated[str, Field(max_length=40, pattern=r"^[^\x00-\x1f\x7f]*$")] = ""
+    role: Literal["look", "play", "own"] = "own"
+
+
+class RefusalDocument(Document):
+    """Why something was not done."""
+
+    words: str
+    refused: bool = True
+
+
+def places_document(game: Game[Any, Any]) -> PlacesDocument:
+    """Tell what can be said of a game."""
+    return PlacesDocument(
+        game=game.name,
+        places=game.places,
+        looks=game.looks,
+        players=game.players,
+        has_dice=game.dice is not None,
+        rules={rule: told.sentence for rule, told in game.rules.catalogue.items()},
+        options=tuple(
+            OptionDocument(name=option.name, default=option.default, help=option.help, choices=option.choices)
+            for option in game.options
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """A table document, its JSON, and the server-sent event that goes to every viewer as it is."""
+
+    document: TableDocument
+    json: bytes
+    event: bytes
+
+    @classmethod
+    def of(cls, document: TableDocument) -> Self:
+        """Write a document."""
+        json = document.model_dump_json().encode()
+        return cls(document, json, b"event: table\nid: %d\ndata: %s\n\n" % (document.version, json))
+
+
+class TableDocuments:
+    """Gives the newest table document, built at the first asking for each version. Any thread may ask."""
+
+    def __init__(self, port: TablePort) -> None:
+        self._port = port
+        self._lock = threading.Lock()
+        self._newest: Rendered | None = None
+
+    def newest(self) -> Rendered:
+        """Give the document of the newest snapshot; a clock in it shows what it shows now."""
+        newest = self._port.snapshots.newest or Versioned(0, _nothing_yet(self._port.game))
+        rendered, face = self.of(newest), newest.snapshot.clock
+        if face is None or not face.running:
+            return rendered
+        now = _clock(face.after(self._port.snapshots.clock() - newest.taken_s))
+        return Rendered.of(rendered.document.model_copy(update={"clock": now}))
+
+    def of(self, versioned: Versioned) -> Rendered:
+        """Give the document of a snapshot."""
+        with self._lock:
+            newest = self._newest
+            if newest is None or newest.document.version != versioned.version:
+                document = table_document(self._port.game, versioned, hints_allowed=self._port.hints_allowed)
+                newest = self._newest = Rendered.of(document)
+            return newest
+
+
+def _nothing_yet(game: Game[Any, Any]) -> Snapshot:
+    return Snapshot(game.name, 0, 0, looking_signal("The referee is starting."), 0.0)
+
+
+def table_document(game: Game[Any, Any], versioned: Versioned, *, hints_allowed: bool) -> TableDocument:
+    """Tell a snapshot as a document."""
+    snapshot = versioned.snapshot
+    state = snapshot.states[0] if snapshot.states else None
+    return TableDocument(
+        version=versioned.version,
+        event_number=snapshot.event_number,
+        game=GameDocument(
+            name=game.name,
+            title=game.title,
+            number=snapshot.game_number,
+            hints_allowed=hints_allowed and not snapshot.without_hints,
+        ),
+        players=_players(game, snapshot),
+        turns=snapshot.turns,
+        last_turn=_last_turn(snapshot),
+        next=_next(game, snapshot),
+        verdict=None if snapshot.verdict is None else _verdict(game, snapshot.verdict, snapshot),
+        outcome=None if snapshot.outcome is None else ending(snapshot.outcome),
+        hint=snapshot.hint,
+        trouble=snapshot.trouble,
+        mood=snapshot.signal.mood.value,
+        words=snapshot.signal.words,
+        sound=snapshot.signal.sound.value,
+        lights=_lights(snapshot.signal),
+        clock=None if snapshot.clock is None else _clock(snapshot.clock),
+        board=draw_table(game, snapshot),
+        scores=() if state is None else tuple(game.notation.standing(state)),
+    )
+
+
+def _clock(face: ClockFace) -> ClockDocument:
+    return ClockDocument(
+        mode=face.mode.value,
+        control=face.control,
+        remaining_s={player: round(left_s, 3) for player, left_s in face.remaining_s.items()},
+        delay_s={player: round(left_s, 3) for player, left_s in face.delay_s.items()},
+        running=face.running,
+        paused=face.paused,
+        fallen=face.fallen,
+    )
+
+
+def _next(game: Game[Any, Any], snapshot: Snapshot) -> str:
+    """What is to be done next: by whom, or for the program."""
+    if snapshot.intention is not None:
+        return snapshot.intention.words
+    return waiting_signal(game, snapshot.states[0]).words if snapshot.states else snapshot.signal.words
+
+
+def _players(game: Game[Any, Any], snapshot: Snapshot) -> tuple[PlayerDocument, ...]:
+    state = snapshot.states[0] if snapshot.states else None
+    playing = [player for player in game.players if player in snapshot.scores] if snapshot.scores else game.players
+    to_move = () if state is None or snapshot.outcome is not None else game.rules.players_to_move(state)
+    return tuple(
+        PlayerDocument(
+            id=player,
+            name=snapshot.names.get(player) or capitalized(player),
+            score=snapshot.scores.get(player),
+            to_move=player in to_move,
+        )
+        for player in playing
+    )
+
+
+def _last_turn(snapshot: Snapshot) -> TurnDocument | None:
+    if not snapshot.last_turn:
+        return None
+    verdict = snapshot.verdict
+    return TurnDocument(text=snapshot.last_turn, places=verdict.places if verdict is not None and verdict.turns else ())
+
+
+def _verdict(game: Game[Any, Any], verdict: Verdict, snapshot: Snapshot) -> VerdictDocument:
+    breach = verdict.breaches[0] if verdict.breaches else None
+    rule = None if breach is None else game.rules.catalogue.get(breach.rule)
+    return VerdictDocument(
+        kind=verdict.kind.value,
+        sentence=verdict.sentence,
+        rule="" if rule is None else rule.sentence,
+        remedy="" if breach is None else breach.remedy,
+        places=verdict.places,
+        candidates=verdict.candidates,
+        evidence=snapshot.evidence,
+    )
+
+
+def _lights(signal: Signal) -> tuple[LightDocument, ...]:
+    return tuple(
+        LightDocument(
+            place=place,
+            role=light.role.value,
+            colour="#{:02x}{:02x}{:02x}".format(*light.colour.value),
+            pattern=light.pattern.value,
+        )
+        for place, light in most_urgent_lights(signal.lights).items()
+    )

@@ -1,0 +1,108 @@
+"""The whole table of a game as the referee believes it: a board, or everybody's sheets, and the dice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from common.phrases import capitalized
+from engine.api import EMPTY, Game, NamesDice, Place
+from engine.support.looks import Look
+from hardware.grid import PlaceGrid
+from referee.rendering.board_text import DrawnBoard, sheets_of
+from referee.session.feed import Snapshot
+from referee.web.drawing.boards import FRAME, draw_arrow, draw_lights, draw_wood, middles, said_of
+from referee.web.drawing.dice import draw_dice
+from referee.web.drawing.pieces import SQUARE, draw_piece, stack_in
+from referee.web.drawing.sheets import Heading, draw_sheet
+from referee.web.drawing.svg import Element, add, number, picture, written
+
+_ROUTE = re.compile(r"[a-z]\d+")
+_OTHER_WAY = re.compile(r"\|[a-z]\d+")
+
+
+def draw_table(game: Game[Any, Any], snapshot: Snapshot) -> str:
+    """Draw a game's table as SVG: one picture of the board, or one of each sheet, and one of the dice if any lie there.
+
+    Each square has the id ``place-`` and its name. Arrows show the last turn. Before the set-up nothing stands there.
+    """
+    lights = snapshot.signal.lights
+    state = snapshot.states[0] if snapshot.states else None
+    board = DrawnBoard.seen(game, {}, lights) if state is None else DrawnBoard.of(game, state, lights)
+    sheets = sheets_of(dict.fromkeys((*board.appearance, *board.squares)))
+    pictures: list[Element] = []
+    if len(sheets) == 1:
+        title = f"{game.title}: {_standing(snapshot)}"
+        routes = routes_of(snapshot.last_turn)
+        pictures.append(_board(board, next(iter(sheets.values())), title, _sides(game, snapshot), routes))
+    else:
+        marked = {} if game.marked_sheets is None or state is None else game.marked_sheets(state)
+        playing = () if state is None or snapshot.outcome is not None else game.rules.players_to_move(state)
+        for name, grid in sheets.items():
+            called = snapshot.names.get(name) or capitalized(name)
+            heading = Heading(called, snapshot.scores.get(name), is_to_move=name in playing)
+            pictures.append(draw_sheet(board, grid, heading, marked.get(name)))
+    roll = None if game.dice is None or state is None else game.dice.roll_of(state)
+    if roll is not None and roll.faces:
+        names = game.dice.dice_names(state) if isinstance(game.dice, NamesDice) else ()
+        pictures.append(draw_dice(roll.faces, names))
+    return "".join(written(drawn) for drawn in pictures)
+
+
+def routes_of(turn: str) -> tuple[tuple[Place, ...], ...]:
+    """Read off a turn's strict text the squares that each piece came by, one move a word.
+
+    >>> routes_of("gold c1-b1=x-c2")
+    (('c1', 'b1', 'c2'),)
+    >>> routes_of("black a1-a2 d1*c2")
+    (('a1', 'a2'), ('d1', 'c2'))
+    """
+    moves = (tuple(_ROUTE.findall(_OTHER_WAY.sub("", word))) for word in turn.split())
+    return tuple(move for move in moves if len(move) > 1)
+
+
+def _standing(snapshot: Snapshot) -> str:
+    if snapshot.outcome is not None:
+        return "the game is over"
+    return "nobody plays yet" if snapshot.to_move is None else f"{capitalized(snapshot.to_move)} to play"
+
+
+def _sides(game: Game[Any, Any], snapshot: Snapshot) -> dict[Place, dict[str, str]]:
+    """The symbols on the sides of each block that are the same in everything that may be the case."""
+    if game.side_faces is None:
+        return {}
+    possible: dict[Place, list[Mapping[str, str]]] = {}
+    for state in snapshot.states:
+        for place, facings in game.side_faces.facings(state).items():
+            possible.setdefault(place, []).extend(facings)
+    return {
+        place: {side: symbol for side, symbol in facings[0].items() if all(each[side] == symbol for each in facings)}
+        for place, facings in possible.items()
+    }
+
+
+def _board(
+    board: DrawnBoard,
+    grid: PlaceGrid,
+    title: str,
+    sides: Mapping[Place, Mapping[str, str]],
+    routes: Sequence[Sequence[Place]],
+) -> Element:
+    wide, high = len(grid.rows[0]) * SQUARE, len(grid.rows) * SQUARE
+    # The frame's own line is as wide on either side of its edge.
+    edge = FRAME + 2
+    drawn = picture("board", title, said_of(board.appearance), -edge, -edge, wide + 2 * edge, high + 2 * edge)
+    draw_wood(drawn, grid, board.goals)
+    where = middles(grid)
+    over = add(drawn, "g", class_="quiet")
+    for place, (x, y) in where.items():
+        look = Look.parse(board.appearance.get(place, EMPTY))
+        if look is not None:
+            piece = add(over, "g", transform=f"translate({number(x)} {number(y)})")
+            below = stack_in(board.squares.get(place, ""), board.looks)
+            draw_piece(piece, look, sides.get(place, {}), below)
+    for route in routes:
+        draw_arrow(over, route, where)
+    draw_lights(over, board.lights, where)
+    return drawn

@@ -1,0 +1,106 @@
+"""Routes of the API that say what they take and give, and the OpenAPI description made from them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel, TypeAdapter
+from pydantic.json_schema import models_json_schema
+
+from referee.web.access import Role
+from referee.web.documents import RefusalDocument
+from referee.web.guard import CSRF_HEADER, Guarded
+
+_SCHEMAS = "#/components/schemas/{model}"
+_PATH_PART = re.compile(r"\{(\w+)(?::\w+)?\}")
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A route of the API.
+
+    ``gives`` is a model, or the media type of what is none; ``query`` are optional whole numbers. ``takes`` reads the
+    body of a POST; ``by_code`` is for the one that needs no session.
+    """
+
+    path: str
+    answer: Callable[..., Any]
+    role: Role
+    summary: str
+    gives: type[BaseModel] | str
+    query: Mapping[str, str] = field(default_factory=dict)
+    takes: TypeAdapter[Any] | None = None
+    by_code: bool = False
+
+    @property
+    def method(self) -> str:
+        """GET, or POST where there is something to take."""
+        return "GET" if self.takes is None else "POST"
+
+    @property
+    def route(self) -> Guarded:
+        """The route itself."""
+        return Guarded(self.path, self.answer, self.role, methods=[self.method], by_code=self.by_code)
+
+
+def openapi(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
+    """Describe endpoints as an OpenAPI 3.1 document."""
+    listed = list(endpoints)
+    models = {each.gives: None for each in listed if isinstance(each.gives, type)} | {RefusalDocument: None}
+    _, definitions = models_json_schema([(model, "serialization") for model in models], ref_template=_SCHEMAS)
+    schemas: dict[str, Any] = dict(definitions.get("$defs", {}))
+    paths: dict[str, Any] = {}
+    for each in listed:
+        if each.takes is not None:
+            schemas |= each.takes.json_schema(ref_template=_SCHEMAS).get("$defs", {})
+        path = _PATH_PART.sub(r"{\1}", each.path)
+        paths.setdefault(path, {})[each.method.lower()] = _operation(each)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Tabletop Referee", "version": "1", "description": "The table, live, and commands to it."},
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{"token": []}],
+    }
+
+
+def _operation(endpoint: Endpoint) -> dict[str, Any]:
+    parameters: list[dict[str, Any]] = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "integer" if kind == "int" else "string"}}
+        for name, kind in re.findall(r"\{(\w+)(?::(\w+))?\}", endpoint.path)
+    ]
+    parameters += [
+        {"name": name, "in": "query", "description": said, "schema": {"type": "integer", "minimum": 0}}
+        for name, said in endpoint.query.items()
+    ]
+    operation: dict[str, Any] = {
+        "summary": endpoint.summary,
+        "description": f"For devices paired to {endpoint.role.name.lower()}." if endpoint.role else "For everybody.",
+        "parameters": parameters,
+        "responses": {
+            "200": {"description": "Done.", "content": _content(endpoint.gives)},
+            "default": {"description": "Refused, and why.", "content": _content(RefusalDocument)},
+        },
+    }
+    if endpoint.takes is not None:
+        schema = endpoint.takes.json_schema(ref_template=_SCHEMAS)
+        schema.pop("$defs", None)
+        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
+        if endpoint.by_code:
+            operation["security"] = []
+        else:
+            said = "The session's token, for a browser with a cookie; a bearer needs none."
+            parameters.append({"name": CSRF_HEADER, "in": "header", "description": said, "schema": {"type": "string"}})
+    return operation
+
+
+def _content(gives: type[BaseModel] | str) -> dict[str, Any]:
+    if isinstance(gives, str):
+        return {gives: {"schema": {"type": "string"}}}
+    return {"application/json": {"schema": {"$ref": _SCHEMAS.format(model=gives.__name__)}}}

@@ -1,0 +1,178 @@
+"""What every request passes before a route sees it, and the routes that say who may use them.
+
+What a browser sends by itself proves nothing: whatever changes something needs the session's CSRF token too, and
+requests that another site's page caused, or that reached us by another name (DNS rebinding), are turned away.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from referee.web.access import NOBODY, Access, Door, Role
+
+MOST_BODY_BYTES = 64 * 1024
+BODY_TIMEOUT_S = 10.0
+CSRF_HEADER, CSRF_FIELD = "x-csrf-token", "csrf"
+_MOST_FIELDS = 1000
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+HEADERS: Mapping[str, str] = MappingProxyType(
+    {
+        "Content-Security-Policy": (
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self'; "
+            "font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'self'; "
+            "base-uri 'none'; frame-ancestors 'none'"
+        ),
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+        # With no-referrer, browsers send forms with the origin "null".
+        "Referrer-Policy": "same-origin",
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+    }
+)
+
+
+class Guarded(Route):
+    """A route that says who may use it. What changes something needs a CSRF token; a code will do."""
+
+    def __init__(
+        self,
+        path: str,
+        endpoint: Callable[..., Any],
+        role: Role,
+        *,
+        methods: Iterable[str] = ("GET",),
+        by_code: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(path, endpoint, methods=list(methods), name=name)
+        self.role = role
+        self.by_code = by_code
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or raise HTTPException for who may not."""
+        access, session = scope["state"]["access"], scope["state"]["session"]
+        if session.role < self.role:
+            if session.role is Role.NOBODY:
+                raise HTTPException(401, "This device is not paired with the referee yet.")
+            may, needs = session.role.name.lower(), self.role.name.lower()
+            raise HTTPException(403, f"This device is paired to {may}. Pair it to {needs} for that.")
+        if scope["method"] not in _SAFE and not self.by_code:
+            request = Request(scope, receive)
+            access.check_csrf(session, await _csrf_in(request))
+            receive = _replayed(await request.body(), receive)
+        await super().handle(scope, receive, send)
+
+
+async def _csrf_in(request: Request) -> str:
+    if CSRF_HEADER in request.headers:
+        return request.headers[CSRF_HEADER]
+    fields = await form_fields(request)
+    return fields.get(CSRF_FIELD, [""])[0]
+
+
+async def form_fields(request: Request) -> dict[str, list[str]]:
+    """Give the fields of a form that was sent as a browser does; none where something else was sent."""
+    if not request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
+        return {}
+    body = (await request.body()).decode("utf-8", "replace")
+    try:
+        return parse_qs(body, keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+    except ValueError as error:
+        raise HTTPException(400, "The form has too many fields.") from error
+
+
+Refuse = Callable[[Request, HTTPException], Response]
+"""Says in words why a request was refused."""
+
+
+class Guard:
+    """What every request passes first: strangers are turned away, bodies bounded, sessions read, headers added."""
+
+    def __init__(self, app: ASGIApp, access: Access, refuse: Refuse) -> None:
+        self._app = app
+        self._access = access
+        self._refuse = refuse
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            # Of the others only the server's own start and end are served: there are no web sockets here.
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        scope.setdefault("state", {}).update(access=self._access, session=NOBODY)
+
+        async def send_dressed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                dressed = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    dressed[name] = value
+                dressed.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        try:
+            refuse_strangers(self._access.door, headers)
+            if scope["method"] not in _SAFE:
+                receive = _replayed(await _whole_body(Request(scope, receive)), receive)
+        except HTTPException as error:
+            await self._refuse(Request(scope), error)(scope, receive, send_dressed)
+        except ClientDisconnect:
+            return
+        else:
+            scope["state"]["session"] = self._access.session_of(headers)
+            await self._app(scope, receive, send_dressed)
+
+
+def refuse_strangers(door: Door, headers: Headers) -> None:
+    """Raise HTTPException for a request by a name that isn't ours, or that another site's page caused."""
+    host = headers.get("host", "")
+    if not door.knows(host):
+        raise HTTPException(421, f"There is no page {host[:80]!r} here. Open the address that the referee shows.")
+    origin = headers.get("origin")
+    own = (f"http://{host}", f"https://{host}")
+    # A browser says so itself where it sends no origin; following a link from elsewhere is no harm.
+    site, mode = headers.get("sec-fetch-site", "none"), headers.get("sec-fetch-mode", "")
+    is_foreign = site in {"cross-site", "same-site"} and mode != "navigate"
+    if is_foreign or (origin is not None and origin not in own):
+        raise HTTPException(403, "Another site's page asked for this. Only the referee's own page may.")
+
+
+async def _whole_body(request: Request) -> bytes:
+    too_long = HTTPException(413, f"That is too long: more than {MOST_BODY_BYTES // 1024} kB.")
+    announced = request.headers.get("content-length", "0")
+    if announced.isdigit() and int(announced) > MOST_BODY_BYTES:
+        raise too_long
+    body = bytearray()
+    try:
+        async with asyncio.timeout(BODY_TIMEOUT_S):
+            async for part in request.stream():
+                body += part
+                if len(body) > MOST_BODY_BYTES:
+                    raise too_long
+    except TimeoutError as error:
+        raise HTTPException(408, "The rest of it did not come. Try again.") from error
+    return bytes(body)
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """Give a body that was read already to whoever reads it next."""
+    left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def again() -> Message:
+        return left.pop() if left else await receive()
+
+    return again

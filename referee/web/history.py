@@ -1,0 +1,181 @@
+"""What the journal keeps, as documents: a game's events, the table after each, pictures, games, results and records.
+
+Each request opens the journal to read it, so nothing here belongs to the session's thread.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from starlette.exceptions import HTTPException
+
+from engine.api import Game
+from engine.errors import EngineError
+from engine.records import record
+from referee.errors import FoldError, JournalError, JournalMissingError
+from referee.journal import Folded, Journal, fold
+from referee.journal.events import Event
+from referee.journal.exports import event_lines, record_of
+from referee.journal.results import results_in
+from referee.session.execution import events_of_game
+from referee.session.feed import Snapshot
+from referee.session.signals import looking_signal, waiting_signal
+from referee.web.documents import (
+    EventDocument,
+    GamesDocument,
+    HistoryDocument,
+    KeptGameDocument,
+    PositionDocument,
+    table_document,
+)
+from referee.web.ports import TablePort, Versioned
+from referee.web.results import ResultsDocument, results_document
+
+_PICTURES = frozenset({"image/png", "image/jpeg"})
+
+
+class History:
+    """Reads the journal of a running referee. Its methods take their time, and any thread may call them.
+
+    They raise HTTPException for what the journal does not have, and where there is no journal.
+    """
+
+    def __init__(self, port: TablePort) -> None:
+        self._port = port
+        self._lock = threading.Lock()
+        self._told: dict[int, HistoryDocument] = {}
+
+    def of_game(self, number: int | None) -> HistoryDocument:
+        """Tell a game's events, the latest game's for ``None``."""
+        with self._opened() as journal:
+            chosen = journal.latest_game() if number is None else number
+            if chosen is None:
+                raise HTTPException(404, "No game has begun yet.")
+            # One at a time: many screens ask at once, and the first answer will do for all.
+            with self._lock:
+                return self._of_game(journal, chosen)
+
+    def _of_game(self, journal: Journal, number: int) -> HistoryDocument:
+        game, events = events_of_game(journal, number)
+        pictures = journal.pictures(number)
+        kept = self._told.get(number)
+        if kept is not None and len(kept.events) == len(events):
+            return kept
+        told = tuple(
+            EventDocument(
+                number=line.number,
+                kind=line.kind,
+                player=_text(event.data.get("player")),
+                by=_text(event.data.get("by")),
+                sentence=line.sentence,
+                wall_time=line.wall_time,
+                evidence=pictures.get(line.number, ()),
+            )
+            for line, (_, event) in zip(event_lines(game, events), events, strict=True)
+        )
+        document = HistoryDocument(game=game.name, title=game.title, number=number, events=told)
+        self._told = {number: document}
+        return document
+
+    def position(self, event_number: int) -> PositionDocument:
+        """Tell the table after an event."""
+        with self._opened() as journal:
+            number = journal.game_of(event_number)
+            if number is None:
+                raise HTTPException(404, f"There is no event {event_number}.")
+            game, events = events_of_game(journal, number)
+            numbers = [each for each, _ in events]
+            index = numbers.index(event_number)
+            folded = fold(game, events[: index + 1])
+            with self._lock:
+                told = self._of_game(journal, number)
+        versioned = Versioned(event_number, _snapshot(game, number, events[0][1], folded))
+        return PositionDocument(
+            event=told.events[index],
+            before=numbers[index - 1] if index else None,
+            after=numbers[index + 1] if index + 1 < len(numbers) else None,
+            table=table_document(game, versioned, hints_allowed=False),
+        )
+
+    def picture(self, event_number: int, name: str) -> tuple[bytes, str]:
+        """Give a picture and its media type."""
+        with self._opened() as journal:
+            for kept in journal.evidence(event_number):
+                if kept.evidence.name == name and kept.evidence.media_type in _PICTURES:
+                    if kept.left_out:
+                        raise HTTPException(404, "The picture was left out of the journal, for room.")
+                    return kept.evidence.content, kept.evidence.media_type
+        raise HTTPException(404, f"Event {event_number} has no such picture.")
+
+    def games(self) -> GamesDocument:
+        """List the games."""
+        with self._opened() as journal:
+            return GamesDocument(
+                games=tuple(
+                    KeptGameDocument(
+                        number=game.number, name=game.name, began=game.wall_time, events=game.events, ended=game.ended
+                    )
+                    for game in journal.games()
+                )
+            )
+
+    def results(self, first: int) -> ResultsDocument:
+        """Add up the games from number ``first`` on, by the players' names."""
+        with self._opened() as journal:
+            return results_document(results_in(journal, first))
+
+    def record(self, number: int | None) -> str:
+        """Give a game as a record."""
+        with self._opened() as journal:
+            game, events = events_of_game(journal, number)
+            try:
+                return record.write(record_of(game, events))
+            except FoldError as error:
+                raise HTTPException(404, f"There is no record of it: {error}.") from error
+
+    @contextmanager
+    def _opened(self) -> Iterator[Journal]:
+        if self._port.journal is None:
+            raise HTTPException(404, "This game is not kept in a journal.")
+        try:
+            with Journal.open(self._port.journal, wall_clock=_unneeded_clock, read_only=True) as journal:
+                yield journal
+        except JournalMissingError as error:
+            raise HTTPException(404, str(error)) from error
+        except (JournalError, FoldError, EngineError) as error:
+            raise HTTPException(503, f"The journal can't be read: {error}") from error
+
+
+def _unneeded_clock() -> datetime:
+    """Who only reads a journal stamps no event."""
+    return datetime.now(UTC)
+
+
+def _snapshot(game: Game[Any, Any], number: int, begun: Event, folded: Folded[Any]) -> Snapshot:
+    """Give what a screen would have shown then, as far as the events say."""
+    named = begun.data.get("players")
+    names = {side: str(name) for side, name in named.items()} if isinstance(named, dict) else {}
+    state = folded.states[0] if folded.states else None
+    return Snapshot(
+        game.name,
+        number,
+        folded.last_event,
+        looking_signal("Before the set-up.") if state is None else waiting_signal(game, state),
+        0.0,
+        states=folded.states,
+        appearance={} if state is None else game.table.appearance(state),
+        to_move=None if state is None else state.to_move,
+        scores={} if state is None or game.scores is None else game.scores(state),
+        outcome=folded.outcome,
+        names=names,
+        turns=len(folded.turns),
+        last_turn=folded.turns[-1] if folded.turns else "",
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

@@ -1,0 +1,55 @@
+"""The camera's newest picture as JPEG, encoded once for all who look."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from referee.web.ports import TablePort
+from vision.frame import Frame, Image
+
+_QUALITY = 80
+"""Of 100: a picture of 1280 x 720 has about 150 kB."""
+_WIDEST_PX = 1280
+"""Larger pictures are made smaller: a phone shows no more."""
+
+
+@dataclass(frozen=True)
+class _Encoded:
+    frame: Frame
+    content: bytes | None
+
+
+class CameraPictures:
+    """Encodes pictures when they are asked for; any thread may ask, and may have to wait."""
+
+    def __init__(self, port: TablePort) -> None:
+        self._port = port
+        self._locks = {overlay: threading.Lock() for overlay in (False, True)}
+        self._encoded: dict[bool, _Encoded] = {}
+
+    def jpeg(self, *, overlay: bool) -> bytes | None:
+        """Give the newest picture, with what was located drawn over it if wished; ``None`` where there is none."""
+        with self._locks[overlay]:
+            frame = self._port.frame()
+            if frame is None:
+                return None
+            known = self._encoded.get(overlay)
+            if known is None or known.frame is not frame:
+                image = self._port.overlay(frame) if overlay else frame.image
+                known = self._encoded[overlay] = _Encoded(frame, None if image is None else _jpeg(image))
+            return known.content
+
+
+def _jpeg(image: Image) -> bytes:
+    height, width = image.shape[:2]
+    if width > _WIDEST_PX:
+        size = (_WIDEST_PX, round(height * _WIDEST_PX / width))
+        image = np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA), np.uint8)
+    done, content = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, _QUALITY])
+    if not done:
+        raise ValueError(f"a picture of shape {image.shape} can't be written as JPEG")
+    return bytes(content.tobytes())

@@ -1,0 +1,238 @@
+"""The page's server: the application, and the thread that serves it beside the session."""
+
+from __future__ import annotations
+
+import errno
+import io
+import ipaddress
+import logging
+import os
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import segno
+import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Mount
+from starlette.staticfiles import StaticFiles
+
+from referee.errors import PageError
+from referee.web import views
+from referee.web.access import Access, Door, Role, keep_private, key_at, names_of, new_codes
+from referee.web.api import Api, Desk
+from referee.web.documents import RefusalDocument
+from referee.web.guard import Guard
+from referee.web.ports import PageOptions, SnapshotHub, TablePort
+
+LOOPBACK = "127.0.0.1"
+FIRST_PORT = 8000
+_PORTS_TRIED = 20
+_STATIC = Path(__file__).with_name("static")
+_GRACE_S = 2
+_MOST_CONNECTIONS = 600
+"""Two for each of the most screens, and some to spare."""
+_NOWHERE = ("192.0.2.1", 9)
+"""An address of documentation (RFC 5737): nothing is sent to it, but the system says by which way it would go."""
+
+
+def create_app(port: TablePort, access: Access) -> Starlette:
+    """Build the application that shows a running referee to those whom ``access`` lets in."""
+    desk = Desk.of(port, access)
+    routes: list[BaseRoute] = [
+        *(endpoint.route for endpoint in Api(desk).endpoints),
+        *views.routes(desk),
+        Mount("/static", StaticFiles(directory=_STATIC), name="static"),
+    ]
+    app = Starlette(
+        routes=routes,
+        middleware=[Middleware(Guard, access, refusal)],
+        exception_handlers={HTTPException: _refused, Exception: _failed},
+    )
+    # A redirect to the same path with another slash only helps who guesses.
+    app.router.redirect_slashes = False
+    return app
+
+
+def refusal(request: Request, error: HTTPException) -> Response:
+    """Say why a request was refused: as a page to a browser that asked for one, else as JSON."""
+    if "text/html" in request.headers.get("accept", ""):
+        response = views.refusal(request, error)
+    else:
+        response = JSONResponse(RefusalDocument(words=error.detail).model_dump(), error.status_code)
+    response.headers.update(error.headers or {})
+    return response
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    if not isinstance(error, HTTPException):
+        raise error
+    return refusal(request, error)
+
+
+def _failed(request: Request, _: Exception) -> Response:
+    """Answer what went wrong within; the referee's terminal names it."""
+    return refusal(request, HTTPException(500, "Something went wrong with the page; the game goes on. Load it again."))
+
+
+def listen(address: str, port: int | None) -> socket.socket:
+    """Listen at an address: at that port, or without one at the first free one from 8000 on.
+
+    Raises PageError where that can't be.
+    """
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    tried = range(FIRST_PORT, FIRST_PORT + _PORTS_TRIED) if port is None else (port,)
+    reason = ""
+    for number in tried:
+        try:
+            return socket.create_server((address, number), family=family)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            if error.errno != errno.EADDRINUSE:
+                break
+    if port is None and reason == os.strerror(errno.EADDRINUSE):
+        remedy = f"all ports from {tried[0]} to {tried[-1]} are taken; give a free one by --page-port"
+    else:
+        remedy = f"give another {'--page-address' if port is None else '--page-port'}"
+    raise PageError(f"the page can't be opened at {address}, port {number} ({reason}); {remedy}")
+
+
+class _Remarks(logging.Handler):
+    """Hands what the server complains of to whoever tells people: the kind of fault and a line of it, no traceback."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        super().__init__(logging.ERROR)
+        self._say = say
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say one complaint."""
+        cause = record.exc_info[1] if record.exc_info else None
+        named = f" ({type(cause).__name__}: {str(cause)[:200]})" if cause else ""
+        self._say(f"The page could not answer somebody{named}. The game goes on.")
+
+
+@dataclass(frozen=True)
+class OpenPage:
+    """A page that is served: its ``address`` for people, and the ``codes`` that pair devices, none on this machine."""
+
+    address: str
+    codes: Mapping[Role, str]
+
+    @property
+    def words(self) -> str:
+        """What to tell people who see the terminal."""
+        if not self.codes:
+            return f"The page: {self.address} (from this machine; --page-address 0.0.0.0 opens it to the house)"
+        return f"The page: {self.address} {self._code_words}"
+
+    @property
+    def _code_words(self) -> str:
+        play, own = (spaced(self.codes[role]) for role in (Role.PLAY, Role.OWN))
+        return f"Pair a device to play: {play}. To own the table: {own}."
+
+    def words_for_a_log(self, codes: Path) -> str:
+        """What to tell where it may be kept: the codes are written to a file that only its owner may read.
+
+        Raises PageError where that can't be written.
+        """
+        if not self.codes:
+            return self.words
+        try:
+            keep_private(codes, f"{self._code_words}\n".encode())
+        except OSError as error:
+            raise PageError(f"the page's codes can't be kept in {codes} ({error.strerror})") from error
+        return f"The page: {self.address} The codes that pair a device are in {codes}."
+
+    def qr(self) -> str:
+        """Draw the address as a QR code for a terminal with Unicode, dark on light whatever its colours."""
+        drawn = io.StringIO()
+        segno.make(self.address, error="l", micro=False).terminal(drawn, compact=True)
+        return drawn.getvalue()
+
+
+def spaced(code: str) -> str:
+    """Write a code in two halves, as it is easier to type."""
+    return f"{code[: len(code) // 2]} {code[len(code) // 2 :]}"
+
+
+@contextmanager
+def open_page(port: TablePort, options: PageOptions, say: Callable[[str], None]) -> Iterator[OpenPage]:
+    """Serve a page while this is entered; ``say`` hears of what goes wrong with it, from the page's thread.
+
+    Raises PageError where it can't be opened. What devices were paired is forgotten with the key beside the journal.
+    """
+    with listen(options.address or LOOPBACK, options.port) as listening:
+        codes = {} if options.address is None else new_codes(secrets.randbelow)
+        door = Door(names_of(socket.gethostname()), codes, options.owner)
+        try:
+            key = key_at(None if port.journal is None else key_path(port.journal))
+        except OSError as error:
+            raise PageError(
+                f"the page's key can't be kept beside the journal {port.journal}: {error.strerror}"
+            ) from error
+        access = Access(door, key, time.time, time.monotonic)
+        with _served(create_app(port, access), listening, port.snapshots, say):
+            yield OpenPage(_shown_address(listening), codes)
+
+
+def key_path(journal: Path) -> Path:
+    """Where the key of a journal's page is kept."""
+    return journal.with_name(f"{journal.name}.page-key")
+
+
+def codes_path(journal: Path) -> Path:
+    """Where the codes are kept when there is no terminal to show them on."""
+    return journal.with_name(f"{journal.name}.page-codes")
+
+
+def _shown_address(listening: socket.socket) -> str:
+    """Give the address for people: where all are listened to, the one by which this machine goes out."""
+    host, number = listening.getsockname()[:2]
+    if ipaddress.ip_address(host).is_unspecified:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.connect(_NOWHERE)
+                host = probe.getsockname()[0]
+            except OSError:
+                host = socket.gethostname()
+    return f"http://{f'[{host}]' if ':' in host else host}:{number}/"
+
+
+@contextmanager
+def _served(
+    app: Starlette, listening: socket.socket, snapshots: SnapshotHub, say: Callable[[str], None]
+) -> Iterator[None]:
+    """Serve an application in a thread of its own."""
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=_MOST_CONNECTIONS,
+        timeout_graceful_shutdown=_GRACE_S,
+    )
+    server = uvicorn.Server(config)
+    log, remarks = logging.getLogger("uvicorn.error"), _Remarks(say)
+    log.addHandler(remarks)
+    log.propagate = False
+    thread = threading.Thread(target=server.run, args=([listening],), name="page", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        snapshots.close()
+        server.should_exit = True
+        thread.join()
+        log.removeHandler(remarks)

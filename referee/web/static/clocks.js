@@ -1,0 +1,53 @@
+// The players' clocks, counted on from what the newest document says until the next one comes.
+import { onTable } from "./live.js";
+import { word } from "./words.js";
+
+const EVERY_MS = 200;
+const LAST_S = 20;
+
+function face(seconds) {
+  const left = Math.max(0, seconds);
+  if (left < LAST_S) return left.toFixed(1);
+  const whole = Math.ceil(left);
+  const parts = [Math.floor(whole / 60) % 60, whole % 60];
+  if (whole >= 3600) parts.unshift(Math.floor(whole / 3600));
+  return parts.map((part, place) => (place ? String(part).padStart(2, "0") : part)).join(":");
+}
+
+// What is left to a player `elapsed` seconds after the document came.
+export function left(clock, player, elapsed) {
+  const runs = !clock.paused && clock.running.length > 0;
+  const used = (each) => Math.max(0, elapsed - (clock.delay_s[each] ?? 0));
+  if (!runs) return clock.remaining_s[player];
+  if (clock.running.includes(player)) return clock.remaining_s[player] - used(player);
+  const others = Object.keys(clock.remaining_s).length - 1;
+  const lost = clock.running.map((each) => Math.min(clock.remaining_s[each], used(each)));
+  const gained = clock.mode === "hourglass" && others ? lost.reduce((sum, each) => sum + each, 0) / others : 0;
+  return clock.remaining_s[player] + gained;
+}
+
+export function runClocks() {
+  let clock = null;
+  let since = 0;
+  const show = () => {
+    if (!clock) return;
+    const elapsed = (performance.now() - since) / 1000;
+    for (const line of document.querySelectorAll("#players [data-player]")) {
+      const part = line.querySelector("[data-part=clock]");
+      const has = line.dataset.player in clock.remaining_s;
+      const fell = clock.fallen.includes(line.dataset.player);
+      part.classList.toggle("fallen", fell);
+      part.textContent = fell ? word("fallen") : has ? face(left(clock, line.dataset.player, elapsed)) : "";
+    }
+  };
+  onTable((table) => {
+    clock = table.clock;
+    since = performance.now();
+    document.getElementById("clock").hidden = !clock?.paused;
+    for (const button of document.querySelectorAll("[data-clock]")) {
+      button.hidden = !clock || (button.dataset.clock === "stands") !== Boolean(clock.paused);
+    }
+    show();
+  });
+  setInterval(show, EVERY_MS);
+}

@@ -1,0 +1,29 @@
+// Starts what a page needs. Without this file every page works by links and forms.
+import { followCamera } from "./camera.js";
+import { runClocks } from "./clocks.js";
+import { sendOrders } from "./commands.js";
+import { chooseSquares } from "./correct.js";
+import { follow } from "./live.js";
+import { keepSettings } from "./settings.js";
+import { playSounds } from "./sounds.js";
+import { stepThrough } from "./steps.js";
+import { showTable } from "./table.js";
+import { speak } from "./voice.js";
+
+const view = document.body.className;
+
+keepSettings();
+sendOrders();
+if (view === "table") {
+  showTable();
+  runClocks();
+  followCamera();
+  speak();
+  playSounds();
+}
+if (view === "correct") chooseSquares();
+if (view === "position") stepThrough();
+if (view !== "pair") follow();
+navigator.serviceWorker?.register("/service-worker.js").catch(() => {
+  // Over plain HTTP a browser has none; the page is as good, but shows nothing of ours while away.
+});

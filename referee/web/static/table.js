@@ -1,0 +1,114 @@
+// Draws each document of the table into the page.
+import { onTable } from "./live.js";
+import { word } from "./words.js";
+
+const parser = new DOMParser();
+// Characters above which the heading is set smaller, so that the board stays in view; table.html has the same number.
+const LONG = 40;
+
+// Puts drawings of ours in place of those before. They are parsed as XML, so that nothing in them can run.
+export function draw(into, board) {
+  const parsed = parser.parseFromString(`<all>${board}</all>`, "text/xml");
+  into.replaceChildren(...[...parsed.documentElement.children].map((each) => document.importNode(each, true)));
+}
+
+export function showEvidence(into, pictures) {
+  into.replaceChildren(
+    ...pictures.map(([source, words]) => {
+      const figure = document.createElement("figure");
+      const picture = document.createElement("img");
+      const caption = document.createElement("figcaption");
+      picture.src = source;
+      picture.alt = caption.textContent = words;
+      picture.addEventListener("error", () => figure.remove());
+      figure.append(picture, caption);
+      return figure;
+    }),
+  );
+}
+
+function say(element, words) {
+  if (element.textContent !== words) element.textContent = words;
+  element.hidden = !words;
+}
+
+export function nextWords(table) {
+  const playing = table.players.filter((player) => player.to_move).map((player) => player.name);
+  if (table.outcome) return table.outcome;
+  if (table.verdict?.kind === "illegal" && table.verdict.remedy) return table.verdict.remedy;
+  if (table.verdict?.kind === "ambiguous") return word("ambiguous");
+  if (!playing.length || !table.next.endsWith(" to play.")) return table.next;
+  return word(playing.length > 1 ? "all to play" : "to play", { name: playing.join(", ") });
+}
+
+function showVerdict(verdict, next) {
+  const card = document.getElementById("verdict");
+  card.hidden = !verdict;
+  if (!verdict) return;
+  const part = (name) => card.querySelector(`[data-part="${name}"]`);
+  card.dataset.kind = verdict.kind;
+  say(part("kind"), word(verdict.kind));
+  // What stands in large letters above is not said again.
+  say(part("sentence"), verdict.remedy === next ? verdict.sentence.replace(verdict.remedy, "").trim() : verdict.sentence);
+  say(part("rule"), verdict.rule);
+  const isNew = verdict.remedy !== next && !verdict.sentence.includes(verdict.remedy);
+  say(part("remedy"), isNew ? verdict.remedy : "");
+  const pictures = verdict.evidence === null ? [] : verdict.places.flatMap((place) =>
+    ["before", "after"].map((when) => [`/api/evidence/${verdict.evidence}/${when}-${place}`, word(when, { place })]));
+  showEvidence(part("evidence"), pictures);
+  showAnswers(part("answers"), verdict);
+}
+
+function showAnswers(into, verdict) {
+  const template = document.getElementById("answer");
+  if (!into || !template) return;
+  const answer = (words, fields) => {
+    const form = template.content.firstElementChild.cloneNode(true);
+    for (const [name, value] of fields) {
+      const field = document.createElement("input");
+      Object.assign(field, { type: "hidden", name, value });
+      form.append(field);
+    }
+    form.querySelector("button").textContent = words;
+    return form;
+  };
+  const forms = verdict.candidates.map((text) => answer(text, [["command", "turn"], ["text", text]]));
+  if (template.dataset.asking.split(",").includes(verdict.kind) && verdict.places.length)
+    forms.push(answer(template.dataset.overrule, [["command", "overrule"], ...verdict.places.map((place) => ["places", place])]));
+  into.replaceChildren(...forms);
+}
+
+function showPlayers(players) {
+  const list = document.getElementById("players");
+  list.replaceChildren(
+    ...players.map((player) => {
+      const line = document.createElement("li");
+      const [name, side, clock, score] = ["span", "small", "span", "b"].map((tag) => document.createElement(tag));
+      line.dataset.player = player.id;
+      line.classList.toggle("to-move", player.to_move);
+      name.textContent = player.name;
+      side.textContent = player.name.toLowerCase() === player.id ? "" : player.id;
+      clock.dataset.part = "clock";
+      score.textContent = player.score ?? "";
+      line.append(name, side, clock, score);
+      return line;
+    }),
+  );
+}
+
+export function showTable() {
+  onTable((table) => {
+    draw(document.getElementById("board"), table.board);
+    const next = nextWords(table);
+    const heading = document.getElementById("next");
+    say(heading, next);
+    heading.classList.toggle("long", next.length > LONG);
+    showVerdict(table.verdict, next);
+    for (const name of ["trouble", "outcome", "hint"]) say(document.getElementById(name), table[name] ?? "");
+    showPlayers(table.players);
+    say(document.getElementById("last"), table.last_turn ? word("last turn", { turn: table.last_turn.text }) : "");
+    document.getElementById("scores").replaceChildren(
+      ...table.scores.map((line) => Object.assign(document.createElement("li"), { textContent: line })),
+    );
+  });
+}

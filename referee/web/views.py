@@ -1,0 +1,313 @@
+"""The pages for people: each works by links and forms alone, and the page's own modules make it livelier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
+
+from engine.errors import EngineError
+from engine.support.players import format_announcement
+from hardware.lights.signals import ROLE_STYLES
+from referee.clocks.clock import clock_text
+from referee.judge.verdict import VerdictKind
+from referee.web.access import NOBODY, Role, Session
+from referee.web.api import Desk
+from referee.web.documents import TableDocument
+from referee.web.drawing.boards import RINGS
+from referee.web.guard import CSRF_FIELD, Guarded, form_fields
+from referee.web.languages import COOKIE, LANGUAGES, language_of, templates, translations
+
+_STATIC = Path(__file__).with_name("static")
+_SAID = "said"
+_SAID_S = 30
+_YEAR_S = 365 * 24 * 3600
+_MOST_TURNS = 150
+"""How many turns are offered to whoever types one."""
+_ASKING = frozenset({VerdictKind.ILLEGAL.value, VerdictKind.AMBIGUOUS.value, VerdictKind.CANNOT_SEE.value})
+"""The verdicts that a person may answer with "it is as drawn here"."""
+_CLOCKS = ("fischer 5+3", "bronstein 5+3", "delay 5+3", "hourglass 2")
+"""Clocks that are offered to whoever begins a game; any other may be typed."""
+_TITLE = "Tabletop Referee"
+
+
+class Pages:
+    """The pages of a running referee."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._game = desk.port.game
+
+    def routes(self) -> Sequence[Guarded]:
+        """Give their routes."""
+        return (
+            Guarded("/", self._table, Role.LOOK, name="table"),
+            Guarded("/history", self._history, Role.LOOK),
+            Guarded("/history/{number:int}", self._position, Role.LOOK),
+            Guarded("/correct", self._correct, Role.LOOK),
+            Guarded("/enter", self._enter, Role.LOOK),
+            Guarded("/new", self._new, Role.LOOK),
+            Guarded("/games", self._games, Role.LOOK),
+            Guarded("/results", self._results, Role.LOOK),
+            Guarded("/do", self._do, Role.LOOK, methods=["POST"]),
+            Guarded("/pair", self._pair, Role.NOBODY, name="pair"),
+            Guarded("/offline", self._offline, Role.NOBODY),
+            Guarded("/manifest.webmanifest", _manifest, Role.NOBODY),
+            Guarded("/service-worker.js", _service_worker, Role.NOBODY),
+        )
+
+    async def _table(self, request: Request) -> Response:
+        document = self._document
+        evidence = await run_in_threadpool(self._pictures_of, document, language_of(request))
+        legend = [(RINGS[role].sign, words) for role, words in _light_meanings(language_of(request)).items()]
+        words: dict[str, Any] = {"document": document, "evidence": evidence, "legend": legend, "asking": _ASKING}
+        following = _next(document, language_of(request))
+        sentence = remedy = ""
+        if document.verdict is not None:
+            sentence, remedy = document.verdict.sentence, document.verdict.remedy
+            # What stands in large letters above is not said again.
+            if remedy and remedy == following:
+                sentence = sentence.replace(remedy, "").strip()
+            if remedy == following or remedy in sentence:
+                remedy = ""
+        left = {} if document.clock is None else document.clock.remaining_s
+        words |= {"clocks": {player: clock_text(seconds) for player, seconds in left.items()}}
+        words |= {"next": following, "sentence": sentence, "remedy": remedy}
+        return self._shown(request, "table", words)
+
+    async def _history(self, request: Request) -> Response:
+        history = await run_in_threadpool(self._desk.history.of_game, _number(request, "game"))
+        return self._shown(request, "history", {"history": history})
+
+    async def _position(self, request: Request) -> Response:
+        number = min(int(request.path_params["number"]), 2**63 - 1)
+        position = await run_in_threadpool(self._desk.history.position, number)
+        pictures = [(name, _picture_words(name, language_of(request))) for name in position.event.evidence]
+        return self._shown(request, "position", {"position": position, "pictures": pictures})
+
+    async def _correct(self, request: Request) -> Response:
+        document, newest = self._document, self._desk.port.snapshots.newest
+        places = (newest.snapshot.appearance if newest else None) or dict.fromkeys(self._game.places)
+        return self._shown(request, "correct", {"document": document, "places": list(places)})
+
+    async def _enter(self, request: Request) -> Response:
+        turns, announcements = await run_in_threadpool(self._what_may_be_typed)
+        words = {"document": self._document, "turns": turns, "announcements": announcements}
+        return self._shown(request, "enter", words)
+
+    async def _new(self, request: Request) -> Response:
+        return self._shown(request, "new", {"clocks": _CLOCKS})
+
+    async def _games(self, request: Request) -> Response:
+        kept = await run_in_threadpool(self._desk.history.games)
+        return self._shown(request, "games", {"games": kept.games})
+
+    async def _results(self, request: Request) -> Response:
+        first = _number(request, "first") or 1
+        results = await run_in_threadpool(self._desk.history.results, first)
+        return self._shown(request, "results", {"results": results, "first": first})
+
+    async def _pair(self, request: Request) -> Response:
+        return self._shown(request, "pair", {})
+
+    async def _offline(self, request: Request) -> Response:
+        told = translations(language_of(request)).gettext
+        heading = told("The referee can't be reached")
+        words = told("Is it switched on, and is this device in the same network?")
+        return self._shown(request, "words", {"heading": heading, "words": words})
+
+    async def _do(self, request: Request) -> Response:
+        """Take an order by a form, and show what became of it on the page that it came from."""
+        fields = await form_fields(request)
+        back = fields.pop("return", ["/"])[-1]
+        fields.pop(CSRF_FIELD, None)
+        reply = await self._desk.counter.take(request.state.session, order_of(fields))
+        # Only a path of ours: "//elsewhere" would be another site.
+        response = RedirectResponse(back if back.startswith("/") and not back.startswith(("//", "/\\")) else "/", 303)
+        response.set_cookie(_SAID, quote(reply.words), max_age=_SAID_S, httponly=True, samesite="strict")
+        return response
+
+    @property
+    def _document(self) -> TableDocument:
+        return self._desk.documents.newest().document
+
+    def _pictures_of(self, document: TableDocument, language: str) -> list[tuple[int, str, str]]:
+        """The pictures of the verdict on show: the event's number, each name, and what it shows in words."""
+        number = None if document.verdict is None else document.verdict.evidence
+        if number is None:
+            return []
+        try:
+            events = self._desk.history.of_game(document.game.number).events
+        except HTTPException:
+            return []
+        names = next((event.evidence for event in events if event.number == number), ())
+        return [(number, name, _picture_words(name, language)) for name in names]
+
+    def _what_may_be_typed(self) -> tuple[list[tuple[str, str]], list[str]]:
+        """The legal turns as text and in words, where they are few, and what may be announced."""
+        newest = self._desk.port.snapshots.newest
+        if newest is None or not newest.snapshot.states:
+            return [], []
+        state, game = newest.snapshot.states[0], self._game
+        announcements = [format_announcement(each) for each in game.rules.announcements(state)]
+        if game.is_slow_to_list or game.printed_sheet is not None or newest.snapshot.outcome is not None:
+            return [], announcements
+        try:
+            turns = list(islice(game.rules.legal_turns(state), _MOST_TURNS))
+        except EngineError:
+            turns = []
+        return [(game.notation.format_turn(turn), game.notation.describe(turn)) for turn in turns], announcements
+
+    def _shown(self, request: Request, view: str, words: Mapping[str, Any]) -> Response:
+        return page(request, view, {"game": self._game, **words})
+
+
+def _number(request: Request, name: str) -> int | None:
+    """Give a number of the query, ``None`` where it is missing or not one."""
+    text = request.query_params.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def routes(desk: Desk) -> Sequence[Guarded]:
+    """Give the routes of all pages. ``request.state.session`` is who asks: role, name, csrf."""
+    return Pages(desk).routes()
+
+
+class _NoGame:
+    """Stands in for the game on a page that knows of none."""
+
+    title = _TITLE
+
+
+def refusal(request: Request, error: HTTPException) -> Response:
+    """Say why a page was refused; who is not paired yet is sent to where that is done."""
+    if error.status_code == 401 and request.method == "GET":
+        return RedirectResponse("/pair", 303)
+    heading = translations(language_of(request)).gettext("That can't be shown")
+    return page(request, "words", {"game": _NoGame, "heading": heading, "words": error.detail}, error.status_code)
+
+
+def page(request: Request, view: str, words: Mapping[str, Any], status: int = 200) -> Response:
+    """Give a page in the language of whoever asks. ``?language=de`` chooses one for this device."""
+    chosen = request.query_params.get(COOKIE, "")
+    if chosen in LANGUAGES:
+        response: Response = RedirectResponse(request.url.path, 303)
+        response.set_cookie(COOKIE, chosen, max_age=_YEAR_S, samesite="lax")
+        return response
+    language = language_of(request)
+    session: Session = getattr(request.state, "session", NOBODY)
+    body = (
+        templates(language)
+        .get_template(f"{view}.html")
+        .render(
+            view=view,
+            here=request.url.path,
+            language=language,
+            languages=list(LANGUAGES.items()),
+            session=session,
+            may_play=session.role >= Role.PLAY,
+            may_own=session.role >= Role.OWN,
+            said=unquote(request.cookies.get(_SAID, "")),
+            kinds=_kinds(language),
+            **words,
+        )
+    )
+    response = HTMLResponse(body, status)
+    if _SAID in request.cookies:
+        response.delete_cookie(_SAID)
+    return response
+
+
+def order_of(fields: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Read an order off a form: ``players.gold`` goes into ``players``, ``place`` and ``look`` into ``looks``.
+
+    Fields that were left empty are left out.
+    """
+    order: dict[str, Any] = {}
+    for name, values in fields.items():
+        if not values[-1]:
+            continue
+        group, dot, key = name.partition(".")
+        if dot:
+            order.setdefault(group, {})[key] = values[-1]
+        else:
+            order[name] = list(values) if name == "places" else values[-1]
+    if order.get("command") == "correct":
+        for row in ("", "_2"):
+            place, look = order.pop(f"place{row}", None), order.pop(f"look{row}", None)
+            if place and look:
+                order.setdefault("looks", {})[place] = look
+    return order
+
+
+def _next(document: TableDocument, language: str) -> str:
+    """What to do next: put right what is wrong, answer, or play; in the page's language where it is no rule."""
+    verdict = document.verdict
+    if document.outcome is None and verdict is not None:
+        if verdict.kind == VerdictKind.ILLEGAL.value and verdict.remedy:
+            return verdict.remedy
+        if verdict.kind == VerdictKind.AMBIGUOUS.value:
+            return _kinds(language)[verdict.kind]
+    playing = [player.name for player in document.players if player.to_move]
+    if document.outcome is None and playing and document.next.endswith(" to play."):
+        told = translations(language).gettext
+        words = told("%(name)s play now.") if len(playing) > 1 else told("%(name)s to play.")
+        return words % {"name": ", ".join(playing)}
+    return document.outcome or document.next
+
+
+def _kinds(language: str) -> dict[str, str]:
+    """What each kind of verdict is called on the page."""
+    told = translations(language).gettext
+    return {
+        VerdictKind.SET_UP.value: told("Set up"),
+        VerdictKind.ACCEPTED.value: told("Accepted"),
+        VerdictKind.UNCHANGED.value: told("Nothing has changed"),
+        VerdictKind.NOT_FINISHED.value: told("Not finished"),
+        VerdictKind.ILLEGAL.value: told("Not allowed"),
+        VerdictKind.PUT_RIGHT.value: told("Put right"),
+        VerdictKind.AMBIGUOUS.value: told("Please confirm"),
+        VerdictKind.CANNOT_SEE.value: told("The table can't be seen"),
+    }
+
+
+def _light_meanings(language: str) -> dict[Any, str]:
+    told = translations(language).gettext
+    return {role: told(style.meaning) for role, style in ROLE_STYLES.items()}
+
+
+def _picture_words(name: str, language: str) -> str:
+    """Say what a picture such as ``before-c3`` shows."""
+    told = translations(language).gettext
+    when, _, place = name.partition("-")
+    words = {"before": told("%(place)s before"), "after": told("%(place)s after")}
+    return words[when] % {"place": place} if when in words and place else name
+
+
+async def _manifest(request: Request) -> Response:
+    told = translations(language_of(request)).gettext
+    icon = {"src": "/static/icon.svg", "sizes": "any", "type": "image/svg+xml"}
+    manifest = {
+        "name": _TITLE,
+        "short_name": told("Referee"),
+        "lang": language_of(request),
+        "start_url": "/",
+        "scope": "/",
+        "display": "standalone",
+        "background_color": "#f6f2ea",
+        "theme_color": "#1f5c46",
+        "icons": [icon, {**icon, "purpose": "maskable"}],
+    }
+    return JSONResponse(manifest, media_type="application/manifest+json")
+
+
+async def _service_worker(_: Request) -> Response:
+    # Served from the top, since it may only stand in for what is below its own path.
+    return FileResponse(_STATIC / "service-worker.js", media_type="text/javascript")

@@ -1,0 +1,37 @@
+"""The turns that could show what is seen of the board."""
+
+import random
+
+import pytest
+
+from engine.showing import turns_showing
+from tests.effort import cases
+from tests.engine.games.diaballik import oracle
+from tests.engine.games.diaballik.strategies import GAME
+
+
+def showing(state, **looks):
+    """The turns whose ends could look so, everything else as before."""
+    before = GAME.table.appearance(state)
+    return list(turns_showing(GAME, state, {place: (look,) for place, look in {**before, **looks}.items()}))
+
+
+def test_the_same_turns_as_by_trying_every_one():
+    rng = random.Random(4)
+    for _ in range(cases(10)):
+        state = GAME.notation.parse_state(oracle.drawing(oracle.random_position(rng)))
+        ends = {turn: GAME.table.appearance(GAME.rules.apply(state, turn)) for turn in GAME.rules.legal_turns(state)}
+        for shown in rng.sample(list(ends.values()), min(3, len(ends))):
+            hidden = set(rng.sample(list(shown), rng.choice((0, 1, 8))))
+            could_be = {place: (look,) for place, look in shown.items() if place not in hidden}
+            found = list(turns_showing(GAME, state, could_be))
+            fitting = [turn for turn, end in ends.items() if all(end[place] == shown[place] for place in could_be)]
+            assert len(found) == len(fitting)
+            assert set(found) == set(fitting)
+
+
+@pytest.mark.parametrize("foe", ["a7", "d7", "g7"])
+def test_no_turn_changes_a_square_of_the_opponents(foe):
+    start = GAME.rules.new()
+    assert showing(start, a1="empty", a2="black piece")
+    assert showing(start, a1="empty", a2="black piece", **{foe: "empty"}) == []

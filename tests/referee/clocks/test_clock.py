@@ -1,0 +1,216 @@
+"""The clock itself: each mode by hand, and against a plain one that counts tenths of a second."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee.clocks.clock import Clock, PauseReason, clock_text, clock_words
+from referee.clocks.control import ClockMode, FlagRule, TimeControl, control_in, read_control
+from referee.errors import ClockError
+
+SIDES = ("gold", "teal")
+
+
+def started(text: str) -> Clock:
+    control = read_control(text)
+    assert control is not None
+    return Clock.full(control, SIDES, 0.0).switched(0.0, ("gold",))
+
+
+def left_after_turn(text: str, seconds: float) -> tuple[float, float]:
+    """What gold and teal have left after a turn of gold's that took so long."""
+    clock = started(text).switched(seconds, ("teal",), "gold")
+    return clock.remaining_s["gold"], clock.remaining_s["teal"]
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds", "expected"),
+    [
+        ("game 1", 10, (50, 60)),
+        ("fischer 1+5", 10, (55, 60)),
+        ("fischer 1+5", 2, (63, 60)),
+        ("bronstein 1+5", 10, (55, 60)),
+        ("bronstein 1+5", 2, (60, 60)),
+        ("delay 1+5", 10, (55, 60)),
+        ("delay 1+5", 2, (60, 60)),
+        ("hourglass 1", 10, (50, 70)),
+        ("game 1", 70, (0, 60)),
+        ("fischer 1+5", 70, (0, 60)),
+        ("bronstein 1+5", 61, (0, 60)),
+        ("delay 1+5", 62, (3, 60)),
+        ("hourglass 1", 70, (0, 120)),
+    ],
+)
+def test_a_turn_costs_what_its_mode_says(text: str, seconds: float, expected: tuple[float, float]) -> None:
+    assert left_after_turn(text, seconds) == expected
+
+
+def test_a_clock_that_waits_takes_no_time_and_keeps_the_delay() -> None:
+    clock = started("delay 1+5").at(2.0)
+    waiting = Clock(**{**vars(clock), "pauses": frozenset({PauseReason.PERSON})}).at(100.0)
+    assert waiting.face(200.0).remaining_s == {"gold": 60, "teal": 60}
+    going = Clock(**{**vars(waiting), "pauses": frozenset()})
+    assert going.face(103.0).remaining_s["gold"] == 60
+    assert going.face(104.0).remaining_s["gold"] == 59
+    assert going.runs_out_s("gold") == 163.0
+    assert math.isinf(waiting.runs_out_s("gold"))
+    assert math.isinf(going.runs_out_s("teal"))
+
+
+def test_an_earlier_time_changes_nothing() -> None:
+    clock = started("game 1").at(10.0)
+    assert clock.at(4.0) == clock
+
+
+def test_whose_time_is_up_is_named_until_the_flag_was_said_to_have_fallen() -> None:
+    clock = started("game 1")
+    assert clock.run_out(59.0) == ()
+    assert clock.run_out(60.0) == ("gold",)
+    assert Clock(**{**vars(clock), "fallen": ("gold",)}).run_out(90.0) == ()
+
+
+def test_of_several_who_play_at_once_each_has_their_own_time() -> None:
+    control = TimeControl(ClockMode.FISCHER, 60.0, 2.0)
+    clock = Clock.full(control, ("p1", "p2", "p3"), 0.0).switched(0.0, ("p1", "p2", "p3"))
+    clock = clock.switched(4.0, ("p2", "p3"), "p1").switched(9.0, ("p3",), "p2")
+    assert clock.at(20.0).remaining_s == {"p1": 58, "p2": 53, "p3": 40}
+
+
+@pytest.mark.parametrize(
+    ("text", "control"),
+    [
+        ("fischer 5+3", TimeControl(ClockMode.FISCHER, 300, 3)),
+        (" Bronstein 1.5 + 10 ", TimeControl(ClockMode.BRONSTEIN, 90, 10)),
+        ("hourglass 2", TimeControl(ClockMode.HOURGLASS, 120)),
+        ("game 10", TimeControl(ClockMode.GAME, 600)),
+        ("none", None),
+    ],
+)
+def test_a_setting_is_read_from_text(text: str, control: TimeControl | None) -> None:
+    assert read_control(text) == control
+    if control is not None:
+        assert read_control(control.text) == control
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("fisher 5+3", "did you mean fischer"),
+        ("5+3", "expected"),
+        ("fischer 5", "bonus is 0 s"),
+        ("game 5+3", r"has no bonus a turn; leave \+3 out"),
+        ("game 0", "more than 0"),
+        ("fischer 0.1+30", "no more than the 6 s"),
+        ("game 100000", "at most a day"),
+        ("", "expected"),
+    ],
+)
+def test_a_setting_that_makes_no_clock_is_refused(text: str, said: str) -> None:
+    with pytest.raises(ClockError, match=said):
+        read_control(text)
+
+
+def test_a_setting_survives_the_journal() -> None:
+    control = TimeControl(ClockMode.DELAY, 300, 3, FlagRule.LOSES, waits=False)
+    assert control_in({"clock": control.as_data()}) == control
+    assert control_in({}) is None
+    with pytest.raises(ClockError, match="the journal's clock is"):
+        control_in({"clock": {"mode": "sand"}})
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0, "0:00"), (0.2, "0:01"), (59.0, "0:59"), (272.0, "4:32"), (3723, "1:02:03"), (-1, "0:00")]
+)
+def test_time_is_written_as_on_a_clock(seconds: float, text: str) -> None:
+    assert clock_text(seconds) == text
+
+
+def test_a_clock_is_told_in_words() -> None:
+    clock = started("game 1")
+    assert list(clock_words(clock.face(3.0), {"gold": "Ann"})) == ["Gold (Ann) 0:57, runs", "Teal 1:00"]
+    stopped = Clock(**{**vars(clock), "pauses": frozenset({PauseReason.QUESTION}), "fallen": ("teal",)})
+    assert list(clock_words(stopped.face(0.0), {})) == [
+        "Gold 1:00, stands still",
+        "Teal 1:00, the flag has fallen",
+        "The clock stands still: a question.",
+    ]
+
+
+@dataclass
+class PlainClock:
+    """A clock of two that is moved on by hand, a tenth of a second after the other."""
+
+    mode: str
+    bonus: int
+    left: dict[str, int]
+    runs: str | None = None
+    used: int = 0
+    stands: set[PauseReason] = field(default_factory=set)
+
+    def tick(self) -> None:
+        if self.runs is None or self.stands:
+            return
+        self.used += 1
+        if self.mode == "delay" and self.used <= self.bonus:
+            return
+        if self.left[self.runs] > 0:
+            self.left[self.runs] -= 1
+            if self.mode == "hourglass":
+                self.left[other(self.runs)] += 1
+
+    def turn(self) -> None:
+        assert self.runs is not None
+        if self.left[self.runs] > 0 and self.mode == "fischer":
+            self.left[self.runs] += self.bonus
+        if self.left[self.runs] > 0 and self.mode == "bronstein":
+            self.left[self.runs] += min(self.bonus, self.used)
+        self.runs, self.used = other(self.runs), 0
+
+
+def other(side: str) -> str:
+    return SIDES[1 - SIDES.index(side)]
+
+
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("wait"), st.integers(0, 90)),
+        st.just(("turn", 0)),
+        st.tuples(st.sampled_from(["stop", "go"]), st.sampled_from([0, 1])),
+    ),
+    max_size=25,
+)
+
+
+@given(mode=st.sampled_from(list(ClockMode)), base=st.integers(50, 200), bonus=st.integers(1, 50), script=steps)
+def test_the_clock_is_the_plain_one(mode: ClockMode, base: int, bonus: int, script: list[tuple[str, int]]) -> None:
+    has_bonus = mode in {ClockMode.FISCHER, ClockMode.BRONSTEIN, ClockMode.DELAY}
+    clock = Clock.full(TimeControl(mode, base / 10, bonus / 10 if has_bonus else 0.0), SIDES, 0.0)
+    clock = clock.switched(0.0, ("gold",))
+    plain = PlainClock(mode.value, bonus, dict.fromkeys(SIDES, base), "gold")
+    now = 0
+    for what, number in script:
+        if what == "wait":
+            now += number
+            for _ in range(number):
+                plain.tick()
+        elif what == "turn":
+            player = plain.runs
+            assert player is not None
+            plain.turn()
+            clock = clock.switched(now / 10, (other(player),), player)
+        else:
+            reason = (PauseReason.PERSON, PauseReason.QUESTION)[number]
+            (plain.stands.add if what == "stop" else plain.stands.discard)(reason)
+            clock = Clock(**{**vars(clock.at(now / 10)), "pauses": frozenset(plain.stands)})
+        face = clock.face(now / 10)
+        assert face.remaining_s == pytest.approx({side: left / 10 for side, left in plain.left.items()}, abs=1e-6)
+        assert min(face.remaining_s.values()) >= 0
+        if mode is ClockMode.HOURGLASS:
+            assert sum(face.remaining_s.values()) == pytest.approx(2 * base / 10)
+        # A browser that counts on by itself comes to the same.
+        assert face.after(1.7).remaining_s == pytest.approx(dict(clock.face(now / 10 + 1.7).remaining_s), abs=1e-6)

@@ -1,0 +1,205 @@
+"""A game's clock as a fold over its events, against a ledger of who spent what on which turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.api import Game
+from engine.registry import load
+from engine.support.players import who_plays
+from referee.clocks.clock import PauseReason
+from referee.clocks.control import ClockMode, TimeControl
+from referee.clocks.fold import (
+    COMPLETE_S,
+    ClockChange,
+    ClockFold,
+    paused_event,
+    ran_event,
+    restarted_event,
+    set_event,
+    went_on_event,
+)
+from referee.errors import ClockError
+from referee.journal.events import Event, EventKind
+
+BASE_S, BONUS_S = 30.0, 4.0
+SIDES = ("black", "white")
+
+
+@dataclass
+class Ledger:
+    """Every second that counted, by the turn it was spent on; a turn taken back leaves only what came before it."""
+
+    mode: ClockMode
+    spent: list[float] = field(default_factory=lambda: [0.0])
+
+    def left(self, side: str) -> float:
+        """Add up from the beginning; times are in halves of a second, so nothing is lost."""
+        left = dict.fromkeys(SIDES, BASE_S)
+        for number, spent in enumerate(self.spent):
+            player, other = SIDES[number % 2], SIDES[1 - number % 2]
+            is_over = number < len(self.spent) - 1
+            if self.mode is ClockMode.DELAY:
+                spent = max(0.0, spent - BONUS_S)
+            lost = min(left[player], spent)
+            left[player] -= lost
+            if self.mode is ClockMode.HOURGLASS:
+                left[other] += lost
+            if is_over and left[player] > 0 and self.mode in {ClockMode.FISCHER, ClockMode.BRONSTEIN}:
+                left[player] += BONUS_S if self.mode is ClockMode.FISCHER else min(BONUS_S, spent)
+        return left[side]
+
+
+@dataclass
+class Script:
+    """A game of Diaballik as events: each method is something that happens at the table."""
+
+    game: Game[Any, Any]
+    mode: ClockMode
+    events: list[tuple[int, Event]] = field(default_factory=list)
+    states: list[Any] = field(default_factory=list)
+    now: float = 100.0
+    heard: float = 100.0
+    settled: float = 100.0
+    stands: bool = False
+    ledger: Ledger = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ledger = Ledger(self.mode)
+        bonus = 0.0 if self.mode in {ClockMode.GAME, ClockMode.HOURGLASS} else BONUS_S
+        control = TimeControl(self.mode, BASE_S, bonus)
+        self.add(Event(EventKind.NEW_GAME, {"game": self.game.name, "clock": dict(control.as_data())}))
+        self.states.append(self.game.rules.new())
+        self.add(Event(EventKind.SET_UP, {"state": self.text}, self.now))
+
+    @property
+    def text(self) -> str:
+        return self.game.notation.format_state(self.states[-1])
+
+    def add(self, event: Event) -> None:
+        self.events.append((len(self.events) + 1, event))
+        if event.frame_time_s is not None:
+            self.heard = event.frame_time_s
+            if event.data.get("change") != ClockChange.RAN:
+                self.settled = event.frame_time_s
+
+    def wait(self, halves: int) -> None:
+        self.now += halves / 2
+        if not self.stands:
+            self.ledger.spent[-1] += halves / 2
+
+    def turn(self, rested_halves: int) -> None:
+        """Play a turn that had lain whole for so long when it was accepted, as far as nothing was said since."""
+        rested = 0.0 if self.stands else min(rested_halves / 2, self.ledger.spent[-1], self.now - self.settled)
+        turn = next(iter(self.game.rules.legal_turns(self.states[-1])))
+        player = self.states[-1].to_move
+        self.states.append(self.game.rules.apply(self.states[-1], turn))
+        self.ledger.spent[-1] -= rested
+        self.ledger.spent.append(rested)
+        data = {"turn": self.game.notation.format_turn(turn), "player": player, "state": self.text}
+        self.add(Event(EventKind.TURN, {**data, COMPLETE_S: self.now - rested}, self.now))
+
+    def take_back(self, _: int) -> None:
+        if len(self.states) > 1:
+            self.states.pop()
+            self.ledger.spent.pop()
+            self.add(Event(EventKind.TAKE_BACK, {"by": "Ann"}, self.now))
+
+    def stop(self, _: int) -> None:
+        if not self.stands:
+            self.stands = True
+            self.add(paused_event(PauseReason.PERSON, "Ann", self.now))
+
+    def go(self, _: int) -> None:
+        if self.stands:
+            self.stands = False
+            self.add(went_on_event(PauseReason.PERSON, self.now))
+
+    def tick(self, _: int) -> None:
+        self.add(ran_event(self.now))
+
+    def kill(self, halves: int) -> None:
+        """Kill the referee: what passed since the last event is not known, and its clock may begin anew."""
+        if not self.stands:
+            self.ledger.spent[-1] -= self.now - self.heard
+        self.now = float(halves)
+        self.add(restarted_event(self.now))
+
+
+happenings = st.lists(
+    st.tuples(st.sampled_from(["wait", "wait", "turn", "take_back", "stop", "go", "tick", "kill"]), st.integers(0, 30)),
+    max_size=30,
+)
+
+
+@given(mode=st.sampled_from(list(ClockMode)), script=happenings)
+def test_the_fold_is_the_ledger(mode: ClockMode, script: list[tuple[str, int]]) -> None:
+    on = Script(load("diaballik"), mode)
+    live = ClockFold.of(on.game, on.events)
+    for what, number in script:
+        known = len(on.events)
+        getattr(on, what)(number)
+        for _, event in on.events[known:]:
+            live.take(event)
+        face = live.face(on.now)
+        assert face is not None
+        assert face.remaining_s == pytest.approx({side: on.ledger.left(side) for side in SIDES}, abs=1e-6)
+        assert min(face.remaining_s.values()) >= 0
+    again = ClockFold.of(on.game, on.events)
+    assert again.clock == live.clock
+    assert again.face(on.now) == live.face(on.now)
+
+
+@pytest.mark.parametrize("name", ["deblockle", "diaballik", "blockade", "blokus-dice", "number-drop"])
+def test_everybody_who_plays_has_a_clock(name: str) -> None:
+    game = load(name)
+    start = game.rules.new({"players": 2} if game.printed_sheet is not None else {})
+    assert who_plays(game, start) == game.players[:2]
+
+
+def test_all_who_write_at_once_take_their_own_time() -> None:
+    game = load("number-drop")
+    state = game.rules.new({"players": 2})
+    control = TimeControl(ClockMode.GAME, 60.0)
+    fold = ClockFold(game)
+    fold.take(Event(EventKind.NEW_GAME, {"game": game.name, "clock": dict(control.as_data())}))
+    fold.take(Event(EventKind.SET_UP, {"state": game.notation.format_state(state)}, 0.0))
+    dice = game.dice
+    assert dice is not None
+    roll = dice.possible_rolls(state)[0].roll
+    state = dice.rolled(state, roll)
+    fold.take(Event(EventKind.ROLLED, {"roll": ",".join(roll.faces), "state": game.notation.format_state(state)}, 10.0))
+    writing = game.rules.players_to_move(state)
+    assert fold.clock is not None
+    assert fold.clock.running == writing
+    turn = next(turn for turn in game.rules.legal_turns(state) if turn.player == writing[0])
+    state = game.rules.apply(state, turn)
+    text = game.notation.format_turn(turn)
+    data = {"turn": text, "player": turn.player, "state": game.notation.format_state(state)}
+    fold.take(Event(EventKind.TURN, data, 15.0))
+    assert fold.clock.running == game.rules.players_to_move(state)
+
+
+def test_a_game_that_goes_on_under_another_number_keeps_its_time() -> None:
+    first = Script(load("diaballik"), ClockMode.FISCHER)
+    first.wait(10)
+    first.turn(0)
+    left = ClockFold.of(first.game, first.events)
+    again = ClockFold(first.game)
+    for _, event in first.events:
+        again.take(Event(event.kind, {key: event.data[key] for key in event.data if key != COMPLETE_S}))
+    assert left.clock is not None
+    again.take(set_event(left.clock))
+    assert again.clock is not None
+    assert again.clock.remaining_s == left.clock.remaining_s
+
+
+def test_a_journal_with_a_clock_that_cannot_be_read_is_refused() -> None:
+    fold = ClockFold(load("diaballik"))
+    with pytest.raises(ClockError):
+        fold.take(Event(EventKind.NEW_GAME, {"game": "diaballik", "clock": {"mode": "sun"}}))

@@ -1,0 +1,146 @@
+"""What a person types beside the table, and what comes of it."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.registry import games, load
+from hardware.pin_map import ButtonRole
+from referee.commands.queue import CommandQueue
+from referee.commands.typed_lines import TypedLines, command_of_line, listen_to_lines, typed_help
+from referee.commands.values import (
+    Announce,
+    AskHint,
+    Correct,
+    EnterRoll,
+    EnterTurn,
+    NewGame,
+    PauseClock,
+    Press,
+    TakeBack,
+)
+from referee.errors import CorrectionError
+from referee.journal import Journal
+from referee.journal.fold import fold
+from referee.session.execution import IdleSession, events_of_game, execute
+from tests.guard import GUARD_S
+
+DEBLOCKLE: Any = load("deblockle")
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("\n", Press(ButtonRole.END_TURN)),
+        (" B ", TakeBack("Ann")),
+        ("undo", TakeBack("Ann")),
+        ("h", AskHint("Ann")),
+        ("Hint\n", AskHint("Ann")),
+        ("Draw", Announce("draw", "Ann")),
+        ("resign", Announce("resign", "Ann")),
+    ],
+)
+def test_a_word_is_a_whole_command(line: str, command: object) -> None:
+    assert command_of_line(DEBLOCKLE, line, "Ann") == command
+
+
+@pytest.mark.parametrize(
+    ("game", "line", "command"),
+    [
+        ("deblockle", "turn c1-c2=hoops\n", EnterTurn("c1-c2=hoops", "Ann")),
+        ("deblockle", "Turn  c1 c2 hoops", EnterTurn("c1 c2 hoops", "Ann")),
+        ("number-drop", "turn p2 none", EnterTurn("none", "Ann", "p2")),
+        ("number-drop", "turn P2: none", EnterTurn("none", "Ann", "p2")),
+        ("blockade", "roll 4,1", EnterRoll("4,1", "Ann")),
+        ("blockade", "clock stop", PauseClock("Ann")),
+        ("blockade", "Clock Go", PauseClock("Ann", goes_on=True)),
+        ("deblockle", "correct c3=empty", Correct("Ann", {"c3": "empty"})),
+        ("deblockle", "correct C3 gold star c4 empty", Correct("Ann", {"c3": "gold block, star up", "c4": "empty"})),
+        ("deblockle", 'correct c3="teal block, x up"', Correct("Ann", {"c3": "teal block, x up"})),
+    ],
+)
+def test_a_line_is_a_turn_a_roll_or_a_correction(game: str, line: str, command: object) -> None:
+    assert command_of_line(load(game), line, "Ann") == command
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("what", "'what' is not understood; \\? says what can be typed"),
+        ("turn", "Something is missing after 'turn'"),
+        ("correct", "Something is missing after 'correct'"),
+        ("correct c9 empty", "there is no place 'c9'"),
+        ("correct c3", "say what stands on c3"),
+        ("correct c3=green", "does not occur in Deblockle"),
+    ],
+)
+def test_a_line_that_is_none_of_these_is_refused_with_what_may_be_typed(line: str, words: str) -> None:
+    with pytest.raises(CorrectionError, match=words):
+        command_of_line(DEBLOCKLE, line, "Ann")
+
+
+@given(line=st.text(max_size=30))
+def test_only_our_error_comes_of_any_line(line: str) -> None:
+    with contextlib.suppress(CorrectionError):
+        command_of_line(DEBLOCKLE, line, "Ann")
+
+
+@pytest.mark.parametrize("name", games())
+def test_help_names_what_this_game_takes(name: str) -> None:
+    game = load(name)
+    told = typed_help(game)
+    assert ("roll " in told) == (game.dice is not None)
+    example = told.partition("`")[2].partition("`")[0]
+    assert isinstance(command_of_line(game, example, "Ann"), Correct)
+    assert len(told) <= 3 * 69
+
+
+def test_what_is_typed_is_carried_out_and_only_refusals_are_said() -> None:
+    game: Any = load("blockade")
+    said: list[str] = []
+    commands = CommandQueue(time.monotonic)
+    with Journal.in_memory(wall_clock=lambda: datetime(2026, 1, 1, tzinfo=UTC)) as journal:
+        session = IdleSession(journal, time.monotonic)
+        session.begin(NewGame("blockade", {"starts": "warm"}))
+        typed = TypedLines(game, commands, said.append)
+        for line in ("turn a2-a3", "?", "roll 4,1", "turn a2-a3 c4-c3", "what"):
+            typed.obey(line)
+            for submitted in commands.take():
+                execute(session, submitted.command, submitted.respond)
+        folded = fold(*events_of_game(journal, None))
+    assert [step.text for step in folded.steps] == ["4,1", "a2-a3 c4-c3"]
+    assert [words.split(".")[0] for words in said] == [
+        "'a2-a3' can't be played: Warm hasn't rolled yet",
+        "Enter ends the turn",
+        "'what' is not understood; ? says what can be typed",
+    ]
+
+
+def test_a_resignation_or_a_draw_counts_when_it_is_typed_twice() -> None:
+    said: list[str] = []
+    commands = CommandQueue(time.monotonic)
+    typed = TypedLines(DEBLOCKLE, commands, said.append)
+    taken = []
+    for line in ("resign", "h", "resign", "draw", "Draw"):
+        typed.obey(line)
+        taken.append([type(submitted.command) for submitted in commands.take()])
+    assert taken == [[], [AskHint], [], [], [Announce]]
+    assert [words.endswith("again to confirm.") for words in said] == [True, True, True]
+    assert "if all players accept" in said[2]
+
+
+def test_typing_never_holds_anyone_up() -> None:
+    def endless() -> Iterator[str]:
+        yield "\n"
+
+    taken: list[str] = []
+    listen_to_lines(endless(), taken.append).join(GUARD_S)
+    assert taken == ["\n"]

@@ -1,0 +1,120 @@
+"""An evening's table: by names as typed, from games that were played to their end."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.api import Outcome
+from engine.registry import load
+from referee.clocks.control import read_control
+from referee.commands.values import Announce, EnterRoll, EnterTurn, NewGame
+from referee.journal import Journal
+from referee.journal.events import STOPPED
+from referee.journal.results import PlayedGame, Results, Tally, results_in, results_of
+from referee.session.event_records import end_event
+from referee.session.execution import IdleSession
+
+SIDES = ("p1", "p2", "p3")
+
+
+def by_name(results: Results) -> dict[str, tuple[int, int, int, int | None]]:
+    return {each.name: (each.tally.won, each.tally.drawn, each.tally.lost, each.points) for each in results.standings}
+
+
+def test_wins_draws_and_meetings_are_counted_by_name() -> None:
+    results = results_of(
+        [
+            PlayedGame({"gold": "Ann", "teal": "Ben"}, Outcome("gold", "won")),
+            PlayedGame({"gold": "Ben", "teal": "Ann"}, Outcome("teal", "won")),
+            PlayedGame({"gold": "Ben", "teal": "Ann"}, Outcome(None, "a draw")),
+            PlayedGame({"gold": "Ben", "teal": "ann"}, Outcome("gold", "won")),
+        ]
+    )
+    assert by_name(results) == {"Ann": (2, 1, 0, None), "Ben": (1, 1, 2, None), "ann": (0, 0, 1, None)}
+    assert [each.name for each in results.standings] == ["Ann", "Ben", "ann"]
+    assert results.against["Ann", "Ben"] == Tally(2, 1, 0)
+    assert results.against["Ben", "Ann"] == Tally(0, 1, 2)
+    assert ("Ann", "ann") not in results.against
+
+
+def test_of_several_a_shared_victory_is_drawn_among_those_who_share_it_and_points_part_the_rest() -> None:
+    names = {"p1": "Ann", "p2": "Ben", "p3": "Cem", "p4": "Dee"}
+    scores = {"p1": 30, "p2": 30, "p3": 20, "p4": 10}
+    results = results_of([PlayedGame(names, Outcome(None, "most points", ("p1", "p2")), scores)])
+    assert by_name(results) == {
+        "Ann": (0, 1, 0, 30),
+        "Ben": (0, 1, 0, 30),
+        "Cem": (0, 0, 1, 20),
+        "Dee": (0, 0, 1, 10),
+    }
+    assert results.against["Ann", "Ben"] == Tally(drawn=1)
+    assert results.against["Ann", "Dee"] == Tally(won=1)
+    assert results.against["Cem", "Dee"] == Tally(won=1)
+    without = results_of([PlayedGame(names, Outcome("p1", "won"))])
+    assert ("Cem", "Dee") not in without.against
+
+
+games = st.lists(
+    st.builds(
+        PlayedGame,
+        st.permutations(["Ann", "Ben", "Cem"]).map(lambda names: dict(zip(SIDES, names, strict=True))),
+        st.one_of(
+            st.just(Outcome(None, "a draw")),
+            st.sampled_from(SIDES).map(lambda side: Outcome(side, "won")),
+            st.just(Outcome(None, "together", ("p1", "p3"))),
+        ),
+        st.fixed_dictionaries(dict.fromkeys(SIDES, st.integers(0, 9))),
+    ),
+    max_size=8,
+)
+
+
+@given(games)
+def test_the_table_adds_up(played: list[PlayedGame]) -> None:
+    results = results_of(played)
+    assert sum(each.tally.played for each in results.standings) == 3 * len(played)
+    assert sum(each.points or 0 for each in results.standings) == sum(sum(game.scores.values()) for game in played)
+    decided = [game for game in played if game.outcome.winner]
+    assert sum(each.tally.won for each in results.standings) == len(decided)
+    for one, other in itertools.permutations(("Ann", "Ben", "Cem"), 2):
+        mine, theirs = (results.against.get(pair, Tally()) for pair in ((one, other), (other, one)))
+        assert (mine.won, mine.drawn, mine.lost) == (theirs.lost, theirs.drawn, theirs.won)
+        assert mine.played == len(played)
+
+
+@pytest.fixture
+def evening(new_journal: Callable[[], Journal]) -> Journal:
+    """Ann beats Ben, Ben goes on to lose on points, and one game each is stopped or still open."""
+    journal = new_journal()
+
+    def begin(command: NewGame) -> IdleSession:
+        session = IdleSession(journal, lambda: 0.0)
+        session.begin(command)
+        return session
+
+    session = begin(NewGame("deblockle", {}, {"gold": "Ann", "teal": "Ben"}, clock=read_control("game 5")))
+    session.enter(Announce("resign", "Ben", "teal"))
+    session = begin(NewGame("number-drop", {"players": 2}, {"p1": "Ann"}))
+    session.enter(Announce("resign", "Ann", "p1"))
+    session = begin(NewGame("diaballik", {}, {"black": "Ann", "white": "Ben"}))
+    game = load("diaballik")
+    turn = game.rules.legal_turns(game.rules.new())[0]
+    session.enter(EnterTurn(game.notation.format_turn(turn), "Ann"))
+    journal.append(end_event(Outcome(None, STOPPED), None))
+    session = begin(NewGame("blockade", {}))
+    session.enter(EnterRoll("4,1", "Ann"))
+    return journal
+
+
+def test_a_journals_games_are_added_up(evening: Journal) -> None:
+    results = results_in(evening)
+    assert by_name(results)["Ben"] == (0, 0, 1, None)
+    assert by_name(results)["Ann"][:3] == (1, 0, 1)
+    assert by_name(results)["p2"][0] == 1
+    assert results.left_out == (3, 4)
+    assert results_in(evening, first=3).standings == ()

@@ -1,0 +1,271 @@
+"""The clock at the table: from when a turn counts, when it waits, whose flag falls, and what a restart keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hardware.lights.signals import Sound
+from referee.clocks.clock import ClockFace
+from referee.clocks.control import FlagRule, TimeControl, read_control
+from referee.clocks.fold import ClockFold
+from referee.commands.values import Announce, EnterTurn, PauseClock, TakeBack
+from referee.journal import Journal, fold
+from referee.judge.verdict import VerdictKind
+from referee.session.settings import TurnEnd
+from tests.referee.service_table import FPS, wall_clock
+from vision.reading import Hindrance, HindranceKind
+
+FRAME_S = 1 / FPS
+
+
+def control(text: str, *, flag: FlagRule = FlagRule.SAID, waits: bool = True) -> TimeControl:
+    read = read_control(text, flag=flag, waits=waits)
+    assert read is not None
+    return read
+
+
+def begun(table: Callable[..., Any], start: Any, text: str, **settings: Any) -> Any:
+    """A table with a clock, just set up: gold's time runs."""
+    rules = {key: settings.pop(key) for key in ("flag", "waits") if key in settings}
+    on = table(clock=control(text, **rules), **settings)
+    on.service.start()
+    while not on.service.belief:
+        on.show(start, FRAME_S)
+    return on
+
+
+def face(on: Any) -> ClockFace:
+    """What the clock shows now."""
+    told = on.snapshots[-1].clock
+    return told.after(on.sequence / FPS - told.time_s)
+
+
+def left(on: Any) -> tuple[float, float]:
+    shown = face(on)
+    return round(shown.remaining_s["gold"], 3), round(shown.remaining_s["teal"], 3)
+
+
+def agrees_with_journal(on: Any) -> bool:
+    """Whether the clock is what the journal folds to."""
+    folded = ClockFold.of(on.game, on.journal.events()).face(on.sequence / FPS)
+    assert folded is not None
+    return dict(folded.remaining_s) == pytest.approx(dict(face(on).remaining_s), abs=1e-6)
+
+
+def test_without_a_clock_there_is_none(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 2)
+    assert on.snapshots[-1].clock is None
+    assert on.tell(PauseClock("Ann")).refused
+    assert "clock" not in on.kinds()
+
+
+def test_the_clock_runs_from_the_set_up(table: Any, start: Any) -> None:
+    on = begun(table, start, "game 1")
+    assert left(on) == (60, 60)
+    on.show(start, 5)
+    assert left(on) == (55, 60)
+    assert face(on).running == ("gold",)
+
+
+def test_a_turn_takes_time_until_it_lies_whole_not_until_its_verdict(table: Any, start: Any) -> None:
+    on = begun(table, start, "fischer 1+2")
+    on.show(start, 5)
+    _, after = on.play(start="c1", top="hoops")
+    verdicts = on.show(after, 3)
+    (accepted,) = [verdict for verdict in verdicts if verdict.kind is VerdictKind.ACCEPTED]
+    # Seen first a frame after 5 s, and accepted only when it has rested.
+    assert left(on) == pytest.approx((60 - 5.1 + 2, 60 - 2.9))
+    assert accepted.time_s > on.sequence / FPS - 2.9
+    assert agrees_with_journal(on)
+
+
+def test_where_a_press_ends_a_turn_its_time_counts(table: Any, start: Any) -> None:
+    on = begun(table, start, "game 1", turn_end=TurnEnd.BUTTON)
+    _, after = on.play(start="c1", top="hoops")
+    on.show(after, 4)
+    on.service.end_turn()
+    on.show(after, 1)
+    assert left(on) == (56, 59)
+
+
+def test_where_a_touch_ends_a_turn_the_other_thinks_in_their_own_time(table: Any, start: Any) -> None:
+    on = begun(table, start, "game 1", turn_end=TurnEnd.TOUCH)
+    _, after = on.play(start="c1", top="hoops")
+    on.show(after, 10)
+    state = on.game.rules.apply(on.service.belief[0], on.play(start="c1", top="hoops")[0])
+    turn = next(turn for turn in on.game.rules.legal_turns(state) if turn.player == "teal")
+    on.show(on.game.table.appearance(on.game.rules.apply(state, turn)), 2)
+    assert "turn" in on.kinds()
+    gold, teal = left(on)
+    assert gold == pytest.approx(59.9)
+    assert teal == pytest.approx(48.1)
+
+
+def test_a_person_stops_the_clock_and_lets_it_run_again(table: Any, start: Any) -> None:
+    on = begun(table, start, "game 1")
+    on.show(start, 2)
+    assert on.tell(PauseClock("Ann")).words == "Ann stops the clock."
+    assert on.tell(PauseClock("Ann")).refused
+    on.show(start, 20)
+    assert left(on) == (58, 60)
+    assert face(on).paused == "a person"
+    assert not on.tell(PauseClock("Ann", goes_on=True)).refused
+    assert on.tell(PauseClock("Ann", goes_on=True)).refused
+    on.show(start, 3)
+    assert left(on) == (55, 60)
+    assert agrees_with_journal(on)
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_the_clock_waits_while_the_table_cannot_be_seen_if_the_house_says_so(
+    table: Any, start: Any, waits: bool
+) -> None:
+    on = begun(table, start, "game 2", waits=waits, patience_s=1.0)
+    lost = (Hindrance(HindranceKind.NOT_LOCATED, "the board was not found"),)
+    on.show(start, 10, hindrances=lost)
+    on.show(start, 2)
+    gold, _ = left(on)
+    assert gold == pytest.approx(120 - 12 + (10 - 1 if waits else 0), abs=1)
+    assert face(on).paused == ""
+    assert agrees_with_journal(on)
+
+
+def test_a_hand_over_the_table_stops_no_clock(table: Any, start: Any) -> None:
+    on = begun(table, start, "game 2", patience_s=1.0)
+    on.hand(start, 10)
+    assert left(on)[0] == 110
+
+
+def test_the_clock_waits_while_the_camera_is_away(table: Any, start: Any) -> None:
+    on = begun(table, start, "game 2")
+    on.show(start, 1)
+    on.service.say_trouble("The camera is gone.")
+    on.sequence += 300
+    on.service.end_trouble("The camera is back.")
+    on.show(start, 1)
+    assert left(on)[0] == pytest.approx(118, abs=0.11)
+
+
+def test_a_flag_that_falls_is_said_and_kept_and_the_game_goes_on(table: Any, start: Any) -> None:
+    on = begun(table, start, "game 0.1")
+    on.show(start, 8)
+    assert left(on) == (0, 6)
+    assert face(on).fallen == ("gold",)
+    assert on.said == ["Gold's time is up: the flag has fallen."]
+    assert on.kinds().count("clock") == 1
+    assert Sound.FAULT in [signal.sound for signal in on.lamp.signals]
+    assert not on.service.finished
+    _, after = on.play(start="c1", top="hoops")
+    on.show(after, 2)
+    assert face(on).running == ("teal",)
+
+
+def test_where_the_house_says_so_a_fallen_flag_loses_until_a_person_takes_it_back(table: Any, start: Any) -> None:
+    on = begun(table, start, "game 0.1", flag=FlagRule.LOSES)
+    on.show(start, 8)
+    assert on.service.finished
+    outcome = on.snapshots[-1].outcome
+    assert (outcome.winner, outcome.reason) == ("teal", "gold's time is up")
+    assert on.snapshots[-1].signal.words == "Teal wins: gold's time is up."
+    assert fold(on.game, on.journal.events()).outcome == outcome
+    assert face(on).running == ()
+    assert not on.tell(TakeBack("Ann")).refused
+    on.show(start, 1)
+    assert not on.service.finished
+    assert on.snapshots[-1].outcome is None
+    assert face(on).running == ("gold",)
+
+
+def test_a_turn_that_lay_whole_before_the_flag_fell_is_in_time(table: Any, start: Any) -> None:
+    on = begun(table, start, "fischer 0.1+1", flag=FlagRule.LOSES, rest_s=3.0)
+    on.show(start, 5)
+    _, after = on.play(start="c1", top="hoops")
+    on.show(after, 4)
+    assert not on.service.finished
+    assert left(on)[0] == pytest.approx(6 - 5.1 + 1)
+    assert face(on).fallen == ()
+
+
+def test_a_turn_that_lay_whole_too_late_is_not(table: Any, start: Any) -> None:
+    on = begun(table, start, "fischer 0.1+1", flag=FlagRule.LOSES, rest_s=3.0)
+    on.show(start, 5)
+    _, after = on.play(start="c1", top="hoops")
+    on.hand(after, 1.2)
+    assert not on.service.finished
+    on.show(after, 1)
+    assert on.service.finished
+
+
+def test_taking_back_gives_the_time_back(table: Any, start: Any) -> None:
+    on = begun(table, start, "fischer 1+5")
+    on.show(start, 2)
+    _, after = on.play(start="c1", top="hoops")
+    on.show(after, 10)
+    assert left(on) == pytest.approx((60 - 2.1 + 5, 60 - 9.9))
+    on.tell(TakeBack("Ann"))
+    assert left(on) == pytest.approx((60 - 2.1, 60))
+    on.show(start, 3)
+    assert left(on) == pytest.approx((60 - 5.1, 60))
+    assert agrees_with_journal(on)
+
+
+def test_a_turn_that_is_typed_counts_when_it_is(table: Any, start: Any) -> None:
+    on = begun(table, start, "bronstein 1+2")
+    on.show(start, 5)
+    turn, _ = on.play(start="c1", top="hoops")
+    on.tell(EnterTurn(on.game.notation.format_turn(turn), "Ann"))
+    assert left(on) == (57, 60)
+
+
+def test_the_end_stops_the_clock(table: Any, start: Any) -> None:
+    on = begun(table, start, "game 1")
+    on.show(start, 2)
+    on.tell(Announce("resign", "Ann"))
+    on.show(start, 5)
+    assert left(on) == (58, 60)
+    assert face(on).running == ()
+
+
+def test_a_restart_keeps_the_time_and_what_passed_meanwhile_counts_for_nobody(
+    table: Any, start: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "journal.sqlite"
+    with Journal.open(path, wall_clock=wall_clock) as journal:
+        on = table(journal, clock=control("fischer 2+5"))
+        on.service.start()
+        on.show(start, 2)
+        _, after = on.play(start="c1", top="hoops")
+        on.show(after, 31)
+        killed = left(on)
+    with Journal.open(path, wall_clock=wall_clock) as journal:
+        # Frames are counted from the start of the machine, which may have been started anew.
+        for first_frame in (5, 50_000):
+            again = table(journal)
+            again.service.start()
+            again.sequence = first_frame
+            again.show(after, FRAME_S)
+            gold, teal = left(again)
+            assert gold == killed[0]
+            # The journal hears of a clock that runs every ten seconds.
+            assert killed[1] <= teal <= killed[1] + 10.1
+            killed = (gold, teal)
+        again.show(after, 3)
+        assert left(again) == pytest.approx((killed[0], killed[1] - 3))
+        assert agrees_with_journal(again)
+
+
+def test_a_question_stops_the_clock(table: Any, start: Any) -> None:
+    on = begun(table, start, "game 2", stall_s=2.0)
+    on.show(start, 4, unreadable=("c1",))
+    assert face(on).paused == "a question"
+    gold = left(on)[0]
+    on.show(start, 10, unreadable=("c1",))
+    assert left(on)[0] == gold
+    on.show(start, 5)
+    assert face(on).paused == ""

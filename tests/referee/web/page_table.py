@@ -1,0 +1,92 @@
+"""A page on a table that is made up: its port, who is let in, and a session that carries commands out."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from starlette.testclient import TestClient
+
+from engine.registry import load
+from hardware.lights.signals import Mood, Signal
+from referee.commands.queue import CommandQueue, Submitted
+from referee.session.feed import Snapshot
+from referee.web.access import Access, Door, Role, names_of
+from referee.web.ports import SnapshotHub, TablePort
+from referee.web.server import create_app
+
+CODES = {Role.LOOK: "10000000", Role.PLAY: "20000000", Role.OWN: "30000000"}
+HOUSE = Door(names_of("tablepi"), CODES)
+HOST = "http://192.168.1.5:8000"
+
+
+def port_of(name: str = "diaballik", **parts: Any) -> TablePort:
+    """A table on which nothing happens by itself."""
+    parts.setdefault("snapshots", SnapshotHub())
+    return TablePort(load(name), commands=CommandQueue(time.monotonic), **parts)
+
+
+def access_of(door: Door | None = None, now_s: float = 0.0) -> Access:
+    """Who is let in; on this machine alone without a door."""
+    return Access(door or Door(owner="Ann"), b"k" * 32, lambda: now_s, lambda: 0.0)
+
+
+def client_of(port: TablePort, access: Access | None = None, **settings: Any) -> TestClient:
+    """A browser on this machine, or with an open door one in the house."""
+    chosen = access or access_of()
+    address = HOST if chosen.door.is_open else "http://127.0.0.1:8000"
+    return TestClient(create_app(port, chosen), base_url=address, follow_redirects=False, **settings)
+
+
+def paired(client: TestClient, role: Role) -> str:
+    """Pair a browser and give its CSRF token."""
+    reply = client.post("/api/pair", json={"code": CODES[role], "name": "Ben"})
+    assert reply.status_code == 200, reply.text
+    return str(reply.json()["csrf"])
+
+
+def snapshot_of(game: Any, number: int = 1, **more: Any) -> Snapshot:
+    """A game at its start."""
+    state = game.rules.new()
+    return Snapshot(
+        game.name,
+        1,
+        number,
+        Signal(Mood.WAITING, words="It waits."),
+        0.0,
+        states=(state,),
+        appearance=game.table.appearance(state),
+        to_move=state.to_move,
+        scores={} if game.scores is None else game.scores(state),
+        **more,
+    )
+
+
+@contextmanager
+def working(port: TablePort, work: Callable[[Submitted], object]) -> Iterator[None]:
+    """Carry commands out in a thread, as a session does."""
+    stopped = threading.Event()
+
+    def serve() -> None:
+        while not stopped.is_set():
+            port.commands.wait()
+            for submitted in [*port.commands.take(), *port.commands.take_presses()]:
+                work(submitted)
+
+    worker = threading.Thread(target=serve)
+    worker.start()
+    try:
+        yield
+    finally:
+        stopped.set()
+        port.commands.wake()
+        worker.join()
+
+
+def journal_beside(folder: Path) -> Path:
+    """Where a page's journal is kept."""
+    return folder / "journal.sqlite"

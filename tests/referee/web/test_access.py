@@ -1,0 +1,254 @@
+"""Who is let in: every route without a session, with another role, a forged token, from elsewhere; codes and rates."""
+
+from __future__ import annotations
+
+import re
+import stat
+from pathlib import Path
+
+import pytest
+from starlette.routing import Mount, Route
+
+from referee.web.access import (
+    PAIRING_FROM_ONE,
+    SESSION_S,
+    Access,
+    Door,
+    Rates,
+    Refill,
+    Role,
+    key_at,
+    names_of,
+    new_codes,
+)
+from referee.web.guard import HEADERS, MOST_BODY_BYTES, Guarded
+from referee.web.server import create_app
+from tests.effort import some
+from tests.referee.web.page_table import CODES, HOST, HOUSE, access_of, client_of, paired, port_of
+
+GUARDED = [
+    (route, method)
+    for route in create_app(port_of(), access_of()).routes
+    if isinstance(route, Guarded)
+    for method in sorted(route.methods or ())
+    if method != "HEAD"
+]
+"""Every route of the application but the files of the page, which hold nothing of the table."""
+NAMES = [f"{method} {route.path}" for route, method in GUARDED]
+PRIVATE = [each for each in GUARDED if each[0].role > Role.NOBODY]
+every_route = pytest.mark.parametrize(("route", "method"), GUARDED, ids=NAMES)
+every_private_route = pytest.mark.parametrize(
+    ("route", "method"), PRIVATE, ids=[f"{method} {route.path}" for route, method in PRIVATE]
+)
+
+
+def path_of(route: Route) -> str:
+    return re.sub(r"\{\w+(:\w+)?\}", "1", route.path)
+
+
+def test_every_route_is_guarded() -> None:
+    others = [route for route in create_app(port_of(), access_of()).routes if not isinstance(route, Guarded)]
+    assert [route.path for route in others if isinstance(route, Mount)] == ["/static"]
+    assert len(others) == 1
+
+
+@every_private_route
+def test_without_a_session_nothing_is_told_and_nothing_done(route: Guarded, method: str) -> None:
+    client = client_of(port_of(), access_of(HOUSE))
+    assert client.request(method, path_of(route)).status_code == 401
+    as_page = client.request(method, path_of(route), headers={"Accept": "text/html"})
+    assert as_page.status_code == (303 if method == "GET" else 401)
+    assert as_page.headers.get("location", "/pair") == "/pair"
+
+
+@every_private_route
+@pytest.mark.parametrize("way", ["cookie", "bearer"])
+def test_a_forged_or_old_token_is_none(route: Guarded, method: str, way: str) -> None:
+    access = access_of(HOUSE)
+    of_others = Access(HOUSE, b"x" * 32, lambda: 0.0, lambda: 0.0)
+    _, theirs = of_others.pair(CODES[Role.OWN], "Eve", Role.OWN, "")
+    _, old = access_of(HOUSE, now_s=-SESSION_S - 1).pair(CODES[Role.OWN], "Eve", Role.OWN, "")
+    _, good = access.pair(CODES[Role.LOOK], "Ben", Role.OWN, "")
+    payload, _, signature = good.rpartition(".")
+    client = client_of(port_of(), access)
+    for token in some([theirs, old, f"{payload}x.{signature}", payload, "", "x", "é"]):
+        given = {"Cookie": f"{access.cookie}={token}"} if way == "cookie" else {"Authorization": f"Bearer {token}"}
+        headers = {name: value.encode() for name, value in given.items()}
+        assert client.request(method, path_of(route), headers=headers).status_code == 401
+
+
+@every_private_route
+@pytest.mark.parametrize("role", [Role.LOOK, Role.PLAY])
+def test_a_lesser_role_may_not(route: Guarded, method: str, role: Role) -> None:
+    client = client_of(port_of(), access_of(HOUSE))
+    csrf = paired(client, role)
+    if route.role > role:
+        assert client.request(method, path_of(route), headers={"X-CSRF-Token": csrf}).status_code == 403
+
+
+@every_route
+def test_another_sites_page_may_not(route: Guarded, method: str) -> None:
+    client = client_of(port_of())
+    strange = [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:9"},
+        {"Origin": "http://[bad"},
+        {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"},
+        {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors"},
+    ]
+    for headers in some(strange):
+        assert client.request(method, path_of(route), headers=headers).status_code == 403
+
+
+@every_route
+@pytest.mark.parametrize("door", [Door(), HOUSE], ids=["machine", "house"])
+def test_another_name_is_not_answered(route: Guarded, method: str, door: Door) -> None:
+    client = client_of(port_of(), access_of(door))
+    strange = [
+        "evil.example",
+        "tablepi.evil.example:8000",
+        "",
+        "localhost.evil.example",
+        "[::1",
+        "127.0.0.1.evil.example",
+    ]
+    for host in some(strange if door.is_open else [*strange, "192.168.1.5", "tablepi"]):
+        assert client.request(method, path_of(route), headers={"Host": host}).status_code == 421
+
+
+@pytest.mark.parametrize(("route", "method"), [each for each in GUARDED if each[1] == "POST" and not each[0].by_code])
+def test_what_changes_something_needs_the_sessions_own_csrf_token(route: Guarded, method: str) -> None:
+    access = access_of(HOUSE)
+    other = client_of(port_of(), access)
+    of_another = paired(other, Role.OWN)
+    client = client_of(port_of(), access)
+    paired(client, Role.OWN)
+    for token in ("", "x", of_another):
+        assert client.post(path_of(route), headers={"X-CSRF-Token": token}).status_code == 403
+        assert client.post(path_of(route), data={"csrf": token, "command": "hint"}).status_code == 403
+    assert client.post(path_of(route)).status_code == 403
+
+
+@every_route
+def test_every_answer_has_the_headers_that_keep_a_browser_safe(route: Guarded, method: str) -> None:
+    if route.path == "/api/events":
+        pytest.skip("it goes on until the referee stops; the headers are added to all alike")
+    answer = client_of(port_of()).request(method, path_of(route))
+    assert {name: answer.headers.get(name) for name in HEADERS} == dict(HEADERS)
+    assert "unsafe" not in answer.headers["content-security-policy"]
+    assert answer.headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize("host", ["localhost:8000", "127.0.0.1:8000", "[::1]:8000", "LOCALHOST", "127.8.9.1"])
+def test_at_the_machine_nobody_needs_a_code(host: str) -> None:
+    reply = client_of(port_of()).get("/api/session", headers={"Host": host})
+    assert (reply.json()["role"], reply.json()["name"]) == ("own", "Ann")
+
+
+@pytest.mark.parametrize("host", ["tablepi.local:8000", "TablePi", "192.168.1.5:8000", "[fe80::1]:8000", "localhost"])
+def test_the_house_may_call_it_by_its_names_and_addresses(host: str) -> None:
+    assert client_of(port_of(), access_of(HOUSE)).get("/pair", headers={"Host": host}).status_code == 200
+
+
+def test_the_machine_itself_needs_a_code_too_once_the_house_may_come() -> None:
+    client = client_of(port_of(), access_of(HOUSE))
+    assert client.get("/api/table", headers={"Host": "127.0.0.1:8000"}).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("code", "wanted", "got"),
+    [
+        (CODES[Role.OWN], "own", "own"),
+        (f" {CODES[Role.PLAY][:4]} {CODES[Role.PLAY][4:]}", "own", "play"),
+        (CODES[Role.OWN], "look", "look"),
+        (CODES[Role.LOOK], "own", "look"),
+    ],
+)
+def test_a_code_says_what_a_device_may_do_at_most(code: str, wanted: str, got: str) -> None:
+    client = client_of(port_of(), access_of(HOUSE))
+    reply = client.post("/api/pair", json={"code": code, "name": "Ben", "role": wanted})
+    assert reply.json()["role"] == got
+    cookie = reply.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=lax" in cookie
+    assert client.get("/api/session").json()["role"] == got
+    program = client_of(port_of(), access_of(HOUSE))
+    bearer = {"Authorization": f"Bearer {reply.json()['token']}"}
+    assert program.get("/api/session", headers=bearer).json() == {
+        "role": got,
+        "name": "Ben",
+        "csrf": reply.json()["csrf"],
+    }
+
+
+def test_a_form_that_pairs_leads_to_the_table() -> None:
+    client = client_of(port_of(), access_of(HOUSE))
+    reply = client.post("/api/pair", data={"code": CODES[Role.PLAY], "name": ""}, headers={"Origin": HOST})
+    assert (reply.status_code, reply.headers["location"]) == (303, "/")
+    assert client.get("/").status_code == 200
+
+
+def test_codes_can_not_be_tried_out() -> None:
+    client = client_of(port_of(), access_of(HOUSE))
+    tries = [client.post("/api/pair", json={"code": f"{number:08d}"}).status_code for number in range(8)]
+    assert tries == [403] * int(PAIRING_FROM_ONE.burst) + [429] * 3
+    assert client.post("/api/pair", json={"code": CODES[Role.OWN]}).status_code == 429
+
+
+@pytest.mark.parametrize("code", ["", "٣٠٠٠٠٠٠٠", "x" * 40, "30000001", "3000000"])
+def test_what_is_not_the_code_pairs_nobody(code: str) -> None:
+    assert client_of(port_of(), access_of(HOUSE)).post("/api/pair", json={"code": code}).status_code == 403
+
+
+def test_where_only_the_machine_is_listened_to_there_is_nothing_to_pair() -> None:
+    assert client_of(port_of()).post("/api/pair", json={"code": ""}).status_code == 403
+
+
+def test_more_commands_than_a_person_gives_are_refused() -> None:
+    port = port_of()
+    port.commands.close()
+    client = client_of(port)
+    headers = {"X-CSRF-Token": client.get("/api/session").json()["csrf"]}
+    got = [client.post("/api/commands", json={"command": "hint"}, headers=headers).status_code for _ in range(22)]
+    assert got == [200] * 20 + [429] * 2
+
+
+def test_a_rate_fills_up_again() -> None:
+    now_s = [0.0]
+    rates = Rates(Refill(2, 0.5), lambda: now_s[0])
+    assert [rates.take("a"), rates.take("a"), rates.take("a"), rates.take("b")] == [True, True, False, True]
+    now_s[0] = 2.0
+    assert [rates.take("a"), rates.take("a")] == [True, False]
+
+
+def test_a_body_is_bounded() -> None:
+    client = client_of(port_of())
+
+    def drops() -> object:
+        for _ in range(MOST_BODY_BYTES // 1000 + 1):
+            yield b"x" * 1000
+
+    assert client.post("/api/commands", content=b"x" * (MOST_BODY_BYTES + 1)).status_code == 413
+    assert client.post("/api/commands", content=drops()).status_code == 413  # type: ignore[arg-type]
+    many = "&".join(f"f{number}=1" for number in range(2000))
+    as_form = {"Content-Type": "application/x-www-form-urlencoded"}
+    assert client.post("/api/commands", content=many, headers=as_form).status_code == 400
+
+
+def test_the_key_is_for_its_owner_alone_and_stays(tmp_path: Path) -> None:
+    path = tmp_path / "key"
+    key = key_at(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert key_at(path) == key
+    path.chmod(0o644)
+    assert key_at(path) != key
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    path.write_bytes(b"short")
+    assert len(key_at(path)) == 32
+    assert key_at(None) != key_at(None)
+
+
+def test_codes_have_eight_digits() -> None:
+    assert new_codes(lambda most: 7) == {Role.PLAY: "00000007", Role.OWN: "00000007"}
+    assert "tablepi.local" in names_of("TablePi.fritz.example")

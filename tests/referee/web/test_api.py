@@ -1,0 +1,210 @@
+"""The API: the table as a document, its changes as they come, and commands that reach the session's line."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+
+from engine.registry import load
+from hardware.pin_map import ButtonRole
+from referee.clocks.clock import ClockFace
+from referee.clocks.control import ClockMode, TimeControl
+from referee.commands.queue import Submitted
+from referee.commands.values import (
+    Announce,
+    AskHint,
+    Command,
+    Correct,
+    EnterRoll,
+    EnterTurn,
+    NewGame,
+    Overrule,
+    PauseClock,
+    Press,
+    Reply,
+    RestoreSensor,
+    Resume,
+    TakeBack,
+)
+from referee.hints.opponent import Intention
+from referee.web.access import Role
+from referee.web.ports import SnapshotHub
+from tests.referee.web.page_table import HOUSE, access_of, client_of, paired, port_of, snapshot_of, working
+from vision.frame import Frame
+
+GAMES = ("blockade", "blokus-dice", "deblockle", "diaballik", "number-drop")
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_table_of_every_game_is_a_document(name: str) -> None:
+    port = port_of(name)
+    client = client_of(port)
+    before = client.get("/api/table").json()
+    assert (before["version"], before["players"][0]["to_move"]) == (0, False)
+    port.snapshots(snapshot_of(load(name)))
+    document = client.get("/api/table").json()
+    assert (document["version"], document["event_number"], document["game"]["name"]) == (1, 1, name)
+    assert document["board"].startswith("<svg")
+    assert any(player["to_move"] for player in document["players"])
+    assert document["next"].endswith("to play.")
+    said = client.get("/api/places").json()
+    assert (said["game"], len(said["places"])) == (name, len(load(name).places))
+
+
+def test_a_viewer_gets_the_newest_at_once_and_each_change_that_it_is_fast_enough_for() -> None:
+    port = port_of()
+    port.snapshots(snapshot_of(port.game, 1))
+    port.snapshots(snapshot_of(port.game, 2))
+    with client_of(port) as client:
+        # The client gathers what comes, so the stream is ended here.
+        port.snapshots.close()
+        told = client.get("/api/events")
+    assert told.headers["content-type"].startswith("text/event-stream")
+    event, number, data = told.text.strip().split("\n")
+    assert (event, number) == ("event: table", "id: 2")
+    assert json.loads(data.removeprefix("data: "))["event_number"] == 2
+
+
+def test_a_clock_shows_what_it_shows_when_it_is_asked_for() -> None:
+    now_s = [100.0]
+    port = port_of(snapshots=SnapshotHub(lambda: now_s[0]))
+    client = client_of(port)
+    face = ClockFace(ClockMode.FISCHER, "fischer 5+3", 7.0, {"black": 60.0, "white": 50.0}, running=("black",))
+    port.snapshots(snapshot_of(port.game, clock=face))
+    assert client.get("/api/table").json()["clock"]["remaining_s"] == {"black": 60.0, "white": 50.0}
+    now_s[0] += 12.5
+    assert client.get("/api/table").json()["clock"]["remaining_s"] == {"black": 47.5, "white": 50.0}
+    port.snapshots(snapshot_of(port.game, clock=replace(face, paused="a question")))
+    now_s[0] += 12.5
+    told = client.get("/api/table").json()["clock"]
+    assert (told["remaining_s"]["black"], told["paused"]) == (60.0, "a question")
+
+
+def test_hints_that_a_games_players_ruled_out_are_not_offered() -> None:
+    port = port_of()
+    client = client_of(port)
+    port.snapshots(snapshot_of(port.game))
+    assert client.get("/api/table").json()["game"]["hints_allowed"]
+    port.snapshots(snapshot_of(port.game, without_hints=True))
+    assert not client.get("/api/table").json()["game"]["hints_allowed"]
+
+
+def test_what_is_next_may_be_the_programs_turn() -> None:
+    port = port_of()
+    meant = Intention("white", "c7-c6", "White moves c7 to c6. Please move it for white.", ("c7", "c6"))
+    port.snapshots(snapshot_of(port.game, intention=meant))
+    assert client_of(port).get("/api/table").json()["next"] == meant.words
+
+
+COMMANDS: list[tuple[dict[str, Any], Command]] = [
+    ({"command": "turn", "text": "c1-c2"}, EnterTurn("c1-c2", "Ben")),
+    ({"command": "turn", "text": "c1-c2", "by": "Ann", "player": "white"}, EnterTurn("c1-c2", "Ann", "white")),
+    ({"command": "hint"}, AskHint("Ben")),
+    ({"command": "correct", "looks": {"c3": "empty"}}, Correct("Ben", {"c3": "empty"})),
+    (
+        {"command": "new game", "game": "diaballik", "players": {"white": "Ann"}, "clock": "fischer 5+3"},
+        NewGame("diaballik", {}, {"white": "Ann"}, clock=TimeControl(ClockMode.FISCHER, 300.0, 3.0)),
+    ),
+    ({"command": "roll", "text": "4,1"}, EnterRoll("4,1", "Ben")),
+    ({"command": "announce", "text": "resign"}, Announce("resign", "Ben")),
+    ({"command": "take back"}, TakeBack("Ben")),
+    ({"command": "overrule", "places": ["c3"]}, Overrule(("c3",), "Ben")),
+    ({"command": "restore sensor", "place": "c3"}, RestoreSensor("c3", "Ben")),
+    ({"command": "pause clock", "goes_on": True}, PauseClock("Ben", goes_on=True)),
+    ({"command": "press", "role": "hint"}, Press(ButtonRole.HINT, "Ben")),
+    ({"command": "resume"}, Resume()),
+]
+
+
+def test_every_command_can_be_given_by_the_page() -> None:
+    assert {type(command) for _, command in COMMANDS} == set(get_args(Command))
+
+
+@pytest.mark.parametrize(("fields", "command"), COMMANDS)
+def test_a_command_is_answered_once_it_is_done(fields: dict[str, Any], command: Command) -> None:
+    port = port_of()
+    told: list[Command] = []
+
+    def work(submitted: Submitted) -> None:
+        told.append(submitted.command)
+        port.snapshots(snapshot_of(port.game, 7))
+        submitted.respond(Reply("Done."))
+
+    client = client_of(port, access_of(HOUSE))
+    csrf = paired(client, Role.OWN)
+    with working(port, work):
+        reply = client.post("/api/commands", json=fields, headers={"X-CSRF-Token": csrf})
+        as_form = [] if any(isinstance(value, dict | list) for value in fields.values()) else [{**fields, "csrf": csrf}]
+        forms = [client.post("/api/commands", data=form) for form in as_form]
+    assert reply.json() == {"words": "Done.", "refused": False, "event_number": 7}
+    assert [form.json()["words"] for form in forms] == ["Done."] * len(forms)
+    assert told == [command] * (1 + len(forms))
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "words"),
+    [
+        (b"", 400, "no JSON"),
+        (b"[" * 10000, 400, "no JSON"),
+        (b"\xff", 400, "no JSON"),
+        (b"[]", 422, "no command"),
+        (b'{"command": "dance"}', 422, "dance"),
+        (b'{"command": "turn"}', 422, "text: field required"),
+        (b'{"command": "turn", "text": "c1-c2", "more": 1}', 422, "more: extra inputs"),
+        (b'{"command": "hint", "by": "\\u0000"}', 422, "by: "),
+        (b'{"command": "correct"}', 200, "nothing was corrected"),
+    ],
+)
+def test_what_is_no_command_is_refused_in_words(body: bytes, status: int, words: str) -> None:
+    client = client_of(port_of())
+    headers = {"X-CSRF-Token": client.get("/api/session").json()["csrf"], "Content-Type": "application/json"}
+    reply = client.post("/api/commands", content=body, headers=headers)
+    assert (reply.status_code, reply.json()["refused"]) == (status, True)
+    assert words in reply.json()["words"]
+
+
+def test_a_referee_that_has_stopped_carries_nothing_out() -> None:
+    port = port_of()
+    port.commands.close()
+    client = client_of(port)
+    headers = {"X-CSRF-Token": client.get("/api/session").json()["csrf"]}
+    reply = client.post("/api/commands", json={"command": "hint"}, headers=headers)
+    assert reply.json() == {"words": "The referee has stopped; nothing was done.", "refused": True, "event_number": 0}
+
+
+def test_the_camera_shows_its_newest_picture_encoded_once() -> None:
+    drawn: list[int] = []
+
+    def overlay(frame: Frame) -> Any:
+        drawn.append(frame.sequence)
+        return 255 - frame.image
+
+    frame = Frame(np.zeros((90, 1600, 3), np.uint8), 0.0, 3)
+    client = client_of(port_of(frame=lambda: frame, overlay=overlay))
+    plain = client.get("/api/camera.jpg")
+    assert (plain.headers["content-type"], plain.content[:2]) == ("image/jpeg", b"\xff\xd8")
+    assert [client.get("/api/camera.jpg?overlay=1").status_code for _ in range(3)] == [200] * 3
+    assert drawn == [3]
+    nothing = client_of(port_of()).get("/api/camera.jpg")
+    assert (nothing.status_code, nothing.json()["refused"]) == (404, True)
+
+
+def test_the_description_names_every_endpoint_and_every_command() -> None:
+    client = client_of(port_of())
+    described = client.get("/api/openapi.json").json()
+    assert {"/api/table", "/api/events", "/api/commands", "/api/history/{number}"} <= described["paths"].keys()
+    schema = described["paths"]["/api/commands"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert "take back" in schema["discriminator"]["mapping"]
+    named = set(described["components"]["schemas"])
+    assert {reference.rpartition("/")[2] for reference in _references(described)} <= named
+
+
+def _references(value: Any) -> set[str]:
+    if isinstance(value, dict):
+        own = {value["$ref"]} if isinstance(value.get("$ref"), str) else set()
+        return own.union(*(_references(each) for each in value.values()))
+    return set().union(*(_references(each) for each in value)) if isinstance(value, list) else set()

@@ -1,0 +1,186 @@
+"""Orders at the page's counter: none is lost, none is done twice, and who looked at an old table is told so."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import Counter
+from collections.abc import Coroutine
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from starlette.exceptions import HTTPException
+
+from referee.commands.queue import Submitted
+from referee.commands.values import EnterTurn, Reply, TakeBack
+from referee.web import counter as counter_module
+from referee.web.access import Access, Door, Role, Session
+from referee.web.counter import MOST_WAITING, OrderCounter
+from referee.web.orders import ReplyDocument
+from referee.web.ports import TablePort
+from tests.effort import cases
+from tests.referee.web.page_table import access_of, port_of, snapshot_of, working
+
+PHONES = [Session(name, Role.PLAY, name) for name in ("Ann", "Ben", "Cleo")]
+
+
+def unhurried() -> Access:
+    """Nobody gives too many commands here."""
+    now_s = [0.0]
+
+    def later() -> float:
+        now_s[0] += 100.0
+        return now_s[0]
+
+    return Access(Door(), b"k" * 32, lambda: 0.0, later)
+
+
+class Line:
+    """A session that plays what it is told: turns are texts, and a take-back undoes the last."""
+
+    def __init__(self, port: TablePort) -> None:
+        self.port = port
+        self.turns: list[str] = []
+        self.done: list[object] = []
+        self.number = 1
+        port.snapshots(snapshot_of(port.game, self.number))
+
+    def work(self, submitted: Submitted) -> None:
+        self.done.append(submitted.command)
+        match submitted.command:
+            case EnterTurn(text=text):
+                self.turns.append(text)
+            case TakeBack() if self.turns:
+                self.turns.pop()
+            case _:
+                submitted.respond(Reply("There is no turn to take back.", refused=True))
+                return
+        self.number += 1
+        self.port.snapshots(snapshot_of(self.port.game, self.number))
+        submitted.respond(Reply("Done."))
+
+
+def together(*orders: Coroutine[Any, Any, ReplyDocument]) -> list[ReplyDocument]:
+    async def all_of_them() -> list[ReplyDocument]:
+        return list(await asyncio.gather(*orders))
+
+    return asyncio.run(all_of_them())
+
+
+ORDER = st.one_of(
+    st.fixed_dictionaries({"command": st.just("turn"), "text": st.sampled_from("abc")}),
+    st.fixed_dictionaries({"command": st.just("take back")}),
+)
+GIVEN = st.lists(
+    st.tuples(st.sampled_from(PHONES), ORDER, st.sampled_from(["", "one", "two"]), st.booleans()),
+    min_size=1,
+    max_size=12,
+)
+
+
+@settings(max_examples=cases(60))
+@given(rounds=st.lists(GIVEN, min_size=1, max_size=3))
+def test_orders_of_many_at_once_are_each_done_once(rounds: list[list[Any]]) -> None:
+    port = port_of()
+    line = Line(port)
+    counter = OrderCounter(port, unhurried())
+    expected: Counter[tuple[str, str, str]] = Counter()
+    known: set[tuple[str, str]] = set()
+
+    async def play() -> None:
+        for given_together in rounds:
+            seen = line.number
+            orders = []
+            for phone, order, request, looks in given_together:
+                more = {"request_id": request} if request else {}
+                more |= {"seen": seen} if looks else {}
+                orders.append(counter.take(phone, {**order, **more}))
+            replies = await asyncio.gather(*orders)
+            for (phone, order, request, _), reply in zip(given_together, replies, strict=True):
+                is_again = bool(request) and (phone.id, request) in known
+                if request:
+                    known.add((phone.id, request))
+                reached = not reply.words.startswith("The table has changed")
+                if not is_again and reached:
+                    expected[(phone.name, order["command"], order.get("text", ""))] += 1
+
+    with working(port, line.work):
+        asyncio.run(play())
+    carried_out = Counter(
+        (command.by, "turn", command.text) if isinstance(command, EnterTurn) else (command.by, "take back", "")  # type: ignore[attr-defined]
+        for command in line.done
+    )
+    assert carried_out == expected
+
+
+def test_two_who_take_back_the_same_turn_take_one_back() -> None:
+    port = port_of()
+    line = Line(port)
+    counter = OrderCounter(port, unhurried())
+    with working(port, line.work):
+        together(*(counter.take(PHONES[0], {"command": "turn", "text": text}) for text in "abc"))
+        seen = line.number
+        replies = together(*(counter.take(phone, {"command": "take back", "seen": seen}) for phone in PHONES))
+    assert line.turns == ["a", "b"]
+    assert sorted(reply.refused for reply in replies) == [False, True, True]
+    assert replies[-1].words == "The table has changed meanwhile. Look at it, then say it again."
+
+
+def test_who_asks_again_gets_the_same_reply() -> None:
+    port = port_of()
+    line = Line(port)
+    counter = OrderCounter(port, unhurried())
+    order = {"command": "turn", "text": "a", "request_id": "x1"}
+    with working(port, line.work):
+        first, again = together(counter.take(PHONES[0], order), counter.take(PHONES[0], order))
+        other = together(counter.take(PHONES[1], order))[0]
+    assert first == again
+    assert (line.turns, other.refused) == (["a", "a"], False)
+
+
+def test_an_order_without_an_answer_is_left_in_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counter_module, "ANSWER_TIMEOUT_S", 0.0)
+    port = port_of()
+    line = Line(port)
+    counter = OrderCounter(port, unhurried())
+    order = {"command": "turn", "text": "a", "request_id": "x1"}
+
+    async def hurried() -> ReplyDocument:
+        with pytest.raises(HTTPException) as refused:
+            await counter.take(PHONES[0], order)
+        assert refused.value.status_code == 504
+        monkeypatch.setattr(counter_module, "ANSWER_TIMEOUT_S", 15.0)
+        for submitted in port.commands.take():
+            line.work(submitted)
+        return await counter.take(PHONES[0], order)
+
+    assert asyncio.run(hurried()).words == "Done."
+    assert line.turns == ["a"]
+
+
+def test_too_many_that_wait_are_refused_and_a_stop_answers_all() -> None:
+    port = port_of()
+    counter = OrderCounter(port, unhurried())
+
+    async def crowd() -> list[Any]:
+        orders = [asyncio.create_task(counter.take(PHONES[0], {"command": "hint"})) for _ in range(MOST_WAITING + 1)]
+        await asyncio.wait(orders, return_when=asyncio.FIRST_COMPLETED)
+        threading.Thread(target=port.commands.close).start()
+        return await asyncio.gather(*orders, return_exceptions=True)
+
+    answers = asyncio.run(crowd())
+    refused = [answer for answer in answers if isinstance(answer, HTTPException)]
+    assert [error.status_code for error in refused] == [503]
+    assert {answer.words for answer in answers if isinstance(answer, ReplyDocument)} == {
+        "The referee has stopped; nothing was done."
+    }
+
+
+def test_a_device_that_may_look_gives_no_orders() -> None:
+    counter = OrderCounter(port_of(), access_of())
+    for role, order in ((Role.LOOK, {"command": "hint"}), (Role.PLAY, {"command": "resume"})):
+        with pytest.raises(HTTPException) as refused:
+            together(counter.take(Session("x", role), order))
+        assert refused.value.status_code == 403

@@ -1,0 +1,121 @@
+"""What the page tells of the journal: events, the table after each, pictures, games, results and records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from engine.records import record
+from referee.commands.values import Announce, Correct, EnterTurn, NewGame, TakeBack
+from referee.journal import Journal
+from referee.session.execution import IdleSession
+from tests.referee.service_table import wall_clock
+from tests.referee.web.page_table import client_of, port_of
+
+
+@pytest.fixture
+def played(table: Any, start: Any, tmp_path: Path) -> Iterator[tuple[Any, TestClient]]:
+    """A game of Deblockle: set up, a turn that was seen, a fault, a turn that was typed and taken back."""
+    path = tmp_path / "journal.sqlite"
+    with Journal.open(path, wall_clock=wall_clock) as journal:
+        on = table(journal)
+        on.service.start()
+        on.show(start, 2)
+        _, after = on.play(start="c1", top="hoops")
+        on.show(after, 2)
+        on.show({**after, "e5": "empty", "a4": start["e5"]}, 3)
+        on.tell(Correct("Ann", {"e5": "empty", "a4": start["e5"]}))
+        typed = on.game.rules.legal_turns(on.service.belief[0])[0]
+        on.tell(EnterTurn(on.game.notation.format_turn(typed), "Ben"))
+        on.tell(TakeBack("Ben"))
+        yield on, client_of(port_of("deblockle", journal=path))
+
+
+def test_events_are_told_with_who_said_them_and_their_pictures(played: tuple[Any, TestClient]) -> None:
+    on, client = played
+    history = client.get("/api/history").json()
+    events = history["events"]
+    assert (history["game"], history["number"]) == ("deblockle", 1)
+    assert [event["kind"] for event in events] == [event.kind.value for _, event in on.journal.events()]
+    assert [event["by"] for event in events][-3:] == ["Ann", "Ben", "Ben"]
+    turn = next(event for event in events if event["kind"] == "turn")
+    assert (turn["player"], "after-c1" in turn["evidence"]) == ("gold", True)
+    picture = client.get(f"/api/evidence/{turn['number']}/after-c1")
+    assert (picture.headers["content-type"], picture.content[:4]) == ("image/png", b"\x89PNG")
+    on.tell(Correct("Ann", to_move="gold"))
+    assert len(client.get("/api/history?game=1").json()["events"]) == len(events) + 1
+
+
+def test_the_table_after_each_event_is_the_fold_of_the_journal(played: tuple[Any, TestClient]) -> None:
+    on, client = played
+    numbers = [number for number, _ in on.journal.events()]
+    positions = [client.get(f"/api/history/{number}").json() for number in numbers]
+    assert [position["before"] for position in positions] == [None, *numbers[:-1]]
+    assert [position["after"] for position in positions] == [*numbers[1:], None]
+    assert [position["table"]["turns"] for position in positions] == [0, 0, 1, 1, 1, 2, 1]
+    assert positions[-1]["table"]["board"] == positions[-3]["table"]["board"]
+    assert positions[-1]["table"]["next"] == "Teal to play."
+    assert positions[0]["table"]["next"] == "Before the set-up."
+
+
+def test_games_and_records(played: tuple[Any, TestClient]) -> None:
+    on, client = played
+    (game,) = client.get("/api/games").json()["games"]
+    assert (game["number"], game["name"], game["ended"]) == (1, "deblockle", False)
+    written = client.get("/api/record?game=1")
+    assert written.headers["content-disposition"] == 'attachment; filename="deblockle-1.txt"'
+    assert record.replay(record.read(written.text)).states[-1] == on.service.belief[0]
+
+
+def test_an_evening_is_added_up_by_names(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    with Journal.open(path, wall_clock=wall_clock) as journal:
+        session = IdleSession(journal, lambda: 0.0)
+        for loser in ("black:resign", "white:resign", "black:resign"):
+            session.begin(NewGame("diaballik", players={"black": "Ann", "white": "<Ben>"}))
+            session.enter(Announce(loser, "Ann"))
+        session.begin(NewGame("diaballik"))
+    client = client_of(port_of(journal=path))
+    results = client.get("/api/results").json()
+    assert [each["name"] for each in results["standings"]] == ["<Ben>", "Ann"]
+    ben = {"played": 3, "won": 2, "drawn": 0, "lost": 1}
+    assert results["meetings"] == [{"one": "<Ben>", "other": "Ann", "tally": ben}]
+    assert results["left_out"] == [4]
+    assert client.get("/api/results?first=3").json()["standings"][0]["tally"]["played"] == 1
+    page = client.get("/results").text
+    assert "&lt;Ben&gt; won 2, Ann 1, drawn 0" in page
+    assert "Not counted, since they were not played to their end: 4" in page
+    assert "No game was played to its end." in client.get("/results?first=4").text
+
+
+LACKING = {
+    "/api/history?game=9": 404,
+    "/api/history?game=x": 422,
+    "/api/history?game=99999999999999999999999": 404,
+    "/api/history/99999999999999999999999": 404,
+    "/api/evidence/3/nothing": 404,
+    "/api/evidence/99/after-c1": 404,
+    "/api/record?game=9": 404,
+}
+
+
+def test_what_the_journal_lacks_is_said(played: tuple[Any, TestClient]) -> None:
+    _, client = played
+    replies = {path: client.get(path) for path in LACKING}
+    assert {path: reply.status_code for path, reply in replies.items()} == LACKING
+    assert all(reply.json()["refused"] for reply in replies.values())
+
+
+def test_without_a_journal_or_a_game_there_is_no_history(tmp_path: Path) -> None:
+    assert client_of(port_of()).get("/api/history").json()["words"] == "This game is not kept in a journal."
+    assert client_of(port_of(journal=tmp_path / "none")).get("/api/games").status_code == 404
+    with Journal.open(tmp_path / "empty", wall_clock=wall_clock):
+        client = client_of(port_of(journal=tmp_path / "empty"))
+        assert client.get("/api/history").json()["words"] == "No game has begun yet."
+        assert client.get("/api/games").json() == {"games": []}
+    (tmp_path / "wrong").write_bytes(b"x" * 5000)
+    assert client_of(port_of(journal=tmp_path / "wrong")).get("/api/games").status_code == 503

@@ -1,0 +1,167 @@
+"""The pages themselves: complete without scripts, nothing inline, light, and in every language."""
+
+from __future__ import annotations
+
+import json
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.registry import games
+from referee.commands.values import Announce, Correct, EnterTurn, NewGame, Reply
+from referee.web import languages
+from referee.web.access import Role
+from referee.web.languages import CATALOGUES, LANGUAGES, TEMPLATES
+from referee.web.views import order_of
+from tests.referee.web.page_table import HOUSE, access_of, client_of, paired, port_of, snapshot_of, working
+
+ROOT = Path(__file__).parents[3]
+STATIC = TEMPLATES.with_name("static")
+HTML = {"accept": "text/html"}
+VIEWS = ("/", "/correct", "/enter", "/new", "/offline", "/pair")
+MOST_BYTES = 150_000
+
+
+def table_of(name: str = "diaballik") -> Any:
+    port = port_of(name)
+    port.snapshots(snapshot_of(port.game))
+    return port
+
+
+def token_in(page: str) -> str:
+    found = re.search(r'name="csrf" content="([^"]+)"', page)
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.parametrize("name", games())
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_of_every_game_is_whole_and_has_nothing_inline(name: str, view: str) -> None:
+    page = client_of(table_of(name)).get(view, headers=HTML)
+    assert page.status_code == 200
+    assert page.text.rstrip().endswith("</html>")
+    assert not re.search(r"<script(?![^>]*\bsrc=)|\son\w+=|\sstyle=|<style", page.text)
+    assert "http-equiv" not in page.text.split("<noscript>")[0]
+
+
+@pytest.mark.parametrize("name", games())
+def test_a_page_weighs_little_with_all_that_it_loads(name: str) -> None:
+    files = sum(len(path.read_bytes()) for path in STATIC.iterdir())
+    views = [len(client_of(table_of(name)).get(view, headers=HTML).content) for view in VIEWS]
+    assert files + max(views) < MOST_BYTES
+
+
+def test_orders_by_form_reach_the_session_and_their_answer_is_shown_once() -> None:
+    port = table_of()
+    told: list[Any] = []
+
+    def work(submitted: Any) -> None:
+        told.append(submitted.command)
+        submitted.respond(Reply("It is noted: <done>."))
+
+    client = client_of(port)
+    csrf = token_in(client.get("/").text)
+    sent = [
+        ({"command": "turn", "text": "a1-a2", "player": "", "return": "/enter"}, "/enter"),
+        ({"command": "announce", "text": "black:resign", "return": "//elsewhere.example"}, "/"),
+        ({"command": "correct", "place": "a1", "look": "empty", "place_2": "a2", "look_2": "black piece"}, "/"),
+        ({"command": "new game", "game": "diaballik", "players.black": "Ann", "options.start": "variant"}, "/"),
+    ]
+    with working(port, work):
+        for fields, back in sent:
+            reply = client.post("/do", data={"csrf": csrf, **fields})
+            assert (reply.status_code, reply.headers["location"]) == (303, back)
+            assert "It is noted: &lt;done&gt;." in client.get(back).text
+            assert "It is noted" not in client.get(back).text
+    assert told == [
+        EnterTurn("a1-a2", "Ann"),
+        Announce("black:resign", "Ann"),
+        Correct("Ann", {"a1": "empty", "a2": "black piece"}),
+        NewGame("diaballik", {"start": "variant"}, {"black": "Ann"}),
+    ]
+
+
+def test_an_order_without_the_pages_token_is_refused() -> None:
+    client = client_of(table_of())
+    assert client.post("/do", data={"command": "take back"}, headers=HTML).status_code == 403
+
+
+def test_who_may_only_look_gets_no_buttons() -> None:
+    client = client_of(table_of(), access_of(HOUSE))
+    assert client.get("/", headers=HTML).headers["location"] == "/pair"
+    paired(client, Role.LOOK)
+    assert "<button" not in re.sub(r"<footer.*", "", client.get("/", headers=HTML).text, flags=re.S)
+
+
+def test_fields_left_empty_are_no_part_of_an_order() -> None:
+    fields = {"command": ["overrule"], "places": ["a1", "b1"], "why": [""]}
+    assert order_of(fields) == {"command": "overrule", "places": ["a1", "b1"]}
+
+
+def test_a_language_is_wished_by_the_browser_and_chosen_by_a_person() -> None:
+    client = client_of(table_of())
+    assert "Black ist am Zug." in client.get("/", headers={"accept-language": "fr,de-AT;q=0.8,en;q=0.5"}).text
+    assert "Black to play." in client.get("/", headers={"accept-language": "fr"}).text
+    chosen = client.get("/new?language=de")
+    assert chosen.headers["location"] == "/new"
+    assert "Neue Partie" in client.get("/new").text
+    assert "New game" in client.get("/new?language=xx", headers={"cookie": "language=../.."}).text
+
+
+def test_it_installs_and_says_so_when_away() -> None:
+    client = client_of(table_of())
+    manifest = json.loads(client.get("/manifest.webmanifest").text)
+    assert manifest["display"] == "standalone"
+    assert client.get(manifest["icons"][0]["src"]).status_code == 200
+    worker = client.get("/service-worker.js")
+    assert worker.headers["content-type"].startswith("text/javascript")
+    for path in re.findall(r'"(/[\w./-]+)"', worker.text):
+        assert client.get(path).status_code == 200, path
+
+
+def test_every_module_that_is_imported_exists() -> None:
+    for module in STATIC.glob("*.js"):
+        for imported in re.findall(r'from "\./([\w-]+\.js)"', module.read_text(encoding="utf-8")):
+            assert (STATIC / imported).is_file(), f"{module.name} imports {imported}"
+
+
+def test_no_word_of_a_template_is_left_out_of_the_catalogue() -> None:
+    for template in TEMPLATES.glob("*.html"):
+        text = re.sub(r"\{[%{#].*?[%}#]\}", "", template.read_text(encoding="utf-8"), flags=re.S)
+        said = re.sub(r"<[^>]*>", " ", text)
+        assert not re.search(r"[A-Za-z]{2,}", said), f"{template.name}: {said.split()}"
+        read_aloud = re.findall(r'\b(?:aria-label|alt|placeholder|title)="([^"]*[A-Za-z][^"]*)"', text)
+        assert read_aloud == [], template.name
+
+
+def test_no_module_says_words_of_its_own() -> None:
+    for module in STATIC.glob("*.js"):
+        text = module.read_text(encoding="utf-8")
+        said = re.findall(
+            r'(?:textContent|innerText|innerHTML|alt|title|placeholder)\s*[:=]\s*["`][^"`]*[A-Za-z]', text
+        )
+        assert said == [], module.name
+        used = set(re.findall(r'\bword\("([\w ]+)"', text))
+        page = client_of(table_of()).get("/").text
+        assert all(f'data-word="{name}"' in page for name in used), module.name
+
+
+@pytest.mark.parametrize("language", [code for code in LANGUAGES if code != "en"])
+def test_every_word_is_translated_and_compiled(language: str) -> None:
+    pytest.importorskip("babel", reason="Babel is not installed")
+    words = runpy.run_path(str(ROOT / "scripts" / "page_words.py"))
+    assert words["missing"](language) == [], "translate them in page.po, then run scripts/page_words.py"
+    compiled = (CATALOGUES / language / "LC_MESSAGES" / "page.mo").read_bytes()
+    assert compiled == words["compiled"](words["kept"](language)), "run scripts/page_words.py"
+
+
+def test_translations_keep_what_is_filled_in() -> None:
+    for language in LANGUAGES:
+        told = languages.translations(language)
+        catalogue = getattr(told, "_catalog", {})
+        for message, translation in catalogue.items():
+            words = message if isinstance(message, str) else message[0]
+            assert set(re.findall(r"%\(\w+\)s", words)) == set(re.findall(r"%\(\w+\)s", translation)), words

@@ -1,0 +1,109 @@
+"""The page's server on a real socket: where it listens, what it says, and that it lets nobody wait at the end."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import socket
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import click
+import pytest
+
+from common.user import user_name
+from referee.cli.options import chosen_page
+from referee.errors import PageError
+from referee.web.access import Role
+from referee.web.ports import PageOptions
+from referee.web.server import FIRST_PORT, LOOPBACK, OpenPage, key_path, listen, open_page
+from tests.referee.web.page_table import port_of, snapshot_of
+
+
+def test_a_viewer_sees_each_change_and_the_end(tmp_path: Path) -> None:
+    port = port_of(journal=tmp_path / "journal.sqlite")
+    said: list[str] = []
+    with open_page(port, PageOptions(), said.append) as page:
+        assert page.address.startswith("http://127.0.0.1:")
+        viewer = http.client.HTTPConnection(page.address.removeprefix("http://").rstrip("/"), timeout=60)
+        viewer.request("GET", "/api/events")
+        stream = viewer.getresponse()
+        for number in (0, 5):
+            assert stream.readline() == b"event: table\n"
+            stream.readline()
+            document = json.loads(stream.readline().removeprefix(b"data: "))
+            assert document["event_number"] == number
+            stream.readline()
+            port.snapshots(snapshot_of(port.game, 5))
+    assert stream.read() == b""
+    viewer.close()
+    assert said == []
+    assert key_path(tmp_path / "journal.sqlite").stat().st_size == 32
+
+
+def test_a_port_that_is_taken_is_named_and_without_one_the_next_is_used() -> None:
+    with socket.create_server((LOOPBACK, 0)) as taken:
+        number = taken.getsockname()[1]
+        with pytest.raises(PageError, match=f"port {number} .*give another --page-port"):
+            listen(LOOPBACK, number)
+    with listen(LOOPBACK, None) as one, listen(LOOPBACK, None) as other:
+        assert FIRST_PORT <= one.getsockname()[1] < other.getsockname()[1]
+    with pytest.raises(PageError, match="give another --page-address"):
+        listen("192.0.2.1", None)
+
+
+def test_a_key_that_can_not_be_kept_is_said(tmp_path: Path) -> None:
+    port = port_of(journal=tmp_path / "missing" / "journal.sqlite")
+    with pytest.raises(PageError, match="can't be kept beside"), open_page(port, PageOptions(), print):
+        raise AssertionError
+
+
+def test_in_the_house_codes_pair_and_the_address_is_drawn() -> None:
+    with open_page(port_of(), PageOptions(address="0.0.0.0"), print) as page:
+        assert "0.0.0.0" not in page.address
+        assert re.search(r"to play: \d{4} \d{4}\. To own the table: \d{4} \d{4}\.", page.words)
+        assert page.codes.keys() == {Role.PLAY, Role.OWN}
+        assert "█" in page.qr() or "▄" in page.qr()
+    assert "--page-address" in OpenPage("http://127.0.0.1:8000/", {}).words
+
+
+def test_where_it_may_be_a_log_the_codes_are_in_a_file_of_their_own(tmp_path: Path) -> None:
+    page = OpenPage("http://192.168.1.5:8000/", {Role.PLAY: "12345678", Role.OWN: "87654321"})
+    codes = tmp_path / "codes"
+    for _ in range(2):
+        said = page.words_for_a_log(codes)
+        assert ("1234" in said, "8765" in said, str(codes) in said) == (False, False, True)
+        assert (codes.read_text().count("1234 5678"), stat.S_IMODE(codes.stat().st_mode)) == (1, 0o600)
+    with pytest.raises(PageError, match="codes can't be kept"):
+        page.words_for_a_log(tmp_path / "missing" / "codes")
+    assert OpenPage("http://127.0.0.1:8000/", {}).words_for_a_log(codes).startswith("The page: http://127")
+
+
+def test_what_goes_wrong_within_is_said_in_words_and_the_page_goes_on() -> None:
+    port = port_of(frame=lambda: 1 // 0)
+    said: list[str] = []
+    with open_page(port, PageOptions(), said.append) as page:
+        viewer = http.client.HTTPConnection(page.address.removeprefix("http://").rstrip("/"), timeout=60)
+        viewer.request("GET", "/api/camera.jpg")
+        answer = viewer.getresponse()
+        assert (answer.status, json.loads(answer.read())["refused"]) == (500, True)
+        viewer.close()
+    assert len(said) == 1
+    assert said[0].startswith("The page could not answer somebody (ZeroDivisionError")
+
+
+@pytest.mark.parametrize("address", ["house", "192.168.1", "http://0.0.0.0"])
+def test_what_is_no_address_is_refused_by_the_command(address: str) -> None:
+    with pytest.raises(click.BadParameter, match=r"give 0\.0\.0\.0"):
+        chosen_page(False, None, address)
+
+
+def test_a_port_or_an_address_alone_ask_for_the_page() -> None:
+    assert chosen_page(False, None, None) is None
+    plain, at_port, in_house = (
+        chosen_page(*given) for given in ((True, None, None), (False, 8123, None), (False, None, "::"))
+    )
+    assert plain == PageOptions(owner=user_name())
+    assert (at_port, in_house) == (replace(plain, port=8123), replace(plain, address="::"))

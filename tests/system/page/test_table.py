@@ -1,0 +1,198 @@
+"""What people do at the page: look, play, correct, take back, step through, in two windows and after an outage."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.api import EMPTY, OptionValue
+from engine.registry import games
+from referee.commands.values import EnterTurn
+from tests.system.page.served import page_of, served, session
+
+expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
+expect.set_options(timeout=20_000)
+OPTIONS: dict[str, dict[str, OptionValue]] = {"blokus-dice": {"players": 4}, "number-drop": {"players": 3}}
+
+
+@pytest.mark.parametrize("name", games())
+def test_the_table_of_every_game_is_drawn_and_fits_a_phone(name: str, tmp_path: Path, visit: Any) -> None:
+    with served(name, tmp_path, OPTIONS.get(name)) as (running, address):
+        page = visit(address, viewport={"width": 360, "height": 740})
+        newest = running.snapshots.newest
+        assert newest is not None
+        for place in newest.snapshot.appearance:
+            expect(page.locator(f'[id="place-{place}"]')).to_have_count(1)
+        expect(page.locator("#next")).to_contain_text("to play.")
+        assert page.locator("#board svg").first.bounding_box()["width"] > 140
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_a_turn_is_typed_and_taken_back(diaballik: Any, visit: Any) -> None:
+    _, address = diaballik
+    page = visit(address)
+    expect(page.locator("#next")).to_have_text("Black to play.")
+    typing = visit(f"{address}/enter")
+    typing.get_by_label("Turn", exact=True).fill("a1-a2 c1-c2")
+    typing.get_by_role("button", name="Play it").click()
+    expect(typing.locator("#said")).to_contain_text("a1")
+    expect(page.locator("#next")).to_have_text("White to play.")
+    expect(page.locator("#last")).to_contain_text("black a1-a2 c1-c2")
+    expect(page.locator("#board .arrow")).to_have_count(2)
+    page.get_by_role("button", name="Take the last turn back").click()
+    expect(page.locator("#next")).to_have_text("Black to play.")
+
+
+def test_an_illegal_turn_is_told_with_its_rule_remedy_and_pictures(diaballik: Any, visit: Any) -> None:
+    running, address = diaballik
+    page = visit(address)
+    running.reader.looks |= {"a1": EMPTY, "a4": "black piece"}
+    page.get_by_role("button", name="My turn has ended").click()
+    verdict = page.locator("#verdict")
+    expect(verdict).to_have_attribute("data-kind", "illegal")
+    expect(verdict.get_by_role("heading")).to_have_text("Not allowed")
+    expect(verdict.locator("[data-part=rule]")).not_to_be_empty()
+    expect(page.locator("#next")).to_contain_text("Put everything back")
+    expect(verdict.locator("img")).to_have_count(4)
+    expect(page.locator("#board .light")).to_have_count(2)
+    # The same by the server alone, for whoever comes now.
+    newcomer = visit(address, java_script_enabled=False)
+    expect(newcomer.locator("#verdict img")).to_have_count(4)
+    assert newcomer.locator("#next").inner_text() == page.locator("#next").inner_text()
+
+
+def test_a_square_is_tapped_and_put_right(diaballik: Any, visit: Any) -> None:
+    running, address = diaballik
+    page = visit(f"{address}/correct")
+    page.locator("#place-a4").click()
+    expect(page.locator("#chosen")).to_contain_text("a4 is chosen")
+    page.get_by_label("white piece", exact=True).click()
+    page.locator("#place-a7").click()
+    page.get_by_label("nothing").click()
+    expect(page.locator("#changes li")).to_have_text(["a4: white piece ×", "a7: nothing ×"])
+    page.get_by_role("button", name="Put right").click()
+    expect(page.locator("#said")).not_to_be_empty()
+    newest = running.snapshots.newest
+    assert newest is not None
+    assert newest.snapshot.appearance["a7"] == EMPTY
+
+
+def test_keys_alone_choose_a_square(diaballik: Any, visit: Any) -> None:
+    _, address = diaballik
+    page = visit(f"{address}/correct")
+    page.locator("#place-a7").focus()
+    for key in ("ArrowDown", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    expect(page.locator("#chosen")).to_contain_text("b6 is chosen")
+    page.keyboard.press("Space")
+    expect(page.locator("#changes li")).to_have_text(["b6: nothing ×"])
+
+
+def test_history_is_stepped_through_and_replayed(diaballik: Any, visit: Any) -> None:
+    running, address = diaballik
+    for player, text in (("black", "a1-a2"), ("white", "a7-a6")):
+        assert not running.tell(EnterTurn(text, "Ann", player)).refused
+    page = visit(f"{address}/history")
+    expect(page.locator(".events li")).to_have_count(4)
+    page.locator(".events a").last.click()
+    steps = page.locator("#steps")
+    expect(steps.get_by_role("button", name="Replay")).to_be_visible()
+    for number in ("2", "3"):
+        page.keyboard.press("ArrowRight")
+        expect(steps).to_have_attribute("data-number", number)
+    expect(page.locator("#board .arrow")).to_have_count(1)
+    page.keyboard.press("ArrowLeft")
+    expect(steps).to_have_attribute("data-number", "2")
+    steps.locator("input").fill("0.5")
+    steps.get_by_role("button", name="Replay").click()
+    expect(steps).to_have_attribute("data-number", "4")
+    expect(steps.get_by_role("button", name="Replay")).to_be_visible()
+    page.go_back()
+    expect(steps).to_have_attribute("data-number", "3")
+
+
+def test_two_windows_show_the_same(diaballik: Any, visit: Any) -> None:
+    running, address = diaballik
+    pages = [visit(address), visit(address, viewport={"width": 360, "height": 740})]
+    assert not running.tell(EnterTurn("d1*c1", "Ann", "black")).refused
+    for page in pages:
+        expect(page.locator("#next")).to_have_text("White to play.")
+    boards = [page.locator("#board svg").evaluate("each => each.outerHTML") for page in pages]
+    assert boards[0] == boards[1]
+
+
+def test_a_page_says_that_the_referee_is_away_and_catches_up(tmp_path: Path, visit: Any) -> None:
+    with session("diaballik", tmp_path) as running:
+        with page_of(running) as address:
+            page = visit(address)
+        expect(page.locator("#connection")).to_contain_text("can't be reached")
+        assert not running.tell(EnterTurn("a1-a2", "Ann", "black")).refused
+        with page_of(running, int(address.rpartition(":")[2])):
+            expect(page.locator("#next")).to_have_text("White to play.")
+            expect(page.locator("#connection")).to_be_hidden()
+
+
+def test_a_new_game_begins_with_names(diaballik: Any, visit: Any) -> None:
+    running, address = diaballik
+    page = visit(f"{address}/new")
+    page.get_by_label("Black").fill("Ann")
+    page.get_by_label("Clock").fill("fischer 5+3")
+    page.get_by_text("Options of the rules").click()
+    page.get_by_label("Where the pieces start").select_option("variant")
+    page.get_by_role("button", name="Begin the game").click()
+    page.wait_for_url(f"{address}/")
+    expect(page.locator("#players")).to_contain_text("Ann")
+    newest = running.snapshots.newest
+    assert newest is not None
+    assert newest.snapshot.game_number == 2
+    running.reader.looks = dict(running.game.table.appearance(running.game.rules.new({"start": "variant"})))
+    running.end_turn()
+    expect(page.locator("[data-player=white] [data-part=clock]")).to_have_text("5:00")
+    page.get_by_role("button", name="Stop the clock").click()
+    expect(page.locator("#clock")).to_be_visible()
+    page.get_by_role("button", name="Let the clock run").click()
+    expect(page.locator("#clock")).to_be_hidden()
+
+
+def test_settings_stay_on_the_device(diaballik: Any, visit: Any) -> None:
+    _, address = diaballik
+    page = visit(address)
+    page.get_by_text("Language, voice").click()
+    page.locator("select[data-setting=theme]").select_option("dark")
+    page.get_by_label("Say verdicts").check()
+    page.reload()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.get_by_text("Language, voice").click()
+    expect(page.get_by_label("Say verdicts")).to_be_checked()
+
+
+def test_verdicts_are_said_aloud_but_not_in_quiet_hours(diaballik: Any, visit: Any) -> None:
+    running, address = diaballik
+    page = visit(address)
+    page.evaluate("() => { speechSynthesis.speak = ({ text }) => { document.body.dataset.said = text; }; }")
+    page.get_by_text("Language, voice").click()
+    page.get_by_label("Say verdicts").check()
+    assert not running.tell(EnterTurn("a1-a2", "Ann", "black")).refused
+    expect(page.locator("body")).to_have_attribute("data-said", re.compile("White to play"))
+    page.locator("[data-setting=quietFrom]").fill("00:00")
+    page.locator("[data-setting=quietTo]").fill("23:59")
+    page.clock.set_fixed_time("2026-11-21T12:00:00")
+    assert not running.tell(EnterTurn("a7-a6", "Ann", "white")).refused
+    expect(page.locator("#next")).to_have_text("Black to play.")
+    expect(page.locator("body")).to_have_attribute("data-said", re.compile("White to play"))
+
+
+def test_clocks_count_on_by_themselves(diaballik: Any, visit: Any) -> None:
+    _, address = diaballik
+    page = visit(address)
+    clock = {
+        "mode": "hourglass", "remaining_s": {"black": 3700, "white": 15}, "delay_s": {"white": 2},
+        "running": ["white"], "paused": "", "fallen": [],
+    }  # fmt: skip
+    left = """async ([clock, player, seconds]) => (await import("/static/clocks.js")).left(clock, player, seconds)"""
+    assert [page.evaluate(left, [clock, "white", seconds]) for seconds in (1, 5)] == [15, 12]
+    assert page.evaluate(left, [clock, "black", 5]) == 3703
+    assert page.evaluate(left, [{**clock, "paused": "a question"}, "white", 5]) == 15

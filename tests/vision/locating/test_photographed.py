@@ -1,0 +1,136 @@
+"""A sheet in a phone's photo: its lens is guessed, and what is no whole sheet is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import cv2
+import numpy as np
+import pytest
+
+from simulator.rendering.textures import sheet_texture
+from simulator.scene.sheets import lying_sheets
+from simulator.scene.viewpoint import farther_and_farther, first_fitting, lens, looking_at
+from tests.vision.readers.ink.sheets import EXPECTED, frame, grid_of, picture
+from vision.errors import FrameError, NotLocatedError
+from vision.frame import Image
+from vision.geometry import CameraModel, plane_homography, project
+from vision.layout.table import TableLayout, default_layout
+from vision.locating.photographed import MOST_SHEETS, photographed_sheet
+from vision.readers.registry import table_reader
+
+GAMES = ("number-drop", "blokus-dice")
+LAYOUTS = [default_layout(game) for game in GAMES]
+PRINTED_PX_PER_MM = 6.0
+WIDE = (1600, 800)
+
+
+def photo(
+    game: str,
+    view_deg: float = 69.0,
+    tilt_deg: float = 30.0,
+    sheets: tuple[int, ...] = (1,),
+    size: tuple[int, int] = (1008, 756),
+    farther: float = 1.0,
+) -> tuple[Image, CameraModel]:
+    """Blank sheets of these players side by side, as a lens without distortion sees them, and that lens."""
+    camera = lens(size, view_deg, (0, 0, 0, 0, 0), (0.0, 0.0))
+    table = default_layout(game).with_sheets(MOST_SHEETS)
+    half = lying_sheets(table)[0].half_mm
+    corners = np.array([(x, y, 0.0) for x in (-half[0], half[0]) for y in (-half[1], half[1])]) * len(sheets)
+    poses = (looking_at(one, tilt_deg, -70.0, 20.0) for one in farther_and_farther(120.0, 1.03, 200))
+    pose = first_fitting(camera, corners * farther, 8.0, poses)
+    image = np.full((*size[::-1], 3), (70, 90, 110), np.uint8)
+    for place, player in enumerate(sheets):
+        printed = sheet_texture(lying_sheets(table)[player - 1], game, PRINTED_PX_PER_MM)
+        aside = 2.1 * half[0] * (place - (len(sheets) - 1) / 2)
+        to_mm = np.array([(1, 0, aside - half[0]), (0, -1, half[1]), (0, 0, 1)]) @ np.diag(
+            [1 / PRINTED_PX_PER_MM, 1 / PRINTED_PX_PER_MM, 1]
+        )
+        to_px = plane_homography(pose, camera, 0.25) @ to_mm
+        cv2.warpPerspective(printed, to_px, size, dst=image, flags=cv2.INTER_AREA, borderMode=cv2.BORDER_TRANSPARENT)
+    return cv2.GaussianBlur(image, (0, 0), 0.5), camera
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize(("view_deg", "tilt_deg"), [(26.0, 40.0), (69.0, 30.0), (69.0, 55.0), (100.0, 40.0)])
+def test_a_slanted_sheet_tells_the_focal_length(game: str, view_deg: float, tilt_deg: float) -> None:
+    image, camera = photo(game, view_deg, tilt_deg)
+    sheet = photographed_sheet(image, LAYOUTS)
+    assert (sheet.layout.game, sheet.layout.board.name) == (game, "sheet of p1")
+    assert sheet.camera.matrix[0, 0] == pytest.approx(camera.matrix[0, 0], rel=0.2)
+    assert sheet.error_px < 2.5
+
+
+@pytest.mark.parametrize("view_deg", [26.0, 69.0, 100.0])
+def test_the_cells_of_a_sheet_seen_from_above_are_found_whatever_the_lens(view_deg: float) -> None:
+    image, camera = photo("number-drop", view_deg, 0.0)
+    sheet = photographed_sheet(image, LAYOUTS)
+    board = sheet.layout.board
+    outer = project(sheet.camera, sheet.pose, board.bounds_mm.corners_mm(board.height_mm))
+    darkest = [cv2.getRectSubPix(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), (5, 5), tuple(corner)) for corner in outer]
+    assert all(patch.min() < patch.max() - 30 for patch in darkest)
+    assert camera.size == sheet.camera.size
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_ray_traced_sheet_is_read_without_a_calibration(game: str) -> None:
+    sheet = photographed_sheet(picture(game), LAYOUTS)
+    reading = table_reader(sheet.camera, sheet.layout, None).read(frame(picture(game)))
+    wrong = sum(a != b for a, b in zip("".join(grid_of(reading, game)), "".join(EXPECTED[game]["grid"]), strict=True))
+    assert wrong <= (1 if game == "number-drop" else 0)
+
+
+def test_the_markers_tell_whose_sheet_it_is() -> None:
+    sheet = photographed_sheet(photo("number-drop", sheets=(3,))[0], LAYOUTS)
+    assert sheet.layout.board.name == "sheet of p3"
+    assert sheet.layout.places[0] == "p3.a1"
+
+
+def test_one_hidden_marker_does_no_harm() -> None:
+    image, _ = photo("blokus-dice")
+    whole = photographed_sheet(image, LAYOUTS)
+    hidden = project(whole.camera, whole.pose, whole.layout.markers.corners_mm(2))
+    cv2.fillConvexPoly(image, np.round(hidden).astype(np.int32), (120, 150, 205))
+    assert photographed_sheet(image, LAYOUTS).layout == whole.layout
+
+
+def smaller_print(layout: TableLayout) -> TableLayout:
+    """The layout of a sheet whose markers lie elsewhere."""
+    centres = {number: (0.7 * x, y) for number, (x, y) in layout.markers.centres_mm.items()}
+    return replace(layout, markers=replace(layout.markers, centres_mm=centres))
+
+
+@pytest.mark.parametrize(
+    ("made", "layouts", "says"),
+    [
+        (partial(np.full, (756, 1008, 3), 200, np.uint8), LAYOUTS, "none of the markers of a sheet of number-drop and"),
+        (lambda: photo("number-drop")[0][:, :520], LAYOUTS, "expected 3 of one sheet"),
+        (lambda: photo("number-drop", sheets=(1, 2), size=WIDE)[0], LAYOUTS, "the sheet of p1 and sheet of p2"),
+        (
+            lambda: photo("number-drop", sheets=(1, 1), size=WIDE)[0],
+            LAYOUTS,
+            "so two sheets are alike",
+        ),
+        (lambda: photo("blokus-dice", tilt_deg=0.0)[0], LAYOUTS[:1], "not where a sheet of number-drop has them"),
+        (lambda: photo("number-drop")[0], [smaller_print(LAYOUTS[0])], "not where a sheet"),
+    ],
+)
+def test_what_shows_no_single_whole_sheet_is_said(
+    made: Callable[[], Image], layouts: list[TableLayout], says: str
+) -> None:
+    with pytest.raises(NotLocatedError, match=says):
+        photographed_sheet(made(), layouts)
+
+
+def test_cells_too_small_to_read_are_refused() -> None:
+    image, _ = photo("number-drop", size=(640, 480), farther=2.6, tilt_deg=10.0)
+    with pytest.raises(FrameError, match="pixels wide in the photo; expected 9 or more; take it from closer"):
+        photographed_sheet(image, LAYOUTS)
+
+
+def test_a_grey_photo_will_do() -> None:
+    grey = cv2.cvtColor(photo("number-drop")[0], cv2.COLOR_BGR2GRAY)
+    assert photographed_sheet(grey, LAYOUTS).layout.game == "number-drop"

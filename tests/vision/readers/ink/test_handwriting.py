@@ -1,0 +1,132 @@
+"""A household's own digits: learned from a filled sheet, kept in a file, and what teaches nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from simulator.scene.handwriting import Hand
+from simulator.scene.written_sheets import written_sheet
+from tests.vision.readers.ink.sheets import EXPECTED, camera, layout, picture, pose
+from vision.errors import EnrolmentError
+from vision.readers.ink.appearance import COPIED, InkAppearance, learn_handwriting, load_appearance, save_appearance
+from vision.readers.ink.appearance import read_copied as read
+from vision.readers.ink.crops import SIGNS
+from vision.readers.ink.handwriting import TAUGHT_PX, Handwriting, taught_cells
+from vision.readers.ink.network import InkNetwork, shipped
+from vision.readers.ink.paper import CELL_PX, ink_on
+from vision.readers.ink.reader import InkReader
+from vision.readers.protocols import EnrolmentPicture, SurfaceView
+
+BOARD = layout("number-drop").board
+SHOWN = "/".join(EXPECTED["number-drop"]["grid"])
+
+
+def filled(shown: str = SHOWN) -> EnrolmentPicture:
+    return EnrolmentPicture(picture("number-drop"), camera(), pose("number-drop"), read(shown, BOARD), "filled.jpg")
+
+
+@pytest.fixture(scope="module")
+def learned() -> InkAppearance:
+    return learn_handwriting([filled()], BOARD)
+
+
+def test_every_written_cell_is_learned_by_its_sign(learned: InkAppearance) -> None:
+    signs = SHOWN.replace("/", "").replace(".", "")
+    assert learned.handwriting is not None
+    assert learned.handwriting.counts == {sign: signs.count(sign) for sign in SIGNS if sign in signs}
+    assert learned.looks == InkAppearance().looks
+    assert learned.traits[0][0].endswith(")")
+
+
+def test_what_was_learned_is_kept_in_a_file(learned: InkAppearance, tmp_path: Path) -> None:
+    save_appearance(learned, tmp_path / "digits.json")
+    loaded = load_appearance(tmp_path / "digits.json").handwriting
+    assert loaded is not None
+    assert learned.handwriting is not None
+    assert loaded.signs == learned.handwriting.signs
+    assert (loaded.cells == learned.handwriting.cells).all()
+    assert (tmp_path / "digits.json").stat().st_size < 200_000
+
+
+def test_the_sheet_that_was_learned_is_read_more_surely(learned: InkAppearance) -> None:
+    view = SurfaceView(picture("number-drop"), camera(), pose("number-drop"), BOARD)
+    said = filled().position
+    sure = []
+    for appearance in (InkAppearance(), learned):
+        sightings = InkReader(BOARD, appearance).read(view, BOARD.places, {})
+        shares = [sightings[place].look_probabilities() for place in said]
+        names = [("cross",) if sign == "X" else (f"digit {sign}", f"digit {sign} circled") for sign in said.values()]
+        right = [sum(each[name] for name in own) for each, own in zip(shares, names, strict=True)]
+        sure.append(float(np.mean(np.log(right))))
+        assert all(sightings[place].log_odds < 0 for place in BOARD.places if place not in said)
+    assert sure[1] > sure[0]
+
+
+def test_another_hand_is_read_nearly_as_before(learned: InkAppearance) -> None:
+    sheet = written_sheet(np.random.default_rng(5), SIGNS, CELL_PX, own=Hand(np.random.default_rng(6), 0.8))
+    cells = np.argwhere(sheet.signs >= 0)
+    networks = (shipped(), InkNetwork(taught=learned.handwriting))
+    right = [
+        int((network.read(ink_on(sheet.flat), cells)[:, : len(SIGNS)].argmax(axis=1) == sheet.signs.ravel()).sum())
+        for network in networks
+    ]
+    assert abs(right[1] - right[0]) <= 2
+
+
+def test_a_sheet_to_copy_has_every_sign_several_times() -> None:
+    shown = read(COPIED, BOARD)
+    assert len(shown) == len(BOARD.places)
+    assert [shown[f"p1.{column}14"] for column in "abcdefg"] == list("1234567")
+    assert {shown[f"p1.{column}1"] for column in "abcdefg"} == {"X"}
+    assert {shown[f"p1.{column}2"] for column in "abcdefg"} == set("089")
+
+
+def test_lines_are_counted_from_the_lowest_and_dots_are_left_out() -> None:
+    assert read("12.x..7", BOARD) == {"p1.a1": "1", "p1.b1": "2", "p1.d1": "X", "p1.g1": "7"}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("123", "no sheet of 7 columns"), ("123456?", "'\\?' is no sign"), ("/".join(["1" * 7] * 15), "14")],
+)
+def test_what_is_no_sheet_is_refused(text: str, says: str) -> None:
+    with pytest.raises(EnrolmentError, match=says):
+        read(text, BOARD)
+
+
+def test_a_sheet_that_shows_something_else_teaches_nothing() -> None:
+    other = "".join(sign if sign in "./" else "X" for sign in SHOWN)
+    with pytest.raises(EnrolmentError, match=r"filled\.jpg does not show what was said"):
+        learn_handwriting([filled(other)], BOARD)
+
+
+def test_too_little_writing_teaches_nothing() -> None:
+    with pytest.raises(EnrolmentError, match="too few to learn from"):
+        learn_handwriting([filled(SHOWN.rpartition("/")[2])], BOARD)
+
+
+@pytest.mark.parametrize(
+    "spoilt", [{}, {"signs": ["1"] * 30, "cells": "no"}, {"signs": ["1"] * 30, "cells": "AAAA"}, 7]
+)
+def test_damaged_files_are_refused(spoilt: object, tmp_path: Path) -> None:
+    said = {"format": "tabletop-referee ink 1", "pens": [], "handwriting": spoilt}
+    (tmp_path / "digits.json").write_text(json.dumps(said), encoding="utf-8")
+    with pytest.raises(EnrolmentError, match="damaged; teach it again"):
+        load_appearance(tmp_path / "digits.json")
+
+
+def test_a_sign_that_is_none_cannot_be_taught() -> None:
+    with pytest.raises(EnrolmentError, match="'blot' is no sign that can be taught"):
+        Handwriting(("blot",) * 30, np.zeros((30, TAUGHT_PX, TAUGHT_PX), np.uint8))
+
+
+def test_cells_are_taught_with_what_is_beside_them() -> None:
+    ink = np.zeros((2 * CELL_PX, 3 * CELL_PX), np.float32)
+    ink[CELL_PX, CELL_PX] = 1.0
+    cells = taught_cells(ink, np.array([[0, 0], [0, 1]]))
+    assert cells.shape == (2, TAUGHT_PX, TAUGHT_PX)
+    assert [tuple(np.argwhere(cell == 255)[0]) for cell in cells] == [(CELL_PX + 1, CELL_PX + 1), (CELL_PX + 1, 1)]

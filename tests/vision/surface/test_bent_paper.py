@@ -1,0 +1,83 @@
+"""Sheets that are bent by a few millimetres: the printed grid tells where each cell is seen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from simulator.rendering.background import paint_background
+from simulator.rendering.renderer import Renderer
+from simulator.scene.pieces import InkPose
+from simulator.scene.scene import Bend, Scene, Setting
+from simulator.scene.sheets import extent_mm, place_mm
+from simulator.scene.viewpoint import farther_and_farther, first_fitting, lens, looking_at
+from vision.frame import FloatArray, Frame
+from vision.geometry import project
+from vision.layout.table import default_layout
+from vision.locating.location import locate
+from vision.readers.registry import table_reader
+from vision.surface.bent_paper import paper_shape
+
+ARCH, CURL, TWIST = Bend(5.0), Bend(-5.0, along_deg=90.0, reach_mm=105.0), Bend(5.0, along_deg=30.0, twist_mm=5.0)
+
+
+def setting(game: str, bend: Bend | None, tilt_deg: float = 35.0) -> Setting:
+    """One sheet alone, seen aslant."""
+    layout = default_layout(game).with_sheets(1)
+    layout = replace(layout, surfaces=layout.surfaces[:1])
+    camera = lens((640, 480))
+    poses = (looking_at(one, tilt_deg, -60.0) for one in farther_and_farther(250.0, 1.03, 50))
+    return Setting(camera, first_fitting(camera, extent_mm(layout), 10.0, poses), layout, bend=bend)
+
+
+def grid_mm(seen: Setting) -> FloatArray:
+    """The corners of the cells as they lie on the table."""
+    board = seen.layout.board
+    corners = np.unique(np.concatenate([board.outline_mm(place) for place in board.places]), axis=0)
+    heights = np.full(len(corners), board.height_mm)
+    return np.column_stack([corners, heights if seen.bend is None else heights + seen.bend.heights_mm(corners)])
+
+
+def off_cells(seen: Setting, *, as_bent: bool) -> float:
+    """How far off the cells' corners are found, in cells, at worst."""
+    image = paint_background(seen)
+    pose = locate(image, seen.camera, seen.layout).pose
+    corners, board = grid_mm(seen), seen.layout.board
+    shape = paper_shape(image, seen.camera, pose, board)
+    flat = corners[:, :2] if shape is None or not as_bent else shape.seen_at_mm(corners[:, :2])
+    found = project(seen.camera, pose, np.column_stack([flat, np.full(len(flat), board.height_mm)]))
+    cell_px = float(np.linalg.norm(np.diff(found[:2], axis=0)))
+    return float(np.linalg.norm(found - project(seen.camera, seen.pose, corners), axis=1).max()) / cell_px
+
+
+@pytest.mark.parametrize("game", ["number-drop", "blokus-dice"])
+@pytest.mark.parametrize("bend", [ARCH, CURL, TWIST])
+def test_cells_of_bent_paper_are_found_where_they_are_seen(game: str, bend: Bend) -> None:
+    seen = setting(game, bend)
+    assert off_cells(seen, as_bent=True) < 0.12 < off_cells(seen, as_bent=False)
+
+
+@pytest.mark.parametrize("game", ["number-drop", "blokus-dice"])
+def test_flat_paper_is_not_bent(game: str) -> None:
+    seen = setting(game, None)
+    image = paint_background(seen)
+    assert paper_shape(image, seen.camera, locate(image, seen.camera, seen.layout).pose, seen.layout.board) is None
+
+
+def test_a_bare_table_tells_of_no_bend() -> None:
+    seen = setting("blokus-dice", None)
+    bare = np.full_like(paint_background(seen), 180)
+    assert paper_shape(bare, seen.camera, seen.pose, seen.layout.board) is None
+
+
+def test_squares_of_a_bent_sheet_are_read() -> None:
+    seen = setting("blokus-dice", Bend(6.0), tilt_deg=45.0)
+    filled = dict(zip(seen.layout.places[::7], ["red", "blue", "yellow", "green"] * 4, strict=False))
+    strokes = tuple(((-5.0, float(y)), (5.0, float(y))) for y in np.linspace(-5.0, 5.0, 8))
+    ink = [InkPose(*place_mm(seen.layout, place), place, pen, pen, strokes, 2.0) for place, pen in filled.items()]
+    image = Renderer(1).render(Scene(seen, tuple(ink)))
+    reading = table_reader(seen.camera, seen.layout, None).read(Frame(image, 0.0, 0, "bent"))
+    assert not reading.hindrances
+    assert {place: one.best[0] for place, one in reading.places.items() if one.best[0] != "empty"} == filled

@@ -1,0 +1,197 @@
+"""A sheet in a photo of a camera that nobody calibrated, such as a phone's: which sheet it is, and what lens saw it.
+
+The lens is taken to have square pixels, its axis in the picture's middle, and no distortion. Its focal length is
+fitted to the corners of the sheet's markers, together with the pose (as Zhang 2000 does from one view); seen straight
+from above every focal length fits, and a usual one is taken.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from common.phrases import listed
+from vision.errors import FrameError, NotLocatedError
+from vision.frame import FloatArray, Image
+from vision.geometry import CameraModel, Pose, project
+from vision.layout.pieces import Ink
+from vision.layout.surfaces import GridSurface
+from vision.layout.table import TableLayout
+from vision.locating.markers import Marker, MarkerDetector
+from vision.locating.pose import refine_pose
+from vision.opencv import as_grey, planar_poses, undistort_points
+
+MOST_SHEETS = 6
+"""Sheets that are looked for: as many as the largest game has players."""
+
+
+@dataclass(frozen=True)
+class PhotoSettings:
+    """How the lens of a photo is guessed, and what is too little to go by. Set by hand on virtual photos."""
+
+    usual_focal: float = 0.62
+    """The usual focal length as a share of the picture's diagonal: a phone's main camera, 27 mm on 35 mm film."""
+    focal_spread: float = 0.5
+    """Standard deviation of its logarithm. Higher: what bent paper and blur do to the markers counts more."""
+    focal_lengths: tuple[float, float, int] = (0.3, 2.6, 25)
+    """The shortest and longest that are tried, as shares of the diagonal, and how many."""
+    corner_px: float = 0.5
+    """How far off a marker's corner usually is, in pixels ..."""
+    corner_share: float = 0.01
+    """... and the share of the marker's side that is added: paper is never quite flat."""
+    fewest_markers: int = 3
+    """Markers of a sheet that must be seen: two leave the lens open."""
+    misfit: float = 0.16
+    """Error, as a share of the markers' side, from which they are those of another sheet. Higher: paper may be bent
+    more."""
+    least_cell_px: float = 9.0
+    """Width, in pixels, of a cell below which nothing that is written in it can be read."""
+
+
+_SETTINGS = PhotoSettings()
+
+
+@dataclass(frozen=True, eq=False)
+class PhotographedSheet:
+    """A sheet in a photo: its layout alone, where it lies before the lens that its markers speak for, and their error
+    in pixels, root mean square.
+    """
+
+    layout: TableLayout
+    camera: CameraModel
+    pose: Pose
+    error_px: float
+
+
+def photographed_sheet(image: Image, layouts: Sequence[TableLayout]) -> PhotographedSheet:
+    """Find the sheet that a photo shows, of the tables with sheets that it may be of.
+
+    ``image`` is height x width (x 3), uint8. Raises NotLocatedError that says which markers were seen where no sheet
+    was found, or several were, and FrameError where its cells are too small to be read.
+    """
+    grey = as_grey(image)
+    sheets = [part for layout in layouts for part in _sheets_of(layout)]
+    markers = _markers_in(grey, sheets)
+    _check_alone(markers, sheets)
+    fits = [fit for sheet in sheets if (fit := _fitted(grey, markers, sheet)) is not None]
+    if not fits:
+        raise NotLocatedError(_too_few(markers, sheets))
+    best = min(fits, key=lambda fit: fit.error_px)
+    sides = [marker.side_px for marker in markers if marker.marker_id in best.layout.markers.centres_mm]
+    if best.error_px > _SETTINGS.misfit * float(np.mean(sides)):
+        games = listed(list(dict.fromkeys(sheet.game for sheet in sheets)))
+        raise NotLocatedError(
+            f"no sheet found: {_named(markers)} are seen, but not where a sheet of {games} has them; give --layout "
+            "for a sheet of your own, or lay the paper flat"
+        )
+    cell_px = _cell_px(best)
+    if cell_px < _SETTINGS.least_cell_px:
+        raise FrameError(
+            f"a cell of the {best.layout.board.name} is {cell_px:.0f} pixels wide in the photo; expected "
+            f"{_SETTINGS.least_cell_px:.0f} or more; take it from closer, or at the camera's full size"
+        )
+    return best
+
+
+def _sheets_of(layout: TableLayout) -> Iterator[TableLayout]:
+    """The layout of each sheet alone, as many as there may be."""
+    if not isinstance(layout.surfaces[0].pieces, Ink):
+        return
+    for part in layout.with_sheets(MOST_SHEETS).parts():
+        sheet = part.surfaces[0]
+        if isinstance(sheet, GridSurface):
+            yield replace(part, surfaces=(sheet,))
+
+
+def _markers_in(grey: Image, sheets: Sequence[TableLayout]) -> list[Marker]:
+    """The markers of any of the sheets, found by ever slower detectors until one sheet has all of its own."""
+    found: list[Marker] = []
+    for name in dict.fromkeys(sheet.markers.dictionary for sheet in sheets):
+        finder = MarkerDetector(name)
+        own = [set(sheet.markers.centres_mm) for sheet in sheets if sheet.markers.dictionary == name]
+        for find in (finder.halved, finder.plain, finder.thorough, finder.sharpened, finder.equalised):
+            markers = [marker for marker in find(grey) if any(marker.marker_id in ids for ids in own)]
+            found = markers if len(markers) > len(found) else found
+            if any(ids <= {marker.marker_id for marker in found} for ids in own):
+                return found
+    return found
+
+
+def _check_alone(markers: Sequence[Marker], sheets: Sequence[TableLayout]) -> None:
+    """Raise NotLocatedError where more than one sheet is in the photo."""
+    twice = sorted(number for number, count in Counter(marker.marker_id for marker in markers).items() if count > 1)
+    if len(twice) > 1:
+        raise NotLocatedError(
+            f"markers {listed(twice)} are there twice, so two sheets are alike; take a photo of one alone, and print "
+            "one for each player"
+        )
+    seen = {marker.marker_id for marker in markers}
+    there = dict.fromkeys(
+        sheet.board.name for sheet in sheets if len(seen & set(sheet.markers.centres_mm)) >= _SETTINGS.fewest_markers
+    )
+    if len(there) > 1:
+        raise NotLocatedError(f"the photo shows the {listed(there)}; take one of each alone")
+
+
+def _fitted(grey: Image, markers: Sequence[Marker], sheet: TableLayout) -> PhotographedSheet | None:
+    """The lens and pose that explain best where a sheet's markers are; ``None`` where too few are seen."""
+    own = {marker.marker_id: marker for marker in markers if marker.marker_id in sheet.markers.centres_mm}
+    if len(own) < _SETTINGS.fewest_markers:
+        return None
+    points = np.concatenate([sheet.markers.corners_mm(marker_id) for marker_id in own])
+    pixels = np.concatenate([marker.corners_px for marker in own.values()])
+    height, width = grey.shape
+    off_px = _SETTINGS.corner_px + _SETTINGS.corner_share * float(np.mean([one.side_px for one in own.values()]))
+    best: tuple[float, PhotographedSheet] | None = None
+    for share in np.geomspace(*_SETTINGS.focal_lengths):
+        camera = _lens(float(share) * float(np.hypot(width, height)), (width, height))
+        for pose in _poses(camera, points, pixels):
+            off = project(camera, pose, points) - pixels
+            unusual = float(np.log(share / _SETTINGS.usual_focal)) / _SETTINGS.focal_spread
+            cost = float(np.sum(off**2)) / off_px**2 + unusual**2
+            if best is None or cost < best[0]:
+                error_px = float(np.sqrt(np.mean(np.sum(off**2, axis=1))))
+                best = (cost, PhotographedSheet(sheet, camera, pose, error_px))
+    return None if best is None else best[1]
+
+
+def _lens(focal_px: float, size: tuple[int, int]) -> CameraModel:
+    matrix = np.array([[focal_px, 0, (size[0] - 1) / 2], [0, focal_px, (size[1] - 1) / 2], [0, 0, 1]])
+    return CameraModel(matrix, np.zeros(5), size, name="of the photo")
+
+
+def _poses(camera: CameraModel, points_mm: FloatArray, pixels: FloatArray) -> Iterator[Pose]:
+    """Poses of a flat sheet, seen from above, that explain its points."""
+    height_mm = float(points_mm[0, 2])
+    for rotation, translation in planar_poses(
+        points_mm[:, :2], undistort_points(pixels, camera.matrix, camera.distortion)
+    ):
+        pose = Pose.from_vectors(rotation, translation)
+        pose = replace(pose, translation=pose.translation - height_mm * pose.rotation[:, 2])
+        pose = refine_pose(camera, pose, points_mm, pixels)
+        if pose.camera_position_mm[2] > 0 and (points_mm @ pose.rotation[2] + pose.translation[2]).min() > 0:
+            yield pose
+
+
+def _cell_px(fit: PhotographedSheet) -> float:
+    """The width of the smallest cell in the photo."""
+    board = fit.layout.board
+    corners = project(fit.camera, fit.pose, board.bounds_mm.corners_mm(board.height_mm))
+    sides = np.linalg.norm(corners - np.roll(corners, -1, axis=0), axis=1)
+    return float(min(sides[::2].min() / board.columns, sides[1::2].min() / board.rows))
+
+
+def _named(markers: Sequence[Marker]) -> str:
+    ids = sorted({marker.marker_id for marker in markers})
+    return f"marker{'s' if len(ids) > 1 else ''} {listed(ids)}"
+
+
+def _too_few(markers: Sequence[Marker], sheets: Sequence[TableLayout]) -> str:
+    advice = "take the photo so that the markers in all four corners are in it, lit and sharp"
+    if not markers:
+        games = listed(list(dict.fromkeys(sheet.game for sheet in sheets)))
+        return f"no sheet found: none of the markers of a sheet of {games} is seen; {advice}"
+    return f"no sheet found: only {_named(markers)} seen; expected {_SETTINGS.fewest_markers} of one sheet; {advice}"

@@ -1,0 +1,121 @@
+"""A household's own digits: cells with known signs, and how the network's last layer is moved towards them.
+
+What is taught are the cells themselves, so that they serve another network, too. From what the network makes of them
+(``InkNetwork.features``) its last layer's weights are fitted anew, as near to those it was trained to as the cells
+allow: the maximum of their posterior probability, a Gaussian around the trained weights being the prior.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.errors import EnrolmentError
+from vision.frame import FloatArray, FloatImage
+from vision.readers.ink.crops import CROP_PX, SHIFTS_PX, SIGNS, crops_of
+
+if TYPE_CHECKING:
+    from vision.readers.ink.network import InkNetwork
+
+TAUGHT_PX = CROP_PX + 2
+"""The edge of a taught cell's picture: a pixel more on each side than the network sees."""
+FEWEST_CELLS = 20
+"""Written cells that teach anything."""
+
+
+@dataclass(frozen=True)
+class HandwritingSettings:
+    """How far taught cells move the network. Set with ``benchmarks/handwriting.py`` on hands that it did not draw."""
+
+    held: float = 300.0
+    """How strongly weights are held to the trained ones. Higher: a hand is learned less, and others suffer less."""
+    rounds: int = 150
+    """Steps of Nesterov's accelerated descent."""
+
+
+@dataclass(frozen=True, eq=False)
+class Handwriting:
+    """Taught cells: their signs, and pictures of their ink (n, TAUGHT_PX, TAUGHT_PX), uint8, 255 where all light is
+    missing.
+    """
+
+    signs: tuple[str, ...]
+    cells: npt.NDArray[np.uint8]
+
+    def __post_init__(self) -> None:
+        """Refuse too few cells and unknown signs; raises EnrolmentError."""
+        unknown = sorted(set(self.signs) - set(SIGNS[1:-1]))
+        if unknown:
+            raise EnrolmentError(f"{unknown[0]!r} is no sign that can be taught; expected {', '.join(SIGNS[1:-1])}")
+        if len(self.signs) < FEWEST_CELLS:
+            raise EnrolmentError(
+                f"{len(self.signs)} written cells are too few to learn from; expected {FEWEST_CELLS} or more: write "
+                "each sign several times"
+            )
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How often each sign was taught."""
+        count = Counter(self.signs)
+        return {sign: count[sign] for sign in SIGNS if count[sign]}
+
+    def moved_weights(self, network: InkNetwork, settings: HandwritingSettings) -> tuple[FloatArray, FloatArray]:
+        """What is added to the scores of SIGNS for each feature (features, len(SIGNS)), and for all, (len(SIGNS),)."""
+        looks = [self._crops(*shift) for shift in SHIFTS_PX]
+        scores, features = network.features(np.concatenate(looks))
+        targets = np.tile([SIGNS.index(sign) for sign in self.signs], len(looks))
+        given = np.column_stack([features, np.ones(len(features))])
+        wanted = np.eye(len(SIGNS))[targets] / len(looks)
+        weights = ahead = np.zeros((given.shape[1], len(SIGNS)))
+        # the curvature of a softmax is at most a half
+        step = 1 / (0.5 * float(np.linalg.eigvalsh(given.T @ given)[-1]) / len(looks) + settings.held)
+        for number in range(settings.rounds):
+            told = scores + given @ ahead
+            told = np.exp(told - told.max(axis=1, keepdims=True))
+            told /= told.sum(axis=1, keepdims=True) * len(looks)
+            following = ahead - step * (given.T @ (told - wanted) + settings.held * ahead)
+            ahead = following + number / (number + 3) * (following - weights)
+            weights = following
+        return weights[:-1], weights[-1]
+
+    def _crops(self, down: int, right: int) -> npt.NDArray[np.float32]:
+        part = self.cells[:, 1 + down : 1 + down + CROP_PX, 1 + right : 1 + right + CROP_PX]
+        return np.ascontiguousarray(part[:, None], dtype=np.float32) / np.float32(255)
+
+    def to_json(self) -> dict[str, Any]:
+        """The cells as JSON values, their pictures as one PNG below each other."""
+        encoded = cv2.imencode(".png", self.cells.reshape(-1, TAUGHT_PX))[1]
+        return {"signs": list(self.signs), "cells": base64.b64encode(encoded.tobytes()).decode("ascii")}
+
+    @classmethod
+    def from_json(cls, data: Any) -> Handwriting:
+        """Read what ``to_json`` gave; raises EnrolmentError."""
+        damaged = EnrolmentError("the taught handwriting is damaged; teach it again")
+        signs, cells = (data.get(key) for key in ("signs", "cells")) if isinstance(data, dict) else (None, None)
+        if (
+            not isinstance(signs, list)
+            or not all(isinstance(sign, str) for sign in signs)
+            or not isinstance(cells, str)
+        ):
+            raise damaged
+        try:
+            picture = cv2.imdecode(
+                np.frombuffer(base64.b64decode(cells, validate=True), dtype=np.uint8), cv2.IMREAD_GRAYSCALE
+            )
+        except (ValueError, cv2.error):
+            raise damaged from None
+        if picture is None or picture.shape != (len(signs) * TAUGHT_PX, TAUGHT_PX):
+            raise damaged
+        return cls(tuple(signs), np.asarray(picture, dtype=np.uint8).reshape(-1, TAUGHT_PX, TAUGHT_PX))
+
+
+def taught_cells(ink: FloatImage, cells: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+    """Pictures to teach of cells (n, 2) of a flat picture's ink, (n, TAUGHT_PX, TAUGHT_PX)."""
+    return np.round(255 * crops_of(ink, cells, around_px=1)[:, 0]).astype(np.uint8)

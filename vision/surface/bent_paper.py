@@ -1,0 +1,225 @@
+"""How a sheet of paper is bent, told from its printed grid.
+
+A point of the paper that lies higher than its markers say is seen farther from the camera's foot: by its height for
+each millimetre that the camera is higher, times its distance from that foot. The height is fitted as a polynomial of
+the fourth degree, with what the pose may be off within the plane, so that thin dark lines lie where the grid's must.
+Strong bends are tried first; then each point of the grid looks for its line nearby, and all of them are fitted by least
+squares, with priors that keep paper smooth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.frame import FloatArray, FloatImage, Image
+from vision.geometry import CameraModel, Pose
+from vision.layout.surfaces import GridSurface
+from vision.sampling import PlaneWindow, linear_light, plane_map, sample
+
+
+@dataclass(frozen=True)
+class BentPaperSettings:
+    """How lines are looked for and how much paper bends. Set by hand on virtual pictures of bent sheets."""
+
+    px_per_cell: int = 16
+    """Pixels a cell of the picture in which lines are looked for."""
+    margin_cells: float = 1.25
+    """How much of what is around the grid it shows: outer lines are seen as far off as this."""
+    valley_cells: float = 0.14
+    """Both sides of a line are brighter at this distance from it, in cells."""
+    clear: float = 0.12
+    """Share of the light that a line takes from which a darker one counts no more: writing is darker."""
+    arches_mm: tuple[float, ...] = (-18.0, -9.0, 0.0, 9.0, 18.0)
+    """Arches across and up the sheet that are tried first: heights half a diagonal from the middle."""
+    twists_mm: tuple[float, ...] = (-10.0, 0.0, 10.0)
+    """Twists that are tried with them."""
+    started: int = 4
+    """From how many of those the fit goes on."""
+    searched_cells: tuple[float, ...] = (0.3, 0.22, 0.15, 0.1, 0.1)
+    """How far beside its place a point looks for its line, round by round."""
+    seen_mm: float = 0.5
+    """Standard deviation of where lines are seen."""
+    height_mm: tuple[float, float, float, float] = (4.0, 12.0, 4.0, 3.0)
+    """Standard deviations of the heights that terms of the first to the fourth degree give a corner of the grid."""
+    shifted_mm: float = 2.0
+    """Standard deviation of what the pose is off there within the plane."""
+    flat_cells: float = 0.06
+    """Lines that are seen no farther off than this, in cells, ..."""
+    flat_share: float = 0.85
+    """... are such a share of all that are seen on a flat sheet, at which no bend is looked for ..."""
+    seen_share: float = 0.4
+    """... if so much of the grid is seen at all."""
+    least_gain: float = 0.02
+    """By how much more of the grid must lie on lines for paper to be taken for bent, as a share."""
+    least_bend_cells: float = 0.05
+    """Paper that is nowhere seen farther off than this, in cells, is flat."""
+
+
+_SETTINGS = BentPaperSettings()
+_DEGREES = tuple((across, total - across) for total in range(1, 5) for across in range(total + 1))
+"""The powers of x and y in each term of the height."""
+_STEPS_A_CELL = 4
+
+
+@dataclass(frozen=True, eq=False)
+class PaperShape:
+    """Where the points of a bent sheet are seen on the plane that its markers give.
+
+    ``weights`` are those of the terms of ``_terms``; ``camera_mm`` is the camera's place and ``reach_mm`` the grid's
+    half diagonal.
+    """
+
+    weights: FloatArray
+    camera_mm: FloatArray
+    reach_mm: float
+
+    def seen_at_mm(self, points_mm: FloatArray) -> FloatArray:
+        """Where points (n, 2) of the sheet as it is printed are seen on the flat plane; (n, 2)."""
+        return np.asarray(points_mm + _terms(points_mm, self.camera_mm, self.reach_mm) @ self.weights)
+
+
+def _terms(points_mm: FloatArray, camera_mm: FloatArray, reach_mm: float) -> FloatArray:
+    """By how much each term moves points (n, 2), in mm for a weight of 1: (n, 2, terms)."""
+    x, y = (points_mm / reach_mm).T
+    lifted = (points_mm - camera_mm[:2]) / camera_mm[2]
+    heights = np.stack([x**across * y**up for across, up in _DEGREES], axis=-1)
+    in_plane = np.zeros((len(points_mm), 2, 6))
+    in_plane[:, 0, :3] = in_plane[:, 1, 3:] = np.column_stack([np.ones_like(x), x, y])
+    return np.concatenate([lifted[:, :, None] * heights[:, None, :], in_plane], axis=2)
+
+
+def _spreads_mm() -> FloatArray:
+    heights = [_SETTINGS.height_mm[across + up - 1] for across, up in _DEGREES]
+    return np.array([*heights, *[_SETTINGS.shifted_mm] * 6])
+
+
+class _GridSeen:
+    """How clearly thin lines show, across and up a sheet laid flat, and the points of its grid."""
+
+    def __init__(self, image: Image, camera: CameraModel, pose: Pose, surface: GridSurface) -> None:
+        settings = _SETTINGS
+        self._cell_mm = surface.cell_mm
+        bounds = surface.bounds_mm.grown(settings.margin_cells * surface.cell_mm)
+        self._window = PlaneWindow.over(bounds, surface.height_mm, settings.px_per_cell / surface.cell_mm)
+        light = linear_light(sample(image, plane_map(camera, pose, self._window)))
+        grey = light.mean(axis=2) if light.ndim == 3 else light
+        logs = np.log(cv2.GaussianBlur(grey, (0, 0), 0.7) + np.float32(0.02))
+        self._upright, self._level = self._valleys(logs, 1), self._valleys(logs, 0)
+        self.camera_mm = pose.camera_position_mm - np.array([0.0, 0.0, surface.height_mm])
+        self.reach_mm = float(np.hypot(surface.bounds_mm.width_mm, surface.bounds_mm.depth_mm)) / 2
+        self.points_mm, self.is_upright = _grid_points(surface)
+        self.terms = _terms(self.points_mm, self.camera_mm, self.reach_mm)
+
+    def _valleys(self, logs: FloatImage, axis: int) -> FloatImage:
+        """How much darker pixels are than both of what is beside them along an axis, 0 to 1."""
+        away = round(_SETTINGS.valley_cells * _SETTINGS.px_per_cell)
+        sides = np.minimum(np.roll(logs, away, axis), np.roll(logs, -away, axis))
+        return np.asarray(np.clip((sides - logs) / np.float32(_SETTINGS.clear), 0, 1), dtype=np.float32)
+
+    def clearness(self, points_mm: FloatArray, spread_cells: float) -> FloatArray:
+        """How clearly lines show at the grid's points if these are seen there (..., points, 2); (..., points)."""
+        spread_px = spread_cells * _SETTINGS.px_per_cell
+        columns, rows = self._window.to_pixels(points_mm[..., 0], points_mm[..., 1])
+        pixels = np.stack([columns, rows], axis=-1).astype(np.float32)
+        found = np.empty(points_mm.shape[:-1], dtype=np.float64)
+        for lines, own in ((self._upright, self.is_upright), (self._level, ~self.is_upright)):
+            blurred = np.asarray(cv2.GaussianBlur(lines, (0, 0), spread_px), dtype=np.float32)
+            here = np.ascontiguousarray(pixels[..., own, :]).reshape(-1, int(own.sum()), 2)
+            found[..., own] = sample(blurred, here).reshape(found[..., own].shape)
+        return found
+
+    def lines_beside(self, points_mm: FloatArray, reach_cells: float) -> tuple[FloatArray, FloatArray]:
+        """How far beside points (n, 2) their lines are seen, in mm, and how clearly, 0 to 1; both (n,)."""
+        steps = np.arange(-reach_cells, reach_cells + 1e-6, 1 / _SETTINGS.px_per_cell)
+        across = np.where(self.is_upright[:, None], (1.0, 0.0), (0.0, 1.0))
+        tried = points_mm + (steps[:, None] * self._cell_mm)[..., None] * across
+        clear = self.clearness(tried, 0.05)
+        weights = clear**2 * np.exp(-0.5 * (steps / (0.7 * reach_cells)) ** 2)[:, None]
+        total = weights.sum(axis=0)
+        beside = (weights * steps[:, None]).sum(axis=0) / np.maximum(total, 1e-9)
+        apart = (weights * (steps[:, None] - beside) ** 2).sum(axis=0) / np.maximum(total, 1e-9)
+        # two lines within reach tell little
+        sureness = clear.max(axis=0) * np.exp(-apart / 0.06**2)
+        return beside * self._cell_mm, sureness
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether the lines lie where those of flat paper do, as far as they are seen."""
+        beside, sureness = self.lines_beside(self.points_mm, _SETTINGS.searched_cells[0])
+        on_line = np.abs(beside) < _SETTINGS.flat_cells * self._cell_mm
+        return bool(
+            sureness.mean() > _SETTINGS.seen_share
+            and (sureness * on_line).sum() > _SETTINGS.flat_share * sureness.sum()
+        )
+
+    @cached_property
+    def flat_share(self) -> float:
+        """How much of the grid lies on lines if the paper is flat."""
+        return float(self.clearness(self.points_mm, 0.06).mean())
+
+
+def _grid_points(surface: GridSurface) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    """Points on the grid's lines, off their crossings, (n, 2), and which are on upright lines, (n,)."""
+    bounds, cell = surface.bounds_mm, surface.cell_mm
+    inner = (np.arange(_STEPS_A_CELL - 1) + 1) / _STEPS_A_CELL
+
+    def along(count: int, first: float) -> FloatArray:
+        return np.asarray(first + cell * (np.arange(count)[:, None] + inner).ravel())
+
+    def lines(count: int, first: float) -> FloatArray:
+        return np.asarray(first + cell * np.arange(count + 1))
+
+    upright = [(x, y) for x in lines(surface.columns, bounds.left_mm) for y in along(surface.rows, bounds.near_mm)]
+    level = [(x, y) for y in lines(surface.rows, bounds.near_mm) for x in along(surface.columns, bounds.left_mm)]
+    return np.array([*upright, *level]), np.arange(len(upright) + len(level)) < len(upright)
+
+
+def paper_shape(image: Image, camera: CameraModel, pose: Pose, surface: GridSurface) -> PaperShape | None:
+    """How a sheet in a picture is bent; ``None`` for one that is flat, or whose lines don't tell."""
+    seen = _GridSeen(image, camera, pose, surface)
+    if seen.is_flat:
+        return None
+    best: tuple[float, FloatArray] | None = None
+    for start in _starts(seen):
+        weights = _fitted(seen, start)
+        share = float(seen.clearness(seen.points_mm + seen.terms @ weights, 0.06).mean())
+        if best is None or share > best[0]:
+            best = (share, weights)
+    if best is None or best[0] < (1 + _SETTINGS.least_gain) * seen.flat_share:
+        return None
+    off_mm = np.linalg.norm(seen.terms @ best[1], axis=1)
+    if off_mm.max() < _SETTINGS.least_bend_cells * surface.cell_mm:
+        return None
+    return PaperShape(best[1], seen.camera_mm, seen.reach_mm)
+
+
+def _starts(seen: _GridSeen) -> list[FloatArray]:
+    """The simple bends that lines bear out best, the flat sheet among those that are tried."""
+    squares = {(2, 0): _SETTINGS.arches_mm, (0, 2): _SETTINGS.arches_mm, (1, 1): _SETTINGS.twists_mm}
+    tried = np.zeros((0, seen.terms.shape[2]))
+    for values in product(*squares.values()):
+        weights = np.zeros(seen.terms.shape[2])
+        for powers, value in zip(squares, values, strict=True):
+            weights[_DEGREES.index(powers)] = value
+        tried = np.vstack([tried, weights])
+    shares = seen.clearness(seen.points_mm + np.einsum("ijk,tk->tij", seen.terms, tried), 0.12).mean(axis=1)
+    return list(tried[np.argsort(-shares)[: _SETTINGS.started]])
+
+
+def _fitted(seen: _GridSeen, weights: FloatArray) -> FloatArray:
+    """The weights for which the grid's points lie on the lines beside them, round by round."""
+    axis = np.where(seen.is_upright, 0, 1)
+    slopes = seen.terms[np.arange(len(axis)), axis]
+    keep = np.diag(1 / _spreads_mm() ** 2)
+    for reach_cells in _SETTINGS.searched_cells:
+        moved = slopes @ weights
+        beside, sureness = seen.lines_beside(seen.points_mm + seen.terms @ weights, reach_cells)
+        weighted = slopes * (sureness / _SETTINGS.seen_mm**2 / _STEPS_A_CELL)[:, None]
+        weights = np.asarray(np.linalg.solve(weighted.T @ slopes + keep, weighted.T @ (moved + beside)))
+    return weights
