@@ -3,7 +3,38 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Self
+
+
+class Phrase(str):
+    """A sentence in English that keeps its template and its parts, so that it can be said in another language.
+
+    Parts fill ``%(name)s`` in the template; without parts it stands as it is.
+
+    >>> said = Phrase("%(marker)s is missing", marker=Phrase("marker %(number)d", number=2))
+    >>> german = {"%(marker)s is missing": "%(marker)s fehlt", "marker %(number)d": "Marke %(number)d"}
+    >>> said, said.translated(german.__getitem__)
+    ('marker 2 is missing', 'Marke 2 fehlt')
+    """
+
+    __slots__ = ("parts", "template")
+    template: str
+    parts: Mapping[str, object]
+
+    def __new__(cls, template: str, /, **parts: object) -> Self:
+        """Fill the parts into the template."""
+        phrase = super().__new__(cls, template % parts if parts else template)
+        phrase.template = template
+        phrase.parts = MappingProxyType(parts)
+        return phrase
+
+    def translated(self, told: Callable[[str], str]) -> str:
+        """Say it in the language of ``told``, which translates templates; parts that are phrases are said in it too."""
+        template = told(self.template)
+        parts = {name: part.translated(told) if isinstance(part, Phrase) else part for name, part in self.parts.items()}
+        return template % parts if parts else template
 
 
 def listed(names: Iterable[object], joint: str = "and") -> str:

@@ -25,7 +25,8 @@ from hardware.lights.signals import ROLE_STYLES  # noqa: E402
 from referee.web.languages import CATALOGUES, LANGUAGES  # noqa: E402
 
 _WEB = ROOT / "referee" / "web"
-_METHODS = [("templates/**.html", "jinja2"), ("*.py", "python")]
+_SET_UP = ROOT / "referee" / "setup"
+_METHODS = [("templates/**.html", "jinja2"), ("**.py", "python")]
 _OPTIONS = {"templates/**.html": {"trim_blocks": "true", "lstrip_blocks": "true"}}
 _KEYWORDS = {"_": None, "gettext": None, "ngettext": (1, 2), "told": None}
 _LIGHTS = "hardware/lights/signals.py"
@@ -37,6 +38,8 @@ def collected() -> Catalog:
     found = extract_from_dir(str(_WEB), _METHODS, options_map=_OPTIONS, keywords=_KEYWORDS)
     for file, _, message, _, _ in found:
         catalogue.add(message, locations=[(f"referee/web/{file}", 0)])
+    for file, _, message, _, _ in extract_from_dir(str(_SET_UP), [("*.py", "python")], keywords={"Phrase": None}):
+        catalogue.add(message, locations=[(f"referee/setup/{file}", 0)])
     for style in ROLE_STYLES.values():
         catalogue.add(style.meaning, locations=[(_LIGHTS, 0)])
     return catalogue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -66,7 +66,6 @@ class Api:
 
     def __init__(self, desk: Desk) -> None:
         self._port = desk.port
-        self._access = desk.access
         self._documents = desk.documents
         self._counter = desk.counter
         self._history = desk.history
@@ -107,7 +106,13 @@ class Api:
                 "/api/commands", self._command, Role.LOOK, "Tell the referee something", ReplyDocument, takes=ORDERS
             ),
             Endpoint(
-                "/api/pair", self._pair, Role.NOBODY, "Pair a device", PairingDocument, takes=_PAIRING, by_code=True
+                "/api/pair",
+                pairing(desk.access),
+                Role.NOBODY,
+                "Pair a device",
+                PairingDocument,
+                takes=_PAIRING,
+                by_code=True,
             ),
             Endpoint("/api/openapi.json", self._openapi, Role.LOOK, "This description", "application/json"),
         )
@@ -186,21 +191,27 @@ class Api:
             fields.pop(CSRF_FIELD, None)
         return _json(await self._counter.take(request.state.session, fields))
 
-    async def _pair(self, request: Request) -> Response:
+    async def _openapi(self, _: Request) -> Response:
+        return JSONResponse(openapi(self.endpoints))
+
+
+def pairing(access: Access) -> Callable[[Request], Awaitable[Response]]:
+    """Give what pairs a device by a code, sent as JSON or by a form."""
+
+    async def pair(request: Request) -> Response:
         try:
             order = _PAIRING.validate_python(await _fields(request))
         except ValidationError as error:
             raise HTTPException(422, "Give the code that the referee's terminal shows, and a short name.") from error
         client = request.client.host if request.client is not None else ""
-        session, token = self._access.pair(order.code, order.name, Role[order.role.upper()], client)
+        session, token = access.pair(order.code, order.name, Role[order.role.upper()], client)
         is_form = await form_fields(request)
         document = PairingDocument(role=session.role.name.lower(), token=token, csrf=session.csrf)
         response: Response = RedirectResponse("/", 303) if is_form else _json(document)
-        response.set_cookie(self._access.cookie, token, max_age=int(SESSION_S), httponly=True, samesite="lax", path="/")
+        response.set_cookie(access.cookie, token, max_age=int(SESSION_S), httponly=True, samesite="lax", path="/")
         return response
 
-    async def _openapi(self, _: Request) -> Response:
-        return JSONResponse(openapi(self.endpoints))
+    return pair
 
 
 async def _fields(request: Request) -> Any:

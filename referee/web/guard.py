@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qs
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -23,8 +23,10 @@ from referee.web.access import NOBODY, Access, Door, Role
 
 MOST_BODY_BYTES = 64 * 1024
 BODY_TIMEOUT_S = 10.0
+UPLOAD_TIMEOUT_S = 60.0
 CSRF_HEADER, CSRF_FIELD = "x-csrf-token", "csrf"
 _MOST_FIELDS = 1000
+NO_UPLOADS: Mapping[str, int] = MappingProxyType({})
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 HEADERS: Mapping[str, str] = MappingProxyType(
     {
@@ -79,7 +81,7 @@ class Guarded(Route):
 async def _csrf_in(request: Request) -> str:
     if CSRF_HEADER in request.headers:
         return request.headers[CSRF_HEADER]
-    fields = await form_fields(request)
+    fields = await form_fields(request) or (await form_with_file(request))[0]
     return fields.get(CSRF_FIELD, [""])[0]
 
 
@@ -94,17 +96,36 @@ async def form_fields(request: Request) -> dict[str, list[str]]:
         raise HTTPException(400, "The form has too many fields.") from error
 
 
+async def form_with_file(request: Request) -> tuple[dict[str, list[str]], bytes]:
+    """Give the fields of a form that came with a file, and the file; nothing where something else was sent."""
+    if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+        return {}, b""
+    fields: dict[str, list[str]] = {}
+    content = b""
+    async with request.form(max_files=1, max_fields=_MOST_FIELDS) as form:
+        for name, value in form.multi_items():
+            if isinstance(value, UploadFile):
+                content = await value.read()
+            else:
+                fields.setdefault(name, []).append(value)
+    return fields, content
+
+
 Refuse = Callable[[Request, HTTPException], Response]
 """Says in words why a request was refused."""
 
 
 class Guard:
-    """What every request passes first: strangers are turned away, bodies bounded, sessions read, headers added."""
+    """What every request passes first: strangers are turned away, bodies bounded, sessions read, headers added.
 
-    def __init__(self, app: ASGIApp, access: Access, refuse: Refuse) -> None:
+    ``uploads`` says to which paths an owner may send more than others, and how many bytes.
+    """
+
+    def __init__(self, app: ASGIApp, access: Access, refuse: Refuse, uploads: Mapping[str, int] = NO_UPLOADS) -> None:
         self._app = app
         self._access = access
         self._refuse = refuse
+        self._uploads = uploads
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -126,14 +147,17 @@ class Guard:
 
         try:
             refuse_strangers(self._access.door, headers)
+            session = self._access.session_of(headers)
             if scope["method"] not in _SAFE:
-                receive = _replayed(await _whole_body(Request(scope, receive)), receive)
+                most = self._uploads.get(scope["path"], 0) if session.role is Role.OWN else 0
+                body = await _whole_body(Request(scope, receive), max(most, MOST_BODY_BYTES))
+                receive = _replayed(body, receive)
         except HTTPException as error:
             await self._refuse(Request(scope), error)(scope, receive, send_dressed)
         except ClientDisconnect:
             return
         else:
-            scope["state"]["session"] = self._access.session_of(headers)
+            scope["state"]["session"] = session
             await self._app(scope, receive, send_dressed)
 
 
@@ -151,17 +175,17 @@ def refuse_strangers(door: Door, headers: Headers) -> None:
         raise HTTPException(403, "Another site's page asked for this. Only the referee's own page may.")
 
 
-async def _whole_body(request: Request) -> bytes:
-    too_long = HTTPException(413, f"That is too long: more than {MOST_BODY_BYTES // 1024} kB.")
+async def _whole_body(request: Request, most_bytes: int) -> bytes:
+    too_long = HTTPException(413, f"That is too long: more than {most_bytes // 1024} kB.")
     announced = request.headers.get("content-length", "0")
-    if announced.isdigit() and int(announced) > MOST_BODY_BYTES:
+    if announced.isdigit() and int(announced) > most_bytes:
         raise too_long
     body = bytearray()
     try:
-        async with asyncio.timeout(BODY_TIMEOUT_S):
+        async with asyncio.timeout(BODY_TIMEOUT_S if most_bytes == MOST_BODY_BYTES else UPLOAD_TIMEOUT_S):
             async for part in request.stream():
                 body += part
-                if len(body) > MOST_BODY_BYTES:
+                if len(body) > most_bytes:
                     raise too_long
     except TimeoutError as error:
         raise HTTPException(408, "The rest of it did not come. Try again.") from error

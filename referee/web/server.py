@@ -11,7 +11,7 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,8 +31,8 @@ from referee.web import views
 from referee.web.access import Access, Door, Role, keep_private, key_at, names_of, new_codes
 from referee.web.api import Api, Desk
 from referee.web.documents import RefusalDocument
-from referee.web.guard import Guard
-from referee.web.ports import PageOptions, SnapshotHub, TablePort
+from referee.web.guard import NO_UPLOADS, Guard
+from referee.web.ports import PageOptions, TablePort
 
 LOOPBACK = "127.0.0.1"
 FIRST_PORT = 8000
@@ -48,14 +48,14 @@ _NOWHERE = ("192.0.2.1", 9)
 def create_app(port: TablePort, access: Access) -> Starlette:
     """Build the application that shows a running referee to those whom ``access`` lets in."""
     desk = Desk.of(port, access)
-    routes: list[BaseRoute] = [
-        *(endpoint.route for endpoint in Api(desk).endpoints),
-        *views.routes(desk),
-        Mount("/static", StaticFiles(directory=_STATIC), name="static"),
-    ]
+    return guarded_app([*(endpoint.route for endpoint in Api(desk).endpoints), *views.routes(desk)], access)
+
+
+def guarded_app(routes: Sequence[BaseRoute], access: Access, uploads: Mapping[str, int] = NO_UPLOADS) -> Starlette:
+    """Build an application of these routes and the page's own files; ``uploads`` as ``Guard`` takes them."""
     app = Starlette(
-        routes=routes,
-        middleware=[Middleware(Guard, access, refusal)],
+        routes=[*routes, Mount("/static", StaticFiles(directory=_STATIC), name="static")],
+        middleware=[Middleware(Guard, access, refusal, uploads)],
         exception_handlers={HTTPException: _refused, Exception: _failed},
     )
     # A redirect to the same path with another slash only helps who guesses.
@@ -136,8 +136,10 @@ class OpenPage:
 
     @property
     def _code_words(self) -> str:
-        play, own = (spaced(self.codes[role]) for role in (Role.PLAY, Role.OWN))
-        return f"Pair a device to play: {play}. To own the table: {own}."
+        own = spaced(self.codes[Role.OWN])
+        if Role.PLAY not in self.codes:
+            return f"Pair a device to own the table: {own}."
+        return f"Pair a device to play: {spaced(self.codes[Role.PLAY])}. To own the table: {own}."
 
     def words_for_a_log(self, codes: Path) -> str:
         """What to tell where it may be kept: the codes are written to a file that only its owner may read.
@@ -170,17 +172,36 @@ def open_page(port: TablePort, options: PageOptions, say: Callable[[str], None])
 
     Raises PageError where it can't be opened. What devices were paired is forgotten with the key beside the journal.
     """
+    key = None if port.journal is None else key_path(port.journal)
+    with open_site(lambda access: create_app(port, access), options, say, key=key, close=port.snapshots.close) as page:
+        yield page
+
+
+@contextmanager
+def open_site(
+    make: Callable[[Access], Starlette],
+    options: PageOptions,
+    say: Callable[[str], None],
+    *,
+    key: Path | None,
+    close: Callable[[], None] = lambda: None,
+    roles: Collection[Role] = (Role.PLAY, Role.OWN),
+) -> Iterator[OpenPage]:
+    """Serve the application that ``make`` gives while this is entered; raises PageError where it can't be opened.
+
+    ``key`` is the file of the key that sessions are signed with, ``close`` ends what viewers wait for, and ``roles``
+    are those that devices are paired to.
+    """
     with listen(options.address or LOOPBACK, options.port) as listening:
-        codes = {} if options.address is None else new_codes(secrets.randbelow)
+        drawn = {} if options.address is None else new_codes(secrets.randbelow)
+        codes = {role: code for role, code in drawn.items() if role in roles}
         door = Door(names_of(socket.gethostname()), codes, options.owner)
         try:
-            key = key_at(None if port.journal is None else key_path(port.journal))
+            kept = key_at(key)
         except OSError as error:
-            raise PageError(
-                f"the page's key can't be kept beside the journal {port.journal}: {error.strerror}"
-            ) from error
-        access = Access(door, key, time.time, time.monotonic)
-        with _served(create_app(port, access), listening, port.snapshots, say):
+            raise PageError(f"the page's key can't be kept in {key}: {error.strerror}") from error
+        access = Access(door, kept, time.time, time.monotonic)
+        with _served(make(access), listening, close, say):
             yield OpenPage(_shown_address(listening), codes)
 
 
@@ -209,7 +230,7 @@ def _shown_address(listening: socket.socket) -> str:
 
 @contextmanager
 def _served(
-    app: Starlette, listening: socket.socket, snapshots: SnapshotHub, say: Callable[[str], None]
+    app: Starlette, listening: socket.socket, close: Callable[[], None], say: Callable[[str], None]
 ) -> Iterator[None]:
     """Serve an application in a thread of its own."""
     config = uvicorn.Config(
@@ -232,7 +253,7 @@ def _served(
     try:
         yield
     finally:
-        snapshots.close()
+        close()
         server.should_exit = True
         thread.join()
         log.removeHandler(remarks)

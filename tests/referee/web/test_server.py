@@ -56,7 +56,7 @@ def test_a_port_that_is_taken_is_named_and_without_one_the_next_is_used() -> Non
 
 def test_a_key_that_can_not_be_kept_is_said(tmp_path: Path) -> None:
     port = port_of(journal=tmp_path / "missing" / "journal.sqlite")
-    with pytest.raises(PageError, match="can't be kept beside"), open_page(port, PageOptions(), print):
+    with pytest.raises(PageError, match="key can't be kept in"), open_page(port, PageOptions(), print):
         raise AssertionError
 
 
