@@ -48,16 +48,19 @@ class CommandContext:
         given = {key: value for key, value in (flags or {}).items() if value is not None}
         return load(self.config_path, environment=self.environment, folder=Path.cwd(), flags=given)
 
-    def open_journal(self, path: Path | None, *, read_only: bool = True) -> Journal:
-        """Open the journal at ``path``, or the one of the settings; raises JournalError."""
+    def open_journal(self, path: Path | None, *, read_only: bool = True, create: bool = False) -> Journal:
+        """Open the journal at ``path``, or the one of the settings; raises JournalError.
+
+        One that is not there is made only by whoever writes (not ``read_only``) and wants it ``create``d.
+        """
         from referee.journal import Journal
         from referee.settings.conversions import evidence_limits
 
         settings = self.configuration({"journal.path": path}).settings.journal
         limits = evidence_limits(settings)
-        if not read_only:
+        if create:
             settings.path.parent.mkdir(parents=True, exist_ok=True)
-        return Journal.open(settings.path, wall_clock=utc_now, limits=limits, read_only=read_only)
+        return Journal.open(settings.path, wall_clock=utc_now, limits=limits, read_only=read_only, create=create)
 
 
 def utc_now() -> datetime:

@@ -68,7 +68,7 @@ def new_command(
     unknown = [side for side in names if side not in game.players]
     if unknown:
         raise click.BadParameter(f"{game.name} has no player {unknown[0]!r}; it has {', '.join(game.players)}")
-    with context.open_journal(journal, read_only=False) as opened:
+    with context.open_journal(journal, read_only=False, create=True) as opened:
         _ask_to_leave(opened, is_sure=is_sure)
         begun = NewGame(
             game.name,

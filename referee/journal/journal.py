@@ -108,10 +108,11 @@ class Journal:
         wall_clock: WallClock,
         limits: EvidenceLimits | None = None,
         read_only: bool = False,
+        create: bool = True,
         connect: Connect = connect,
         sync_folder: SyncFolder = sync_folder,
     ) -> Self:
-        """Open a journal, making it when it is not there (not when ``read_only``).
+        """Open a journal. One that is not there is made, unless it is ``read_only`` or not to be ``create``d.
 
         Raises JournalMissingError, JournalUnreadableError, JournalNewerError, JournalBusyError (another process
         writes it), JournalFullError or JournalReadOnlyError.
@@ -122,6 +123,8 @@ class Journal:
             )
         if path.is_dir():
             raise JournalReadOnlyError(f"{path} is a folder; give the journal's file in it")
+        if not create:
+            cls._check_present(path)
         if not path.parent.is_dir():
             raise JournalReadOnlyError(f"there is no folder {path.parent} for the journal; make it first")
         with ExitStack() as undone_unless_open:
@@ -159,11 +162,15 @@ class Journal:
         database.upgrade(connection)
 
     @staticmethod
-    def _connect_to_read(path: Path, connect: Connect) -> sqlite3.Connection:
+    def _check_present(path: Path) -> None:
         if not path.is_file():
             raise JournalMissingError(
                 f"there is no journal {path}; `{PROGRAM} games new` or `{PROGRAM} watch` starts one"
             )
+
+    @classmethod
+    def _connect_to_read(cls, path: Path, connect: Connect) -> sqlite3.Connection:
+        cls._check_present(path)
         # Without a log beside it the file is whole by itself, and reading it leaves nothing behind;
         # with one a writer may be at work, and SQLite has to take part in its locking.
         has_log = path.with_name(path.name + "-wal").exists()

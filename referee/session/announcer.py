@@ -7,7 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Generic
 
 from engine.api import Game, Place, StateT, TurnT
-from hardware.lights.signals import Signal, Sound
+from engine.errors import EngineError
+from hardware.lights.signals import Mood, Signal, Sound
+from hardware.pin_map import ButtonRole
+from referee.commands.entries import entered
+from referee.commands.values import Announce, Press
+from referee.errors import CorrectionError
 from referee.hints.requests import HintMessage
 from referee.judge import Belief
 from referee.judge.sentences import override_holds
@@ -29,6 +34,9 @@ from referee.session.signals import (
 _AS_BEFORE = frozenset({VerdictKind.UNCHANGED, VerdictKind.PUT_RIGHT})
 """Verdicts that leave the table as it was when the program announced its turn."""
 _WAITING_FOR_SET_UP = "Waiting for the set-up."
+
+CONFIRM_S = 5.0
+"""How long, in seconds, after a button's question a second press of it counts."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +68,7 @@ class Announcer(Generic[StateT, TurnT]):
         self._on_show = _OnShow()
         self._notices: frozenset[str] = frozenset()
         self._against: tuple[Place, ...] = ()
+        self._asked: tuple[ButtonRole, tuple[StateT, ...], float] | None = None
         self.say = say
         self.time_s = 0.0
 
@@ -132,6 +141,32 @@ class Announcer(Generic[StateT, TurnT]):
         self.say(words)
         signal = replace(self._on_show.signal, sound=Sound.FAULT, words=words)
         self._publish(self._snapshot(belief, signal, self.time_s))
+
+    def question_before(self, belief: Belief[StateT, TurnT], press: Press) -> str:
+        """Ask, with light and sound, whether a button that announces was meant, and give the question.
+
+        It is empty where the press is the answer: in a later frame within ``CONFIRM_S``, with nothing played and no
+        other button asked about since. It is empty too where the rules forbid what the button announces.
+        """
+        asked, self._asked = self._asked, None
+        if asked is not None and asked[:2] == (press.role, belief.states) and 0 < self.time_s - asked[2] <= CONFIRM_S:
+            return ""
+        try:
+            done = entered(self._game, belief.states, Announce(press.role.value, press.by), self.time_s)
+        except (CorrectionError, EngineError):
+            return ""
+        self._asked = (press.role, belief.states, self.time_s)
+        question = f"{done.sentence.rstrip('.')}? Press again within {CONFIRM_S:g} seconds."
+        self.say(question)
+        signal = replace(self._on_show.signal, mood=Mood.QUESTION, sound=Sound.QUESTION, words=question)
+        self._publish(self._snapshot(belief, signal, self.time_s))
+        return question
+
+    def end_question(self, belief: Belief[StateT, TurnT]) -> None:
+        """Show the current state again once a button's question has had no answer in time."""
+        if self._asked is not None and self.time_s - self._asked[2] > CONFIRM_S:
+            self._asked = None
+            self.show_again(belief)
 
     def show_again(self, belief: Belief[StateT, TurnT]) -> None:
         """Show the current state again, silently, now that the journal can be written."""

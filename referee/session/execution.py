@@ -55,6 +55,9 @@ class Session(Protocol):
     def correct(self, command: Correct) -> Corrected:
         """Let a person say what holds; it outranks the camera."""
 
+    def question_before(self, press: Press) -> str:
+        """Ask whether a button that ends the game was meant, and give the question; empty where its press counts."""
+
     def take_back(self, command: TakeBack) -> str:
         """Undo the last turn, roll or announcement that counts."""
 
@@ -125,6 +128,9 @@ def _press(session: Session, press: Press, respond: Respond) -> list[Verdict]:
             sentences = [verdict.sentence for verdict in verdicts]
             respond(Reply(" ".join(sentences) or "The table is judged once it is at rest."))
             return verdicts
+        case ButtonRole.DRAW | ButtonRole.RESIGN if question := session.question_before(press):
+            respond(Reply(question))
+            return []
         case ButtonRole.ANTI_PLAY | ButtonRole.REPETITION | ButtonRole.DRAW | ButtonRole.RESIGN:
             return execute(session, Announce(press.role.value, press.by), respond)
 
@@ -209,6 +215,11 @@ class IdleSession:
     def end_turn(self) -> list[Verdict]:
         """Refuse: nobody looks at the table."""
         raise CorrectionError("no referee is running that could look at the table")
+
+    def question_before(self, press: Press) -> str:
+        """Ask nothing: no time passes in which a button could be pressed again."""
+        del press
+        return ""
 
     def correct(self, command: Correct) -> Corrected:
         """Record what a person says holds."""

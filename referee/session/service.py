@@ -26,6 +26,7 @@ from referee.commands.values import (
     NewGame,
     Overrule,
     PauseClock,
+    Press,
     Respond,
     RestoreSensor,
     Resume,
@@ -158,6 +159,7 @@ class Service(Generic[StateT, TurnT]):
         """
         self._announcer.time_s = frame.time_s
         self._view.frame = frame
+        self._announcer.end_question(self._belief)
         self._time.begin_frame(frame.time_s, self._belief)
         if self._log.caught_up(frame.time_s):
             self._announcer.show_again(self._belief)
@@ -226,6 +228,10 @@ class Service(Generic[StateT, TurnT]):
                 return "What was announced is judged once the table is at rest."
             self._announcer.alarm(self._belief, refusal(error) if isinstance(error, EngineError) else str(error))
             raise
+
+    def question_before(self, press: Press) -> str:
+        """Ask whether a button that ends the game was meant, and give the question; empty once it is pressed again."""
+        return self._announcer.question_before(self._belief, press)
 
     def _turn_announced(self, command: Announce) -> EnterTurn | None:
         """Give the turn on the table together with the announcement, if a turn may end with it."""

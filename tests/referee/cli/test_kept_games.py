@@ -109,3 +109,32 @@ def test_an_opponent_that_does_not_play_is_refused(run: Run) -> None:
     refused = run("demo", "diaballik", "--opponent", "teal")
     assert refused.exit_code == 3
     assert "the opponent is to play 'teal'; in Diaballik that is black or white" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "status",
+        "games",
+        "games show",
+        "games results",
+        "games replay",
+        "games export",
+        "games end --yes",
+        "games resume 1",
+        "hint",
+        "table turn c1-c2",
+        "table roll 4,1",
+        "table announce resign --yes",
+        "table correct c3=empty",
+        "table take-back",
+        "table clock stop",
+        "doctor",
+    ],
+)
+def test_only_a_new_game_makes_a_journal(run: Run, tmp_path: Path, command: str) -> None:
+    result = run(*command.split())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["referee.toml"]
+    if command != "doctor":
+        assert result.exit_code == 6
+        assert f"there is no journal {tmp_path}/game.sqlite; `referee games new`" in result.stderr

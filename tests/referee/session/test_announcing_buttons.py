@@ -16,6 +16,7 @@ from referee.commands.queue import CommandQueue
 from referee.commands.values import Announce, Press, Reply, TakeBack
 from referee.journal import Journal, fold
 from referee.judge.verdict import VerdictKind
+from referee.session.announcer import CONFIRM_S
 from referee.session.loop import LoopPorts, run
 from referee.session.settings import ServiceSettings
 from tests.referee.service_table import Table, kinds_of
@@ -58,6 +59,13 @@ def at(new_journal: Callable[[], Journal]) -> At:
 def shown_after(position: str, turn: str) -> Any:
     state = DIABALLIK.notation.parse_state(position)
     return DIABALLIK.table.appearance(DIABALLIK.rules.apply(state, DIABALLIK.notation.parse_turn(state, turn)))
+
+
+def press_twice(on: Table, appearance: Any, role: ButtonRole) -> Reply:
+    """Press a button, wait for a frame, and press it again; gives the reply to the second press."""
+    assert not on.tell(Press(role)).refused
+    on.show(appearance, 1)
+    return on.tell(Press(role))
 
 
 def test_anti_play_before_the_turn_ends_the_game(at: At) -> None:
@@ -122,14 +130,65 @@ def test_an_announcement_that_waits_is_forgotten_when_a_person_says_something_el
     assert not any("repe" in one for one in on.said[said:])
 
 
-def test_a_draw_by_mistake_is_taken_back(at: At) -> None:
+@pytest.mark.parametrize(
+    ("role", "question", "answer", "end"),
+    [
+        (
+            ButtonRole.RESIGN,
+            "Black resigns? Press again within 5 seconds.",
+            "Black resigns.",
+            "Black resigns. White wins: black resigned.",
+        ),
+        (
+            ButtonRole.DRAW,
+            "Draw agreed? Press again within 5 seconds.",
+            "Draw agreed.",
+            "Draw agreed. A draw: both agreed on a draw.",
+        ),
+    ],
+)
+def test_a_button_that_ends_the_game_asks_first_and_is_taken_back_after_the_end(
+    at: At, role: ButtonRole, question: str, answer: str, end: str
+) -> None:
     on = at(WALL)
-    assert on.tell(Press(ButtonRole.DRAW)) == Reply("Draw agreed.")
+    table = DIABALLIK.table.appearance(on.service.belief[0])
+    assert on.tell(Press(role)) == Reply(question)
+    assert (on.service.finished, on.said[-1]) == (False, question)
+    shown = on.lamp.signals[-1]
+    assert (shown.mood, shown.sound, shown.words) == (Mood.QUESTION, Sound.QUESTION, question)
+    on.show(table, 1)
+    assert on.tell(Press(role)) == Reply(answer)
     assert on.service.finished
+    assert on.lamp.signals[-1].words == end
     on.tell(Press(ButtonRole.TAKE_BACK))
     assert not on.service.finished
-    assert on.tell(Press(ButtonRole.RESIGN)) == Reply("Black resigns.")
-    assert on.service.finished
+    assert fold(DIABALLIK, on.journal.events()).outcome is None
+
+
+def test_a_second_press_counts_only_in_a_later_frame_and_within_five_seconds(at: At) -> None:
+    on = at(WALL)
+    table = DIABALLIK.table.appearance(on.service.belief[0])
+    before = on.lamp.signals[-1]
+    assert "?" in on.tell(Press(ButtonRole.RESIGN)).words
+    assert "?" in on.tell(Press(ButtonRole.RESIGN)).words
+    on.show(table, CONFIRM_S + 0.5)
+    assert (on.lamp.moods[-1], on.lamp.signals[-1].words) == (before.mood, before.words)
+    assert on.lamp.signals[-1].sound is Sound.SILENCE
+    assert "?" in on.tell(Press(ButtonRole.RESIGN)).words
+    assert not on.service.finished
+
+
+def test_another_button_or_a_turn_in_between_has_the_question_asked_anew(at: At) -> None:
+    on = at(ONE_SHORT)
+    assert "Black resigns?" in on.tell(Press(ButtonRole.RESIGN)).words
+    on.show(shown_after(ONE_SHORT, "f1-f2"), 1)
+    assert "Draw agreed?" in on.tell(Press(ButtonRole.DRAW)).words
+    on.show(shown_after(ONE_SHORT, "f1-f2"), 1)
+    assert "Black resigns?" in on.tell(Press(ButtonRole.RESIGN)).words
+    on.tell(Press(ButtonRole.END_TURN))
+    on.show(shown_after(ONE_SHORT, "f1-f2"), 1)
+    assert "White resigns?" in on.tell(Press(ButtonRole.RESIGN)).words
+    assert not on.service.finished
 
 
 def test_before_the_set_up_there_is_nothing_to_announce(new_journal: Callable[[], Journal]) -> None:
@@ -147,7 +206,7 @@ def test_buttons_announce_in_every_game_what_its_rules_know(table: Any, start: A
     refused = on.tell(Press(ButtonRole.ANTI_PLAY))
     assert refused.refused
     assert "anti-play" in refused.words
-    assert on.tell(Press(ButtonRole.RESIGN)).words == "Gold resigns."
+    assert press_twice(on, start, ButtonRole.RESIGN).words == "Gold resigns."
     assert on.service.finished
 
 
@@ -182,5 +241,7 @@ def test_a_button_on_the_pi_s_pins_announces_what_is_judged_by_the_next_frame(at
 
 @pytest.mark.parametrize("role", ANNOUNCING_BUTTONS)
 def test_a_button_says_what_a_word_says(at: At, role: ButtonRole) -> None:
-    replies = [at(WALL).tell(command) for command in (Press(role), Announce(role.value, "Ann"))]
-    assert replies[0] == replies[1]
+    on, wall = at(WALL), DIABALLIK.table.appearance(DIABALLIK.notation.parse_state(WALL))
+    asks = role in {ButtonRole.DRAW, ButtonRole.RESIGN}
+    by_button = press_twice(on, wall, role) if asks else on.tell(Press(role))
+    assert by_button == at(WALL).tell(Announce(role.value, "Ann"))
