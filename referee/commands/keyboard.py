@@ -13,8 +13,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-_SEQUENCES = re.compile(r"\x1b(\[[0-9;]*[@-~]|O.|.)?")
-"""What a terminal sends for arrows and other keys that write nothing."""
+_KEYS = re.compile(r"\x1b(?:\[[0-9;]*[@-~]|O.|.)?|.", re.DOTALL)
+"""One key: a character, or what a terminal sends for arrows and other keys that write nothing."""
+_UP = ("\x1b[A", "\x1bOA")
+_DOWN = ("\x1b[B", "\x1bOB")
 
 
 @contextmanager
@@ -34,15 +36,29 @@ def typed_unseen(terminal: TextIO, show: Callable[[str], object]) -> Iterator[It
 
 
 def edited_lines(read: Callable[[], bytes], show: Callable[[str], object]) -> Iterator[str]:
-    """Make lines of keys: Backspace takes one away, Ctrl-U all; ``read`` gives what was typed, nothing at the end."""
+    """Make lines of keys: Backspace takes one away, Ctrl-U all, and the arrows up and down bring earlier lines back.
+
+    ``read`` gives what was typed, nothing at the end.
+    """
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    line = ""
+    line = unsent = ""
+    earlier: list[str] = []
+    at = 0  # which of the earlier lines is shown; after them, the unsent one
     while keys := read():
-        for key in _SEQUENCES.sub("", decoder.decode(keys)):
+        for key in _KEYS.findall(decoder.decode(keys)):
             if key in "\r\n":
                 show("")
                 yield line
-                line = ""
+                if line and line not in earlier[-1:]:
+                    earlier.append(line)
+                line, at = "", len(earlier)
+            elif key in _UP and at > 0:
+                unsent = line if at == len(earlier) else unsent
+                at -= 1
+                line = earlier[at]
+            elif key in _DOWN and at < len(earlier):
+                at += 1
+                line = earlier[at] if at < len(earlier) else unsent
             elif key in "\x7f\b":
                 line = line[:-1]
             elif key == "\x15":

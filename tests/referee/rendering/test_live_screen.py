@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
-import pty
-import termios
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +13,6 @@ from rich.text import Text
 
 from engine.registry import games, load
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
-from referee.commands.keyboard import edited_lines, typed_unseen
 from referee.rendering.live_screen import LiveScreen, Said, Screen, Shown, fits_live
 from referee.session.feed import Snapshot
 
@@ -149,26 +145,3 @@ def test_what_the_lights_show_by_themselves_is_drawn_when_it_changes() -> None:
 )
 def test_only_a_terminal_that_is_large_enough_is_taken_over(console: Console, fits: bool) -> None:
     assert fits_live(console) == fits
-
-
-def test_a_line_is_made_of_keys_and_seen_meanwhile() -> None:
-    keys = iter([b"dr", b"aw\x7f\x7f", b"aw\r", b"\x1b[A\x1b[Dx\x15", "h\u00e9".encode()[:2], "\u00e9\n".encode(), b""])
-    seen: list[str] = []
-    assert list(edited_lines(lambda: next(keys), seen.append)) == ["draw", "h\ufffd\u00e9"]
-    assert seen[:2] == ["dr", "dr"]
-    assert "draw" not in seen, "a line that was entered is gone"
-
-
-def test_a_terminal_echoes_nothing_meanwhile_and_is_put_back() -> None:
-    person, own = pty.openpty()
-    with os.fdopen(own, "r") as keyboard:
-        before = termios.tcgetattr(own)
-        seen: list[str] = []
-        with typed_unseen(keyboard, seen.append) as lines:
-            assert not termios.tcgetattr(own)[3] & termios.ECHO
-            assert termios.tcgetattr(own)[3] & termios.ISIG, "Ctrl-C interrupts"
-            os.write(person, b"h\n")
-            assert next(lines) == "h"
-        assert termios.tcgetattr(own) == before
-    os.close(person)
-    assert seen == [""]
