@@ -133,9 +133,10 @@ def draw_arrow(into: Element, route: Sequence[Place], where: Mapping[Place, Poin
     (x0, y0), (x1, y1) = stops[-2:]
     length = math.hypot(x1 - x0, y1 - y0) or 1.0
     right, down = (x1 - x0) / length, (y1 - y0) / length
-    tip = (x1 - 8 * right, y1 - 8 * down)
-    neck = (tip[0] - 30 * right, tip[1] - 30 * down)
-    wings = [(neck[0] - side * 19 * down, neck[1] + side * 19 * right) for side in (1, -1)]
+    # It ends at the piece, which stays to be seen.
+    tip = (x1 - 36 * right, y1 - 36 * down)
+    neck = (tip[0] - 24 * right, tip[1] - 24 * down)
+    wings = [(neck[0] - side * 17 * down, neck[1] + side * 17 * right) for side in (1, -1)]
     line = points([*stops[:-1], neck])
     arrow = add(into, "g", class_="arrow", opacity=0.8)
     for colour, width in ((LIGHT_INK, 16), (_ARROW, 9)):

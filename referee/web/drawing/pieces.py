@@ -127,8 +127,8 @@ def _stack(into: Element, pieces: Sequence[Look]) -> None:
     for level, piece in enumerate(pieces):
         _pyramid(into, piece, lowest - level * _LEVEL, is_top=level == len(pieces) - 1)
     if len(pieces) > 1:
-        add(into, "circle", cx=31, cy=31, r=14, fill=DARK_INK, stroke=LIGHT_INK, stroke_width=2)
-        words(into, 31, 38, str(len(pieces)), font_size=20, fill=LIGHT_INK, font_weight=700)
+        add(into, "circle", cx=25, cy=25, r=14, fill=DARK_INK, stroke=LIGHT_INK, stroke_width=2)
+        words(into, 25, 32, str(len(pieces)), font_size=20, fill=LIGHT_INK, font_weight=700)
 
 
 def _pyramid(into: Element, piece: Look, y: float, *, is_top: bool) -> None:

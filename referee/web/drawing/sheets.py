@@ -48,7 +48,7 @@ def draw_sheet(board: DrawnBoard, grid: PlaceGrid, heading: Heading, marked: Mar
     here = {place: board.appearance.get(place, EMPTY) for row in grid.rows for place in row}
     title = heading.name if heading.score is None else f"{heading.name}: {heading.score}"
     said = said_of({place.rpartition(".")[2]: look for place, look in here.items()})
-    kind = "sheet tall" if high > _TALL * wide else "sheet"
+    kind = " ".join(("sheet", *["tall"] * (high > _TALL * wide), *["to-move"] * heading.is_to_move))
     drawn = picture(kind, title, said, -_LEFT, -_TOP, wide + _LEFT + right, high + _TOP + below)
     edges = {"x": 4 - _LEFT, "y": 4 - _TOP, "width": wide + _LEFT + right - 8, "height": high + _TOP + below - 8}
     border = ("#b45f06", 14.0) if heading.is_to_move else ("#b9b29c", 4.0)

@@ -64,10 +64,15 @@ def ink_on(colour: RGB) -> str:
 
 
 def picture(kind: str, title: str, description: str, left: float, top: float, width: float, height: float) -> Element:
-    """Begin a picture of this class that a screen reader reads as its title and description."""
+    """Begin a picture of this class that a screen reader reads as its title and description.
+
+    Its size in pixels is only a start: with it, a page can bound width and height and the proportions stay.
+    """
     drawn = element(
         "svg",
         xmlns="http://www.w3.org/2000/svg",
+        width=width,
+        height=height,
         viewBox=" ".join(number(part) for part in (left, top, width, height)),
         class_=kind,
         role="img",

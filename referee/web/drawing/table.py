@@ -102,7 +102,7 @@ def _board(
             piece = add(over, "g", transform=f"translate({number(x)} {number(y)})")
             below = stack_in(board.squares.get(place, ""), board.looks)
             draw_piece(piece, look, sides.get(place, {}), below)
+    draw_lights(over, board.lights, where)
     for route in routes:
         draw_arrow(over, route, where)
-    draw_lights(over, board.lights, where)
     return drawn

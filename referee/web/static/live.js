@@ -18,7 +18,7 @@ export function follow() {
     stream = new EventSource("/api/events");
     stream.addEventListener("table", ({ data }) => {
       const table = JSON.parse(data);
-      document.documentElement.dataset.live = table.version;
+      document.documentElement.dataset.live = table.event_number;
       banner.hidden = true;
       const before = newest;
       newest = table;

@@ -96,9 +96,19 @@ function showPlayers(players) {
   );
 }
 
+// On a phone one sheet fills the screen: the first to be seen is that of who plays.
+function swipeToPlayer(board) {
+  const sheet = board.querySelector(".sheet.to-move");
+  if (sheet) board.scrollLeft += sheet.getBoundingClientRect().left - board.getBoundingClientRect().left;
+}
+
 export function showTable() {
-  onTable((table) => {
-    draw(document.getElementById("board"), table.board);
+  const board = document.getElementById("board");
+  onTable((table, before) => {
+    const scrolled = board.scrollLeft;
+    draw(board, table.board);
+    board.scrollLeft = scrolled;
+    if (before === null) swipeToPlayer(board);
     const next = nextWords(table);
     const heading = document.getElementById("next");
     say(heading, next);
