@@ -15,11 +15,13 @@ from referee.commands.entries import example_look, read_squares
 from referee.commands.queue import CommandQueue
 from referee.commands.values import (
     Announce,
+    AnswerDraw,
     AskHint,
     Command,
     Correct,
     EnterRoll,
     EnterTurn,
+    OfferDraw,
     PauseClock,
     Press,
     Reply,
@@ -35,14 +37,10 @@ _TAKE_BACK = ("b", "undo", "take-back")
 _HINT = ("h", "hint")
 _ANNOUNCED = tuple(role.value for role in ANNOUNCING_BUTTONS)
 _SAYS_MORE = "? says what can be typed."
+_ANSWERS = MappingProxyType({"accept": True, "refuse": False})
 _CLOCK = MappingProxyType({"stop": False, "go": True})
 _HELP = ("?", "help")
-_QUESTIONS = MappingProxyType(
-    {
-        ButtonRole.RESIGN.value: "The player to move gives up and loses the game.",
-        ButtonRole.DRAW.value: "The game ends in a draw if all players accept.",
-    }
-)
+_QUESTIONS = MappingProxyType({ButtonRole.RESIGN.value: "The player to move gives up and loses the game."})
 
 
 def typed_help(game: Game[Any, Any]) -> str:
@@ -51,7 +49,7 @@ def typed_help(game: Game[Any, Any]) -> str:
     look = f"correct {game.places[0]}={example_look(game)}"
     return (
         f"Enter ends the turn. h: hint. b: take back. Also: turn TURN, {roll}`{look}`, {', '.join(_ANNOUNCED)}, "
-        "clock stop, clock go."
+        "accept, refuse, clock stop, clock go."
     )
 
 
@@ -71,6 +69,10 @@ def command_of_line(game: Game[Any, Any], line: str, by: str) -> Command:
             return TakeBack(by)
         case short if is_hint(short):
             return AskHint(by)
+        case ButtonRole.DRAW.value:
+            return OfferDraw(by)
+        case short if short in _ANSWERS:
+            return AnswerDraw(by, _ANSWERS[short])
         case short if short in _ANNOUNCED:
             return Announce(short, by)
     match word.lower():
@@ -104,7 +106,7 @@ def listen_to_lines(lines: Iterable[str], take: Callable[[str], object]) -> thre
 
 
 class TypedLines:
-    """Submits what typed lines stand for. A resignation or a draw is asked about once: typed again at once, it counts.
+    """Submits what typed lines stand for. A resignation is asked about once: typed again at once, it counts.
 
     ``say`` hears the question, why a line or its command is refused, and what may be typed.
     """

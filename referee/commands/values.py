@@ -79,6 +79,22 @@ class Announce:
     player: Player | None = None
 
 
+@dataclass(frozen=True)
+class OfferDraw:
+    """A player offers the other a draw: ``player``, or whoever is to move."""
+
+    by: str
+    player: Player | None = None
+
+
+@dataclass(frozen=True)
+class AnswerDraw:
+    """The player who was offered a draw accepts it, or refuses."""
+
+    by: str
+    accepts: bool
+
+
 Entry = EnterTurn | EnterRoll | Announce
 """What a person types instead of playing, rolling or saying it at the table."""
 
@@ -135,7 +151,20 @@ class Resume:
     """The journal's latest game goes on if it isn't over; otherwise a new one begins."""
 
 
-Command = Press | Correct | TakeBack | Entry | AskHint | Overrule | RestoreSensor | PauseClock | NewGame | Resume
+Command = (
+    Press
+    | Correct
+    | TakeBack
+    | Entry
+    | OfferDraw
+    | AnswerDraw
+    | AskHint
+    | Overrule
+    | RestoreSensor
+    | PauseClock
+    | NewGame
+    | Resume
+)
 
 
 @dataclass(frozen=True)

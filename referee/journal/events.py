@@ -28,6 +28,7 @@ class EventKind(StrEnum):
     HINT_GIVEN = "hint given"
     INTENTION = "intention"
     CLOCK = "clock"
+    OFFER = "draw offer"
     NOTE = "note"
     END = "end"
 
@@ -69,6 +70,8 @@ class Event:
       ``stage`` (``piece`` or ``whole``), ``sentence``, ``places``; it leaves the state as it is
     - ``intention``: ``player`` (whom the program plays), ``turn`` (strict text), ``strength``, ``sentence``, ``places``
     - ``clock``: ``change`` and what belongs to it (see ``referee.clocks.fold``)
+    - ``draw offer``: ``player`` (who offers), ``change`` (``made`` or ``refused``), ``by``, ``sentence``; one that is
+      accepted is followed by ``announced``
     - ``illegal``, ``put right``, ``question``, ``note``: what was said; they leave the state as it is
     - ``correction``: ``by`` (a person's name), ``state`` (strict text that holds from here), ``why``
     - ``take back``: ``by``; the last turn, roll or announcement no longer counts
@@ -102,6 +105,7 @@ REQUIRED: Mapping[EventKind, tuple[str, ...]] = MappingProxyType(
         EventKind.HINT_GIVEN: ("player", EventKind.TURN, "strength", "stage"),
         EventKind.INTENTION: ("player", EventKind.TURN),
         EventKind.CLOCK: ("change",),
+        EventKind.OFFER: ("player", "change"),
         EventKind.CORRECTION: ("by", "state"),
         EventKind.TAKE_BACK: ("by",),
         EventKind.END: ("winner", "reason"),

@@ -183,6 +183,7 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
             | EventKind.NOTE
             | EventKind.INTENTION
             | EventKind.CLOCK
+            | EventKind.OFFER
         ):
             return str(data.get("sentence") or data.get("text") or "")
 

@@ -131,7 +131,14 @@ def _step(game: Game[StateT, TurnT], folded: Folded[StateT], event: Event) -> Fo
             return replace(folded, fault=None)
         case EventKind.END:
             return replace(folded, outcome=ended_by(event))
-        case EventKind.QUESTION | EventKind.NOTE | EventKind.HINT_GIVEN | EventKind.INTENTION | EventKind.CLOCK:
+        case (
+            EventKind.QUESTION
+            | EventKind.NOTE
+            | EventKind.HINT_GIVEN
+            | EventKind.INTENTION
+            | EventKind.CLOCK
+            | EventKind.OFFER
+        ):
             return folded
 
 

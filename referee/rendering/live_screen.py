@@ -19,8 +19,9 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 
-from common.phrases import counted
+from common.phrases import capitalized, counted
 from engine.api import Game
+from engine.support.players import opponent
 from hardware.lights.signals import Signal, Sound
 from hardware.lights.terminal import status_line
 from referee.clocks.clock import clock_words
@@ -156,6 +157,10 @@ class Screen:
             yield Text(f"Last turn: {snapshot.last_turn}", style="bold")
         for line in self.shown.clock:
             yield Text(line, style="bold")
+        if snapshot.offer is not None:
+            other = capitalized(opponent(self.shown.game.players, snapshot.offer))
+            said = f"{capitalized(snapshot.offer)} offers a draw. {other} types accept or refuse."
+            yield Text(said, style="bold")
         if snapshot.states:
             yield Text()
             for line in self.shown.game.notation.standing(snapshot.states[0]):

@@ -14,6 +14,7 @@ from referee.commands.entries import entered
 from referee.commands.values import Announce, Press
 from referee.errors import CorrectionError
 from referee.hints.requests import HintMessage
+from referee.journal.events import Event
 from referee.judge import Belief
 from referee.judge.sentences import override_holds
 from referee.judge.verdict import Verdict, VerdictKind
@@ -136,10 +137,16 @@ class Announcer(Generic[StateT, TurnT]):
         self._on_show = replace(self._on_show, signal=wish_signal(places, words))
         self._tell(belief)
 
-    def alarm(self, belief: Belief[StateT, TurnT], words: str) -> None:
-        """Say, with a sound, that something is refused or that time is up; the lights stay as they are."""
+    def show_offer(self, belief: Belief[StateT, TurnT], event: Event) -> str:
+        """Say that a draw is offered or refused, and give the sentence."""
+        said = str(event.data["sentence"])
+        self.alarm(belief, said, Sound.QUESTION if self._log.offer else Sound.SILENCE)
+        return said
+
+    def alarm(self, belief: Belief[StateT, TurnT], words: str, sound: Sound = Sound.FAULT) -> None:
+        """Say, with a sound, that something is refused or asked, or that time is up; the lights stay as they are."""
         self.say(words)
-        signal = replace(self._on_show.signal, sound=Sound.FAULT, words=words)
+        signal = replace(self._on_show.signal, sound=sound, words=words)
         self._publish(self._snapshot(belief, signal, self.time_s))
 
     def question_before(self, belief: Belief[StateT, TurnT], press: Press) -> str:
@@ -227,6 +234,7 @@ class Announcer(Generic[StateT, TurnT]):
             clock=self._log.clock.face(time_s),
             intention=self._log.intention,
             without_hints=self._log.without_hints,
+            offer=self._log.offer,
         )
         if not belief.states:
             return snapshot

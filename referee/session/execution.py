@@ -11,9 +11,11 @@ from engine import registry
 from engine.api import Clock, Game
 from engine.errors import EngineError
 from hardware.pin_map import ButtonRole
+from referee.commands import draw_offers
 from referee.commands.entries import Corrected, corrected, done_without, entered, refusal, usual_states
 from referee.commands.values import (
     Announce,
+    AnswerDraw,
     AskHint,
     Command,
     Correct,
@@ -21,6 +23,7 @@ from referee.commands.values import (
     EnterTurn,
     Entry,
     NewGame,
+    OfferDraw,
     Overrule,
     PauseClock,
     Press,
@@ -64,6 +67,9 @@ class Session(Protocol):
     def enter(self, command: Entry) -> str:
         """Take a turn, roll or announcement that a person typed."""
 
+    def settle_draw(self, command: OfferDraw | AnswerDraw) -> str:
+        """Offer a draw, or accept or refuse the one on offer."""
+
     def hint(self, command: AskHint, respond: Respond) -> None:
         """Take a request for a hint; ``respond`` gets it when it is found, or why there is none."""
 
@@ -98,6 +104,8 @@ def execute(session: Session, command: Command, respond: Respond = unheard) -> l
                 said = session.take_back(command)
             case EnterTurn() | EnterRoll() | Announce():
                 said = session.enter(command)
+            case OfferDraw() | AnswerDraw():
+                said = session.settle_draw(command)
             case Overrule():
                 said = session.overrule(command)
             case RestoreSensor():
@@ -256,6 +264,16 @@ class IdleSession:
             return done.sentence
         self._journal.append(event_records.end_event(done.outcome, None))
         return f"{done.sentence} {ending(done.outcome)}"
+
+    def settle_draw(self, command: OfferDraw | AnswerDraw) -> str:
+        """Record that a draw is offered, accepted or refused."""
+        recorded = self._events
+        states, offer = self._states(fold(self._game, recorded)), draw_offers.offer_in(recorded)
+        settled = draw_offers.settled(self._game, states, offer, command, None)
+        if isinstance(settled, Announce):
+            return self.enter(settled)
+        self._journal.append(settled)
+        return str(settled.data["sentence"])
 
     def hint(self, command: AskHint, respond: Respond) -> None:
         """Give a hint in words, and record that it was given."""

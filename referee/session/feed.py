@@ -25,7 +25,8 @@ class Snapshot:
     ``names`` has the players who gave one; ``turns`` counts the turns played, ``last_turn`` is the last one.
     ``hint`` is the hint that ``signal`` lights, ``trouble`` what hinders the referee itself. ``time_s`` is the frame's.
     ``clock`` is what the clock shows, ``None`` without one; ``intention`` the turn that the program asks players to
-    play for it; ``without_hints`` means that hints were ruled out when this game began.
+    play for it; ``without_hints`` means that hints were ruled out when this game began. ``offer`` is who has offered a
+    draw that is not answered yet.
     """
 
     game: str
@@ -50,6 +51,7 @@ class Snapshot:
     clock: ClockFace | None = None
     intention: Intention | None = None
     without_hints: bool = False
+    offer: Player | None = None
 
 
 Subscriber = Callable[[Snapshot], object]

@@ -10,6 +10,7 @@ import cv2
 
 from engine.api import Game, Outcome, Place, Player, StateT, TurnT
 from referee.clocks.fold import ClockFold
+from referee.commands.draw_offers import offer_after, offer_in
 from referee.errors import JournalError
 from referee.hints.opponent import Intention, intention_after
 from referee.journal import BufferedJournal, Folded, fold
@@ -48,6 +49,8 @@ class GameLog(Generic[StateT, TurnT]):
         """The game's clock."""
         self.intention: Intention | None = None
         """The turn that the program has announced, where it plays a side."""
+        self.offer: Player | None = None
+        """Who has offered a draw that is not answered yet."""
         self.ended: Outcome | None = None
         """How the game ended, by the journal."""
 
@@ -72,6 +75,7 @@ class GameLog(Generic[StateT, TurnT]):
         self.clock = ClockFold.of(self._game, recorded)
         for _, event in recorded:
             self.intention = intention_after(self.intention, event)
+        self.offer = offer_in(recorded)
         folded = self._take_stock()
         self.last_event = folded.last_event
         return folded
@@ -92,6 +96,7 @@ class GameLog(Generic[StateT, TurnT]):
             self.ended = None
         self.clock.take(event)
         self.intention = intention_after(self.intention, event)
+        self.offer = offer_after(self.offer, event)
         return self.last_event
 
     def end_cut_off(self, folded: Folded[StateT]) -> Outcome | None:

@@ -15,15 +15,18 @@ from engine.api import Game, OptionValue, Player, StateT, TurnT
 from engine.errors import EngineError, IllegalTurnError
 from engine.support.players import RESIGN
 from hardware.lights.signals import Signal
+from referee.commands import draw_offers
 from referee.commands.entries import Corrected, corrected, done_without, entered, refusal
 from referee.commands.values import (
     Announce,
+    AnswerDraw,
     AskHint,
     Correct,
     EnterRoll,
     EnterTurn,
     Entry,
     NewGame,
+    OfferDraw,
     Overrule,
     PauseClock,
     Press,
@@ -232,6 +235,16 @@ class Service(Generic[StateT, TurnT]):
     def question_before(self, press: Press) -> str:
         """Ask whether a button that ends the game was meant, and give the question; empty once it is pressed again."""
         return self._announcer.question_before(self._belief, press)
+
+    def settle_draw(self, command: OfferDraw | AnswerDraw) -> str:
+        """Offer a draw, or accept or refuse the one on offer; raises CorrectionError where that can't be."""
+        settled = draw_offers.settled(
+            self._game, self.belief, self._log.offer, command, self._announcer.time_s, self._advisers.names
+        )
+        if isinstance(settled, Announce):
+            return self._enter(settled)
+        self._log.append(settled)
+        return self._announcer.show_offer(self._belief, settled)
 
     def _turn_announced(self, command: Announce) -> EnterTurn | None:
         """Give the turn on the table together with the announcement, if a turn may end with it."""

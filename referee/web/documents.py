@@ -97,6 +97,7 @@ class TableDocument(Document):
     ``version`` counts up while the referee runs; ``event_number`` is the newest event of the journal. ``board`` is an
     SVG element. ``mood``, ``words`` and ``sound`` are what lights, display and buzzer say; a sound belongs to its
     moment, so only who saw the version before should play it. ``scores`` are lines that a person would check.
+    ``draw_offer`` is the side whose offer of a draw is not answered yet.
     """
 
     version: int
@@ -115,6 +116,7 @@ class TableDocument(Document):
     sound: str
     lights: tuple[LightDocument, ...]
     clock: ClockDocument | None
+    draw_offer: str | None
     board: str
     scores: tuple[str, ...]
 
@@ -307,6 +309,7 @@ def table_document(game: Game[Any, Any], versioned: Versioned, *, hints_allowed:
         sound=snapshot.signal.sound.value,
         lights=_lights(snapshot.signal),
         clock=None if snapshot.clock is None else _clock(snapshot.clock),
+        draw_offer=snapshot.offer,
         board=draw_table(game, snapshot),
         scores=() if state is None else tuple(game.notation.standing(state)),
     )

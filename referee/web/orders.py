@@ -10,12 +10,14 @@ from hardware.pin_map import ButtonRole
 from referee.clocks.control import read_control
 from referee.commands.values import (
     Announce,
+    AnswerDraw,
     AskHint,
     Command,
     Correct,
     EnterRoll,
     EnterTurn,
     NewGame,
+    OfferDraw,
     Overrule,
     PauseClock,
     Press,
@@ -79,6 +81,28 @@ class AnnounceOrder(_Played):
     def value(self, by: str) -> Command:
         """Give it as the session takes it."""
         return Announce(self.text, by, self.player or None)
+
+
+class OfferDrawOrder(Order):
+    """A player offers the other a draw: ``player``, or whoever is to move."""
+
+    command: Literal["offer draw"]
+    player: _Name | None = None
+
+    def value(self, by: str) -> Command:
+        """Give it as the session takes it."""
+        return OfferDraw(by, self.player or None)
+
+
+class AnswerDrawOrder(Order):
+    """The draw that is on offer is accepted or refused."""
+
+    command: Literal["answer draw"]
+    accepts: bool
+
+    def value(self, by: str) -> Command:
+        """Give it as the session takes it."""
+        return AnswerDraw(by, self.accepts)
 
 
 class CorrectOrder(Order):
@@ -201,6 +225,8 @@ AnyOrder = Annotated[
     TurnOrder
     | RollOrder
     | AnnounceOrder
+    | OfferDrawOrder
+    | AnswerDrawOrder
     | CorrectOrder
     | TakeBackOrder
     | HintOrder

@@ -13,10 +13,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 
+from engine.api import Announcement
 from engine.errors import EngineError
-from engine.support.players import format_announcement
+from engine.support.players import DRAW, RESIGN, format_announcement
 from hardware.lights.signals import ROLE_STYLES
 from referee.clocks.clock import clock_text
+from referee.commands.draw_offers import may_draw
 from referee.judge.verdict import VerdictKind
 from referee.web.access import NOBODY, Role, Session
 from referee.web.api import Desk
@@ -54,6 +56,7 @@ class Pages:
             Guarded("/correct", self._correct, Role.LOOK),
             Guarded("/enter", self._enter, Role.LOOK),
             Guarded("/new", self._new, Role.LOOK),
+            Guarded("/ending", self._ending, Role.PLAY),
             Guarded("/games", self._games, Role.LOOK),
             Guarded("/results", self._results, Role.LOOK),
             Guarded("/do", self._do, Role.LOOK, methods=["POST"]),
@@ -79,7 +82,7 @@ class Pages:
                 remedy = ""
         left = {} if document.clock is None else document.clock.remaining_s
         words |= {"clocks": {player: clock_text(seconds) for player, seconds in left.items()}}
-        words |= {"next": following, "sentence": sentence, "remedy": remedy}
+        words |= {"next": following, "sentence": sentence, "remedy": remedy, "offer": _offer(document, request)}
         return self._shown(request, "table", words)
 
     async def _history(self, request: Request) -> Response:
@@ -104,6 +107,22 @@ class Pages:
 
     async def _new(self, request: Request) -> Response:
         return self._shown(request, "new", {"clocks": _CLOCKS})
+
+    async def _ending(self, request: Request) -> Response:
+        """Offer what ends a game by word; who would resign is asked once."""
+        document, newest = self._document, self._desk.port.snapshots.newest
+        states = () if newest is None else newest.snapshot.states
+        said = self._game.rules.announcements(states[0]) if states else ()
+        names = {player.id: player.name for player in document.players}
+        may_resign = {each.player: names.get(str(each.player)) for each in said if each.kind == RESIGN}
+        asked = request.query_params.get("resign", "")
+        after = ""
+        if asked in may_resign:
+            outcome = self._game.rules.outcome(self._game.rules.announce(states[0], Announcement(RESIGN, asked)))
+            after = names.get(outcome.winner or "", "") if outcome is not None else ""
+        words = {"asked": asked if asked in may_resign else "", "winner": after, "may_resign": may_resign}
+        offering = () if document.draw_offer else [player for player in names.items() if may_draw(self._game, states)]
+        return self._shown(request, "ending", {"document": document, "offering": offering, **words})
 
     async def _games(self, request: Request) -> Response:
         kept = await run_in_threadpool(self._desk.history.games)
@@ -156,7 +175,9 @@ class Pages:
         if newest is None or not newest.snapshot.states:
             return [], []
         state, game = newest.snapshot.states[0], self._game
-        announcements = [format_announcement(each) for each in game.rules.announcements(state)]
+        # What ends a game by word alone is asked about on a page of its own.
+        said = [each for each in game.rules.announcements(state) if each.kind not in (RESIGN, DRAW)]
+        announcements = [format_announcement(each) for each in said]
         if game.is_slow_to_list or game.printed_sheet is not None or newest.snapshot.outcome is not None:
             return [], announcements
         try:
@@ -261,6 +282,12 @@ def _next(document: TableDocument, language: str) -> str:
         words = told("%(name)s play now.") if len(playing) > 1 else told("%(name)s to play.")
         return words % {"name": ", ".join(playing)}
     return document.outcome or document.next
+
+
+def _offer(document: TableDocument, request: Request) -> str:
+    """Say who offers a draw, nothing where nobody does."""
+    name = next((player.name for player in document.players if player.id == document.draw_offer), None)
+    return translations(language_of(request)).gettext("%(name)s offers a draw.") % {"name": name} if name else ""
 
 
 def _kinds(language: str) -> dict[str, str]:

@@ -102,6 +102,14 @@ function swipeToPlayer(board) {
   if (sheet) board.scrollLeft += sheet.getBoundingClientRect().left - board.getBoundingClientRect().left;
 }
 
+function showOffer(table) {
+  const offer = document.getElementById("offer");
+  const side = table.players.find((player) => player.id === table.draw_offer);
+  say(offer.firstElementChild, side ? word("offer", { name: side.name }) : "");
+  offer.hidden = !side;
+  document.getElementById("ending")?.toggleAttribute("hidden", table.outcome !== null);
+}
+
 export function showTable() {
   const board = document.getElementById("board");
   onTable((table, before) => {
@@ -115,6 +123,7 @@ export function showTable() {
     heading.classList.toggle("long", next.length > LONG);
     showVerdict(table.verdict, next);
     for (const name of ["trouble", "outcome", "hint"]) say(document.getElementById(name), table[name] ?? "");
+    showOffer(table);
     showPlayers(table.players);
     say(document.getElementById("last"), table.last_turn ? word("last turn", { turn: table.last_turn.text }) : "");
     document.getElementById("scores").replaceChildren(

@@ -18,11 +18,13 @@ from referee.commands.queue import CommandQueue
 from referee.commands.typed_lines import TypedLines, command_of_line, listen_to_lines, typed_help
 from referee.commands.values import (
     Announce,
+    AnswerDraw,
     AskHint,
     Correct,
     EnterRoll,
     EnterTurn,
     NewGame,
+    OfferDraw,
     PauseClock,
     Press,
     TakeBack,
@@ -44,7 +46,9 @@ DEBLOCKLE: Any = load("deblockle")
         ("undo", TakeBack("Ann")),
         ("h", AskHint("Ann")),
         ("Hint\n", AskHint("Ann")),
-        ("Draw", Announce("draw", "Ann")),
+        ("Draw", OfferDraw("Ann")),
+        ("accept", AnswerDraw("Ann", accepts=True)),
+        ("Refuse", AnswerDraw("Ann", accepts=False)),
         ("resign", Announce("resign", "Ann")),
     ],
 )
@@ -124,17 +128,16 @@ def test_what_is_typed_is_carried_out_and_only_refusals_are_said() -> None:
     ]
 
 
-def test_a_resignation_or_a_draw_counts_when_it_is_typed_twice() -> None:
+def test_a_resignation_counts_when_it_is_typed_twice() -> None:
     said: list[str] = []
     commands = CommandQueue(time.monotonic)
     typed = TypedLines(DEBLOCKLE, commands, said.append)
     taken = []
-    for line in ("resign", "h", "resign", "draw", "Draw"):
+    for line in ("resign", "h", "resign", "Resign", "draw"):
         typed.obey(line)
         taken.append([type(submitted.command) for submitted in commands.take()])
-    assert taken == [[], [AskHint], [], [], [Announce]]
-    assert [words.endswith("again to confirm.") for words in said] == [True, True, True]
-    assert "if all players accept" in said[2]
+    assert taken == [[], [AskHint], [], [Announce], [OfferDraw]]
+    assert [words.endswith("again to confirm.") for words in said] == [True, True]
 
 
 def test_typing_never_holds_anyone_up() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engine.registry import games
-from referee.commands.values import Announce, Correct, EnterTurn, NewGame, Reply
+from referee.commands.values import Announce, AnswerDraw, Correct, EnterTurn, NewGame, OfferDraw, Reply
 from referee.web import languages
 from referee.web.access import Role
 from referee.web.languages import CATALOGUES, LANGUAGES, TEMPLATES
@@ -21,7 +21,7 @@ from tests.referee.web.page_table import HOUSE, access_of, client_of, paired, po
 ROOT = Path(__file__).parents[3]
 STATIC = TEMPLATES.with_name("static")
 HTML = {"accept": "text/html"}
-VIEWS = ("/", "/correct", "/enter", "/new", "/offline", "/pair")
+VIEWS = ("/", "/correct", "/enter", "/new", "/ending", "/offline", "/pair")
 MOST_BYTES = 150_000
 
 
@@ -82,6 +82,63 @@ def test_orders_by_form_reach_the_session_and_their_answer_is_shown_once() -> No
         Correct("Ann", {"a1": "empty", "a2": "black piece"}),
         NewGame("diaballik", {"start": "variant"}, {"black": "Ann"}),
     ]
+
+
+@pytest.mark.parametrize("name", games())
+def test_who_resigns_is_asked_once_and_told_who_wins(name: str) -> None:
+    port = table_of(name)
+    told: list[Any] = []
+
+    def work(submitted: Any) -> None:
+        told.append(submitted.command)
+        submitted.respond(Reply("Noted."))
+
+    client = client_of(port)
+    offered = re.findall(r'href="(/ending\?resign=(\w+))"', client.get("/ending").text)
+    assert offered
+    address, player = offered[0]
+    asked = client.get(address).text
+    heading = re.sub(r"<[^>]+>", "", asked.partition("<h1>")[2].partition("</h1>")[0])
+    assert heading.startswith(f"{player.capitalize()} resigns.")
+    assert heading.endswith("Really?")
+    assert ("wins." in heading) == (len(offered) == 2)
+    fields = dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', asked))
+    with working(port, work):
+        assert client.post("/do", data=fields).headers["location"] == "/"
+    assert told == [Announce(f"{player}:resign", "Ann")]
+    assert "Really?" not in client.get("/ending?resign=nobody").text
+
+
+def test_an_open_offer_is_shown_with_its_answers() -> None:
+    port = port_of()
+    told: list[Any] = []
+    port.snapshots(snapshot_of(port.game, offer="white", names={"white": "Ben"}))
+    client = client_of(port)
+    page = client.get("/").text
+    offer = page[page.index('<section id="offer"') :].partition("</section>")[0]
+    assert "hidden>" not in offer.partition(">")[0]
+    assert "Ben offers a draw." in offer
+    assert re.findall(r'name="accepts" value="(\w+)"', offer) == ["true", "false"]
+
+    def work(submitted: Any) -> None:
+        told.append(submitted.command)
+        submitted.respond(Reply("Noted."))
+
+    csrf = token_in(page)
+    with working(port, work):
+        for accepts in ("true", "false"):
+            client.post("/do", data={"csrf": csrf, "command": "answer draw", "accepts": accepts})
+        client.post("/do", data={"csrf": csrf, "command": "offer draw", "player": "black"})
+    assert told == [AnswerDraw("Ann", accepts=True), AnswerDraw("Ann", accepts=False), OfferDraw("Ann", "black")]
+    ending = client.get("/ending").text
+    assert "A draw is on offer" in ending
+    assert 'value="offer draw"' not in ending
+
+
+def test_what_ends_a_game_is_not_announced_by_a_slip() -> None:
+    page = client_of(table_of()).get("/enter").text
+    assert "resign" not in page
+    assert "all:draw" not in page
 
 
 def test_an_order_without_the_pages_token_is_refused() -> None:

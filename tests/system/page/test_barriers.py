@@ -12,7 +12,18 @@ from referee.commands.values import EnterTurn
 
 AXE = Path(__file__).with_name("node_modules") / "axe-core" / "axe.min.js"
 HISTORY_VIEWS = ("/history", "/history/3", "/games", "/results")
-VIEWS = ("/", *HISTORY_VIEWS, "/correct", "/enter", "/new", "/offline", "/pair", "/nowhere")
+VIEWS = (
+    "/",
+    *HISTORY_VIEWS,
+    "/correct",
+    "/enter",
+    "/new",
+    "/ending",
+    "/ending?resign=black",
+    "/offline",
+    "/pair",
+    "/nowhere",
+)
 
 
 DARK_VIEWS = ("/", "/history/3", "/correct")

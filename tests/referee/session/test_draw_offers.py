@@ -1,0 +1,169 @@
+"""A draw is offered by one player and accepted or refused by the other; the offer lapses when the other plays on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.registry import load
+from referee.commands.draw_offers import offer_in
+from referee.commands.values import (
+    Announce,
+    AnswerDraw,
+    Command,
+    Correct,
+    EnterTurn,
+    NewGame,
+    OfferDraw,
+    Reply,
+    TakeBack,
+)
+from referee.hints.opponent import Opponent, OpponentSettings
+from referee.journal import Journal, fold
+from referee.journal.exports import event_lines
+from referee.session.execution import IdleSession, ImmediateHints, events_of_game, execute
+from referee.session.feed import Snapshot
+from referee.session.service import Service
+from referee.session.settings import ServiceSettings
+from tests.referee.service_table import ScriptedReader, wall_clock
+
+GAME: Any = load("diaballik")
+Tell = Callable[[Command], Reply]
+
+
+def told(session: Any, command: Command) -> Reply:
+    replies: list[Reply | None] = []
+    execute(session, command, replies.append)
+    assert replies[-1] is not None
+    return replies[-1]
+
+
+def service_on(journal: Journal, opponent: Opponent | None = None) -> tuple[Service[Any, Any], list[Snapshot]]:
+    snapshots: list[Snapshot] = []
+    service: Service[Any, Any] = Service(
+        GAME, ScriptedReader(), journal, snapshots.append, ServiceSettings(), lambda said: None, opponent=opponent
+    )
+    service.start()
+    if not service.belief:
+        assert not told(service, set_up()).refused
+    return service, snapshots
+
+
+def set_up() -> Command:
+    return Correct("Ann", position=GAME.notation.format_state(GAME.rules.new()))
+
+
+@pytest.fixture(params=["running", "idle"])
+def session(request: Any, new_journal: Callable[[], Journal]) -> Iterator[tuple[Any, Journal]]:
+    journal = new_journal()
+    if request.param == "running":
+        yield service_on(journal)[0], journal
+    else:
+        idle = IdleSession(journal, lambda: 0.0)
+        idle.begin(NewGame("diaballik"))
+        yield idle, journal
+
+
+def test_an_accepted_offer_ends_the_game_and_can_be_taken_back(session: tuple[Any, Journal]) -> None:
+    table, journal = session
+    assert told(table, OfferDraw("Ann", "white")).words == "White offers a draw."
+    assert "agreed" in told(table, AnswerDraw("Ben", accepts=True)).words
+    game, events = events_of_game(journal, None)
+    assert fold(game, events).outcome is not None
+    said = [event for _, event in events if event.kind in ("draw offer", "announced")]
+    kept = [(event.kind.value, event.data["by"]) for event in said]
+    assert kept == [("draw offer", "Ann"), ("announced", "Ben")]
+    assert not told(table, TakeBack("Ann")).refused
+    assert fold(*events_of_game(journal, None)).outcome is None
+    assert told(table, AnswerDraw("Ben", accepts=True)).refused
+
+
+def test_a_refused_offer_leaves_the_game_as_it_was(session: tuple[Any, Journal]) -> None:
+    table, journal = session
+    told(table, OfferDraw("Ann"))
+    assert told(table, AnswerDraw("Ben", accepts=False)).words == "White refuses the draw."
+    game, events = events_of_game(journal, None)
+    assert fold(game, events).outcome is None
+    assert offer_in(events) is None
+    assert [line.sentence for line in event_lines(game, events)][-2:] == [
+        "Black offers a draw.",
+        "White refuses the draw.",
+    ]
+    assert told(table, AnswerDraw("Ben", accepts=False)) == Reply("no draw is on offer", refused=True)
+
+
+def test_an_offer_stands_until_the_other_player_plays_on(session: tuple[Any, Journal]) -> None:
+    table, journal = session
+    told(table, OfferDraw("Ann", "black"))
+    assert not told(table, EnterTurn("a1-a2", "Ann", "black")).refused
+    assert offer_in(events_of_game(journal, None)[1]) == "black"
+    assert not told(table, EnterTurn("a7-a6", "Ben", "white")).refused
+    assert offer_in(events_of_game(journal, None)[1]) is None
+    assert told(table, AnswerDraw("Ben", accepts=True)).refused
+
+
+@pytest.mark.parametrize("change", [TakeBack("Ann"), Announce("black:resign", "Ann"), set_up()])
+def test_an_offer_is_for_the_position_it_was_made_in(session: tuple[Any, Journal], change: Command) -> None:
+    table, journal = session
+    assert not told(table, EnterTurn("a1-a2", "Ann", "black")).refused
+    told(table, OfferDraw("Ann", "white"))
+    assert not told(table, change).refused
+    assert offer_in(events_of_game(journal, None)[1]) is None
+
+
+def test_an_offer_that_can_not_be_is_refused(session: tuple[Any, Journal]) -> None:
+    table, _ = session
+    assert "there is no player 'green'" in told(table, OfferDraw("Ann", "green")).words
+    told(table, OfferDraw("Ann", "black"))
+    assert told(table, OfferDraw("Ann", "black")).words == (
+        "Black has offered a draw already; White accepts or refuses"
+    )
+    told(table, AnswerDraw("Ben", accepts=True))
+    assert told(table, OfferDraw("Ann", "black")) == Reply("a draw can't be offered now", refused=True)
+
+
+def test_a_game_without_draws_takes_no_offer(new_journal: Callable[[], Journal]) -> None:
+    idle = IdleSession(new_journal(), lambda: 0.0)
+    idle.begin(NewGame("blokus-dice"))
+    assert told(idle, OfferDraw("Ann")) == Reply("a draw can't be offered now", refused=True)
+
+
+def test_every_screen_shows_an_open_offer_after_a_restart_too(tmp_path: Path) -> None:
+    with Journal.open(tmp_path / "j.sqlite", wall_clock=wall_clock) as journal:
+        service, snapshots = service_on(journal)
+        told(service, OfferDraw("Ann", "black"))
+        assert snapshots[-1].offer == "black"
+        assert snapshots[-1].signal.words == "Black offers a draw."
+        again, after = service_on(journal)
+        assert after[-1].offer == "black"
+        told(again, AnswerDraw("Ben", accepts=False))
+        assert after[-1].offer is None
+
+
+def test_the_program_takes_no_draw(new_journal: Callable[[], Journal]) -> None:
+    opponent = Opponent(GAME, OpponentSettings("white"), ImmediateHints(lambda: 0.0))
+    service, _ = service_on(new_journal(), opponent)
+    assert told(service, OfferDraw("Ann")).words == "the program accepts no draw; play on, or resign"
+
+
+COMMANDS: st.SearchStrategy[Command] = st.one_of(
+    st.builds(OfferDraw, st.just("Ann"), st.sampled_from([None, "black", "white"])),
+    st.builds(AnswerDraw, st.just("Ben"), st.booleans()),
+    st.sampled_from([EnterTurn("a1-a2", "Ann"), EnterTurn("a2-a1", "Ann"), EnterTurn("a7-a6", "Ben"), TakeBack("Ann")]),
+)
+
+
+@given(commands=st.lists(COMMANDS, max_size=12))
+def test_the_screen_and_the_journal_never_disagree_about_an_offer(commands: list[Command]) -> None:
+    with Journal.in_memory(wall_clock=wall_clock) as journal:
+        service, snapshots = service_on(journal)
+        for command in commands:
+            told(service, command)
+            game, events = events_of_game(journal, None)
+            assert snapshots[-1].offer == offer_in(events)
+            assert snapshots[-1].offer is None or fold(game, events).outcome is None

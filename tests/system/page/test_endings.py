@@ -1,0 +1,58 @@
+"""A game ended by word on the page: resigning is asked once, a draw is offered on one phone and answered on another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from referee.commands.values import EnterTurn
+
+expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_who_resigns_is_asked_once_and_may_take_it_back(scripts: bool, diaballik: Any, visit: Any) -> None:
+    running, address = diaballik
+    page = visit(address, java_script_enabled=scripts)
+    page.get_by_role("link", name="Resign or draw").click()
+    page.get_by_role("link", name="White resigns").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("White resigns. Black wins. Really?")
+    page.get_by_role("link", name="No, play on").click()
+    assert running.snapshots.newest.snapshot.outcome is None
+    page.get_by_role("link", name="Resign or draw").click()
+    page.get_by_role("link", name="White resigns").click()
+    page.get_by_role("button", name="Yes, resign").click()
+    page.wait_for_url(f"{address}/")
+    expect(page.locator("#outcome")).to_contain_text("white resigned")
+    expect(page.get_by_role("link", name="Resign or draw")).to_be_hidden()
+    page.get_by_role("button", name="Take the last turn back").click()
+    expect(page.locator("#next")).to_have_text("Black to play.")
+    expect(page.get_by_role("link", name="Resign or draw")).to_be_visible()
+
+
+def test_a_draw_is_offered_on_one_phone_and_answered_on_another(diaballik: Any, visit: Any) -> None:
+    running, address = diaballik
+    phone = {"width": 360, "height": 740}
+    one, other = visit(address, viewport=phone), visit(address, viewport=phone)
+    for answer, ends in (("Refuse the draw", False), ("Accept the draw", True)):
+        one.get_by_role("link", name="Resign or draw").click()
+        one.get_by_role("button", name="Black offers a draw").click()
+        one.wait_for_url(f"{address}/")
+        expect(other.locator("#offer")).to_contain_text("Black offers a draw.")
+        other.get_by_role("button", name=answer).click()
+        for page in (one, other):
+            expect(page.locator("#offer")).to_be_hidden()
+        assert (running.snapshots.newest.snapshot.outcome is not None) == ends
+    expect(one.locator("#outcome")).to_contain_text("draw")
+
+
+def test_an_offer_lapses_when_the_other_plays_on(diaballik: Any, visit: Any) -> None:
+    running, address = diaballik
+    page = visit(f"{address}/ending")
+    page.get_by_role("button", name="White offers a draw").click()
+    page.wait_for_url(f"{address}/")
+    expect(page.locator("#offer")).to_be_visible()
+    assert not running.tell(EnterTurn("a1-a2", "Ann", "black")).refused
+    expect(page.locator("#next")).to_have_text("White to play.")
+    expect(page.locator("#offer")).to_be_hidden()
