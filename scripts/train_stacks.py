@@ -104,12 +104,12 @@ def samples_of(picture: StacksPicture, board: GridSurface, rng: np.random.Genera
     places = [place for place, one in seen.items() if one.pieces <= MOST_PIECES] * VARIANTS
     stacks = [seen[place] for place in places]
     pictures = crops.of(picture.image, places)
-    level, rise = board.height_mm + PyramidPieces.on(board).sizes["L"].height_mm, PyramidPieces.on(board).rise_mm
+    pieces = PyramidPieces.on(board)
     steps = rng.integers(-1, 2, len(places)) * (rng.random(len(places)) < 1.5 * WRONG_HEIGHT)
     tips = np.empty((len(places), 3))
     turned = np.empty(len(places))
     for number, (place, stack) in enumerate(zip(places, stacks, strict=True)):
-        height = level + max(0, stack.pieces + int(steps[number])) * rise
+        height = board.height_mm + pieces.tip_mm(stack.size, max(0, stack.pieces + int(steps[number])))
         tips[number] = crops.at_height(place, crops.pixels(place, stack.tip_mm[None])[0], height)
         angle = stack.turned - crops.bearing(place) + rng.normal(0, TURN_SPREAD)
         turned[number] = angle - round(angle / (math.pi / 2)) * math.pi / 2

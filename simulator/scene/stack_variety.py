@@ -161,7 +161,7 @@ def _look(rng: np.random.Generator) -> PyramidSet:
         colours,
         opacity,
         float(np.clip(rng.normal(0.16, 0.012), 0.12, 0.2)),
-        rng.normal(6.0, 0.25),
+        rng.normal(5.5, 0.3),
         rng.uniform(0.8, 1.4) if rng.random() < 0.35 else 1.0,
         rng.uniform(0.3, 0.9),
         rng.uniform(0.9, 1.35),
@@ -213,21 +213,21 @@ def _stack(
     turned = float(np.clip(rng.normal(0, 0.15 * tidy), -0.5, 0.5))
     pile = random_pile(rng)
     pieces: list[Piece] = []
-    tip = 0.0
+    apex = 0.0
     middle = np.array([*foot, board.height_mm])
     angle, lean = turned, np.zeros(2)
     for number, (size, colour) in enumerate(pile):
         height = sizes[size].height_mm
         if number:
-            tip = tip + look.rise_mm + max(0.0, rng.normal(0, 0.15))
+            apex += look.rise_mm + max(0.0, rng.normal(0, 0.15))
             middle[:2] = middle[:2] + np.clip(rng.normal(0, 0.55 * tidy, 2), -2, 2)
             angle = turned + float(np.clip(rng.normal(0, 0.1 * tidy), -0.35, 0.35))
             lean = lean * 0.7 + rng.normal(0, 0.012 * tidy, 2)
         else:
-            tip = height
+            apex = height / (1 - look.tip_share)
         cosine, sine = math.cos(angle), math.sin(angle)
         base = CORNERS @ np.array([[cosine, sine], [-sine, cosine]]) * sizes[size].base_mm
-        low = max(tip - height, 0.0)
+        low = max(apex - height / (1 - look.tip_share), 0.0)
         centre = middle + np.array([0, 0, low])
         below = centre + np.column_stack([base, base @ lean])
         above = centre + np.column_stack([base * look.tip_share, base @ lean * look.tip_share + height])

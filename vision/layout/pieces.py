@@ -139,13 +139,19 @@ class PyramidSize:
     base_mm: float
     height_mm: float
 
+    @property
+    def apex_mm(self) -> float:
+        """How high over the base the sides would meet, were the tip not flat."""
+        return self.height_mm / (1 - TIP_SHARE)
+
 
 @dataclass(frozen=True)
 class PyramidPieces:
     """Hollow square pyramids that stack by slipping over each other; ``sizes`` by S, M and L.
 
-    ``rise_mm`` is how much higher the tip of a stack gets with each piece that is put on: the thickness of the walls,
-    as seen along the axis. All sizes are about equally steep, so it is the same for every pair.
+    ``rise_mm`` is how much higher the apex of a stack gets with each piece that is put on: the thickness of the walls,
+    as seen along the axis. All sizes are about equally steep, so it is the same for every pair. The flat tip of a small
+    one is nearer to its apex than that of a large one, so a small one's tip is higher at the same apex.
     """
 
     sizes: Mapping[str, PyramidSize]
@@ -175,15 +181,20 @@ class PyramidPieces:
 
     @property
     def height_mm(self) -> float:
-        """The height of a large one with ``HIGH_STACK`` pieces on it."""
-        return self.sizes["L"].height_mm + HIGH_STACK * self.rise_mm
+        """The height of a large one with ``HIGH_STACK`` pieces on it, whichever is on top."""
+        return max(self.tip_mm(size, HIGH_STACK) for size in self.sizes)
+
+    def tip_mm(self, size: str, pieces: int) -> float:
+        """How high the tip of a size is over the board, were it the topmost of so many pieces on a large one."""
+        top = self.sizes[size]
+        return self.sizes["L"].apex_mm + pieces * self.rise_mm - top.apex_mm + top.height_mm
 
     def elevations_mm(self, sizes: Sequence[str]) -> tuple[float, ...]:
         """How high the base of each piece of a stack is over the lowest one's, given their sizes from below."""
         found = [0.0]
         for below, size in pairwise(sizes):
-            tip = found[-1] + self.sizes[below].height_mm + self.rise_mm
-            found.append(max(tip - self.sizes[size].height_mm, 0.0))
+            apex = found[-1] + self.sizes[below].apex_mm + self.rise_mm
+            found.append(max(apex - self.sizes[size].apex_mm, 0.0))
         return tuple(found[: len(sizes)])
 
     def solid_at(self, x_mm: float, y_mm: float, base_mm: float) -> FrustumSolid:
@@ -192,7 +203,9 @@ class PyramidPieces:
 
 
 PYRAMID_SIZES = ("S", "M", "L")
-USUAL_RISE_MM = 6.0
+TIP_SHARE = 0.16
+"""Edge of the flat tip as a share of the base's, as measured on pyramids as they are sold."""
+USUAL_RISE_MM = 5.5
 """Where the layout does not say how far one pyramid rises on another."""
 HIGH_STACK = 5
 """How many pieces stand on a large one in the highest stacks of a set-up."""

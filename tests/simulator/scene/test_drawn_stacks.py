@@ -19,7 +19,7 @@ def test_a_seed_gives_one_picture_whose_tips_are_where_they_are_said_to_be() -> 
     pieces = PyramidPieces.on(LAYOUT.board)
     assert made.hidden < set(made.stacks)
     for place, stack in made.stacks.items():
-        height = LAYOUT.board.height_mm + pieces.sizes["L"].height_mm + stack.pieces * pieces.rise_mm
+        height = LAYOUT.board.height_mm + pieces.tip_mm(stack.size, stack.pieces)
         assert stack.tip_mm[2] == pytest.approx(height, rel=0.05)
         assert np.linalg.norm(stack.foot_mm - LAYOUT.board.centre_mm(place)) < 9
         column, row = project(made.camera, made.pose, stack.tip_mm[None])[0]

@@ -36,7 +36,7 @@ def test_tips_are_as_high_as_the_pieces_below_make_them_and_in_the_picture(made:
     pieces = PyramidPieces.on(LAYOUT.board)
     for picture in made:
         for place, stack in picture.stacks.items():
-            height = LAYOUT.board.height_mm + pieces.sizes["L"].height_mm + stack.pieces * pieces.rise_mm
+            height = LAYOUT.board.height_mm + pieces.tip_mm(stack.size, stack.pieces)
             assert stack.tip_mm[2] == pytest.approx(height, rel=0.12)
             assert np.linalg.norm(stack.foot_mm - LAYOUT.board.centre_mm(place)) < 9
             column, row = project(picture.camera, picture.pose, stack.tip_mm[None])[0]

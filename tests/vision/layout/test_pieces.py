@@ -35,8 +35,9 @@ def test_a_disc_may_hide_as_much_as_one_with_a_ball() -> None:
 
 def test_pyramids_may_hide_as_much_as_their_highest_stack() -> None:
     pyramids = PyramidPieces.on(default_layout("blockade").board)
-    large = pyramids.sizes["L"]
-    assert pyramids.height_mm == large.height_mm + 5 * pyramids.rise_mm
+    large, small = pyramids.sizes["L"], pyramids.sizes["S"]
+    highest = large.apex_mm + 5 * pyramids.rise_mm - (small.apex_mm - small.height_mm)
+    assert pyramids.height_mm == pytest.approx(highest)
     assert pyramids.solid_at(1.0, 2.0, 3.0) == FrustumSolid(1.0, 2.0, 3.0, pyramids.height_mm, large.base_mm / 2, 0.0)
 
 

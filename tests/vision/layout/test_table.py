@@ -151,14 +151,24 @@ def test_the_layout_of_diaballik_measures_discs_and_balls() -> None:
     assert (discs.diameter_mm, discs.disc_mm, discs.ball_mm, discs.height_mm) == (25.0, 10.0, 15.0, 25.0)
 
 
-def test_pyramids_that_nest_raise_the_tip_of_a_stack_by_the_same_each() -> None:
+def test_pyramids_that_nest_raise_the_apex_of_a_stack_by_the_same_each() -> None:
     pyramids = PyramidPieces.on(default_layout("blockade").board)
     for sizes in ("LMMMMM", "LMS", "LS", "LMSL"):
-        tips = [
-            base + pyramids.sizes[size].height_mm
-            for base, size in zip(pyramids.elevations_mm(sizes), sizes, strict=True)
-        ]
-        assert tips == pytest.approx([44.5 + pyramids.rise_mm * number for number in range(len(sizes))])
+        for number, (base, size) in enumerate(zip(pyramids.elevations_mm(sizes), sizes, strict=True)):
+            apex = base + pyramids.sizes[size].apex_mm
+            assert apex == pytest.approx(pyramids.sizes["L"].apex_mm + pyramids.rise_mm * number)
+            assert pyramids.tip_mm(size, number) == pytest.approx(base + pyramids.sizes[size].height_mm)
+
+
+def test_a_small_pyramid_on_a_large_one_is_higher_than_a_large_one_would_be() -> None:
+    pyramids = PyramidPieces.on(default_layout("blockade").board)
+    large, small = pyramids.sizes["L"], pyramids.sizes["S"]
+    wall_mm = pyramids.rise_mm * large.base_mm / 2 / large.apex_mm
+    base_mm = pyramids.elevations_mm("LS")[1]
+    inner_mm = small.base_mm / 2 - wall_mm
+    outer_mm = large.base_mm / 2 * (1 - base_mm / large.apex_mm)
+    assert inner_mm == pytest.approx(outer_mm, abs=0.2)
+    assert pyramids.tip_mm("S", 1) > pyramids.tip_mm("M", 1) > pyramids.tip_mm("L", 1) + 1
 
 
 def test_pieces_of_another_kind_than_asked_for_are_refused() -> None:

@@ -11,11 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from vision.frame import FloatArray, FloatImage
-from vision.layout.pieces import PyramidSize
+from vision.layout.pieces import TIP_SHARE, PyramidSize
 from vision.readers.stacks.picture import USUAL_LEVEL, StackCamera, sampled
 
-TIP_SHARE = 0.16
-"""Edge of the flat tip as a share of the base's, as measured on pyramids as they are sold."""
 _ACROSS = np.array([-0.7, 0.0, 0.7])
 _ALONG_FOOT = np.array([-0.75, -0.25, 0.25, 0.75])
 _INSIDE_MM = 0.6

@@ -10,7 +10,7 @@ import numpy as np
 
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, PyramidSolid
-from vision.layout.pieces import PyramidPieces
+from vision.layout.pieces import TIP_SHARE, PyramidPieces
 from vision.layout.surfaces import Surface
 from vision.readers.protocols import SurfaceView
 from vision.readers.stacks.appearance import CLEAR, NEUTRALS, PyramidAppearance, Stack, hues_of, look_name
@@ -19,7 +19,6 @@ from vision.readers.stacks.drawing import draw_stacks
 from vision.readers.stacks.faces import laid_flat
 from vision.readers.stacks.network import NO_TIP, SIZES, kind_of, shipped
 from vision.readers.stacks.picture import StackCamera
-from vision.readers.stacks.probe import TIP_SHARE
 from vision.readers.stacks.proposals import by_spot, tips_and_turns
 from vision.readers.stacks.search import Top, TopSearch, possible_tops
 

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import FloatArray, FloatImage
-from vision.layout.pieces import PyramidPieces
+from vision.layout.pieces import TIP_SHARE, PyramidPieces
 from vision.layout.surfaces import Surface
 from vision.readers.stacks.appearance import CLEAR, Stack
 from vision.readers.stacks.picture import StackCamera, sampled
-from vision.readers.stacks.probe import TIP_SHARE, Probe, Supposed, tip_widths_mm
+from vision.readers.stacks.probe import Probe, Supposed, tip_widths_mm
 
 _ON_CLEAR = MappingProxyType({"L": (0,), "M": tuple(range(1, 7)), "S": tuple(range(1, 9))})
 _ON_COLOUR = MappingProxyType({"L": (0, 3, 4), "M": tuple(range(1, 5)), "S": tuple(range(1, 7))})
@@ -162,10 +162,6 @@ class TopSearch:
         self._wide, self._fine = _grid(steps, steps, none), _grid(thirds, thirds, none)
         self._twists = _grid(none, none, settings.twist * np.linspace(-1, 1, settings.twists))
 
-    def tip_mm(self, pieces: int) -> float:
-        """The height of a tip with so many pieces on the large one."""
-        return self._surface.height_mm + self._pieces.sizes["L"].height_mm + pieces * self._pieces.rise_mm
-
     def feet(self, camera: StackCamera, picture: FloatImage, places: Sequence[str]) -> FloatArray:
         """Where the large pyramid of each place stands: x and y in mm and how far it is turned, shape (n, 3)."""
         settings = self._settings
@@ -261,7 +257,7 @@ class TopSearch:
         settings = self._settings
         numbers, counts = (np.array(column) for column in zip(*stacks, strict=True))
         middle = feet[numbers]
-        tips = np.array([self.tip_mm(count) for count in counts])
+        tips = self._surface.height_mm + np.array([self._pieces.tip_mm(size, count) for count in counts])
         tried, standing = middle[:, None], np.zeros((len(middle), 1))
         for offsets, near, far in (
             (self._wide, settings.near_starts, settings.far_starts),
