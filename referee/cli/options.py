@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from common.program import PROGRAM
 
 if TYPE_CHECKING:
     from engine.api import Game, OptionValue
+    from referee.settings.sections import PageSection
     from referee.web.ports import PageOptions
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -33,7 +33,7 @@ def journal_option(command: Command) -> Command:
 
 
 def page_options(command: Command) -> Command:
-    """Add ``--page``, ``--page-port N`` and ``--page-address ADDRESS``; the last two alone will do."""
+    """Add ``--page``, ``--no-page``, ``--page-port N`` and ``--page-address ADDRESS``; the last two alone will do."""
     for option in (
         click.option(
             "--page-address", metavar="ADDRESS", help="Open the page to the house: 0.0.0.0 is for all networks."
@@ -41,27 +41,45 @@ def page_options(command: Command) -> Command:
         click.option(
             "--page-port", type=click.IntRange(1, 65535), help="The page's port.  [default: 8000 or the next]"
         ),
-        click.option("--page", is_flag=True, help="Show the table on a page for browsers, on this machine."),
+        click.option("--page/--no-page", default=None, help="Show the table on a page for browsers, on this machine."),
     ):
         command = option(command)
     return command
 
 
-def chosen_page(page: bool, port: int | None, address: str | None) -> PageOptions | None:
-    """Give where the page is to be opened; raises BadParameter for what is no address."""
+def chosen_page(
+    page: bool | None,
+    port: int | None,
+    address: str | None,
+    settings: PageSection | None = None,
+    *,
+    opens_itself: bool = False,
+) -> PageOptions | None:
+    """Give where the page is to be opened: by these flags, and by the settings where they leave it open.
+
+    With ``opens_itself`` the settings alone may open it. Raises BadParameter for what is not an address.
+    """
     from common.user import user_name
+    from referee.settings.conversions import is_address
+    from referee.settings.sections import PageSection
     from referee.web.ports import PageOptions
 
-    if not (page or port is not None or address is not None):
+    house = settings or PageSection()
+    is_asked = page or port is not None or address is not None
+    if page is False or not (is_asked or (opens_itself and house.open)):
         return None
-    try:
-        if address is not None:
-            ipaddress.ip_address(address)
-    except ValueError as error:
+    if address is not None and not is_address(address):
         raise click.BadParameter(
-            f"{address!r} is no address of this machine; give 0.0.0.0 for all its networks", param_hint="--page-address"
-        ) from error
-    return PageOptions(address, port, user_name())
+            f"{address!r} is not an address of this machine; give 0.0.0.0 for all its networks",
+            param_hint="--page-address",
+        )
+    return PageOptions(
+        address or house.address,
+        port if port is not None else house.port,
+        user_name(),
+        language=house.language,
+        quiet_hours=house.quiet_hours,
+    )
 
 
 def by_option(command: Command) -> Command:
@@ -74,7 +92,7 @@ def clock_option(command: Command) -> Command:
     return click.option(
         "--clock",
         metavar="TIME",
-        help='A chess clock for a new game: "fischer 5+3", "bronstein 5+3", "delay 5+3", "hourglass 2" or "game 10".',
+        help='A clock for a new game: "fischer 5+3", "bronstein 5+3", "delay 5+3", "hourglass 2", "game 10" or "none".',
     )(command)
 
 

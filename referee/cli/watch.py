@@ -84,7 +84,7 @@ def watch_command(
     opponent: str | None,
     opponent_strength: str | None,
     lines: bool,
-    page: bool,
+    page: bool | None,
     page_port: int | None,
     page_address: str | None,
 ) -> int:
@@ -183,7 +183,7 @@ def watch_command(
             wire=wire,
             full_screen=not lines,
             notices=notices,
-            page=chosen_page(page, page_port, page_address),
+            page=chosen_page(page, page_port, page_address, settings.page, opens_itself=True),
         ),
         output(),
     )
@@ -241,7 +241,7 @@ def demo_command(
     opponent: str | None,
     opponent_strength: str | None,
     link_faults: str | None,
-    page: bool,
+    page: bool | None,
     page_port: int | None,
     page_address: str | None,
 ) -> int:
@@ -297,7 +297,7 @@ def demo_command(
         clock=time_control(configured.clock),
         opponent=None if opponent is None else OpponentSettings(opponent, configured.opponent.strength),
         keys=sys.stdin if sys.stdin.isatty() else None,
-        page=chosen_page(page, page_port, page_address),
+        page=chosen_page(page, page_port, page_address, configured.page),
     )
     return run_demo(options, output())
 

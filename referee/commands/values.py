@@ -135,7 +135,8 @@ class NewGame:
     """A game begins, by its rules' ``options``.
 
     ``players`` maps a side to who plays it. ``without_hints``: hints are ruled out, whatever settings say later.
-    ``seed`` is the virtual table's. ``clock`` is the time the players have, ``None`` without a clock.
+    ``seed`` is the virtual table's. ``clock`` is the time the players have; where it is ``None``, that of the settings,
+    unless the game is ``without_clock``.
     """
 
     game: str
@@ -144,6 +145,7 @@ class NewGame:
     without_hints: bool = False
     seed: int | None = None
     clock: TimeControl | None = None
+    without_clock: bool = False
 
 
 @dataclass(frozen=True)

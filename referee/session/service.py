@@ -134,8 +134,7 @@ class Service(Generic[StateT, TurnT]):
             ended = None if folded is None else self._log.end_cut_off(folded)
             if ended is not None:
                 self._announcer.say(finished_signal(ended).words)
-            without_hints = self._settings.hints.strength == "none"
-            self.begin(NewGame(self._game.name, self._options, without_hints=without_hints, seed=seed))
+            self.begin(NewGame(self._game.name, self._options, seed=seed))
             return
         self._announcer.begin(self._belief)
 
@@ -145,8 +144,11 @@ class Service(Generic[StateT, TurnT]):
             raise CorrectionError("the game goes on already")
         if command.game != self._game.name:
             raise CorrectionError(f"this referee referees {self._game.title}; stop it to play {command.game}")
-        names, clock = {**self._advisers.names, **command.players}, command.clock or self._settings.clock
-        self._log.append(events.new_game_event(replace(command, players=names, clock=clock)))
+        names = {**self._advisers.names, **command.players}
+        clock = None if command.without_clock else command.clock or self._settings.clock
+        no_hints = command.without_hints or self._settings.hints.strength == "none"
+        begun = replace(command, players=names, clock=clock, without_hints=no_hints)
+        self._log.append(events.new_game_event(begun))
         self._options = dict(command.options)
         self._belief = Belief()
         self._announced = None

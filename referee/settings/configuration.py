@@ -22,7 +22,7 @@ from engine.api import Game, OptionValue
 from engine.errors import EngineError, OptionError
 from hardware.errors import HardwareError
 from referee.errors import ClockError, ConfigError
-from referee.settings.conversions import button_settings, pins, sensor_pins, table_options, time_control
+from referee.settings.conversions import button_settings, is_address, pins, sensor_pins, table_options, time_control
 from referee.settings.sections import Settings, allowed_text
 from referee.settings.sources import SECTION_SEPARATOR, Source, find_file, nearest_source, read_environment, read_file
 
@@ -175,7 +175,9 @@ def _wanted(location: list[str], fault: ErrorDetails) -> str:
         return f"a table, such as {as_toml((section.model_fields[key].examples or [{}])[0])}"
     allowed = allowed_text(section.model_json_schema()["properties"][key])
     words = _KINDS.get(kind, "")
-    return words if allowed == words or not allowed else f"{words}, {allowed}".removeprefix(", ")
+    if allowed == words or not allowed or allowed.startswith("text such as "):
+        return allowed or words
+    return f"{words}, {allowed}".removeprefix(", ")
 
 
 def _names_beside(location: list[str]) -> list[str]:
@@ -214,6 +216,12 @@ def problems(settings: Settings, sources: Mapping[str, Source]) -> Iterator[str]
         places = tuple(game.places)
     yield from _pin_problems(settings, places, sources)
     yield from _button_problems(settings, sources)
+    if settings.page.address is not None and not is_address(settings.page.address):
+        source = sources.get("page.address", _DEFAULT)
+        yield (
+            f"{source}: page.address is {as_toml(settings.page.address)}; expected an address of this machine, "
+            'or "0.0.0.0" for all its networks'
+        )
     try:
         time_control(settings.clock)
     except ClockError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -110,6 +111,15 @@ def wanted_board(board: BoardSection) -> WantedBoard:
         serial_number=board.serial_number,
         baud=board.baud,
     )
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is an address that a server can listen at, such as ``0.0.0.0``."""
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 _KIB = 1024

@@ -257,6 +257,29 @@ class ClockSection(Section):
     )
 
 
+class PageSection(Section):
+    """The page for browsers."""
+
+    open: bool = Field(default=False, description=f"Whether `{PROGRAM} watch` opens the page without being asked to.")
+    address: str | None = Field(
+        default=None,
+        examples=["0.0.0.0"],
+        description="Open it to the house at this address, 0.0.0.0 for all networks. Default: to this machine alone.",
+    )
+    port: int | None = Field(
+        default=None, ge=1, le=65535, examples=[8000], description="Its port. Default: 8000 or the next free one."
+    )
+    language: Literal["en", "de"] | None = Field(
+        default=None, examples=["de"], description="Its language until a device chooses one. Default: the browser's."
+    )
+    quiet_hours: str | None = Field(
+        default=None,
+        pattern=r"^([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d$",
+        examples=["22:00-07:00"],
+        description="When it is silent, until a device chooses other hours.",
+    )
+
+
 class JournalSection(Section):
     """Where accepted events are kept, and how many pictures with them."""
 
@@ -292,6 +315,7 @@ class Settings(Section):
     hints: HintSection = HintSection()
     opponent: OpponentSection = OpponentSection()
     clock: ClockSection = ClockSection()
+    page: PageSection = PageSection()
     journal: JournalSection = JournalSection()
     demo: DemoSection = DemoSection()
 
@@ -372,6 +396,8 @@ def allowed_text(schema: dict[str, Any]) -> str:
         return ""
     inner = kinds[0]
     kind = inner.get("type")
+    if "pattern" in inner:
+        return f"text such as {as_toml(schema['examples'][0])}"
     if kind == "array":
         choices = inner["items"].get("enum", ())
         return "any of " + ", ".join(as_toml(choice) for choice in choices) if choices else ""

@@ -11,6 +11,8 @@ from types import MappingProxyType
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 
+from referee.web.ports import PageOptions
+
 LANGUAGES: Mapping[str, str] = MappingProxyType({"en": "English", "de": "Deutsch"})
 """Each language's name in itself; the words stand in English in the templates."""
 COOKIE = "language"
@@ -19,11 +21,17 @@ CATALOGUES = _HERE / "catalogues"
 TEMPLATES = _HERE / "templates"
 
 
+def house_of(request: Request) -> PageOptions:
+    """Give what the owner has set for the page that is asked for something."""
+    house = getattr(request.app.state, "house", None)
+    return house if isinstance(house, PageOptions) else PageOptions()
+
+
 def language_of(request: Request) -> str:
-    """Give the language that was chosen on this device, else the first one that its browser asks for and we have."""
-    chosen = request.cookies.get(COOKIE, "")
-    if chosen in LANGUAGES:
-        return chosen
+    """Give the language: what was chosen on this device, else the owner's, else the first the browser asks for."""
+    for chosen in (request.cookies.get(COOKIE), house_of(request).language):
+        if chosen is not None and chosen in LANGUAGES:
+            return chosen
     wished = request.headers.get("accept-language", "").split(",")
     codes = (wish.partition(";")[0].strip()[:2].lower() for wish in wished)
     return next((code for code in codes if code in LANGUAGES), "en")

@@ -188,7 +188,7 @@ class PauseClockOrder(Order):
 class NewGameOrder(Order):
     """A game begins, by its rules' ``options``; ``players`` maps a side to who plays it.
 
-    ``clock`` is such as ``fischer 5+3``; empty for the house's.
+    ``clock`` is such as ``fischer 5+3`` or ``none``; empty for the house's.
     """
 
     needs: ClassVar[Role] = Role.OWN
@@ -206,7 +206,14 @@ class NewGameOrder(Order):
             clock = read_control(self.clock) if self.clock else None
         except ClockError as error:
             raise CorrectionError(str(error)) from error
-        return NewGame(self.game, self.options, self.players, without_hints=self.without_hints, clock=clock)
+        return NewGame(
+            self.game,
+            self.options,
+            self.players,
+            without_hints=self.without_hints,
+            clock=clock,
+            without_clock=bool(self.clock) and clock is None,
+        )
 
 
 class ResumeOrder(Order):

@@ -201,7 +201,9 @@ def open_site(
         except OSError as error:
             raise PageError(f"the page's key can't be kept in {key}: {error.strerror}") from error
         access = Access(door, kept, time.time, time.monotonic)
-        with _served(make(access), listening, close, say):
+        app = make(access)
+        app.state.house = options
+        with _served(app, listening, close, say):
             yield OpenPage(_shown_address(listening), codes)
 
 

@@ -25,7 +25,7 @@ from referee.web.api import Desk
 from referee.web.documents import TableDocument
 from referee.web.drawing.boards import RINGS
 from referee.web.guard import CSRF_FIELD, Guarded, form_fields
-from referee.web.languages import COOKIE, LANGUAGES, language_of, templates, translations
+from referee.web.languages import COOKIE, LANGUAGES, house_of, language_of, templates, translations
 
 _STATIC = Path(__file__).with_name("static")
 _SAID = "said"
@@ -35,7 +35,7 @@ _MOST_TURNS = 150
 """How many turns are offered to whoever types one."""
 _ASKING = frozenset({VerdictKind.ILLEGAL.value, VerdictKind.AMBIGUOUS.value, VerdictKind.CANNOT_SEE.value})
 """The verdicts that a person may answer with "it is as drawn here"."""
-_CLOCKS = ("fischer 5+3", "bronstein 5+3", "delay 5+3", "hourglass 2")
+_CLOCKS = ("fischer 5+3", "bronstein 5+3", "delay 5+3", "hourglass 2", "none")
 """Clocks that are offered to whoever begins a game; any other may be typed."""
 _TITLE = "Tabletop Referee"
 
@@ -106,7 +106,7 @@ class Pages:
         return self._shown(request, "enter", words)
 
     async def _new(self, request: Request) -> Response:
-        return self._shown(request, "new", {"clocks": _CLOCKS})
+        return self._shown(request, "new", {"clocks": _CLOCKS, "hints_allowed": self._desk.port.hints_allowed})
 
     async def _ending(self, request: Request) -> Response:
         """Offer what ends a game by word; who would resign is asked once."""
@@ -237,6 +237,7 @@ def page(request: Request, view: str, words: Mapping[str, Any], status: int = 20
             may_own=session.role >= Role.OWN,
             said=unquote(request.cookies.get(_SAID, "")),
             kinds=_kinds(language),
+            quiet=(house_of(request).quiet_hours or "").partition("-"),
             **words,
         )
     )

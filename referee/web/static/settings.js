@@ -8,13 +8,15 @@ const read = () => {
     return {};
   }
 };
+// What the owner has set holds until this device chooses: quiet hours.
+const house = document.documentElement.dataset;
 let settings = read();
 
-export const setting = (name) => settings[name];
+export const setting = (name) => settings[name] ?? house[name];
 
 // Whether nothing may sound now: from `quietFrom` to `quietTo`, past midnight too.
 export function isQuiet(now = new Date()) {
-  const { quietFrom: from, quietTo: to } = settings;
+  const [from, to] = [setting("quietFrom"), setting("quietTo")];
   if (!from || !to) return false;
   const time = `${String(now.getHours()).padStart(2, "0")}:${String(now.getMinutes()).padStart(2, "0")}`;
   return from <= to ? from <= time && time < to : time >= from || time < to;
@@ -31,7 +33,7 @@ export function keepSettings() {
   for (const field of document.querySelectorAll("[data-setting]")) {
     const name = field.dataset.setting;
     if (field.type === "checkbox") field.checked = settings[name] ?? false;
-    else field.value = settings[name] ?? "";
+    else field.value = setting(name) ?? "";
     field.addEventListener("change", () => {
       settings = { ...settings, [name]: field.type === "checkbox" ? field.checked : field.value };
       localStorage.setItem("settings", JSON.stringify(settings));

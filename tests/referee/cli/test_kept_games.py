@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from engine.records.record import read
+from referee.journal import Journal
 from tests.commands import Run, runner_in
 
 
@@ -97,6 +99,15 @@ def test_a_game_keeps_its_clock_when_it_goes_on(run: Run) -> None:
     run("new", "diaballik")
     assert run("games", "resume", "1").exit_code == 0
     assert "no referee is running" in run("table", "clock", "stop").stderr
+
+
+def test_one_game_goes_without_the_clock_of_the_settings(run: Run) -> None:
+    with Path("referee.toml").open("a", encoding="utf-8") as file:
+        file.write('[clock]\ntime = "fischer 5+3"\n')
+    for asked, has_clock in ((("--clock", "none"), False), ((), True)):
+        run("new", "deblockle", "--yes", *asked)
+        with Journal.open(Path("game.sqlite"), wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
+            assert ("clock" in journal.events(journal.latest_game())[0][1].data) == has_clock
 
 
 def test_a_clock_that_cannot_be_read_is_refused_with_what_it_takes(run: Run) -> None:

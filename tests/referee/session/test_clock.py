@@ -12,7 +12,7 @@ from hardware.lights.signals import Sound
 from referee.clocks.clock import ClockFace
 from referee.clocks.control import FlagRule, TimeControl, read_control
 from referee.clocks.fold import ClockFold
-from referee.commands.values import Announce, EnterTurn, PauseClock, TakeBack
+from referee.commands.values import Announce, EnterTurn, NewGame, PauseClock, TakeBack
 from referee.journal import Journal, fold
 from referee.judge.verdict import VerdictKind
 from referee.session.settings import TurnEnd
@@ -63,6 +63,18 @@ def test_without_a_clock_there_is_none(table: Any, start: Any) -> None:
     assert on.snapshots[-1].clock is None
     assert on.tell(PauseClock("Ann")).refused
     assert "clock" not in on.kinds()
+
+
+def test_one_game_goes_without_the_clock_of_the_settings(table: Any, start: Any) -> None:
+    on = begun(table, start, "fischer 5+3")
+    assert not on.tell(NewGame("deblockle", without_clock=True)).refused
+    assert on.snapshots[-1].clock is None
+    assert "clock" not in on.journal.events(2)[0][1].data
+    on.show(start, 5)
+    assert on.snapshots[-1].clock is None
+    assert not on.tell(NewGame("deblockle")).refused
+    on.show(start, 5)
+    assert face(on).control == "fischer 5+3"
 
 
 def test_the_clock_runs_from_the_set_up(table: Any, start: Any) -> None:

@@ -284,6 +284,22 @@ def test_the_docs_list_every_setting_with_its_default() -> None:
     assert f"```toml\n{listed}\n```" in text
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('quiet_hours = "22-7"', 'page.quiet_hours is "22-7"; expected text such as "22:00-07:00"'),
+        ('quiet_hours = "25:00-07:00"', 'expected text such as "22:00-07:00"'),
+        ('address = "house"', 'page.address is "house"; expected an address of this machine, or "0.0.0.0"'),
+        ("port = 0", "page.port is 0; expected 1 to 65535"),
+        ('language = "fr"', "page.language is \"fr\"; expected 'en' or 'de'"),
+    ],
+)
+def test_a_wrong_setting_of_the_page_is_told_with_what_it_takes(folder: Path, line: str, words: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        load_text(folder, f"[page]\n{line}\n")
+    assert words in str(refused.value)
+
+
 def test_settings_name_every_use_of_a_button() -> None:
     assert get_args(Button) == BUTTON_ROLES
     assert set(BUTTON_ROLES) == {*USUAL_BUTTONS, *ANNOUNCING_BUTTONS}

@@ -111,6 +111,7 @@ COMMANDS: list[tuple[dict[str, Any], Command]] = [
         {"command": "new game", "game": "diaballik", "players": {"white": "Ann"}, "clock": "fischer 5+3"},
         NewGame("diaballik", {}, {"white": "Ann"}, clock=TimeControl(ClockMode.FISCHER, 300.0, 3.0)),
     ),
+    ({"command": "new game", "game": "diaballik", "clock": "None"}, NewGame("diaballik", without_clock=True)),
     ({"command": "roll", "text": "4,1"}, EnterRoll("4,1", "Ben")),
     ({"command": "announce", "text": "resign"}, Announce("resign", "Ben")),
     ({"command": "offer draw"}, OfferDraw("Ben")),

@@ -15,6 +15,7 @@ from referee.commands.values import Announce, AnswerDraw, Correct, EnterTurn, Ne
 from referee.web import languages
 from referee.web.access import Role
 from referee.web.languages import CATALOGUES, LANGUAGES, TEMPLATES
+from referee.web.ports import PageOptions
 from referee.web.views import order_of
 from tests.referee.web.page_table import HOUSE, access_of, client_of, paired, port_of, snapshot_of, working
 
@@ -166,6 +167,24 @@ def test_a_language_is_wished_by_the_browser_and_chosen_by_a_person() -> None:
     assert chosen.headers["location"] == "/new"
     assert "Neue Partie" in client.get("/new").text
     assert "New game" in client.get("/new?language=xx", headers={"cookie": "language=../.."}).text
+
+
+def test_the_owners_language_and_quiet_hours_hold_until_a_device_chooses() -> None:
+    client = client_of(table_of())
+    client.app.state.house = PageOptions(language="de", quiet_hours="22:00-07:00")  # type: ignore[attr-defined]
+    page = client.get("/", headers={"accept-language": "en"}).text
+    assert "Black ist am Zug." in page
+    assert 'data-quiet-from="22:00" data-quiet-to="07:00"' in page
+    client.get("/?language=en")
+    assert "Black to play." in client.get("/").text
+
+
+def test_hints_that_the_house_rules_out_are_nowhere_offered() -> None:
+    port = port_of(hints_allowed=False)
+    port.snapshots(snapshot_of(port.game))
+    client = client_of(port)
+    assert 'value="hint"' not in client.get("/").text
+    assert "without_hints" not in client.get("/new").text
 
 
 def test_it_installs_and_says_so_when_away() -> None:

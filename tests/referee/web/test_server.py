@@ -16,6 +16,7 @@ import pytest
 from common.user import user_name
 from referee.cli.options import chosen_page
 from referee.errors import PageError
+from referee.settings.sections import PageSection
 from referee.web.access import Role
 from referee.web.ports import PageOptions
 from referee.web.server import FIRST_PORT, LOOPBACK, OpenPage, key_path, listen, open_page
@@ -97,13 +98,22 @@ def test_what_goes_wrong_within_is_said_in_words_and_the_page_goes_on() -> None:
 @pytest.mark.parametrize("address", ["house", "192.168.1", "http://0.0.0.0"])
 def test_what_is_no_address_is_refused_by_the_command(address: str) -> None:
     with pytest.raises(click.BadParameter, match=r"give 0\.0\.0\.0"):
-        chosen_page(False, None, address)
+        chosen_page(None, None, address)
+
+
+def test_flags_outrank_the_pages_settings() -> None:
+    house = PageSection(open=True, address="::", port=8123, language="de", quiet_hours="22:00-07:00")
+    plain = PageOptions("::", 8123, user_name(), "de", "22:00-07:00")
+    assert chosen_page(None, None, None, house, opens_itself=True) == plain
+    assert chosen_page(None, None, None, house) is None
+    assert chosen_page(False, None, None, house, opens_itself=True) is None
+    assert chosen_page(None, 9000, "0.0.0.0", house) == replace(plain, port=9000, address="0.0.0.0")
 
 
 def test_a_port_or_an_address_alone_ask_for_the_page() -> None:
-    assert chosen_page(False, None, None) is None
+    assert chosen_page(None, None, None) is None
     plain, at_port, in_house = (
-        chosen_page(*given) for given in ((True, None, None), (False, 8123, None), (False, None, "::"))
+        chosen_page(*given) for given in ((True, None, None), (None, 8123, None), (None, None, "::"))
     )
     assert plain == PageOptions(owner=user_name())
     assert (at_port, in_house) == (replace(plain, port=8123), replace(plain, address="::"))
