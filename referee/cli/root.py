@@ -54,6 +54,8 @@ _TOOLS = {
     "config": "referee.cli.installation:config_command",
     "link": "referee.cli.link:link_command",
     "completion": "referee.cli.link:completion_command",
+    "install": "referee.cli.install:install_command",
+    "uninstall": "referee.cli.install:uninstall_command",
 }
 
 
@@ -134,7 +136,7 @@ def hardware() -> None:
 
 @root.group(cls=LazyGroup, targets=_TOOLS)
 def tools() -> None:
-    """Printing, rules, settings: print, sheet, rules, config, link.
+    """Printing, rules, settings: print, sheet, rules, config, link, install.
 
     Examples:
       ./run tools print markers --out markers.pdf

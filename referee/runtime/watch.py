@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -46,6 +47,7 @@ from referee.session.loop import FrameSource, LoopPorts, run, serve
 from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.signals import waiting_signal
 from referee.settings.table_layout import grid_of, grid_of_table, layout_for_camera, with_rules
+from referee.systemd.notify import Supervisor
 from referee.web.ports import NewestFrame, SnapshotHub, TablePort, no_overlay
 from referee.wiring.devices import OpenedDevices, opened_devices
 from vision.frame import Frame, Image
@@ -128,10 +130,14 @@ def watch(options: WatchOptions, console: Console) -> int:
         def wait(seconds: float) -> None:
             interrupts.waiting(lambda: commands.wait(seconds))
 
-        serve_now = partial(serve, service, commands)
-        camera = _camera(options, inputs, stack, commands, interrupts, serve_now, wait, report.remark)
+        camera = _camera(
+            options, inputs, stack, commands, interrupts, partial(serve, service, commands), wait, report.remark
+        )
+        supervisor = stack.enter_context(
+            Supervisor.from_environment(os.environ, time.monotonic, f"Refereeing {game.title}.")
+        )
         try:
-            ended = run(service, camera, LoopPorts(wait, commands, buttons, hear))
+            ended = run(service, camera, LoopPorts(wait, commands, buttons, hear, alive=supervisor.alive))
             report.remark(f"The pictures are over: {ended}.")
         except KeyboardInterrupt:
             report.remark("Stopped. " + ("The same command goes on with the game." if options.is_live else _STOPPED))

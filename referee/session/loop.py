@@ -33,6 +33,10 @@ def _no_presses() -> Iterable[str]:
     return ()
 
 
+def _nobody_asks() -> None:
+    pass
+
+
 def _ignore(frame: Frame | None, verdicts: list[Verdict]) -> None:
     del frame, verdicts
 
@@ -44,7 +48,7 @@ class LoopPorts:
     ``commands`` is the queue of everybody's commands. ``buttons`` gives the roles of the buttons pressed since the last
     call, for buttons that must be polled. ``on_verdicts`` gets the new verdicts after every frame, with ``None`` for a
     frame that could not be used and for the judging at the end; ``stop`` ends the loop; ``wait`` waits at most that
-    many seconds.
+    many seconds. ``alive`` is called before every frame, and at least every ``read_timeout_s`` while none comes.
     """
 
     wait: Callable[[float], object]
@@ -52,6 +56,7 @@ class LoopPorts:
     buttons: Callable[[], Iterable[str]] = _no_presses
     on_verdicts: Callable[[Frame | None, list[Verdict]], None] = _ignore
     stop: Callable[[], bool] = _never
+    alive: Callable[[], object] = _nobody_asks
     read_timeout_s: float = 2.0
 
 
@@ -64,6 +69,7 @@ def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> st
     """
     trouble: str | None = None
     while not ports.stop():
+        ports.alive()
         serve(service, ports.commands)
         try:
             frame = camera.read(ports.read_timeout_s)

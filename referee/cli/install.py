@@ -1,0 +1,228 @@
+"""``tools install`` and ``tools uninstall``: a referee that starts with the machine."""
+
+from __future__ import annotations
+
+import grp
+import os
+import pwd
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from common.durable import write_durably
+from common.program import PROGRAM
+from referee.cli.context import CommandContext
+from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
+
+if TYPE_CHECKING:
+    from referee.systemd.files import Installation
+
+_RUN = Path(__file__).resolve().parents[2] / "run"
+_ROOT = 0
+_UDEV = Path("/run/udev/control")
+"""There where udev runs."""
+
+
+@click.command(cls=ExampleCommand, context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--user", "as_user", is_flag=True, help="Start when you log in, without root and without confinement.")
+@click.option("--as", "owner", metavar="NAME", help="Whose games these are.  [default: who called sudo]")
+@click.option("--print", "only_print", is_flag=True, help="Print the files and install nothing.")
+@click.option(
+    "--root",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Install into the system in this folder, such as a card's, and start nothing.",
+)
+@click.argument("arguments", metavar="[WATCH OPTION]...", nargs=-1, type=click.UNPROCESSED)
+@click.pass_obj
+def install_command(
+    context: CommandContext,
+    as_user: bool,
+    owner: str | None,
+    only_print: bool,
+    root: Path | None,
+    arguments: tuple[str, ...],
+) -> int:
+    """Start the referee with the machine, and again whenever it ends.
+
+    systemd runs `watch` in this folder with your settings and the options you give here. It restarts a referee that
+    hangs. Games stay where they are: started by hand, the referee goes on with the same ones.
+
+    Examples:
+      sudo ./run install
+      sudo ./run install --camera 0 --calibration camera.json --page --page-address 0.0.0.0
+      ./run install --print --camera 0
+      ./run install --user
+    """
+    if as_user and (root is not None or owner is not None):
+        raise click.UsageError("--user installs for you on this system; leave --root and --as out.")
+    player = None if as_user else _owner(context, owner)
+    installation = _installation(context, player, arguments)
+    files = installation.files()
+    if only_print:
+        for path, text in files.items():
+            click.echo(f"==> {_base(as_user, root) / path}\n{text}")
+        return OK
+    if not as_user and os.geteuid() != _ROOT:
+        raise click.UsageError(
+            f"Only root can install for the whole machine: sudo {PROGRAM} install. "
+            f"`{PROGRAM} install --user` installs for you alone."
+        )
+    if shutil.which("systemctl") is None:
+        raise click.UsageError("There is no systemd on this machine, which would start the referee.")
+    base = _base(as_user, root)
+    for path in files:
+        if (base / path).exists() and (base / path) not in _ours(as_user, root):
+            raise click.UsageError(f"{base / path} is there already and is not this program's; move it away first.")
+    for folder in installation.writable:
+        _make_folder(folder, player)
+    for path, text in files.items():
+        target = base / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_durably(target, text)
+        click.echo(f"Written: {target}")
+    return _start(as_user, root)
+
+
+@click.command(cls=ExampleCommand)
+@click.option("--user", "as_user", is_flag=True, help="Remove what `install --user` put there.")
+@click.option(
+    "--root",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Remove it from the system in this folder.",
+)
+def uninstall_command(as_user: bool, root: Path | None) -> int:
+    """Stop the referee that starts with the machine, and remove all that was installed. The games stay.
+
+    Examples:
+      sudo ./run uninstall
+      ./run uninstall --user
+    """
+    from referee.systemd.files import UNIT
+
+    ours = _ours(as_user, root)
+    if not ours:
+        click.echo("Nothing is installed.")
+        return OK
+    if not as_user and os.geteuid() != _ROOT:
+        raise click.UsageError(f"Only root can remove it: sudo {PROGRAM} uninstall.")
+    _systemctl(as_user, root, "disable", *([] if root else ["--now"]), UNIT)
+    for path in ours:
+        path.unlink()
+        click.echo(f"Removed: {path}")
+    if root is None:
+        _systemctl(as_user, root, "daemon-reload")
+    click.echo("Your games and settings are where they were.")
+    return OK
+
+
+def _installation(context: CommandContext, owner: pwd.struct_passwd | None, arguments: tuple[str, ...]) -> Installation:
+    """Work out what is to be installed; raises UsageError and ConfigError for what ``watch`` would not take."""
+    from referee.cli.watch import watch_command
+    from referee.systemd.files import DEVICE_GROUPS, Installation
+
+    if not _RUN.is_file():
+        raise click.UsageError("The referee was installed without its `run`; there is nothing that systemd can start.")
+    environment = {name: value for name, value in context.environment.items() if not name.startswith("REFEREE_")}
+    if owner is not None:
+        # Under sudo the variables are root's or the caller's; the service will have neither.
+        environment = {name: value for name, value in environment.items() if not name.startswith("XDG_")}
+        environment["HOME"] = owner.pw_dir
+    with watch_command.make_context("watch", list(arguments)) as checked:
+        journal, pictures = checked.params["journal"], checked.params["debug_images"]
+    settings = replace(context, environment=environment).configuration({"journal.path": journal})
+    folder = Path.cwd()
+    writable = [settings.settings.journal.path.absolute().parent, *([pictures.absolute()] if pictures else [])]
+    config = None if settings.file is None else settings.file.absolute()
+    needed = [_RUN.parent, folder, Path(sys.prefix), Path(sys.base_prefix), *([config.parent] if config else [])]
+    return Installation(
+        program=_RUN,
+        folder=folder,
+        config=config,
+        arguments=arguments,
+        readable=tuple(path for path in dict.fromkeys(needed) if path != Path("/")),
+        writable=tuple(dict.fromkeys(writable)),
+        user=None if owner is None else owner.pw_name,
+        groups=tuple(name for name in DEVICE_GROUPS if _is_group(name)),
+    )
+
+
+def _owner(context: CommandContext, name: str | None) -> pwd.struct_passwd:
+    """Find out whose games a referee of the whole machine plays."""
+    name = name or context.environment.get("SUDO_USER") or pwd.getpwuid(os.getuid()).pw_name
+    try:
+        owner = pwd.getpwnam(name)
+    except KeyError as error:
+        raise click.BadParameter(f"there is no user {name!r} on this machine", param_hint="--as") from error
+    if owner.pw_uid == _ROOT:
+        raise click.UsageError("The referee does not run as root. Say whose games these are: --as NAME")
+    return owner
+
+
+def _make_folder(folder: Path, owner: pwd.struct_passwd | None) -> None:
+    """Make a folder and those above it that are missing; they belong to the owner."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for each in missing:
+        if owner is not None:
+            os.chown(each, owner.pw_uid, owner.pw_gid)
+
+
+def _is_group(name: str) -> bool:
+    try:
+        grp.getgrnam(name)
+    except KeyError:
+        return False
+    return True
+
+
+def _base(as_user: bool, root: Path | None) -> Path:
+    return Path.home() if as_user else root or Path("/")
+
+
+def _ours(as_user: bool, root: Path | None) -> list[Path]:
+    """The installed files that this program wrote."""
+    from referee.systemd.files import MARK, Installation
+
+    anybody = Installation(_RUN, _RUN.parent, None, (), (), (), None if as_user else "anybody")
+    there = [path for each in anybody.files() if (path := _base(as_user, root) / each).is_file()]
+    return [path for path in there if path.read_text(encoding="utf-8").startswith(MARK)]
+
+
+def _start(as_user: bool, root: Path | None) -> int:
+    from referee.systemd.files import NAME, UNIT
+
+    if root is not None:
+        _systemctl(as_user, root, "enable", UNIT)
+        click.echo("It starts when that system does.")
+        return OK
+    _systemctl(as_user, root, "daemon-reload")
+    whose = "--user " if as_user else ""
+    if not as_user:
+        _systemctl(as_user, root, "try-restart", "systemd-journald")
+    if not as_user and _UDEV.exists():
+        _run(["udevadm", "control", "--reload"])
+        _run(["udevadm", "trigger", "--subsystem-match=gpio"])
+    if not _systemctl(as_user, root, "enable", UNIT) or not _systemctl(as_user, root, "restart", UNIT):
+        click.echo("The referee did not start. It says:", err=True)
+        _run(["journalctl", *whose.split(), "--unit", NAME, "--lines", "10", "--no-pager", "--output", "cat"])
+        return CHECK_FAILED
+    click.echo("The referee runs, and starts with the machine." if not as_user else "The referee runs.")
+    click.echo(f"What it says: journalctl {whose}-u {NAME} -f")
+    if as_user:
+        click.echo("To start it without logging in: loginctl enable-linger")
+    return OK
+
+
+def _systemctl(as_user: bool, root: Path | None, *arguments: str) -> bool:
+    where = ["--user"] if as_user else [f"--root={root}"] if root else []
+    return _run(["systemctl", "--no-ask-password", *where, *arguments])
+
+
+def _run(command: list[str]) -> bool:
+    """Run a command of the system and say whether it went well; what it complains of is shown."""
+    return subprocess.run(command, check=False).returncode == 0

@@ -1,0 +1,94 @@
+"""``install`` and ``uninstall``: what is written where, into a system in a folder of the test's."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.commands import Run
+
+OWNER = "daemon"
+UNIT = Path("etc/systemd/system/tabletop-referee.service")
+STARTED = Path("etc/systemd/system/multi-user.target.wants/tabletop-referee.service")
+
+as_root = pytest.mark.skipif(
+    os.geteuid() != 0 or shutil.which("systemctl") is None, reason="needs root and systemd: apt install systemd"
+)
+
+
+@pytest.fixture
+def system(tmp_path: Path) -> Path:
+    system = tmp_path / "card"
+    system.mkdir()
+    return system
+
+
+def test_print_shows_every_file_and_writes_none(run: Run, tmp_path: Path) -> None:
+    said = run("install", "--print", "--as", OWNER, "--camera", "folder:in", "--journal", "games/j.sqlite")
+    assert said.exit_code == 0, said.stderr
+    assert f"==> /{UNIT}" in said.output
+    assert 'watch" "--camera" "folder:in"' in said.output
+    assert f'BindPaths="{tmp_path / "games"}"' in said.output
+    assert not (tmp_path / "games").exists()
+
+
+def test_the_games_are_those_of_the_owner_not_of_sudo(run: Run) -> None:
+    said = run("install", "--print", "--as", OWNER)
+    home = pwd.getpwnam(OWNER).pw_dir
+    assert f'BindPaths="{home}/.local/share/tabletop-referee"' in said.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--as", "nobody-has-this-name"], "there is no user 'nobody-has-this-name'"),
+        (["--as", "root"], "does not run as root"),
+        (["--user", "--as", OWNER], "leave --root and --as out"),
+        (["--as", OWNER, "--camera"], "requires an argument"),
+        (["--as", OWNER, "--camra", "0"], "--camra"),
+    ],
+)
+def test_what_can_t_work_is_refused_before_anything_is_written(run: Run, arguments: list[str], says: str) -> None:
+    said = run("install", *arguments)
+    assert said.exit_code == 2
+    assert says in said.stderr
+
+
+def test_wrong_settings_are_refused(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "referee.toml").write_text("[turn]\nrest_s = 'long'\n")
+    said = run("install", "--print", "--as", OWNER)
+    assert said.exit_code == 3
+    assert "rest_s" in said.stderr
+
+
+@as_root
+def test_install_and_uninstall_leave_only_what_was_there(run: Run, system: Path, tmp_path: Path) -> None:
+    foreign = system / "etc/udev/rules.d/70-other.rules"
+    foreign.parent.mkdir(parents=True)
+    foreign.write_text("# somebody else's\n")
+    arguments = ["--as", OWNER, "--root", str(system), "--journal", str(tmp_path / "games/journal.sqlite")]
+    said = run("install", *[*arguments[:4], "--camera", "0", *arguments[4:]])
+    assert said.exit_code == 0, said.stderr
+    assert (system / STARTED).is_symlink()
+    assert (tmp_path / "games").stat().st_uid == pwd.getpwnam(OWNER).pw_uid
+    assert run("uninstall", "--root", str(system)).exit_code == 0
+    left = [path for path in system.rglob("*") if path.is_file() or path.is_symlink()]
+    assert left == [foreign]
+    assert (tmp_path / "games").is_dir()
+    assert "Nothing is installed." in run("uninstall", "--root", str(system)).output
+
+
+@as_root
+def test_a_file_that_is_not_ours_stays(run: Run, system: Path) -> None:
+    unit = system / UNIT
+    unit.parent.mkdir(parents=True)
+    unit.write_text("[Unit]\nDescription=written by hand\n")
+    assert "Nothing is installed." in run("uninstall", "--root", str(system)).output
+    said = run("install", "--as", OWNER, "--root", str(system), "--journal", str(system / "games/journal.sqlite"))
+    assert said.exit_code == 2
+    assert "is not this program's" in said.stderr
+    assert unit.read_text() == "[Unit]\nDescription=written by hand\n"

@@ -1,0 +1,75 @@
+"""The files that are installed, as text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee.systemd.files import MARK, Installation, quoted
+
+
+def installation(user: str | None = "alex", arguments: tuple[str, ...] = ("--camera", "0")) -> Installation:
+    home = Path("/home/alex")
+    return Installation(
+        program=home / "table/run",
+        folder=home / "my games",
+        config=home / "my games/referee.toml",
+        arguments=arguments,
+        readable=(home / "table", home / "my games"),
+        writable=(home / "a:b",),
+        user=user,
+        groups=("video", "dialout"),
+    )
+
+
+def setting(unit: str, name: str) -> list[str]:
+    return [line.partition("=")[2] for line in unit.splitlines() if line.startswith(f"{name}=")]
+
+
+def test_the_unit_runs_watch_as_the_owner_with_the_devices_groups() -> None:
+    unit = installation().unit()
+    assert setting(unit, "ExecStart") == [
+        '"/home/alex/table/run" "--config" "/home/alex/my games/referee.toml" "watch" "--camera" "0"'
+    ]
+    assert setting(unit, "User") == ["alex"]
+    assert setting(unit, "SupplementaryGroups") == ["video dialout"]
+    assert setting(unit, "BindPaths") == ['"/home/alex/a\\:b"']
+    assert setting(unit, "WorkingDirectory") == ["/home/alex/my games"]
+
+
+def test_every_file_says_whose_it_is() -> None:
+    for user in ("alex", None):
+        for text in installation(user).files().values():
+            assert text.startswith(f"{MARK}\n")
+            assert text.endswith("\n")
+
+
+def test_a_user_s_own_unit_asks_for_nothing_that_only_root_may() -> None:
+    files = installation(user=None).files()
+    (unit,) = files.values()
+    for name in ("User", "SupplementaryGroups", "BindPaths", "CapabilityBoundingSet", "DevicePolicy"):
+        assert setting(unit, name) == []
+    assert setting(unit, "WantedBy") == ["default.target"]
+
+
+def read_back(word: str) -> str:
+    """Read a quoted word as systemd.service(5) says: quotes, C escapes, then variables and specifiers."""
+    assert word[0] == word[-1] == '"'
+    text, escaped = "", False
+    for sign in word[1:-1]:
+        if escaped:
+            text += {"n": "\n"}.get(sign, sign)
+            escaped = False
+        elif sign == "\\":
+            escaped = True
+        else:
+            assert sign not in '"\n'
+            text += sign
+    return text.replace("$$", "$").replace("%%", "%")
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_characters="\0")))
+def test_whatever_is_given_to_watch_arrives(word: str) -> None:
+    assert read_back(quoted(word)) == word

@@ -1,0 +1,158 @@
+"""The installed service before the real systemd: its own check of the unit, and a container that boots with it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from referee.systemd.files import UNIT
+from simulator.play.game import GameOptions
+from simulator.table import VirtualTable
+from tests.guard import GUARD_S
+from vision.calibration import Calibration, save_calibration
+
+ROOT = Path(__file__).resolve().parents[3]
+OWNER = "daemon"
+WORST_EXPOSURE = 2.5
+"""Of ten; ``systemd-analyze security`` adds up what a service could still do."""
+WATCHDOG_S = 4
+PRODUCT = ("run", "scripts", "requirements.txt", "pyproject.toml", "common", "engine", "vision", "hardware")
+PRODUCT += ("firmware_bridge", "referee", "simulator")
+
+
+@pytest.fixture
+def unit(tmp_path: Path) -> Path:
+    said = subprocess.run(
+        [ROOT / "run", "install", "--print", "--as", OWNER, "--camera", "0"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
+    file = tmp_path / UNIT
+    file.write_text(said.stdout.split("==> ")[1].partition("\n")[2])
+    return file
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze: apt install systemd")
+def test_systemd_finds_no_fault_and_little_that_the_service_could_do(unit: Path) -> None:
+    verified = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False)
+    assert (verified.returncode, verified.stderr) == (0, "")
+    judged = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", f"--threshold={WORST_EXPOSURE * 10:.0f}", unit],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert judged.returncode == 0, judged.stdout
+
+
+def _can_boot() -> bool:
+    return os.geteuid() == 0 and all(map(shutil.which, ("systemd-nspawn", "nsenter", "systemctl")))
+
+
+class Machine:
+    """A container of this system's files, in which systemd runs; what is written there is gone afterwards."""
+
+    def __init__(self, files: Path, leader: int) -> None:
+        self.files = files
+        self._leader = leader
+
+    def __call__(self, *command: object) -> str:
+        """Run a command in it; gives what it prints."""
+        inside = ["nsenter", f"--target={self._leader}", "--mount", "--pid", "--ipc", "--uts", "--root", "--wdns=/"]
+        done = subprocess.run([*inside, *map(str, command)], capture_output=True, text=True, check=False)
+        return done.stdout + done.stderr
+
+    def shows(self, name: str) -> str:
+        """Give a property of the service."""
+        return self("systemctl", "show", f"--property={name}", "--value", UNIT).strip()
+
+    def wait_for(self, what: Callable[[], bool]) -> None:
+        """Wait until something holds; fails with the service's log after long."""
+        deadline_s = time.monotonic() + GUARD_S
+        while not what():
+            assert time.monotonic() < deadline_s, self("journalctl", "--no-pager", "-u", UNIT)
+            time.sleep(0.2)
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    folders = {name: tmp_path / name for name in ("upper", "work", "root")}
+    for folder in folders.values():
+        folder.mkdir()
+    files = folders["root"]
+    with ExitStack() as stack:
+        layers = f"lowerdir=/,upperdir={folders['upper']},workdir={folders['work']}"
+        mounted = subprocess.run(["mount", "-t", "overlay", "overlay", "-o", layers, files], check=False)
+        if mounted.returncode != 0:
+            pytest.skip("no overlay can be mounted here")
+        stack.callback(subprocess.run, ["umount", files], check=False)
+        (files / "etc/machine-id").write_text("")
+        # What this system starts by itself has no business in there.
+        shutil.rmtree(files / "etc/systemd/system/multi-user.target.wants", ignore_errors=True)
+        table = files / "opt/table"
+        table.mkdir(parents=True)
+        for name in PRODUCT:
+            subprocess.run(["cp", "-a", ROOT / name, table], check=True)
+        subprocess.run(["cp", "-a", ROOT / ".venv", table], check=True)
+        booting = subprocess.Popen(
+            ["systemd-nspawn", "--quiet", f"--directory={files}", "--boot", "--register=no", "--keep-unit"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+        stack.callback(booting.wait)
+        stack.callback(booting.send_signal, signal.SIGTERM)
+        children = Path(f"/proc/{booting.pid}/task/{booting.pid}/children")
+        deadline_s = time.monotonic() + GUARD_S
+        while not (leaders := children.read_text().split()):
+            assert time.monotonic() < deadline_s
+            time.sleep(0.1)
+        machine = Machine(files, int(leaders[0]))
+        machine.wait_for(lambda: machine("systemctl", "is-system-running").strip() in ("running", "degraded"))
+        yield machine
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not _can_boot(), reason="needs root and systemd-nspawn: apt install systemd-container")
+def test_it_starts_is_restarted_when_killed_or_hung_and_is_gone_when_removed(machine: Machine) -> None:
+    frames = machine.files / "srv/frames"
+    frames.mkdir(parents=True)
+    camera = Calibration(VirtualTable(1, GameOptions(turns=1)).calibration(), (), 1.0, ())
+    save_calibration(machine.files / "srv/camera.json", camera, made_on=date(2026, 5, 1))
+    program = "/opt/table/run"
+    watched = ["--camera", "folder:/srv/frames", "--journal", "/srv/g/j.sqlite"]
+    said = machine(program, "install", "--as", OWNER, *watched)
+    assert "The referee did not start. It says:" in said
+    assert "no calibration was given" in said
+    said = machine(program, "install", "--as", OWNER, *watched, "--calibration", "/srv/camera.json")
+    assert "The referee runs, and starts with the machine." in said, said
+    assert machine.shows("StatusText") == "Refereeing Deblockle."
+    first = machine.shows("MainPID")
+    assert machine("ps", "-o", "user=", "-p", first).strip() == OWNER
+
+    machine("kill", "-KILL", first)
+    machine.wait_for(lambda: machine.shows("NRestarts") == "1" and machine.shows("ActiveState") == "active")
+
+    hurried = machine.files / f"etc/systemd/system/{UNIT}.d/hurried.conf"
+    hurried.parent.mkdir()
+    hurried.write_text(f"[Service]\nWatchdogSec={WATCHDOG_S}\n")
+    machine("systemctl", "daemon-reload")
+    machine("systemctl", "restart", UNIT)
+    hung = machine.shows("MainPID")
+    machine("kill", "-STOP", hung)
+    machine.wait_for(lambda: machine.shows("MainPID") not in ("0", hung) and machine.shows("ActiveState") == "active")
+
+    assert "Your games and settings are where they were." in machine(program, "uninstall")
+    assert machine.shows("LoadState") == "not-found" or machine.shows("ActiveState") == "inactive"
+    assert (machine.files / "srv/g/j.sqlite").is_file()
+    assert not (machine.files / "etc/systemd/system" / UNIT).exists()
