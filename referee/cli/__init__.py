@@ -23,7 +23,7 @@ def _run() -> None:
     from common.program import PROGRAM
     from referee.cli.context import CommandContext
     from referee.cli.group import report_fault
-    from referee.cli.link import COMPLETE_VARIABLE
+    from referee.cli.machine.link import COMPLETE_VARIABLE
     from referee.cli.root import root
 
     # The matrices are small: threads of their own would wait for each other longer than they work.

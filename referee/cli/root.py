@@ -52,10 +52,10 @@ _TOOLS = {
     "rules": "referee.cli.games:rules_command",
     "perft": "referee.cli.games:perft_command",
     "config": "referee.cli.installation:config_command",
-    "link": "referee.cli.link:link_command",
-    "completion": "referee.cli.link:completion_command",
-    "install": "referee.cli.install:install_command",
-    "uninstall": "referee.cli.install:uninstall_command",
+    "link": "referee.cli.machine.link:link_command",
+    "completion": "referee.cli.machine.link:completion_command",
+    "install": "referee.cli.machine.service:install_command",
+    "uninstall": "referee.cli.machine.service:uninstall_command",
 }
 
 

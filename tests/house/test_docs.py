@@ -175,7 +175,7 @@ def shown_commands() -> list[Typed]:
 
 def parse(command: click.Command, words: tuple[str, ...], typed: Typed) -> None:
     """Parse words as click would, without looking whether the files they name are there."""
-    context = click.Context(command, info_name=command.name)
+    context = click.Context(command, info_name=command.name, **command.context_settings)
     try:
         values, rest, _ = command.make_parser(context).parse_args(list(words))
         for parameter in command.params:

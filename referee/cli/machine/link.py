@@ -19,7 +19,7 @@ COMPLETE_VARIABLE = "_REFEREE_COMPLETE"
 SHELLS = ("bash", "zsh", "fish")
 
 _MADE_BY_US = "# Made by Tabletop Referee's link command."
-_RUN = Path(__file__).resolve().parents[2] / "run"
+_RUN = Path(__file__).resolve().parents[3] / "run"
 
 
 @click.command(cls=ExampleCommand)

@@ -22,7 +22,7 @@ from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 if TYPE_CHECKING:
     from referee.systemd.files import Installation
 
-_RUN = Path(__file__).resolve().parents[2] / "run"
+_RUN = Path(__file__).resolve().parents[3] / "run"
 _ROOT = 0
 _UDEV = Path("/run/udev/control")
 """There where udev runs."""
@@ -53,10 +53,10 @@ def install_command(
     hangs. Games stay where they are: started by hand, the referee goes on with the same ones.
 
     Examples:
-      sudo ./run install
-      sudo ./run install --camera 0 --calibration camera.json --page --page-address 0.0.0.0
-      ./run install --print --camera 0
-      ./run install --user
+      sudo ./run tools install
+      sudo ./run tools install --camera 0 --calibration camera.json --page --page-address 0.0.0.0
+      ./run tools install --print --camera 0
+      ./run tools install --user
     """
     if as_user and (root is not None or owner is not None):
         raise click.UsageError("--user installs for you on this system; leave --root and --as out.")
@@ -99,8 +99,8 @@ def uninstall_command(as_user: bool, root: Path | None) -> int:
     """Stop the referee that starts with the machine, and remove all that was installed. The games stay.
 
     Examples:
-      sudo ./run uninstall
-      ./run uninstall --user
+      sudo ./run tools uninstall
+      ./run tools uninstall --user
     """
     from referee.systemd.files import UNIT
 

@@ -23,7 +23,7 @@ def test_link_makes_a_command_that_calls_run_by_its_new_name(run: Run, tmp_path:
     command = tmp_path / ".local/bin/referee"
     assert os.access(command, os.X_OK)
     assert f"{command.parent} is not on your PATH yet" in said.output
-    run_script = Path(__file__).parents[3] / "run"
+    run_script = Path(__file__).parents[4] / "run"
     assert command.read_text().endswith(f'REFEREE_PROGRAM=referee exec {run_script} "$@"\n')
     completion = tmp_path / ".local/share/bash-completion/completions/referee"
     assert "_REFEREE_COMPLETE=bash_complete" in completion.read_text()
@@ -36,7 +36,7 @@ def test_the_linked_command_passes_its_words_on(run: Run, tmp_path: Path) -> Non
     stand_in = tmp_path / "run"
     stand_in.write_text('#!/bin/sh\necho "$REFEREE_PROGRAM:$*"\n')
     stand_in.chmod(0o755)
-    command.write_text(command.read_text().replace(str(Path(__file__).parents[3] / "run"), str(stand_in)))
+    command.write_text(command.read_text().replace(str(Path(__file__).parents[4] / "run"), str(stand_in)))
     done = subprocess.run([command, "demo", "--fast"], capture_output=True, text=True, check=True)
     assert done.stdout == "referee:demo --fast\n"
 

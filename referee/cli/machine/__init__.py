@@ -1,0 +1,1 @@
+"""Commands that make the referee a part of this machine."""
