@@ -55,7 +55,7 @@ def described(tmp_path: Path) -> Iterator[tuple[Any, str]]:
         csrf = client_of(port, access).get("/api/session").json()["csrf"]
         with working(port, work):
             schema = schemathesis.openapi.from_asgi("/api/openapi.json", create_app(port, access))
-            # Without a codec no character is left out but surrogates, and Hypothesis needs no table of a million of them.
+            # Without a codec only surrogates are left out, and Hypothesis needs no table of a million characters.
             schema.config.generation.codec = None
             yield schema, csrf
 
