@@ -118,10 +118,17 @@ class Calibration:
 
 
 @dataclass(frozen=True, eq=False)
-class _BoardCorners:
+class BoardCorners:
+    """The inner corners of a board that were seen in picture ``index``: (n, 2) in pixels, and their ids."""
+
     index: int
     corners_px: FloatArray
     ids: list[int]
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether there are enough of them to calibrate with."""
+        return len(self.ids) >= _FEWEST_CORNERS
 
 
 def calibrate(images: Sequence[Image], board: CharucoBoardSpec | str, *, name: str = "") -> Calibration:
@@ -132,8 +139,8 @@ def calibrate(images: Sequence[Image], board: CharucoBoardSpec | str, *, name: s
     """
     spec = parse_board(board) if isinstance(board, str) else board
     size = _common_size(images)
-    sightings = [_find_board(index, as_grey(image), spec) for index, image in enumerate(images)]
-    usable = [sighting for sighting in sightings if len(sighting.ids) >= _FEWEST_CORNERS]
+    sightings = [find_board(image, spec, index) for index, image in enumerate(images)]
+    usable = [sighting for sighting in sightings if sighting.is_enough]
     if len(usable) < 3:
         counts = ", ".join(str(len(sighting.ids)) for sighting in sightings)
         raise CalibrationError(
@@ -157,8 +164,10 @@ def _common_size(images: Sequence[Image]) -> tuple[int, int]:
     return sizes[0]
 
 
-def _find_board(index: int, grey: Image, spec: CharucoBoardSpec) -> _BoardCorners:
-    best = _BoardCorners(index, np.zeros((0, 2)), [])
+def find_board(image: Image, spec: CharucoBoardSpec, index: int = 0) -> BoardCorners:
+    """Find a board's inner corners in a picture, (height, width[, 3]) uint8; none where it is not seen."""
+    grey = as_grey(image)
+    best = BoardCorners(index, np.zeros((0, 2)), [])
     # Boards with an even number of rows exist with the first square black (OpenCV before 4.6) or white.
     for legacy in (False, True) if spec.rows % 2 == 0 else (False,):
         board = cv2.aruco.CharucoBoard(
@@ -167,7 +176,7 @@ def _find_board(index: int, grey: Image, spec: CharucoBoardSpec) -> _BoardCorner
         board.setLegacyPattern(legacy)
         corners, ids = detect_charuco(cv2.aruco.CharucoDetector(board), grey)
         if len(ids) > len(best.ids):
-            best = _BoardCorners(index, corners, ids)
+            best = BoardCorners(index, corners, ids)
     if len(best.ids) < 2:
         return best
     gaps = np.linalg.norm(best.corners_px[:, None] - best.corners_px[None], axis=2)
@@ -175,12 +184,12 @@ def _find_board(index: int, grey: Image, spec: CharucoBoardSpec) -> _BoardCorner
     # A wider window would take in the corners of the markers inside the squares.
     window = int(np.clip(nearest / 8, 2, 6))
     refined = refine_saddles(grey, best.corners_px, window)
-    return _BoardCorners(index, refined, best.ids)
+    return BoardCorners(index, refined, best.ids)
 
 
 def _fit_without_outliers(
-    usable: Sequence[_BoardCorners], spec: CharucoBoardSpec, size: tuple[int, int]
-) -> tuple[CameraFit, list[_BoardCorners]]:
+    usable: Sequence[BoardCorners], spec: CharucoBoardSpec, size: tuple[int, int]
+) -> tuple[CameraFit, list[BoardCorners]]:
     kept = list(usable)
     while True:
         fit = _fit(kept, spec, size)
@@ -192,7 +201,7 @@ def _fit_without_outliers(
         del kept[worst]
 
 
-def _fit(sightings: Sequence[_BoardCorners], spec: CharucoBoardSpec, size: tuple[int, int]) -> CameraFit:
+def _fit(sightings: Sequence[BoardCorners], spec: CharucoBoardSpec, size: tuple[int, int]) -> CameraFit:
     points = [spec.corners_mm(sighting.ids) for sighting in sightings]
     pixels = [sighting.corners_px for sighting in sightings]
     try:
@@ -205,7 +214,7 @@ def _fit(sightings: Sequence[_BoardCorners], spec: CharucoBoardSpec, size: tuple
 
 
 def _views(
-    sightings: Sequence[_BoardCorners], kept: Sequence[_BoardCorners], fit: CameraFit
+    sightings: Sequence[BoardCorners], kept: Sequence[BoardCorners], fit: CameraFit
 ) -> tuple[CalibrationView, ...]:
     position = {sighting.index: number for number, sighting in enumerate(kept)}
     views = []
@@ -223,7 +232,7 @@ def _views(
     return tuple(views)
 
 
-def _coverage(kept: Sequence[_BoardCorners], size: tuple[int, int]) -> float:
+def _coverage(kept: Sequence[BoardCorners], size: tuple[int, int]) -> float:
     across, down = 8, 6
     pixels = np.concatenate([sighting.corners_px for sighting in kept])
     columns = np.clip(pixels[:, 0] * across / size[0], 0, across - 1).astype(int)

@@ -16,6 +16,8 @@ IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".
 
 _BLACK_BELOW, _LIT_SHARE = 10, 0.01
 _JPEG_START, _JPEG_SCAN, _JPEG_END = b"\xff\xd8", b"\xff\xda", b"\xff\xd9"
+_JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+"""The markers of the segments that say how large a JPEG is."""
 _PNG_START, _PNG_END = b"\x89PNG\r\n\x1a\n", b"IEND"
 
 
@@ -60,6 +62,32 @@ def decode_image(data: bytes, name: str) -> Image:
     if image is None:
         raise FrameError(f"{name} is not a readable image; expected JPEG or PNG")
     return np.asarray(image, dtype=np.uint8)
+
+
+def image_size(data: bytes) -> tuple[int, int] | None:
+    """Read a JPEG's or PNG's (width, height) from its header, without decoding it; ``None`` for anything else."""
+    if data.startswith(_PNG_START) and data[12:16] == b"IHDR" and len(data) >= 24:
+        return int.from_bytes(data[16:20]), int.from_bytes(data[20:24])
+    at = 2
+    while data.startswith(_JPEG_START) and data[at : at + 1] == b"\xff" and at + 9 <= len(data):
+        kind, length = data[at + 1], int.from_bytes(data[at + 2 : at + 4])
+        if kind in _JPEG_FRAMES:
+            return int.from_bytes(data[at + 7 : at + 9]), int.from_bytes(data[at + 5 : at + 7])
+        at += 2 + length
+    return None
+
+
+def decode_photo(data: bytes, name: str, *, most_pixels: int) -> Image:
+    """Decode a photo from somewhere else to blue-green-red, once its header says that it isn't too large.
+
+    Raises FrameError for what is no JPEG or PNG, is cut off, or has more than ``most_pixels``.
+    """
+    size = image_size(data)
+    if size is None:
+        raise FrameError(f"{name} is not a readable image; expected JPEG or PNG")
+    if size[0] * size[1] > most_pixels:
+        raise FrameError(f"{name} has {size[0]} x {size[1]} pixels; {most_pixels / 1e6:g} million are the most")
+    return decode_image(data, name)
 
 
 def load_image(path: Path) -> Image:

@@ -15,10 +15,15 @@ from referee.judge.belief import Belief
 from referee.session.ports import Reader
 from referee.settings.sections import Settings
 from referee.settings.table_layout import layout_for_camera, with_rules
+from referee.web.setting_up.port import Sight, Way
 from vision.calibration import load_calibration
 from vision.frame import Frame
 from vision.geometry import CameraModel
 from vision.layout.table import TableLayout
+
+FIRST_CAMERA = "0"
+PICTURES_FOLDER = "calibration"
+"""Where the pictures go that a camera is calibrated with one by one."""
 
 Look = Callable[[str, int, float], Sequence[Frame]]
 """Takes pictures: of which camera, how many, how many seconds apart. Raises CameraError."""
@@ -37,7 +42,7 @@ class NewTable:
     """The table that is being set up: its game, a folder for the files, the camera, and what was found so far.
 
     ``values`` are settings by ``section.key``, as the settings file holds them, with paths relative to the folder.
-    ``belief`` is there once the set-up was seen.
+    ``belief`` is there once the set-up was seen, ``pictures`` once one was taken to calibrate the camera with.
     """
 
     game: Game[Any, Any]
@@ -48,6 +53,7 @@ class NewTable:
     values: dict[str, Any] = field(default_factory=dict)
     belief: Belief[Any, Any] | None = None
     reader: Reader | None = None
+    pictures: object = None
     make_light_map: MakeMap = _nobody_maps
     make_sensor_map: MakeMap = _nobody_maps
 
@@ -74,9 +80,19 @@ class NewTable:
         layout = layout_for_camera(self.game.name, None if own is None else self.folder / own)
         return with_rules(layout, self.game, self.options)
 
+    @property
+    def usual_layout(self) -> TableLayout:
+        """The table as the game's own layout has it, before anything is measured."""
+        return with_rules(layout_for_camera(self.game.name, None), self.game, self.options)
+
+    @property
+    def source(self) -> str:
+        """The camera that is looked through; the first one until another is chosen."""
+        return str(self.values.get("camera.source", FIRST_CAMERA))
+
     def picture(self) -> Frame:
         """Take one picture; raises CameraError."""
-        return self.look(str(self.values["camera.source"]), 1, 0.0)[0]
+        return self.look(self.source, 1, 0.0)[0]
 
 
 @dataclass(frozen=True)
@@ -92,17 +108,34 @@ class Outcome:
         return worst(self.findings) is not Severity.FAULT
 
 
+Watch = Callable[[NewTable, Frame], Sight]
+"""Says what a picture shows of a step, and draws it, before anything is answered."""
+
+
 def _is_needed(table: NewTable) -> str:
     del table
     return ""
+
+
+def _by_its_question(table: NewTable) -> tuple[Way, ...]:
+    del table
+    return ()
+
+
+def _no_files(table: NewTable) -> tuple[str, ...]:
+    del table
+    return ()
 
 
 @dataclass(frozen=True)
 class Step:
     """One step. ``prepare`` says what to do, and may write files for it; ``question`` is asked before the check.
 
-    ``live`` says that the check looks through the camera and may be repeated until nothing is missing; ``after`` names
-    the step that has to be done in the same sitting. ``unneeded`` says why this table needs no such step.
+    ``ways`` are those to answer it on the page; each gives such an answer as is typed. ``live`` says that the check
+    looks through the camera and may be repeated until nothing is missing; ``watch`` tells and draws what the newest
+    picture shows. ``after`` names the step that has to be done in the same sitting. ``unneeded`` says why this table
+    needs no such step. ``files`` are those to print. ``collect`` takes a picture; ``takes_photo`` says that the answer
+    may be a picture's file.
     """
 
     name: str
@@ -114,3 +147,8 @@ class Step:
     live: bool = False
     after: str = ""
     unneeded: Callable[[NewTable], str] = _is_needed
+    ways: Callable[[NewTable], tuple[Way, ...]] = _by_its_question
+    watch: Watch | None = None
+    files: Callable[[NewTable], tuple[str, ...]] = _no_files
+    collect: Callable[[NewTable, Frame, bool], Finding] | None = None
+    takes_photo: bool = False

@@ -1,19 +1,23 @@
-"""What a picture lacks before a table can be refereed from it, in words."""
+"""What a picture lacks before a table can be refereed from it: in words, and drawn over it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 
-from common.findings import Finding
+from common.findings import Finding, Severity
+from common.phrases import Phrase
+from vision.drawing import write_text
 from vision.errors import NotLocatedError
-from vision.frame import Frame
+from vision.frame import BoolImage, FloatArray, Frame, Image
 from vision.geometry import CameraModel
 from vision.layout.table import TableLayout
 from vision.locating.location import locate
-from vision.opencv import as_grey
+from vision.locating.markers import Marker, MarkerDetector
+from vision.opencv import as_colour, as_grey
 from vision.readers.registry import table_reader
 
 
@@ -29,20 +33,121 @@ class ViewSettings:
     """Mean grey value, 0 to 255, below which a picture is too dark."""
     brightest: float = 230.0
     """Mean grey value, 0 to 255, above which it is too bright."""
+    edge_px: float = 4.0
+    """Width of the sharpest edges, in pixels, from which it is out of focus. Higher: more blur is put up with."""
+    glare: int = 250
+    """Grey value, 0 to 255, from which nothing can be read."""
+    glare_share: float = 0.01
+    """Share of the picture, 0 to 1, in which that much light is told."""
 
 
 _SETTINGS = ViewSettings()
 
 
+_FEWEST_EDGES = 50
+_CONTRAST = 40.0
+_EDGE_WINDOW = np.ones((13, 13), np.uint8)
+_SHARPEST = 0.9
+_SEEN_COLOUR, _SMALL_COLOUR, _GLARE_COLOUR = (80, 220, 80), (60, 60, 255), (200, 60, 200)
+
+
 def picture_findings(frame: Frame, settings: ViewSettings = _SETTINGS) -> Iterator[Finding]:
-    """Say how large and how bright a picture is."""
+    """Say how large and how bright a picture is, whether it is sharp, and how much of it is glare."""
     height, width = frame.image.shape[:2]
-    mean = float(np.mean(as_grey(frame.image)))
+    grey = as_grey(frame.image)
+    mean = float(np.mean(grey))
     if mean < settings.darkest:
-        yield Finding.fault("light", "the picture is too dark", "switch on a lamp, or take the cap off the lens")
+        remedy = Phrase("switch on a lamp, or take the cap off the lens")
+        yield Finding.fault(Phrase("light"), Phrase("the picture is too dark"), remedy)
     elif mean > settings.brightest:
-        yield Finding.fault("light", "the picture is too bright", "turn a lamp away, or lower the camera's exposure")
-    yield Finding.ok("picture", f"{width} x {height} pixels")
+        remedy = Phrase("turn a lamp away, or lower the camera's exposure")
+        yield Finding.fault(Phrase("light"), Phrase("the picture is too bright"), remedy)
+    yield Finding.ok(Phrase("picture"), Phrase("%(width)d x %(height)d pixels", width=width, height=height))
+    edge_px = edge_width_px(grey)
+    if edge_px is not None and edge_px > settings.edge_px:
+        told = Phrase("out of focus: the sharpest edges are %(width).1f px wide", width=edge_px)
+        yield Finding.note(Phrase("focus"), told, Phrase("turn the lens until that number is smallest"))
+    elif edge_px is not None:
+        yield Finding.ok(Phrase("focus"), Phrase("sharp: edges are %(width).1f px wide", width=edge_px))
+    share = float(np.mean(_glare(grey, settings)))
+    if share > settings.glare_share and mean <= settings.brightest:
+        told = Phrase("%(share).0f %% of the picture is white with light", share=100 * share)
+        yield Finding.note(Phrase("glare"), told, Phrase("move the lamp to the side, or close a curtain"))
+
+
+def edge_width_px(grey: Image) -> float | None:
+    """Give how wide the sharpest edges are, in pixels: 2 to 3 in focus, ``None`` for a picture without edges.
+
+    An edge's width is its contrast divided by its steepest slope.
+    """
+    smooth = cv2.GaussianBlur(grey, (3, 3), 0).astype(np.float32)
+    slope = np.hypot(cv2.Sobel(smooth, cv2.CV_32F, 1, 0), cv2.Sobel(smooth, cv2.CV_32F, 0, 1)) / 8
+    contrast = cv2.dilate(smooth, _EDGE_WINDOW) - cv2.erode(smooth, _EDGE_WINDOW)
+    strong = (contrast >= _CONTRAST) & (slope >= cv2.dilate(slope, _EDGE_WINDOW))
+    if np.count_nonzero(strong) < _FEWEST_EDGES:
+        return None
+    return float(np.quantile(contrast[strong] / slope[strong], 1 - _SHARPEST))
+
+
+def marker_findings(frame: Frame, layout: TableLayout, settings: ViewSettings = _SETTINGS) -> Iterator[Finding]:
+    """Say which markers a camera that isn't calibrated sees, and how wide they are. Before printing none are there."""
+    seen = {marker.marker_id: marker for marker in _markers_in(frame, layout)}
+    wanted = sorted(each for part in layout.parts() for each in part.markers.centres_mm)
+    missing = [number for number in wanted if number not in seen]
+    for number in wanted:
+        if number in seen:
+            yield _width_finding(seen[number], settings)
+    if missing and len(missing) == len(wanted):
+        told = Phrase("none is seen yet")
+        yield Finding.note(Phrase("markers"), told, Phrase("they are printed in a later step"))
+    else:
+        for number in missing:
+            yield Finding.note(_marker_name(number), Phrase("not seen yet"), _BRING_IN)
+
+
+def drawn_markers(frame: Frame, layout: TableLayout, settings: ViewSettings = _SETTINGS) -> Image:
+    """Give a copy of the picture with each marker outlined, its number and its width in pixels, and glare tinted."""
+    picture: Image = np.array(as_colour(frame.image), dtype=np.uint8)
+    picture[_glare(as_grey(frame.image), settings)] = _GLARE_COLOUR
+    for marker in _markers_in(frame, layout):
+        colour = _SMALL_COLOUR if marker.side_px < settings.marker_px else _SEEN_COLOUR
+        outline = np.round(marker.corners_px).astype(np.int32).reshape(-1, 1, 2)
+        cv2.polylines(picture, [outline], True, colour, 2, cv2.LINE_AA)
+        at: FloatArray = marker.corners_px.max(axis=0)
+        write_text(picture, f"{marker.marker_id}: {marker.side_px:.0f} px", at, colour)
+    return picture
+
+
+def _markers_in(frame: Frame, layout: TableLayout) -> list[Marker]:
+    grey, found = as_grey(frame.image), []
+    for part in layout.parts():
+        if part.markers.centres_mm:
+            seen = MarkerDetector(part.markers.dictionary).plain(grey)
+            found += [marker for marker in seen if marker.marker_id in part.markers.centres_mm]
+    return found
+
+
+def _glare(grey: Image, settings: ViewSettings) -> BoolImage:
+    return np.asarray(grey >= settings.glare, dtype=np.bool_)
+
+
+_BRING_IN = Phrase("bring it into the picture, flat and uncovered")
+
+
+def _marker_name(number: int) -> Phrase:
+    return Phrase("marker %(number)d", number=number)
+
+
+def _width_finding(marker: Marker, settings: ViewSettings) -> Finding:
+    if marker.side_px >= settings.marker_px:
+        return Finding.ok(_marker_name(marker.marker_id), Phrase("%(width).0f px wide", width=marker.side_px))
+    told = Phrase(
+        "%(width).0f px wide, which is too small: %(needed).0f px are needed",
+        width=marker.side_px,
+        needed=settings.marker_px,
+    )
+    remedy = Phrase("move the camera nearer, or take larger pictures")
+    return Finding.fault(_marker_name(marker.marker_id), told, remedy)
 
 
 def table_findings(
@@ -58,7 +163,7 @@ def table_findings(
     if not any(each.message for findings in found for each in findings if each.subject == "table"):
         return
     for hindrance in table_reader(camera, layout, None).read(frame).hindrances:
-        yield Finding.fault(hindrance.kind, hindrance.message, "clear the board, or move the lamp")
+        yield Finding.fault(hindrance.kind, hindrance.message, Phrase("clear the board, or move the lamp"))
 
 
 def _marker_findings(
@@ -67,15 +172,16 @@ def _marker_findings(
     try:
         located = locate(frame.image, camera, layout)
     except NotLocatedError as error:
-        yield Finding.fault("markers", str(error), "the whole board and its markers must be in the picture")
+        remedy = Phrase("the whole board and its markers must be in the picture")
+        yield Finding.fault(Phrase("markers"), str(error), remedy)
         return
-    yield Finding.ok("table", f"found, {located.error_px:.1f} px off on average")
+    yield Finding.ok(Phrase("table"), Phrase("found, %(error).1f px off on average", error=located.error_px))
     for missing in sorted({*layout.markers.centres_mm} - {*located.ids_seen}):
-        yield Finding.fault(f"marker {missing}", "missing", "bring it into the picture, flat and uncovered")
+        yield Finding.fault(_marker_name(missing), Phrase("missing"), _BRING_IN)
     for marker in located.markers:
-        name, error_px = f"marker {marker.marker_id}", located.marker_errors_px[marker.marker_id]
-        if marker.side_px < settings.marker_px:
-            small = f"{marker.side_px:.0f} px wide, which is too small: {settings.marker_px:.0f} px are needed"
-            yield Finding.fault(name, small, "move the camera nearer, or take larger pictures")
+        width, error_px = _width_finding(marker, settings), located.marker_errors_px[marker.marker_id]
+        if width.severity is Severity.FAULT:
+            yield width
         if error_px > settings.marker_error_px:
-            yield Finding.fault(name, f"{error_px:.1f} px out of place", "put it where it belongs, or measure again")
+            told = Phrase("%(error).1f px out of place", error=error_px)
+            yield Finding.fault(width.subject, told, Phrase("put it where it belongs, or measure again"))

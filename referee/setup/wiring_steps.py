@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from common.findings import Finding
+from common.phrases import Phrase
 from referee.errors import ConfigError
 from referee.settings.sections import Settings
 from referee.setup.new_table import MakeMap, NewTable, Outcome, Step
+from referee.web.setting_up.port import Field, FieldKind, Way
 from referee.wiring.plan import STRIP_DRIVERS, Making, SwitchSource, plan_and_problems
 
 LIGHT_MAP_FILE = "lights.toml"
 SENSOR_MAP_FILE = "sensors.toml"
-_EMPTY_BOARD = "Take everything off the board."
+_EMPTY_BOARD = Phrase("Take everything off the board.")
 
 
 def settings_with(values: Mapping[str, Any]) -> Settings:
@@ -33,10 +35,10 @@ def settings_with(values: Mapping[str, Any]) -> Settings:
 
 def _about_lights(_: NewTable) -> tuple[str, ...]:
     return (
-        "What shows the lights? terminal (this screen), gpio (the Pi's pins), board (a microcontroller), "
-        "wled-network or",
-        "wled-serial; several with commas. What they need comes after them, such as: wled-network wled_host=wled.local",
-        "strip_lights=49. docs/hardware.md shows the wiring.",
+        Phrase("What shows the lights? terminal (the screen), gpio (the Pi's pins), board (a microcontroller),"),
+        Phrase("wled-network or wled-serial; several with commas."),
+        Phrase("What they need comes after them, such as: wled-network wled_host=wled.local strip_lights=49."),
+        Phrase("docs/hardware.md shows the wiring."),
     )
 
 
@@ -49,8 +51,9 @@ def _check_lights(table: NewTable, answer: str) -> Outcome:
 
 def _about_switches(_: NewTable) -> tuple[str, ...]:
     return (
-        "Are there switches under the squares? none, board (a microcontroller) or pins (the Pi's), and what they need,",
-        "such as: pins row_pins=[5,6,13] column_pins=[16,20,21]. docs/sensors.md shows the wiring.",
+        Phrase("Are there switches under the squares? none, board (a microcontroller) or pins (the Pi's)."),
+        Phrase("What they need comes after that, such as: pins row_pins=[5,6,13] column_pins=[16,20,21]."),
+        Phrase("docs/sensors.md shows the wiring."),
     )
 
 
@@ -85,9 +88,12 @@ def _wired(table: NewTable, given: Mapping[str, object], told: str, making: Maki
     """Check what is wired as the settings would have it."""
     _, problems = plan_and_problems(_settings(table, given), {}, table.game.places, making=making)
     if not problems:
-        return Outcome((Finding.ok("wiring", told),), given)
-    remedy = "add what is missing to the answer, such as strip_lights=49, or answer otherwise"
-    return Outcome(tuple(Finding.fault("wiring", problem, remedy) for problem in problems))
+        return Outcome((Finding.ok(_WIRING, told),), given)
+    remedy = Phrase("add what is missing to the answer, such as strip_lights=49, or answer otherwise")
+    return Outcome(tuple(Finding.fault(_WIRING, problem, remedy) for problem in problems))
+
+
+_WIRING = Phrase("wiring")
 
 
 def _settings(table: NewTable, given: Mapping[str, object]) -> Settings:
@@ -96,18 +102,19 @@ def _settings(table: NewTable, given: Mapping[str, object]) -> Settings:
 
 def _without_strip(table: NewTable) -> str:
     drivers = table.values.get("lights.drivers", ())
-    return "" if set(drivers) & set(STRIP_DRIVERS) else "There is no strip of lights."
+    return "" if set(drivers) & set(STRIP_DRIVERS) else Phrase("There is no strip of lights.")
 
 
 def _without_switches(table: NewTable) -> str:
     source = table.values.get("sensors.source", SwitchSource.NONE)
-    return "There are no switches." if source == SwitchSource.NONE else ""
+    return Phrase("There are no switches.") if source == SwitchSource.NONE else ""
 
 
 def _before_light_map(_: NewTable) -> tuple[str, ...]:
     return (
-        f"{_EMPTY_BOARD} One light after the other is lit, and the camera finds its square.",
-        "Where it is not sure, it asks you.",
+        _EMPTY_BOARD,
+        Phrase("One light after the other is lit, and the camera finds its square."),
+        Phrase("Where it is not sure, it asks you."),
     )
 
 
@@ -116,7 +123,7 @@ def _check_light_map(table: NewTable, answer: str) -> Outcome:
 
 
 def _before_switch_map(_: NewTable) -> tuple[str, ...]:
-    return (f"{_EMPTY_BOARD} Then put a piece on each square that is named.",)
+    return (_EMPTY_BOARD, Phrase("Then put a piece on each square that is named."))
 
 
 def _check_switch_map(table: NewTable, answer: str) -> Outcome:
@@ -128,27 +135,65 @@ def _mapped(table: NewTable, answer: str, name: str, make: MakeMap, given: Mappi
     """Take the map that is named, or make one; either has to fit the game and what is wired."""
     path = table.folder / (Path(answer).expanduser() if answer else name)
     if not answer and not make(_settings(table, {}), path):
-        return Outcome((Finding.fault("map", "nothing was found", "check the wiring, or skip this step"),))
-    return _wired(table, given, f"{path.name} is used")
+        return Outcome(
+            (Finding.fault(Phrase("map"), Phrase("nothing was found"), Phrase("check the wiring, or skip this step")),)
+        )
+    return _wired(table, given, Phrase("%(file)s is used", file=path.name))
+
+
+def _which_lights(_: NewTable) -> tuple[Way, ...]:
+    choices = (
+        ("terminal", Phrase("the screen")),
+        ("gpio", Phrase("the Pi's pins")),
+        ("board", Phrase("a microcontroller")),
+        ("wled-network", Phrase("WLED over the network")),
+        ("wled-serial", Phrase("WLED on a USB cable")),
+    )
+    return (
+        Way(
+            Phrase("These show the lights"),
+            (Field(Phrase("Lights"), FieldKind.CHOICE, "", choices), _needs()),
+        ),
+    )
+
+
+def _which_switches(_: NewTable) -> tuple[Way, ...]:
+    choices = (
+        ("none", Phrase("none")),
+        ("board", Phrase("on a microcontroller")),
+        ("pins", Phrase("on the Pi's pins")),
+    )
+    return (Way(Phrase("It is so"), (Field(Phrase("Switches"), FieldKind.CHOICE, "", choices), _needs())),)
+
+
+def _needs() -> Field:
+    return Field(Phrase("What they need, such as strip_lights=49"), is_optional=True)
+
+
+def _map_ways(_: NewTable) -> tuple[Way, ...]:
+    own = Field(Phrase("A map you have"))
+    return (Way(Phrase("Begin")), Way(Phrase("Use this map"), (own,)))
 
 
 WIRING_STEPS = (
-    Step("lights", "Lights", _about_lights, "Lights", _check_lights, "terminal"),
+    Step("lights", Phrase("Lights"), _about_lights, "Lights", _check_lights, "terminal", ways=_which_lights),
     Step(
         "light-map",
-        "Which light is where",
+        Phrase("Which light is where"),
         _before_light_map,
         "Enter to begin, or a map you have",
         _check_light_map,
         unneeded=_without_strip,
+        ways=_map_ways,
     ),
-    Step("switches", "Switches", _about_switches, "Switches", _check_switches, "none"),
+    Step("switches", Phrase("Switches"), _about_switches, "Switches", _check_switches, "none", ways=_which_switches),
     Step(
         "switch-map",
-        "Which switch is where",
+        Phrase("Which switch is where"),
         _before_switch_map,
         "Enter to begin, or a map you have",
         _check_switch_map,
         unneeded=_without_switches,
+        ways=_map_ways,
     ),
 )

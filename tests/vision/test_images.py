@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vision.errors import CameraError, FrameError
-from vision.images import check_frame, decode_image, load_image, looks_whole, write_image
+from vision.images import check_frame, decode_image, decode_photo, image_size, load_image, looks_whole, write_image
 
 
 def picture(seed=1):
@@ -96,3 +96,29 @@ def test_a_picture_is_written_under_any_name_that_a_file_may_have(tmp_path, name
 def test_a_picture_that_cannot_be_written_says_why(tmp_path, name, message):
     with pytest.raises(FrameError, match=message):
         write_image(tmp_path / os.fsdecode(name), np.full((20, 30, 3), 99, np.uint8))
+
+
+@pytest.mark.parametrize("suffix", [".jpg", ".png"])
+def test_a_photos_size_is_read_before_it_is_decoded(suffix: str) -> None:
+    data = cv2.imencode(suffix, np.full((60, 80, 3), 90, np.uint8))[1].tobytes()
+    assert image_size(data) == (80, 60)
+    assert decode_photo(data, "photo", most_pixels=4800).shape == (60, 80, 3)
+    with pytest.raises(FrameError, match=r"80 x 60 pixels; 0\.004 million are the most"):
+        decode_photo(data, "photo", most_pixels=4000)
+    # What says to be small and isn't whole, and what says to be huge.
+    with pytest.raises(FrameError, match="cut off"):
+        decode_photo(data[: len(data) // 2], "photo", most_pixels=4800)
+    huge = bytearray(cv2.imencode(".png", np.full((60, 80, 3), 90, np.uint8))[1].tobytes())
+    huge[16:24] = b"\x00\x01\x00\x00" * 2
+    with pytest.raises(FrameError, match="65536 x 65536"):
+        decode_photo(bytes(huge), "photo", most_pixels=40_000_000)
+
+
+@given(
+    data=st.binary(max_size=200), start=st.sampled_from([b"", b"\xff\xd8", b"\xff\xd8\xff\xe0", b"\x89PNG\r\n\x1a\n"])
+)
+def test_noise_has_a_size_or_none(data: bytes, start: bytes) -> None:
+    size = image_size(start + data)
+    assert size is None or min(size) >= 0
+    with pytest.raises(FrameError):
+        decode_photo(b"noise" + data, "photo", most_pixels=1000)

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import cv2
 import numpy as np
 import pytest
 
 from common.findings import Severity
-from referee.setup.views import picture_findings, table_findings
+from referee.setup.views import (
+    drawn_markers,
+    edge_width_px,
+    marker_findings,
+    picture_findings,
+    table_findings,
+)
 from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import Scene, Setting
 from simulator.scene.viewpoint import lens
 from simulator.table import standard_setting
 from vision.frame import Frame, Image
 from vision.geometry import project
+from vision.opencv import as_grey
 
 
 def bare(size: tuple[int, int]) -> tuple[Setting, Image]:
@@ -46,3 +54,34 @@ def test_light_that_no_camera_can_use_is_told(level: int, message: str) -> None:
     found = list(picture_findings(Frame(np.full((240, 320, 3), level, np.uint8), 0.0, 0)))
     assert message in found[0].message
     assert found[1].message == "320 x 240 pixels"
+
+
+def test_a_camera_that_is_not_calibrated_says_which_markers_it_sees_and_how_wide() -> None:
+    setting, image = bare((960, 540))
+    told = {each.subject: each.message for each in marker_findings(Frame(image, 0.0, 0), setting.layout)}
+    assert sorted(told) == ["marker 0", "marker 1", "marker 2", "marker 3"]
+    assert all(message.endswith(" px wide") for message in told.values())
+    corners = project(setting.camera, setting.pose, setting.layout.markers.corners_mm(2))
+    left, top = corners.min(axis=0).astype(int) - 8
+    right, bottom = corners.max(axis=0).astype(int) + 8
+    image[top:bottom, left:right] = 120
+    frame = Frame(image, 0.0, 0)
+    assert {each.subject: each.message for each in marker_findings(frame, setting.layout)}["marker 2"] == "not seen yet"
+    assert (drawn_markers(frame, setting.layout) != image).any()
+    nothing = list(marker_findings(Frame(np.full_like(image, 120), 0.0, 0), setting.layout))
+    assert [(each.severity, each.message) for each in nothing] == [(Severity.NOTE, "none is seen yet")]
+
+
+def test_blur_and_glare_are_told_before_they_make_a_table_unreadable() -> None:
+    _, image = bare((960, 540))
+    assert [each.subject for each in picture_findings(Frame(image, 0.0, 0))] == ["picture", "focus"]
+    sharp_px = edge_width_px(as_grey(image))
+    image[:100, :200] = 255
+    blurred = cv2.GaussianBlur(image, (0, 0), 4)
+    blurred_px = edge_width_px(as_grey(blurred))
+    assert sharp_px is not None
+    assert blurred_px is not None
+    assert sharp_px < 4 < blurred_px
+    notes = [each.subject for each in picture_findings(Frame(blurred, 0.0, 0)) if each.severity is Severity.NOTE]
+    assert notes == ["focus", "glare"]
+    assert edge_width_px(np.full((240, 320), 120, np.uint8)) is None

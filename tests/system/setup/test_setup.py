@@ -12,9 +12,10 @@ import pytest
 
 from engine import registry
 from engine.api import OptionValue
+from referee.setup.calibrating import CALIBRATION_PICTURES
 from referee.setup.new_table import NewTable
 from referee.setup.progress import Progress
-from referee.setup.steps import CALIBRATION_PICTURES, checked, steps_of
+from referee.setup.steps import checked, steps_of
 from simulator.enrolment import charuco_views
 from simulator.play.game import GameOptions, VirtualGame
 from simulator.play.players import Habits

@@ -1,0 +1,334 @@
+"""The step that calibrates the camera: pictures of the printed board, which poses are missing, and the verdict.
+
+Pictures are taken all at once, or one by one: then each is kept in a folder, and a pose that is still missing is drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from common.findings import Finding
+from common.phrases import Phrase
+from referee.errors import ConfigError
+from referee.setup.new_table import PICTURES_FOLDER, NewTable, Outcome, Step
+from referee.web.setting_up.port import Field, Sight, Way
+from vision.calibration import (
+    BoardCorners,
+    Calibration,
+    calibrate,
+    find_board,
+    load_calibration,
+    parse_board,
+    save_calibration,
+)
+from vision.cameras import image_paths
+from vision.frame import FloatArray, Frame, Image
+from vision.geometry import CameraModel, Pose, project
+from vision.images import load_image, write_image
+from vision.opencv import as_colour, planar_poses
+
+CHARUCO = "charuco:7x5:30:22:DICT_5X5_100"
+"""The calibration board that is printed: it fits on A4 and letter."""
+BOARD = parse_board(CHARUCO)
+CALIBRATION_PICTURES = 15
+BETWEEN_PICTURES_S = 2.0
+
+_MOST_PICTURES = 25
+_FEWEST_PICTURES = 8
+_STILL_SHARE = 0.004
+"""Of the picture's width: how far the board may move between two pictures and still be held still."""
+_LIKE_SHARE = 0.06
+"""Of the picture's width: how far the board is moved, on average, before another picture says something new."""
+_NEAR_EDGE = 0.28
+"""Of the picture's width and height: how near to a corner of the picture the board is in that corner."""
+_TILT_DEG = 15.0
+_USUAL_FOCAL = 0.85
+"""Focal length, in picture widths, of a camera that isn't calibrated yet."""
+
+_PLACES = {
+    (-1, -1): Phrase("in the upper left corner of the picture"),
+    (1, -1): Phrase("in the upper right corner of the picture"),
+    (1, 1): Phrase("in the lower right corner of the picture"),
+    (-1, 1): Phrase("in the lower left corner of the picture"),
+}
+_MIDDLE = Phrase("in the middle of the picture")
+_TILTS = {
+    (-1, 0): Phrase("with its left edge nearer to the camera"),
+    (1, 0): Phrase("with its right edge nearer to the camera"),
+    (0, -1): Phrase("with its upper edge nearer to the camera"),
+    (0, 1): Phrase("with its lower edge nearer to the camera"),
+}
+_FLAT = Phrase("facing the camera")
+_FOUND_COLOUR, _WANTED_COLOUR = (80, 220, 80), (0, 200, 255)
+Direction = tuple[int, int]
+
+
+@dataclass
+class PoseGuide:
+    """What a set of pictures of the board, all ``size`` (width, height) in pixels, shows already, and what it lacks."""
+
+    size: tuple[int, int]
+    kept: list[BoardCorners] = field(default_factory=list)
+
+    @property
+    def missing_places(self) -> list[Direction]:
+        """The corners of the picture in which the board was not seen yet."""
+        return [place for place in _PLACES if not any(self._is_in(place, each) for each in self.kept)]
+
+    @property
+    def missing_tilts(self) -> list[Direction]:
+        """The sides to which the board was not tilted yet."""
+        return [tilt for tilt in _TILTS if not any(self._tilts(each) == tilt for each in self.kept)]
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the camera can be calibrated from them."""
+        return len(self.kept) >= _FEWEST_PICTURES and not self.missing_places and not self.missing_tilts
+
+    def is_new(self, seen: BoardCorners) -> bool:
+        """Whether a picture shows the board as none before does."""
+        if not seen.is_enough:
+            return False
+        return all(self._apart(seen, other) > _LIKE_SHARE * self.size[0] for other in self.kept)
+
+    def is_still(self, seen: BoardCorners, before: BoardCorners | None) -> bool:
+        """Whether the board has not moved between two pictures."""
+        return before is not None and self._apart(seen, before) <= _STILL_SHARE * self.size[0]
+
+    def words(self) -> Phrase:
+        """Say how to hold the board for the next picture."""
+        place = next((_PLACES[place] for place in self.missing_places), _MIDDLE)
+        tilt = next((_TILTS[tilt] for tilt in self.missing_tilts), _FLAT)
+        return Phrase("Hold the board %(place)s, %(tilt)s.", place=place, tilt=tilt)
+
+    def outline_px(self) -> FloatArray:
+        """Give the outline of the board as it should be held next, (4, 2) in pixels."""
+        place = next(iter(self.missing_places), (0, 0))
+        tilt = next(iter(self.missing_tilts), (0, 0))
+        width, height = BOARD.columns * BOARD.square_mm, BOARD.rows * BOARD.square_mm
+        turn = np.radians(1.6 * _TILT_DEG) * np.array([-tilt[1], tilt[0], 0.0])
+        camera = self._camera
+        distance = width * _USUAL_FOCAL / (0.45 if place == (0, 0) else 0.36)
+        reach = distance / (2 * _USUAL_FOCAL)
+        centre = np.array([place[0] * reach * 0.55, place[1] * reach * 0.5 * self.size[1] / self.size[0], distance])
+        corners = np.array([[x * width / 2, y * height / 2, 0.0] for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
+        return project(camera, Pose.from_vectors(turn, centre), corners)
+
+    @property
+    def _camera(self) -> CameraModel:
+        width, height = self.size
+        focal = _USUAL_FOCAL * width
+        matrix = np.array([[focal, 0.0, width / 2], [0.0, focal, height / 2], [0.0, 0.0, 1.0]])
+        return CameraModel(matrix, np.zeros(5), self.size)
+
+    def _is_in(self, place: Direction, seen: BoardCorners) -> bool:
+        shares = seen.corners_px / np.asarray(self.size)
+        towards = np.where(np.asarray(place) < 0, shares, 1 - shares)
+        return bool((towards < _NEAR_EDGE).all(axis=1).any())
+
+    def _tilts(self, seen: BoardCorners) -> Direction | None:
+        camera = self._camera
+        rays = cv2.undistortPoints(seen.corners_px.reshape(-1, 1, 2), camera.matrix, camera.distortion).reshape(-1, 2)
+        poses = planar_poses(BOARD.corners_mm(seen.ids)[:, :2], np.asarray(rays, dtype=np.float64))
+        if not poses:
+            return None
+        rotation = Pose.from_vectors(*poses[0]).rotation
+        # The board's normal, pointing away from the camera: it leans to the side that is nearer.
+        normal = rotation[:, 2] * np.sign(rotation[2, 2])
+        if np.degrees(np.arccos(np.clip(normal[2], -1, 1))) < _TILT_DEG:
+            return None
+        across, down = float(normal[0]), float(normal[1])
+        if abs(across) >= abs(down):
+            return (1, 0) if across > 0 else (-1, 0)
+        return (0, 1) if down > 0 else (0, -1)
+
+    @staticmethod
+    def _apart(first: BoardCorners, second: BoardCorners) -> float:
+        """How far the corners that both show lie apart, in pixels on average; endless where they share none."""
+        shared = sorted(set(first.ids) & set(second.ids))
+        if not shared:
+            return float("inf")
+        one, other = (each.corners_px[[each.ids.index(number) for number in shared]] for each in (first, second))
+        return float(np.linalg.norm(one - other, axis=1).mean())
+
+
+@dataclass
+class BoardPictures:
+    """The pictures of the board that were taken one by one, in their folder."""
+
+    folder: Path
+    guide: PoseGuide
+    before: BoardCorners | None = None
+    newest: int = 0
+
+    @classmethod
+    def of(cls, table: NewTable) -> BoardPictures:
+        """Give those of a table, found again after a restart; raises VisionError for one that can't be read."""
+        known = table.pictures
+        if isinstance(known, BoardPictures):
+            return known
+        width, height = (int(table.values.get(f"camera.{side}_px", 0)) for side in ("width", "height"))
+        found = cls(table.folder / PICTURES_FOLDER, PoseGuide((width, height)))
+        for path in image_paths(found.folder) if found.folder.is_dir() else ():
+            found.guide.kept.append(find_board(load_image(path), BOARD))
+            found.newest += 1
+        table.pictures = found
+        return found
+
+    def take(self, frame: Frame, *, by_itself: bool) -> Finding:
+        """Keep a picture that shows the board in a new pose; by itself only while the board is held still."""
+        _check_size(frame.image, self.guide.size)
+        seen = find_board(frame.image, BOARD)
+        before, self.before = self.before, seen
+        if not seen.is_enough:
+            told = Phrase("only %(count)d corners of the board are seen", count=len(seen.ids))
+            return Finding.note(_PICTURE, told, Phrase("bring it nearer, and keep your fingers off its squares"))
+        if len(self.guide.kept) >= _MOST_PICTURES:
+            return Finding.note(_PICTURE, Phrase("there are enough pictures"), Phrase("calibrate with these"))
+        if not self.guide.is_new(seen):
+            return Finding.note(_PICTURE, Phrase("this pose is there already"), self.guide.words())
+        if by_itself and not self.guide.is_still(seen, before):
+            return Finding.note(_PICTURE, Phrase("the board moves"), Phrase("hold it still for a moment"))
+        self.folder.mkdir(exist_ok=True)
+        self.newest += 1
+        write_image(self.folder / f"{self.newest}.png", frame.image)
+        self.guide.kept.append(seen)
+        return Finding.ok(_PICTURE, Phrase("picture %(number)d is kept", number=len(self.guide.kept)))
+
+    def start_over(self) -> None:
+        """Throw all of them away."""
+        for path in image_paths(self.folder) if self.folder.is_dir() else ():
+            path.unlink()
+        self.guide.kept.clear()
+
+    def sight(self, frame: Frame) -> Sight:
+        """Draw the board that is seen and the pose that is missing, and say how many pictures there are."""
+        seen = find_board(frame.image, BOARD)
+        picture: Image = np.array(as_colour(frame.image), dtype=np.uint8)
+        for x, y in seen.corners_px:
+            cv2.circle(picture, (round(float(x)), round(float(y))), 4, _FOUND_COLOUR, -1, cv2.LINE_AA)
+        guide = self.guide
+        taken = Phrase("%(count)d pictures are kept", count=len(guide.kept))
+        if guide.is_enough:
+            return Sight((Finding.ok(_PICTURES, taken), Finding.ok(_POSE, Phrase("no pose is missing"))), picture)
+        cv2.polylines(picture, [np.round(guide.outline_px()).astype(np.int32)], True, _WANTED_COLOUR, 3, cv2.LINE_AA)
+        corners = len(guide.missing_places)
+        tilts = len(guide.missing_tilts)
+        lacking = Phrase(
+            "%(corners)d of 4 corners of the picture and %(tilts)d of 4 tilts are missing", corners=corners, tilts=tilts
+        )
+        return Sight((Finding.ok(_PICTURES, taken), Finding.note(_POSE, lacking, guide.words())), picture)
+
+
+_PICTURE, _PICTURES, _POSE = Phrase("picture"), Phrase("pictures"), Phrase("pose")
+
+
+def _check_size(image: Image, size: tuple[int, int]) -> None:
+    got = (image.shape[1], image.shape[0])
+    if got != size:
+        raise ConfigError(
+            Phrase(
+                "the picture has %(width)d x %(height)d pixels, the camera gives %(camera_width)d x %(camera_height)d; "
+                "calibrate with pictures of the camera that will watch the table",
+                width=got[0],
+                height=got[1],
+                camera_width=size[0],
+                camera_height=size[1],
+            )
+        )
+
+
+def _before_calibration(_: NewTable) -> tuple[str, ...]:
+    return (
+        Phrase("Hold the calibration board in front of the camera, in as many poses as you can."),
+        Phrase("Tilt it to every side, near and far, and bring it into each corner of the picture."),
+    )
+
+
+def _check_calibration(table: NewTable, answer: str) -> Outcome:
+    given = (table.folder / Path(answer).expanduser()) if answer else None
+    if given is not None and given.is_file():
+        return _given(table, given, answer)
+    images: list[Image]
+    if given is not None:
+        images = [load_image(path) for path in image_paths(given)]
+        if images and table.values.get("camera.width_px") is not None:
+            _check_size(images[0], (table.values["camera.width_px"], table.values["camera.height_px"]))
+    else:
+        source = str(table.values["camera.source"])
+        images = [frame.image for frame in table.look(source, CALIBRATION_PICTURES, BETWEEN_PICTURES_S)]
+    found = calibrate(images, CHARUCO, name="camera")
+    if not found.good:
+        remedy = Phrase("take more pictures, or take them again")
+        faults = tuple(Finding.fault(_CALIBRATION, reason, remedy) for reason in found.reasons)
+        return Outcome((_numbers(found), *faults))
+    save_calibration(table.folder / "camera.json", found, made_on=table.today)
+    told = Phrase(
+        "good: %(error).2f px off on average; written to camera.json", error=found.camera.reprojection_error_px
+    )
+    return Outcome((Finding.ok(_CALIBRATION, told), _numbers(found)), {"camera.calibration": "camera.json"})
+
+
+_CALIBRATION = Phrase("calibration")
+
+
+def _given(table: NewTable, path: Path, answer: str) -> Outcome:
+    camera = load_calibration(path)
+    size = (table.values.get("camera.width_px"), table.values.get("camera.height_px"))
+    if camera.size != size:
+        of_file, of_camera = (f"{width} x {height}" for width, height in (camera.size, size))
+        wrong = Phrase(
+            "%(file)s is for %(calibrated)s pixels, the camera gives %(camera)s",
+            file=path.name,
+            calibrated=of_file,
+            camera=of_camera,
+        )
+        return Outcome((Finding.fault(_CALIBRATION, wrong, Phrase("calibrate at the size you play with")),))
+    told = Phrase("%(file)s is used", file=path.name)
+    return Outcome((Finding.ok(_CALIBRATION, told),), {"camera.calibration": answer})
+
+
+def _numbers(found: Calibration) -> Finding:
+    used = [view for view in found.views if view.used]
+    told = Phrase(
+        "%(used)d of %(all)d pictures used, corners in %(share).0f %% of the picture, tilted by up to %(tilt).0f°",
+        used=len(used),
+        all=len(found.views),
+        share=100 * found.coverage,
+        tilt=max((view.tilt_deg or 0.0 for view in used), default=0.0),
+    )
+    return Finding.ok(_PICTURES, told)
+
+
+def _ways(table: NewTable) -> tuple[Way, ...]:
+    ways: list[Way] = []
+    if BoardPictures.of(table).guide.kept:
+        ways.append(Way(Phrase("Calibrate with these pictures"), answer=PICTURES_FOLDER))
+    ways.append(Way(Phrase("Use this calibration"), (Field(Phrase("A calibration you have"), value="camera.json"),)))
+    return tuple(ways)
+
+
+def _watch(table: NewTable, frame: Frame) -> Sight:
+    return BoardPictures.of(table).sight(frame)
+
+
+def _collect(table: NewTable, frame: Frame, by_itself: bool) -> Finding:
+    return BoardPictures.of(table).take(frame, by_itself=by_itself)
+
+
+CALIBRATION_STEP = Step(
+    "calibration",
+    Phrase("Calibration"),
+    _before_calibration,
+    f"Enter to take {CALIBRATION_PICTURES} pictures, {BETWEEN_PICTURES_S:g} s apart; or a folder with pictures, or a "
+    "calibration you have",
+    _check_calibration,
+    ways=_ways,
+    watch=_watch,
+    collect=_collect,
+    takes_photo=True,
+)

@@ -1,0 +1,99 @@
+"""The camera of a table that is being set up: opened when it is first asked for, and kept open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from pathlib import Path
+from threading import Lock
+
+from vision.cameras import Camera, open_camera
+from vision.errors import EndOfFramesError, NothingNewError
+from vision.frame import Frame
+
+_READ_TIMEOUT_S = 10.0
+_LIVE = ("0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "usb:", "v4l2:", "/dev/")
+"""How the name of a camera begins that goes on giving pictures, so that a check can be repeated by itself."""
+_GROWING = "folder:"
+
+OpenCamera = Callable[[str], AbstractContextManager[Camera]]
+Counted = Callable[[], AbstractContextManager[Callable[[int, int], object]]]
+"""Entered while several pictures are taken; what it gives hears how many of so many were."""
+
+
+def is_live(source: str) -> bool:
+    """Whether a camera goes on giving pictures of what is there now."""
+    return source.startswith(_LIVE) and not Path(source).is_dir()
+
+
+def _uncounted() -> AbstractContextManager[Callable[[int, int], object]]:
+    return nullcontext(lambda *_: None)
+
+
+class Eye:
+    """Takes pictures; any thread may ask, one at a time."""
+
+    def __init__(self, *, opened: OpenCamera = open_camera, counted: Counted = _uncounted) -> None:
+        self._stack = ExitStack()
+        self._open = opened
+        self._counted = counted
+        self._camera: Camera | None = None
+        self._source = ""
+        self._last: Frame | None = None
+        self._lock = Lock()
+
+    def look(self, source: str, count: int, apart_s: float) -> Sequence[Frame]:
+        """Take ``count`` pictures, ``apart_s`` seconds of the camera's own time apart; raises CameraError.
+
+        Where one is asked for and files are the camera, it is the newest again if there is no new one.
+        """
+        with self._lock:
+            camera = self._opened_at(source)
+            if count == 1:
+                self._last = self._newest(camera)
+                return [self._last]
+            frames: list[Frame] = []
+            with self._counted() as tell:
+                while len(frames) < count:
+                    frame = camera.read(_READ_TIMEOUT_S)
+                    if not frames or not is_live(source) or frame.time_s - frames[-1].time_s >= apart_s:
+                        frames.append(frame)
+                        tell(len(frames), count)
+            self._last = frames[-1]
+            return frames
+
+    def opened(self, *_: object, **__: object) -> AbstractContextManager[Camera]:
+        """Give the camera as it is open already, which stays so."""
+        assert self._camera is not None
+        return nullcontext(self._camera)
+
+    def close(self) -> None:
+        """Let go of the camera."""
+        with self._lock:
+            self._stack.close()
+            self._camera = None
+
+    def _opened_at(self, source: str) -> Camera:
+        if self._camera is None or source != self._source:
+            # One device can't be opened twice, so the camera before is let go of first.
+            self._stack.close()
+            self._camera = self._last = None
+            self._camera, self._source = self._stack.enter_context(self._open(source)), source
+        return self._camera
+
+    def _newest(self, camera: Camera) -> Frame:
+        if self._last is None or not self._source.startswith(_GROWING):
+            try:
+                newest = camera.read(_READ_TIMEOUT_S)
+            except (NothingNewError, EndOfFramesError):
+                if self._last is None:
+                    raise
+                return self._last
+        else:
+            newest = self._last
+        while self._source.startswith(_GROWING):
+            try:
+                newest = camera.read(0.0)
+            except NothingNewError:
+                break
+        return newest

@@ -1,0 +1,219 @@
+"""The step that measures the table: a printed board, measures that were typed, or the board's corners in a picture."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib import resources
+from typing import Any
+
+import cv2
+import numpy as np
+
+from common.durable import write_durably
+from common.findings import Finding
+from common.phrases import Phrase
+from referee.errors import ConfigError
+from referee.rendering.overlay import Overlay
+from referee.setup.new_table import NewTable, Outcome, Step
+from referee.setup.views import drawn_markers, table_findings
+from referee.web.setting_up.port import Field, FieldKind, Point, Sight, Way
+from vision.errors import VisionError
+from vision.frame import FloatArray, Frame
+from vision.geometry import CameraModel, Pose, back_project, project
+from vision.layout.surfaces import GridSurface
+from vision.layout.table import TableLayout
+from vision.locating.location import locate
+from vision.locating.markers import Marker, MarkerDetector
+from vision.opencv import as_grey, planar_poses
+
+LAYOUT_FILE = "layout.json"
+PAPER_MM = 0.2
+"""How thick the printed board is."""
+SIDE_OFF = 0.05
+"""How far a marker's side may be from what it should be, as a share, before the measures are doubted."""
+_CORNERS = (
+    Phrase("far left corner"),
+    Phrase("far right corner"),
+    Phrase("near right corner"),
+    Phrase("near left corner"),
+)
+_INSET = 0.2
+"""Of the picture: where the corners are at first if nothing was found."""
+
+
+def _lay_out(table: NewTable) -> tuple[str, ...]:
+    if not table.has_board:
+        return (Phrase("Lay the sheets under the camera, side by side, with their tops to the same side."),)
+    return (
+        Phrase("Lay the board under the camera, with a marker beyond each of its corners."),
+        Phrase("Seen from the first player, 0 is far left, 1 far right, 2 near right and 3 near left."),
+        Phrase("The markers' printed tops point away from the first player."),
+    )
+
+
+def _check_table(table: NewTable, answer: str) -> Outcome:
+    frame = table.picture()
+    if not table.has_board:
+        return Outcome(tuple(table_findings(frame, table.camera, table.layout)))
+    layout, measured = _measured(table, answer, frame)
+    write_durably(table.folder / LAYOUT_FILE, json.dumps(layout, indent=2) + "\n")
+    table.values["table.layout"] = LAYOUT_FILE
+    findings = (*measured, *table_findings(frame, table.camera, table.layout))
+    return Outcome(findings, {"table.layout": LAYOUT_FILE})
+
+
+def _usual(table: NewTable) -> dict[str, Any]:
+    """The layout that comes with the game, as its file has it."""
+    text = resources.files("vision.layout").joinpath("games", f"{table.game.name}.json").read_text(encoding="utf-8")
+    layout: dict[str, Any] = json.loads(text)
+    return layout
+
+
+def _measured(table: NewTable, answer: str, frame: Frame) -> tuple[dict[str, Any], tuple[Finding, ...]]:
+    """Give the layout by an answer, and what was found while it was measured; raises ConfigError."""
+    layout = _usual(table)
+    findings: tuple[Finding, ...] = ()
+    words = answer.split()
+    if not words:
+        layout["board"]["top_z"] = layout["markers"]["z"] = PAPER_MM
+        return layout, findings
+    try:
+        typed = [float(word.replace(",", ".")) for word in words[:2]]
+        if len(words) == 6:
+            corners = [(float(x), float(y)) for x, _, y in (word.partition(",") for word in words[2:])]
+            typed += [0.0, 0.0]
+        else:
+            corners = []
+            typed += [float(word.replace(",", ".")) for word in words[2:]]
+        cell, height, across, along = typed
+    except ValueError:
+        raise ConfigError(
+            Phrase("got %(answer)s; expected four lengths in mm, such as 40 10 350 350", answer=repr(answer))
+        ) from None
+    layout["board"] |= {"cell": cell, "top_z": height}
+    if corners:
+        centres, findings = markers_by_corners(frame, table.camera, _resized(table, cell, height), corners)
+    else:
+        x, y = across / 2, along / 2
+        centres = {0: (-x, y), 1: (x, y), 2: (x, -y), 3: (-x, -y)}
+    layout["markers"]["centres"] = {str(number): list(centre) for number, centre in sorted(centres.items())}
+    return layout, findings
+
+
+def _resized(table: NewTable, cell_mm: float, height_mm: float) -> TableLayout:
+    """The table with a board of another size."""
+    layout = table.usual_layout
+    board = replace(layout.board, cell_mm=cell_mm, height_mm=height_mm)
+    return replace(layout, surfaces=(board, *layout.surfaces[1:]))
+
+
+def markers_by_corners(
+    frame: Frame, camera: CameraModel, layout: TableLayout, corners_px: Sequence[Point]
+) -> tuple[dict[int, tuple[float, float]], tuple[Finding, ...]]:
+    """Measure where the markers lie: give each one's centre (x, y) in mm by its id, and what was found.
+
+    ``corners_px`` are the outer corners of the board's squares in the picture, from the far left one on, clockwise;
+    of the board itself the layout has to be right. Raises ConfigError for corners that no board can have, and where a
+    marker isn't seen.
+    """
+    pose = _pose_of(camera, layout.board, corners_px)
+    markers = layout.markers
+    seen = _markers_in(frame, layout)
+    missing = sorted({*markers.centres_mm} - {*seen})
+    if missing:
+        named = ", ".join(map(str, missing))
+        raise ConfigError(Phrase("not seen: %(markers)s; each marker must be in the picture", markers=named))
+    centres, findings = {}, []
+    for number, marker in sorted(seen.items()):
+        on_table = back_project(camera, pose, marker.corners_px, markers.z_mm)[:, :2]
+        centres[number] = (round(float(on_table[:, 0].mean()), 1), round(float(on_table[:, 1].mean()), 1))
+        side_mm = float(np.linalg.norm(on_table - np.roll(on_table, 1, axis=0), axis=1).mean())
+        subject = Phrase("marker %(number)d", number=number)
+        told = Phrase("%(measured).1f mm wide; it is %(printed).1f mm", measured=side_mm, printed=markers.side_mm)
+        if abs(side_mm / markers.side_mm - 1) > SIDE_OFF:
+            remedy = Phrase("measure a square again, and put the corners onto those of the outer squares")
+            findings.append(Finding.fault(subject, told, remedy))
+        else:
+            findings.append(Finding.ok(subject, told))
+    return centres, tuple(findings)
+
+
+def _pose_of(camera: CameraModel, board: GridSurface, corners_px: Sequence[Point]) -> Pose:
+    bounds = board.bounds_mm
+    left, right, near, far = bounds.left_mm, bounds.right_mm, bounds.near_mm, bounds.far_mm
+    corners_mm = np.array([[left, far], [right, far], [right, near], [left, near]])
+    pixels = np.asarray(corners_px, dtype=np.float64).reshape(-1, 1, 2)
+    rays = np.asarray(cv2.undistortPoints(pixels, camera.matrix, camera.distortion), dtype=np.float64).reshape(-1, 2)
+    for rotation, translation in planar_poses(corners_mm, rays):
+        flat = Pose.from_vectors(rotation, translation)
+        # The corners lie on the board's top, and the table's frame begins below it.
+        pose = Pose(flat.rotation, flat.translation - flat.rotation[:, 2] * board.height_mm)
+        if pose.camera_position_mm[2] > board.height_mm:
+            return pose
+    wrong = Phrase("no board has its corners there; begin with the far left one and go on clockwise")
+    raise ConfigError(wrong)
+
+
+def _markers_in(frame: Frame, layout: TableLayout) -> dict[int, Marker]:
+    finder, grey = MarkerDetector(layout.markers.dictionary), as_grey(frame.image)
+    for find in (finder.plain, finder.thorough):
+        seen = {each.marker_id: each for each in find(grey) if each.marker_id in layout.markers.centres_mm}
+        if len(seen) == len(layout.markers.centres_mm):
+            break
+    return seen
+
+
+def _ways(table: NewTable) -> tuple[Way, ...]:
+    if not table.has_board:
+        return (Way(Phrase("The sheets lie there")),)
+    board = table.usual_layout.board
+    cell = Field(Phrase("From square to square, in mm"), FieldKind.NUMBER, f"{board.cell_mm:g}")
+    height = Field(Phrase("Height of the board, in mm"), FieldKind.NUMBER, f"{board.height_mm:g}")
+    across = Field(Phrase("From the middle of marker 0 to that of marker 1, in mm"), FieldKind.NUMBER)
+    along = Field(Phrase("From the middle of marker 1 to that of marker 2, in mm"), FieldKind.NUMBER)
+    corners = tuple(zip(_CORNERS, _first_corners(table), strict=True))
+    return (
+        Way(Phrase("It is the board that I printed")),
+        Way(Phrase("Measure it by its corners"), (cell, height), corners),
+        Way(Phrase("Use these measures"), (cell, height, across, along)),
+    )
+
+
+def _first_corners(table: NewTable) -> list[Point]:
+    """Where the board's corners may be: by the markers if those are seen, else a box well inside the picture."""
+    frame = table.picture()
+    height, width = frame.image.shape[:2]
+    try:
+        layout = table.usual_layout
+        pose = locate(frame.image, table.camera, layout).pose
+        x, y = layout.board.bounds_mm.right_mm, layout.board.bounds_mm.far_mm
+        corners: FloatArray = np.array([[-x, y, 0.0], [x, y, 0.0], [x, -y, 0.0], [-x, -y, 0.0]])
+        corners[:, 2] = layout.board.height_mm
+        pixels = project(table.camera, pose, corners)
+    except VisionError:
+        pixels = np.array([[_INSET, _INSET], [1 - _INSET, _INSET], [1 - _INSET, 1 - _INSET], [_INSET, 1 - _INSET]])
+        pixels = pixels * np.array([width, height])
+    inside = np.clip(pixels, 0, [width - 1, height - 1])
+    return [(round(float(x), 1), round(float(y), 1)) for x, y in inside]
+
+
+def watch_table(table: NewTable, frame: Frame) -> Sight:
+    """Draw the table as it is found, or the markers where it isn't, and say what the picture lacks."""
+    camera, layout = table.camera, table.layout
+    findings = tuple(table_findings(frame, camera, layout))
+    drawn = Overlay(camera, layout)(frame)
+    return Sight(findings, drawn_markers(frame, layout) if drawn is None else drawn)
+
+
+TABLE_STEP = Step(
+    "table",
+    Phrase("The table"),
+    _lay_out,
+    "Enter for what you printed, or in mm: a square, the height, marker 0 to 1, marker 1 to 2, such as 40 10 350 350",
+    _check_table,
+    live=True,
+    ways=_ways,
+    watch=watch_table,
+)

@@ -1,0 +1,111 @@
+"""Pictures to calibrate a camera with, taken one by one: what each adds, which poses are missing, what is kept."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from common.findings import Severity
+from engine.registry import load
+from referee.setup.calibrating import BOARD, CALIBRATION_STEP, BoardPictures, PoseGuide
+from referee.setup.new_table import PICTURES_FOLDER, NewTable
+from referee.setup.steps import checked
+from simulator.enrolment import charuco_views
+from simulator.scene.viewpoint import lens
+from vision.calibration import BoardCorners, load_calibration
+from vision.frame import FloatArray, Frame, Image
+
+SIZE = (640, 360)
+
+
+@pytest.fixture(scope="module")
+def views() -> tuple[Image, ...]:
+    return charuco_views(lens(SIZE), 20, seed=1)
+
+
+def table_in(folder: Path, image: Image) -> NewTable:
+    def look(source: str, count: int, apart_s: float) -> list[Frame]:
+        return [Frame(image, 0.0, 0)] * count
+
+    size = {"camera.source": "virtual", "camera.width_px": SIZE[0], "camera.height_px": SIZE[1]}
+    return NewTable(load("deblockle"), folder, look, date(2026, 5, 1), values=size)
+
+
+def held_as_drawn(guide: PoseGuide) -> BoardCorners:
+    """The corners of a board that is held exactly as the outline shows it."""
+    outline = guide.outline_px()
+    width, height = BOARD.columns * BOARD.square_mm, BOARD.rows * BOARD.square_mm
+    printed: FloatArray = np.array([[0.0, 0.0], [width, 0.0], [width, height], [0.0, height]])
+    rows = [[x, y, 1, 0, 0, 0, -u * x, -u * y] for (x, y), (u, _) in zip(printed, outline, strict=True)]
+    rows += [[0, 0, 0, x, y, 1, -v * x, -v * y] for (x, y), (_, v) in zip(printed, outline, strict=True)]
+    plane = np.append(np.linalg.solve(np.array(rows), np.concatenate([outline[:, 0], outline[:, 1]])), 1).reshape(3, 3)
+    ids = list(range(BOARD.corner_count))
+    inner = np.column_stack([BOARD.corners_mm(ids)[:, :2], np.ones(len(ids))]) @ plane.T
+    return BoardCorners(0, inner[:, :2] / inner[:, 2:], ids)
+
+
+def test_a_board_held_as_it_is_drawn_gives_each_pose_that_is_missing() -> None:
+    guide = PoseGuide(SIZE)
+    said = []
+    while guide.missing_places or guide.missing_tilts:
+        lacking = (guide.missing_places, guide.missing_tilts)
+        said.append(str(guide.words()))
+        guide.kept.append(held_as_drawn(guide))
+        assert (guide.missing_places, guide.missing_tilts) == (lacking[0][1:], lacking[1][1:])
+    assert said[0] == "Hold the board in the upper left corner of the picture, with its left edge nearer to the camera."
+    assert len(set(said)) == 4
+    assert str(guide.words()) == "Hold the board in the middle of the picture, facing the camera."
+    assert not guide.is_enough
+
+
+def test_pictures_are_kept_once_each_and_calibrate_the_camera(tmp_path: Path, views: tuple[Image, ...]) -> None:
+    table = table_in(tmp_path, views[0])
+    pictures = BoardPictures.of(table)
+    kept = 0
+    for view in views:
+        if pictures.guide.is_enough:
+            break
+        found = pictures.take(Frame(view, 0.0, 0), by_itself=False)
+        kept += found.severity is Severity.OK
+        again = pictures.take(Frame(view, 0.0, 0), by_itself=False)
+        assert again.message == "this pose is there already"
+    assert pictures.guide.is_enough
+    assert len(list((tmp_path / PICTURES_FOLDER).iterdir())) == kept
+    # After a restart they are there again.
+    table = table_in(tmp_path, views[0])
+    assert BoardPictures.of(table).guide.is_enough
+    outcome = checked(CALIBRATION_STEP, table, CALIBRATION_STEP.ways(table)[0].answer)
+    assert outcome.is_done, outcome
+    assert f"{kept} of {kept} pictures used" in outcome.findings[1].message
+    assert load_calibration(tmp_path / "camera.json").size == SIZE
+    BoardPictures.of(table).start_over()
+    assert list((tmp_path / PICTURES_FOLDER).iterdir()) == []
+
+
+def test_by_itself_only_a_board_held_still_is_taken(tmp_path: Path, views: tuple[Image, ...]) -> None:
+    pictures = BoardPictures.of(table_in(tmp_path, views[0]))
+    messages = [pictures.take(Frame(views[number], 0.0, 0), by_itself=True).message for number in (0, 1, 1)]
+    assert messages == ["the board moves", "the board moves", "picture 1 is kept"]
+
+
+def test_a_picture_of_another_size_or_without_the_board_is_refused(tmp_path: Path, views: tuple[Image, ...]) -> None:
+    table = table_in(tmp_path, views[0])
+    collect = CALIBRATION_STEP.collect
+    assert collect is not None
+    found = collect(table, Frame(np.full((360, 640, 3), 120, np.uint8), 0.0, 0), False)
+    assert found.message == "only 0 corners of the board are seen"
+    with pytest.raises(ValueError, match="640 x 480 pixels, the camera gives 640 x 360"):
+        collect(table, Frame(np.full((480, 640, 3), 120, np.uint8), 0.0, 0), False)
+    assert not (tmp_path / PICTURES_FOLDER).exists()
+
+
+def test_the_pose_that_is_missing_is_drawn(tmp_path: Path, views: tuple[Image, ...]) -> None:
+    watch = CALIBRATION_STEP.watch
+    assert watch is not None
+    sight = watch(table_in(tmp_path, views[0]), Frame(views[0], 0.0, 0))
+    assert sight.picture is not None
+    assert (sight.picture != views[0]).any()
+    assert sight.findings[1].message == "4 of 4 corners of the picture and 4 of 4 tilts are missing"

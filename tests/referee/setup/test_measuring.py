@@ -1,0 +1,95 @@
+"""Measuring a board by its corners in a picture: where the markers lie, and measures that can't be right."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.registry import load
+from referee.setup.measuring import TABLE_STEP, markers_by_corners
+from referee.setup.new_table import NewTable
+from referee.setup.steps import checked
+from simulator.rendering.renderer import Renderer
+from simulator.scene.scene import Scene, Setting
+from simulator.scene.viewpoint import lens
+from simulator.table import standard_setting
+from vision.calibration import Calibration, save_calibration
+from vision.frame import FloatArray, Frame
+from vision.geometry import project
+
+TODAY = date(2026, 5, 1)
+
+
+@pytest.fixture(scope="module")
+def seen() -> tuple[Setting, Frame]:
+    setting = standard_setting(lens((960, 540)))
+    return setting, Frame(Renderer(1).render(Scene(setting, ()), 0), 0.0, 0)
+
+
+def corners_px(setting: Setting) -> FloatArray:
+    board = setting.layout.board
+    x, y = board.bounds_mm.right_mm, board.bounds_mm.far_mm
+    corners = [[-x, y], [x, y], [x, -y], [-x, -y]]
+    return project(setting.camera, setting.pose, [[*corner, board.height_mm] for corner in corners])
+
+
+def table_of(folder: Path, setting: Setting, frame: Frame) -> NewTable:
+    save_calibration(folder / "camera.json", Calibration(setting.camera, (), 1.0, ()), made_on=TODAY)
+    return NewTable(
+        load("deblockle"), folder, lambda source, count, apart_s: [frame], TODAY, values={"camera.source": "virtual"}
+    )
+
+
+def test_markers_are_measured_to_a_millimetre_or_two(seen: tuple[Setting, Frame]) -> None:
+    setting, frame = seen
+    centres, findings = markers_by_corners(frame, setting.camera, setting.layout, corners_px(setting).tolist())
+    for number, centre in setting.layout.markers.centres_mm.items():
+        assert np.linalg.norm(np.subtract(centres[number], centre)) < 2.5, (number, centres[number])
+    assert [str(each.severity) for each in findings] == ["ok"] * 4
+
+
+def test_a_square_measured_wrong_is_noticed_by_the_markers_own_size(seen: tuple[Setting, Frame]) -> None:
+    setting, frame = seen
+    board = replace(setting.layout.board, cell_mm=setting.layout.board.cell_mm * 1.15)
+    wrong = replace(setting.layout, surfaces=(board, *setting.layout.surfaces[1:]))
+    _, findings = markers_by_corners(frame, setting.camera, wrong, corners_px(setting).tolist())
+    assert all(str(each.severity) == "fault" and "it is 36.0 mm" in each.message for each in findings)
+
+
+def test_the_answer_with_corners_writes_a_layout_that_fits(seen: tuple[Setting, Frame], tmp_path: Path) -> None:
+    setting, frame = seen
+    table = table_of(tmp_path, setting, frame)
+    way = TABLE_STEP.ways(table)[1]
+    # What is offered at first comes from the markers where they lie as usual, so it is near.
+    assert np.abs(np.asarray([point for _, point in way.corners]) - corners_px(setting)).max() < 12
+    board = setting.layout.board
+    typed = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners_px(setting))
+    outcome = checked(TABLE_STEP, table, f"{board.cell_mm:g} {board.height_mm:g} {typed}")
+    assert outcome.is_done, outcome
+    written = json.loads((tmp_path / "layout.json").read_text())
+    assert written["board"]["cell"] == board.cell_mm
+    assert table.values["table.layout"] == "layout.json"
+
+
+@pytest.mark.parametrize("answer", ["40 10 1 2 3", "40 10 1,1 2,2 3,3 4", "forty", "40 10 350"])
+def test_what_are_no_measures_is_said(answer: str, seen: tuple[Setting, Frame], tmp_path: Path) -> None:
+    outcome = checked(TABLE_STEP, table_of(tmp_path, *seen), answer)
+    assert "expected four lengths" in outcome.findings[0].message
+
+
+def test_corners_that_no_board_has_are_refused(seen: tuple[Setting, Frame], tmp_path: Path) -> None:
+    outcome = checked(TABLE_STEP, table_of(tmp_path, *seen), "40 10 100,100 100,100 100,100 100,100")
+    assert "no board has its corners there" in outcome.findings[0].message
+    assert not (tmp_path / "layout.json").exists()
+
+
+def test_a_marker_out_of_sight_is_named(seen: tuple[Setting, Frame]) -> None:
+    setting, frame = seen
+    grey = Frame(np.full_like(frame.image, 120), 0.0, 0)
+    with pytest.raises(ValueError, match="not seen: 0, 1, 2, 3"):
+        markers_by_corners(grey, setting.camera, setting.layout, corners_px(setting).tolist())
