@@ -1,7 +1,11 @@
-"""What all tests share: how hard hypothesis looks. HYPOTHESIS_PROFILE names the profile; ./check sets it."""
+"""What all tests share: how hard hypothesis looks, and when garbage is collected.
+
+HYPOTHESIS_PROFILE names the profile; ./check sets it.
+"""
 
 from __future__ import annotations
 
+import gc
 import os
 
 from hypothesis import HealthCheck, settings
@@ -14,3 +18,14 @@ settings.register_profile("quick", max_examples=20, derandomize=True, database=N
 settings.register_profile("check", derandomize=True, database=None, **_CALM)
 settings.register_profile("long", max_examples=500, print_blob=True, **_CALM)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "develop"))
+
+
+def pytest_collection() -> None:
+    """Find the tests without looking for garbage: nearly all that is made stays."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was found out of every later look for garbage, which would walk through thousands of tests."""
+    gc.enable()
+    gc.freeze()
