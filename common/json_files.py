@@ -11,14 +11,16 @@ from typing import Any
 def read_json(path: Path, what: str, error: Callable[[str], Exception], *, plural: bool = False) -> Any:
     """Read a JSON file; ``what`` names it in messages (``the layout``), ``plural`` if that is a plural.
 
-    Raises what ``error`` makes of a message when the file can't be read or is not JSON.
+    Raises what ``error`` makes of a message when the file can't be read or is not valid JSON.
     """
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as wrong:
         raise error(f"cannot read {what} {path}: {wrong.strerror}") from wrong
+    except UnicodeDecodeError as wrong:
+        raise error(f"{what} {path} {'are' if plural else 'is'} not UTF-8 text") from wrong
     except ValueError as wrong:
-        raise error(f"{what} {path} {'are' if plural else 'is'} not JSON: {wrong}") from wrong
+        raise error(f"{what} {path} {'are' if plural else 'is'} not valid JSON: {wrong}") from wrong
 
 
 def read_json_object(

@@ -299,8 +299,10 @@ def load_calibration(path: Path) -> CameraModel:
         raise CalibrationError(
             f"cannot read the calibration {path}: {error.strerror}; make one with: {PROGRAM} hardware calibrate"
         ) from error
+    except UnicodeDecodeError as error:
+        raise CalibrationError(f"the calibration {path} is not UTF-8 text") from error
     except ValueError as error:
-        raise CalibrationError(f"the calibration {path} is not JSON: {error}") from error
+        raise CalibrationError(f"the calibration {path} is not valid JSON: {error}") from error
     return camera_from_json(data, str(path))
 
 

@@ -183,7 +183,7 @@ def read(text: str) -> Record:
             lines.append((number, line.partition(";")[0].strip()))
     own, others = _sorted_tags(tags)
     if "Game" not in own:
-        raise UnreadableError('the record has no tag Game; expected one such as [Game "deblockle"]')
+        raise UnreadableError('this is not a game record: it has no tag Game, such as [Game "deblockle"]')
     game = load(own["Game"])
     return Record(
         game.name,

@@ -41,7 +41,7 @@ def read_pin_map(file: Path, *, button_roles: Collection[str]) -> PinMap:
             f"cannot read the pin map {file}: {error.strerror}; `{PROGRAM} hardware firmware pins --example` prints one"
         ) from error
     except UnicodeDecodeError as error:
-        raise PinMapError(f"the pin map {file} is not UTF-8 text: {error}") from error
+        raise PinMapError(f"the pin map {file} is not UTF-8 text") from error
     return parse_pin_map(text, button_roles=button_roles, source=str(file))
 
 

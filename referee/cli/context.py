@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -26,6 +27,8 @@ PLAIN_WIDTH = 200
 """Columns where the output is no terminal, so that lines a program reads are not broken."""
 
 _UNBROKEN_WIDTH = 10_000
+_LEAD = re.compile(r" +(\d+ +)?")
+"""What a line of a list begins with."""
 _BOARDS_WIDTH = 100
 """Columns that sheets beside each other take at most."""
 
@@ -87,12 +90,16 @@ def progress_output() -> Console:
 
 
 def say(sentence: str) -> None:
-    """Print a sentence, on a terminal broken between words."""
-    from rich.text import Text
-
+    """Print a sentence, on a terminal broken between words; below an indented or numbered one, it goes on indented."""
     console = output()
     if console.is_terminal:
-        console.print(Text(sentence))
+        from rich.text import Text
+
+        from referee.rendering.report import hanging
+
+        lead = _LEAD.match(sentence)
+        at = lead.end() if lead else 0
+        console.print(hanging(Text(sentence[:at]), Text(sentence[at:])))
     else:
         click.echo(sentence)
 

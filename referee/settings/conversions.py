@@ -168,7 +168,7 @@ def read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise UnreadableError(f"{path} is not text in UTF-8 ({error.reason} at byte {error.start})") from error
+        raise UnreadableError(f"{path} is not UTF-8 text") from error
 
 
 def table_options(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> dict[str, OptionValue]:

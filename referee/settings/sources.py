@@ -79,7 +79,7 @@ def read_file(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
     except OSError as error:
         raise ConfigError(f"cannot read the settings {file}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"the settings {file} are not UTF-8 text: {error}") from error
+        raise ConfigError(f"the settings {file} are not UTF-8 text") from error
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

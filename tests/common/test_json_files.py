@@ -23,14 +23,14 @@ def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
         read_json(tmp_path / "a.json", "the layout", WrongFileError)
 
 
-@pytest.mark.parametrize("data", [b"{", b"\xff\xfe"])
-def test_what_is_not_json_is_said(tmp_path: Path, data: bytes) -> None:
+@pytest.mark.parametrize(("data", "said"), [(b"{", "valid JSON: "), (b"\xff\xfe", "UTF-8 text$")])
+def test_what_is_not_json_is_said(tmp_path: Path, data: bytes, said: str) -> None:
     path = tmp_path / "a.json"
     path.write_bytes(data)
 
-    with pytest.raises(WrongFileError, match=r"^the layout .*a\.json is not JSON: "):
+    with pytest.raises(WrongFileError, match=rf"^the layout .*a\.json is not {said}"):
         read_json(path, "the layout", WrongFileError)
-    with pytest.raises(WrongFileError, match=r"^the looks .*a\.json are not JSON: "):
+    with pytest.raises(WrongFileError, match=rf"^the looks .*a\.json are not {said}"):
         read_json(path, "the looks", WrongFileError, plural=True)
 
 

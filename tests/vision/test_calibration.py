@@ -207,7 +207,7 @@ def test_files_that_are_missing_cut_off_or_lack_a_key(made, tmp_path):
     save_calibration(path, made, made_on=date(2024, 5, 6))
     whole = path.read_text(encoding="utf-8")
     path.write_text(whole[:80], encoding="utf-8")
-    with pytest.raises(CalibrationError, match="is not JSON"):
+    with pytest.raises(CalibrationError, match="is not valid JSON"):
         load_calibration(path)
     path.write_text(whole.replace('"size"', '"siez"'), encoding="utf-8")
     with pytest.raises(CalibrationError, match="has no key 'size'; calibrate again"):

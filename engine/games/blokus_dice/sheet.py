@@ -296,7 +296,7 @@ def read_sheet_file(text: str) -> tuple[str, Sheet]:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"at line (\d+)", str(error))
-        faults.append(Fault(int(line[1]) if line else text.count("\n") + 1, "the file", f"is not TOML: {error}"))
+        faults.append(Fault(int(line[1]) if line else text.count("\n") + 1, "the file", f"is not valid TOML: {error}"))
         raise UnreadableError(_all_of(faults)) from error
 
     def report(key: str, message: str) -> None:

@@ -114,7 +114,7 @@ def _missing(found: Sequence[DeblockleTurn]) -> str:
     if len(rolls) > 1:
         return f"could be a roll to {listed(rolls, 'or')}: say which, {example}"
     ends = [turn.end or "off the board" for turn in found]
-    return f"brings up the {tops[0]}: say where the block goes from {rolls[0]}, {listed(ends, 'or')}, {example}"
+    return f"brings up the {tops[0]}: say where it goes from {rolls[0]}: {listed(ends, 'or')}, {example}"
 
 
 def _read(text: str) -> _Written:

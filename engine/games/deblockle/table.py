@@ -120,7 +120,7 @@ def _wrong_number(
     if number > most:
         return [_BLOCK.too_many(player, number, most, surplus)]
     if number < least and anywhere:
-        told = f"There is no {player} block on the board; each player starts with one to {MOST_BLOCKS}."
+        told = f"There is no {player} block on the board; each player starts with 1 to {MOST_BLOCKS}."
         return [Breach("too-few-blocks", told, f"Put the {player} blocks on the board.")]
     if number < least:
         return [_BLOCK.too_few(player, number, least, missing)]

@@ -187,11 +187,8 @@ def _middle(now: TurnInProgress, start: int, end: int) -> int | None:
 
 
 def standing(state: DiaballikState) -> tuple[str, ...]:
-    """Who is to move, or how the game ended."""
-    outcome = outcome_of(state)
-    if outcome is None:
-        return (f"{str(state.to_move).capitalize()} to move.",)
-    return (f"{f'{outcome.winner.capitalize()} has won' if outcome.winner else 'A draw'}: {outcome.reason}.",)
+    """Who is to move, or that the game is over."""
+    return ("The game is over." if outcome_of(state) else f"{str(state.to_move).capitalize()} to move.",)
 
 
 def summary(options: Mapping[str, OptionValue] | None = None) -> str:

@@ -147,7 +147,9 @@ def play_command(
         if not no_record:
             file.close(session.so_far)
     if file.is_written:
-        click.echo(f"Kept as {file.path}; `{PROGRAM} games replay {file.path}` checks it.")
+        goes_on = session.so_far.game.rules.outcome(session.so_far.state) is None
+        then = f"`{PROGRAM} play {game.name} --load {file.path}` goes on." if goes_on else ""
+        say(f"Kept as {file.path}. {then}".rstrip())
 
 
 def _is_asked() -> bool:

@@ -111,25 +111,36 @@ def player_meant(game: Game[Any, Any], state: Any, text: str) -> tuple[Player | 
 
 
 HELP = f"""\
-Type a turn as the game's page in docs/games writes it, or the number of a listed one. Also:
-  turns [PART]     list turns to pick from     hint             what to play, and why
-  roll             draw the dice               undo             take back what you typed last
-  board            show the board again        resign [PLAYER]  give up; you are asked once
-  rules            the rules in short          draw             offer a draw
-  why              more about the last refusal claim [KIND]     what the rules let you claim
-  save FILE        keep the game as a record   load FILE        go on with a kept game
-  quit             stop; `{PROGRAM} play` offers to go on
-Where several may play at the same time, name the player first: `p2 TURN`."""
+Type a turn as the game's page in docs/games/ writes it, or a listed number.
+Where several may play at the same time, name the player first: `p2 TURN`.
+  turns [PART]     list the turns that have PART in them
+  hint             what to play, and why
+  roll             draw the dice
+  undo             take back what you typed last
+  why              more about the last refusal
+  board, rules     show the board again; the rules in short
+  resign [PLAYER]  give up
+  draw             offer a draw
+  claim [KIND]     claim what the rules let you claim
+  save FILE        keep the game as a record
+  load FILE        go on with a kept game
+  quit             stop; the next `{PROGRAM} play` offers to go on"""
 
 
 def refusal(error: EngineError | PlayError, typed: str) -> Iterator[str]:
     """Say why something was refused: a line for each breach with its remedy, or the message; mark the column."""
+    message = capitalized(str(error))
     if isinstance(error, UnreadableError) and error.column is not None and 0 < error.column <= len(typed) + 1:
         yield f"  {typed}"
         yield f"  {'^':>{error.column}}"
+        # The mark says already what can't be read.
+        _, expected, what = message.partition("; expected ")
+        message = f"Expected {what}" if expected else message
     breaches = error.breaches if isinstance(error, IllegalTurnError) else ()
-    if not breaches:
+    if isinstance(error, IllegalTurnError) and not breaches:
         yield f"Not possible: {error}"
+    elif not breaches:
+        yield message if message.endswith((".", "?")) else f"{message}."
     for breach in breaches:
         yield f"Not possible: {breach.sentence}"
         yield f"  {breach.remedy}"

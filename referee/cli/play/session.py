@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from common.durable import write_durably
-from common.phrases import capitalized
+from common.phrases import capitalized, counted
 from engine.api import Announcement, Clock, Game, Hint, Player, Strength
 from engine.errors import AmbiguousError, EngineError, UnreadableError
 from engine.options import written_options
@@ -110,6 +110,7 @@ class PlaySession:
             if not self._is_over:
                 return
             self._keep(self.so_far)
+            self._say("")
             self._draw(self._game, self._state)
             self._say(ended(self._game, self._state, self.so_far.called))
             while self._going_on and self._is_over:
@@ -124,7 +125,7 @@ class PlaySession:
         while self._going_on and not self._is_over:
             if self.so_far.turns >= self._settings.most_turns:
                 self._draw(self._game, self._state)
-                self._say(f"Stopped after {self.so_far.turns} turns.")
+                self._say(f"Stopped after {counted(self.so_far.turns, 'turn')}.")
                 return
             player = self._game.rules.players_to_move(self._state)[0]
             program = self._settings.programs.get(player)
@@ -309,7 +310,8 @@ class PlaySession:
         self._say("Taken back.")
 
     def _help(self) -> None:
-        self._say(HELP)
+        for line in HELP.splitlines():
+            self._say(line)
         if not self._is_over:
             self._say(f"What you may type now, for example: {'   '.join(examples(self._game, self._state))}")
 
@@ -383,7 +385,7 @@ class PlaySession:
             self.so_far = game_of_record(self._game, text, self.so_far.tags)
             self._hint = None
             self._shown = -1
-            self._say(f"Loaded: {name}, {self.so_far.turns} turns.")
+            self._say(f"Loaded: {name}, {counted(self.so_far.turns, 'turn')}.")
 
     def _quit(self) -> None:
         self._going_on = False

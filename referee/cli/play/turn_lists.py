@@ -10,7 +10,7 @@ from engine.api import Game, Player
 from engine.support.chance import format_roll
 from referee.cli.play.players import turns_of
 
-_MOST_LISTED_ON_DEMAND = 60
+_MOST_LISTED_ON_DEMAND = 20
 _MOST_SEARCHED = 100_000
 
 
@@ -36,7 +36,7 @@ def turns_with(game: Game[Any, Any], state: Any, part: str) -> tuple[Sequence[An
         return found, f"{len(turns)} legal turns. Type a number to play one."
     if not found:
         return found, f"None of {len(turns)} legal turns has {part!r} in it."
-    those = f"those with {part!r} in them" if part else "`turns PART` lists those with that in them"
+    those = f"those with {part!r} in them" if part else "`turns PART` lists those with PART in them"
     return found, f"{len(found)} of {len(turns)} legal turns; {those}. Type a number to play one."
 
 

@@ -15,7 +15,7 @@ from engine.api import Strength
 from engine.records.record import PlayedTurn, RolledDice, read, replay, write
 from engine.support.chance import format_roll
 from referee.cli.play import command, keeping
-from referee.cli.play.game import GameSoFar
+from referee.cli.play.game import HELP, GameSoFar
 from referee.cli.play.session import PlaySession, PlaySettings
 from tests.effort import cases
 from tests.engine import toy_harvest
@@ -57,7 +57,7 @@ def test_refusals_say_the_rule_and_the_remedy_and_why_says_more(play):
     refusal = said.partition("c3-c4=stop-c5\n")[2]
     assert refusal.startswith("Not possible: ")
     assert "stop-must-not-hop: " in refusal
-    assert "\n  nonsense\n  ^\nNot possible: cannot read 'nonsense'" in said
+    assert "\n  nonsense\n  ^\nExpected a turn such as " in said
     assert not list(Path().glob("*.txt")), "nothing was played, so there is nothing to keep"
 
 
@@ -79,12 +79,10 @@ def test_hints_tell_the_turn_and_the_reason_unless_they_are_ruled_out(play, tmp_
     result = play("deblockle", *ONE_EACH, "--time", "0.05", typed="hint\n")
     assert re.search(r"gold> hint\nHint: Gold rolls d1 to .* That \w+.*\n  d1-\S+\n", result.output)
     refused = play("deblockle", *ONE_EACH, "--no-hints", typed="hint\n").output
-    assert "Not possible: The players ruled hints out." in refused
+    assert "The players ruled hints out." in refused
     assert "Hint: " not in refused
     (tmp_path / "referee.toml").write_text('[hints]\nstrength = "none"\n')
-    assert (
-        "Not possible: The players ruled hints out." in play("deblockle", "--strength", "fair", typed="hint\n").output
-    )
+    assert "The players ruled hints out." in play("deblockle", "--strength", "fair", typed="hint\n").output
 
 
 def test_a_gentle_hint_shows_the_piece_first(play):
@@ -99,8 +97,8 @@ def test_a_gentle_hint_shows_the_piece_first(play):
 def test_save_and_load(play, tmp_path):
     typed = "save\nd1-e1=cross-f1\nsave a.txt\nundo\nload a.txt\nload none.txt\nload\nsave no/such/b.txt\nquit\n"
     said = play("deblockle", *ONE_EACH, "--record", "end.txt", typed=typed).output
-    assert "a file is needed, such as `save game.txt`" in said
-    assert "Loaded: a.txt, 1 turns." in said
+    assert "A file is needed, such as `save game.txt`." in said
+    assert "Loaded: a.txt, 1 turn." in said
     assert "Not loaded: none.txt: No such file or directory" in said
     assert "Not saved: no/such/b.txt" in said
     assert Path("end.txt").read_text() == Path("a.txt").read_text()
@@ -108,7 +106,7 @@ def test_save_and_load(play, tmp_path):
     (tmp_path / "c.txt").write_text('[Game "harvest"]\n')
     said = play("deblockle", "--load", "a.txt", "--name", "gold=Zoe", typed="load b.txt\nload c.txt\n1\n").output
     assert "b.txt is not a game record (it is not UTF-8 text)" in said
-    assert "it is a record of harvest; expected one of deblockle" in said
+    assert "It is a record of harvest; expected one of deblockle." in said
     record = kept(tmp_path)
     assert len(record.entries) == 2
     assert ("Gold", "Zoe") in record.tags
@@ -123,18 +121,18 @@ def test_a_draw_is_agreed_by_people_and_not_by_programs(play, tmp_path):
     assert "Draw agreed." in play("deblockle", typed="draw\ny\n").output
     assert kept(tmp_path).result == "draw"
     said = play("deblockle", "--player", "teal=random", "--no-record", typed="draw\nteal:resign\nall:draw\n").output
-    assert said.count("Not possible: a program plays, and programs agree to nothing") == 2
-    assert "teal is played by a program; nobody else can speak for it" in said
+    assert said.count("\nA program plays, and programs agree to nothing; play on, or resign.") == 2
+    assert "Teal is played by a program; nobody else can speak for it." in said
 
 
 def test_what_cannot_be_claimed_or_said_is_refused(play):
     said = play("deblockle", typed="claim\nclaim wall\nresign pink\ngold:repetition\nroll\nturns\n").output
     assert "Nothing can be claimed now." in said
     assert "'gold:wall' is not something to say in this game" in said
-    assert "there is no player 'pink'; there are gold, teal" in said
-    assert said.count("Not possible: ") == 5
+    assert "There is no player 'pink'; there are gold, teal." in said
+    assert said.count("Not possible: ") == 2
     assert "It is not time to roll" in said
-    assert "58 legal turns." in said
+    assert "20 of 58 legal turns" in said
 
 
 @pytest.mark.parametrize("typed", ["claim", "claim anti-play", "Black: anti-play"])
@@ -152,8 +150,8 @@ def test_what_the_rules_let_one_claim_is_claimed(play, tmp_path, typed):
 def test_legal_turns_are_listed_and_searched(play):
     said = play("diaballik", typed="turns\nturns D1*F1 d1-d2\nturns z\nquit\n").output
     first, searched, none = re.findall(r"((?:^ +\d+  \S.*\n)*)^(\w+ of 290 legal turns.*)$", said, re.MULTILINE)
-    assert first[0].count("\n") == 60
-    assert first[1].endswith("; `turns PART` lists those with that in them. Type a number to play one.")
+    assert first[0].count("\n") == 20
+    assert first[1].endswith("; `turns PART` lists those with PART in them. Type a number to play one.")
     listed = searched[0].splitlines()
     assert len(listed) > 2
     assert all("d1*f1 d1-d2" in line for line in listed)
@@ -172,7 +170,7 @@ def test_what_was_listed_last_can_be_picked_by_its_number_until_something_is_pla
     said = play("deblockle", typed=f"{asked}\n1\n1\nquit\n").output
     assert f"   1  {kept(tmp_path).entries[0].turn}  {played}" in said
     assert len(kept(tmp_path).entries) == 1
-    assert "cannot read '1'" in said
+    assert "\n  1\n  ^\nExpected a turn such as " in said
 
 
 def test_turns_that_cost_seconds_to_list_are_not_listed_unasked(play, monkeypatch):
@@ -182,7 +180,7 @@ def test_turns_that_cost_seconds_to_list_are_not_listed_unasked(play, monkeypatc
     said = play("harvest", "--no-record", typed="4\n1\nturns\n").output
     unasked, _, asked = said.partition("turns\n")
     assert listed not in unasked
-    assert "Not possible: cannot read '1'; expected keep or leave" in said
+    assert "\n  1\n  ^\nExpected keep or leave." in said
     assert listed in asked
 
 
@@ -193,7 +191,7 @@ def test_dice_are_typed_or_drawn(play, tmp_path):
     typed = "turns\n7\nroll\nkeep\np2 keep\n6\np2: leave\nroll\np1 keep\n"
     said = play("harvest", "--seed", "5", typed=typed).output
     assert "The dice come first; 6 rolls are possible, such as 1." in said
-    assert "cannot read '7'; expected 1 to 6" in said
+    assert "\n  7\n  ^\nExpected 1 to 6." in said
     assert "It is not time to roll" in said
     drawn = re.search(r"p1 rolls (\d)\n", said)
     record = kept(tmp_path)
@@ -223,7 +221,7 @@ def test_people_may_answer_in_any_order_and_programs_answer_for_themselves(play,
     assert [entry.player for entry in kept(tmp_path).entries[1:]] == ["p3", "p2", "p1"]
     assert "P1 and p3 share the victory: a tie. Points: p1 5, p2 2, p3 5." in said
     said = play("harvest", "--player", "p2=random", "--no-record", typed="5\np2 keep\n").output
-    assert "p2 is played by a program; it plays when its turn comes" in said
+    assert "P2 is played by a program; it plays when its turn comes." in said
 
 
 def test_programs_alone_draw_their_dice(play, tmp_path):
@@ -238,7 +236,7 @@ def test_turns_may_be_cut_off(play):
 
 
 def test_bytes_that_are_no_text_are_a_slip(play):
-    assert "Not possible: cannot read" in play("deblockle", typed=b"\xff\xfe\n\nquit\n").output
+    assert "Expected a turn such as" in play("deblockle", typed=b"\xff\xfe\n\nquit\n").output
 
 
 def test_the_rules_are_told_in_mid_game_with_the_options_in_force(play):
@@ -377,7 +375,8 @@ def test_every_game_is_played_at_the_terminal(play, game, tmp_path):
         entry.roll if isinstance(entry, RolledDice) else f"{entry.player} {entry.turn}" for entry in record.entries
     ]
     typed = play(game, "--record", "b.txt", typed="\n".join([*lines, "undo", "hint", "quit"])).output
-    assert "Not possible: cannot read" not in typed
+    assert "Expected " not in typed.replace("Expected:", "")
+    assert "annot read" not in typed
     again = read((tmp_path / "b.txt").read_text())
     assert again.entries == record.entries[:-1]
     assert max(map(len, said.splitlines())) < 1000
@@ -435,7 +434,8 @@ def test_whatever_is_typed_the_game_goes_on(name, seed, tmp_path, monkeypatch):
         kind = rng.randrange(4)
         if left < 0:
             return None
-        if kind == 0 and not game.awaits_roll(state) and is_light(game, roll_of(game, state)):
+        can_play = bool(game.rules.players_to_move(state)) and not game.awaits_roll(state)
+        if kind == 0 and can_play and is_light(game, roll_of(game, state)):
             return game.notation.format_turn(any_turn(game, state, rng))
         if kind == 1 and game.awaits_roll(state):
             return format_roll(any_roll(game, state, rng))
@@ -449,3 +449,17 @@ def test_whatever_is_typed_the_game_goes_on(name, seed, tmp_path, monkeypatch):
     session.run()
     assert said
     assert replay(read(write(session.so_far.record()))).states[-1] == session.so_far.state
+
+
+def test_everything_that_help_says_fits_a_terminal_of_80_columns():
+    assert max(map(len, HELP.splitlines())) < 80
+    assert len(HELP.splitlines()) < 20
+
+
+def test_the_end_is_said_once_and_a_game_that_was_left_says_how_to_go_on(play):
+    ended = play("diaballik", typed="resign\ny\n\n").output
+    assert ended.count("resigned") == 1
+    assert "Kept as " in ended
+    assert "goes on." not in ended
+    left = play("diaballik", typed="b1-b2\nquit\n").output
+    assert re.search(r"Kept as (\S+)\. `referee play diaballik --load \1` goes on\.", left)

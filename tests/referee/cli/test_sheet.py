@@ -73,7 +73,7 @@ def test_a_sheet_of_ones_own_is_shown_checked_and_played_with(run):
         ([('size = "10x10"', "size = 10")], ["line 7, size: got 10; expected columns x rows"]),
         ([("strikes = 3", "strikes = true")], ["line 13, strikes: got True; expected a whole number"]),
         ([("strikes = 3", "strikes = -1")], ["line 13, strikes: got -1; expected a whole number"]),
-        ([("strikes = 3", "strikes = [")], ["is not TOML"]),
+        ([("strikes = 3", "strikes = [")], ["is not valid TOML"]),
         ([("blocked = []", 'blocked = ["k1", "a1", "a1", 7]')], ["got 'k1'", "got 'a1' twice", "got 7"]),
         ([("blocked = []", "blocked = 3")], ["line 10, blocked: got 3; expected a list of squares"]),
         ([("blocked = []", 'blocked = ["a1", "j1", "a10", "j10"]')], ["all four corners"]),
@@ -101,7 +101,7 @@ def test_rows_that_are_no_table(run):
 def test_files_that_cannot_be_read(run):
     assert "does not exist" in run("sheet", "check", "none.toml", code=2).stderr
     Path("ours.toml").write_bytes(b"\xff\xfe")
-    assert "is not text in UTF-8" in run("sheet", "check", "ours.toml", code=4).stderr
+    assert "is not UTF-8 text" in run("sheet", "check", "ours.toml", code=4).stderr
     assert "No such file" in run("rules", "blokus-dice", "--option", "sheet=none.toml", code=8).stderr
     Path("faulty.toml").write_text("", encoding="utf-8")
     said = run("rules", "blokus-dice", "--option", "sheet=faulty.toml", code=4).stderr

@@ -132,7 +132,7 @@ def test_files_that_are_missing_or_no_layout(tmp_path):
         load_layout(tmp_path / "none.json")
     path = tmp_path / "layout.json"
     path.write_text("{", encoding="utf-8")
-    with pytest.raises(LayoutError, match="is not JSON"):
+    with pytest.raises(LayoutError, match="is not valid JSON"):
         load_layout(path)
     path.write_text("[]", encoding="utf-8")
     with pytest.raises(LayoutError, match="holds a list"):

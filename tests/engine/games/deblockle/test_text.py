@@ -178,7 +178,7 @@ def test_turns_are_read_leniently(text, strict):
         (
             "c3-b3=slider",
             AmbiguousError,
-            "slider: say where the block goes from b3, b1, a3, g3 or b7, such as c3-b3=slider-b1",
+            "slider: say where it goes from b3: b1, a3, g3 or b7, such as c3-b3=slider-b1",
         ),
         ("c3-b3", AmbiguousError, "brings up the slider"),
         ("a1-a2=stop", IllegalTurnError, "no block stands there"),
