@@ -1,5 +1,5 @@
-"""From a frame to a Reading.
+"""Turns camera frames into Readings.
 
-Cameras give frames, the table is located by its markers, its surface is rectified, and readers say what stands where.
-Nothing here knows the rules of a game: places and looks are plain strings, the same ones the engine uses.
+Cameras deliver frames, the markers locate the table, its surface is rectified, and readers report what stands on it.
+Vision does not use the rules of any game: places and looks are plain strings, the same ones the engine uses.
 """

@@ -1,7 +1,7 @@
-"""Run one stage of seeing on one picture: ``python -m vision STAGE IMAGE --calibration FILE``.
+"""Run one stage of the vision pipeline on one picture: ``python -m vision STAGE IMAGE --calibration FILE``.
 
-The stages, in order: ``markers``, ``locate``, ``blocks`` (with their sides), ``coverings``, ``read``. Each runs those
-before it, prints what it found as JSON and, with ``--debug-image FILE``, draws it onto the picture.
+The stages, in order, are ``markers``, ``locate``, ``blocks`` (with their sides), ``coverings`` and ``read``. A stage
+runs those before it and prints its result as JSON. ``--debug-image FILE`` also draws the result on the picture.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def main(
     looks_file: Path | None,
     debug_image: Path | None,
 ) -> None:
-    """Run one stage of seeing alone on IMAGE and print what it found.
+    """Run one stage of the vision pipeline on IMAGE and print its result.
 
     Without looks, blocks are found by their symbols and their colours stay unknown.
     """

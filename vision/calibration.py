@@ -1,6 +1,6 @@
 """Calibrating a camera from pictures of a ChArUco board, and calibration files.
 
-A calibration says itself whether it can be trusted, and why not.
+A calibration reports whether it can be trusted, and the reasons if it can't.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LEAST_TILT_DEG = 15.0
 
 @dataclass(frozen=True)
 class CharucoBoardSpec:
-    """A ChArUco board: squares across and down, their side and the markers' side in millimetres, dictionary name."""
+    """A ChArUco board: number of squares across and down, side of squares and markers in mm, name of the dictionary."""
 
     columns: int
     rows: int
@@ -45,7 +45,7 @@ class CharucoBoardSpec:
 
     @property
     def corner_count(self) -> int:
-        """Inner corners, all of which a good view shows."""
+        """Number of inner corners; a complete view shows all of them."""
         return (self.columns - 1) * (self.rows - 1)
 
     def corners_mm(self, ids: Sequence[int]) -> FloatArray:
@@ -56,7 +56,7 @@ class CharucoBoardSpec:
 
 
 def parse_board(text: str) -> CharucoBoardSpec:
-    """Read a board's text, ``charuco:COLUMNSxROWS:SQUARE_MM:MARKER_MM:DICTIONARY``; raises CalibrationError."""
+    """Parse ``charuco:COLUMNSxROWS:SQUARE_MM:MARKER_MM:DICTIONARY``; raises CalibrationError."""
     match = _SPEC.fullmatch(text.strip())
     if match is None:
         raise CalibrationError(
@@ -76,13 +76,13 @@ def parse_board(text: str) -> CharucoBoardSpec:
 
 
 def format_board(board: CharucoBoardSpec) -> str:
-    """Write a board's text, the form ``parse_board`` reads."""
+    """Write the form that ``parse_board`` reads."""
     return f"charuco:{board.columns}x{board.rows}:{board.square_mm:g}:{board.marker_mm:g}:{board.dictionary}"
 
 
 @dataclass(frozen=True)
 class CalibrationView:
-    """One picture of the board: how many corners it gave, its error, the board's tilt, and whether it was used."""
+    """One picture of the board: corners found, reprojection error, tilt, and whether it was used."""
 
     index: int
     corners: int
@@ -96,8 +96,8 @@ class CalibrationView:
 class Calibration:
     """A camera's calibration and how far it can be trusted.
 
-    ``coverage`` is the part (0 to 1) of an 8 x 6 grid over the picture in which corners were seen; ``reasons`` say
-    why it should be done again, and are empty for a good one; ``board`` is the board's text.
+    ``coverage`` is the share (0 to 1) of an 8 x 6 grid over the picture in which corners were seen. ``reasons`` say
+    why the calibration should be repeated, and are empty for a good one. ``board`` is the board's description.
     """
 
     camera: CameraModel
@@ -134,8 +134,8 @@ class BoardCorners:
 def calibrate(images: Sequence[Image], board: CharucoBoardSpec | str, *, name: str = "") -> Calibration:
     """Calibrate a camera from pictures of a board, all of one size, (height, width[, 3]) uint8.
 
-    Views that disagree with the rest are left out. Raises CalibrationError when the pictures differ in size or too
-    few show the board to say anything; a calibration that exists but should not be trusted is returned with reasons.
+    Views that disagree with the others are left out. Raises CalibrationError when the pictures differ in size or too
+    few of them show the board. A calibration that should not be trusted is returned with its ``reasons``.
     """
     spec = parse_board(board) if isinstance(board, str) else board
     size = _common_size(images)
@@ -209,7 +209,7 @@ def _fit(sightings: Sequence[BoardCorners], spec: CharucoBoardSpec, size: tuple[
         full = fit_camera(points, pixels, size, third_radial=True)
     except ValueError as wrong:
         raise CalibrationError(f"no camera fits these pictures: {wrong}") from wrong
-    # k3 bends the picture's corners wildly where no corner was seen; it must earn its place.
+    # k3 distorts the picture's corners badly where no corner was seen, so it is only kept if it reduces the error
     return full if full.error_px < 0.95 * simple.error_px else simple
 
 
@@ -292,7 +292,7 @@ def save_calibration(path: Path, calibration: Calibration, *, made_on: date) -> 
 
 
 def load_calibration(path: Path) -> CameraModel:
-    """Read a camera from its calibration file; raises CalibrationError that says what is wrong with the file."""
+    """Read a camera model from its calibration file; raises CalibrationError."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -307,7 +307,7 @@ def load_calibration(path: Path) -> CameraModel:
 
 
 def camera_from_json(data: Any, source: str) -> CameraModel:
-    """Make a camera of parsed JSON; raises CalibrationError naming the key that is missing or makes no sense."""
+    """Make a camera model from parsed JSON; raises CalibrationError naming the key that is missing or invalid."""
     if not isinstance(data, dict) or data.get("format") != _FORMAT:
         raise CalibrationError(f"{source} is not a calibration; make one with: {PROGRAM} hardware calibrate")
     if data.get("version") != _VERSION:
@@ -334,7 +334,7 @@ def camera_from_json(data: Any, source: str) -> CameraModel:
 
 
 def undistorted_preview(image: Image, camera: CameraModel) -> Image:
-    """Give the picture (uint8, same size) as a perfect lens would take it, with straight lines drawn to judge it by."""
+    """Return the picture (uint8, same size) undistorted, with straight lines drawn on it for comparison."""
     straight = np.asarray(cv2.undistort(image, camera.matrix, camera.distortion), dtype=np.uint8)
     if straight.ndim == 2:
         straight = np.asarray(cv2.cvtColor(straight, cv2.COLOR_GRAY2BGR), dtype=np.uint8)

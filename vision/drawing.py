@@ -1,4 +1,4 @@
-"""Drawing a table's location and what covers it onto the picture, for a person to check."""
+"""Drawing the table's location and what covers it on the picture, for a person to check."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _STEPS_PER_LINE = 16
 
 
 def draw(image: Image, located: TableLocation, layout: TableLayout, camera: CameraModel) -> Image:
-    """Give a copy of the picture (height x width x 3, uint8) with the markers, the board's box and its grid drawn.
+    """Return a copy of the picture (height x width x 3, uint8) with the markers, the board's box and its grid drawn.
 
-    The grid lies on the board's top; the box reaches from the table to the top of the pieces. Both bend with the
-    lens. A tray has a box alone. An uncertain pose is drawn in red.
+    The grid lies on the board's top; the box reaches from the table to the top of the pieces. Both follow the lens
+    distortion. A tray has only a box. An uncertain pose is drawn in red.
     """
     picture = np.array(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR) if image.ndim == 2 else image, dtype=np.uint8)
     board = layout.surfaces[0]
@@ -63,7 +63,7 @@ def draw(image: Image, located: TableLocation, layout: TableLayout, camera: Came
 
 
 def draw_occlusions(image: Image, view: RectifiedView, occlusions: Sequence[Occlusion]) -> Image:
-    """Give a copy of the picture with everything that covers the surface tinted, and what it was taken for."""
+    """Return a copy of the picture with every occlusion tinted and labelled with its kind and area."""
     picture = np.array(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR) if image.ndim == 2 else image, dtype=np.uint8)
     height, width = picture.shape[0], picture.shape[1]
     for occlusion in occlusions:
@@ -85,14 +85,14 @@ def draw_occlusions(image: Image, view: RectifiedView, occlusions: Sequence[Occl
 
 
 def write_text(picture: Image, text: str, at: FloatArray, colour: tuple[int, int, int]) -> None:
-    """Write onto a picture beside a point in pixels, with a dark edge that keeps it readable."""
+    """Write beside a point in pixels, with a dark edge that keeps the text readable."""
     where = (int(at[0]) + 2, int(at[1]) - 4)
     for shade, width in (((0, 0, 0), 3), (colour, 1)):
         cv2.putText(picture, text, where, cv2.FONT_HERSHEY_SIMPLEX, 0.42, shade, width, cv2.LINE_AA)
 
 
 def _whole(points_px: FloatArray) -> cv2.typing.MatLike:
-    # Points far outside the picture overflow OpenCV's drawing.
+    # points far outside the picture overflow OpenCV's drawing functions
     return np.round(np.clip(points_px, -20000, 20000)).astype(np.int32).reshape(-1, 1, 2)
 
 

@@ -1,23 +1,23 @@
-"""Vision's errors, each also the builtin it resembles.
+"""Vision's errors. Each is also the built-in exception it resembles.
 
 VisionError
 ├── FrameError         (ValueError)   a frame that cannot be used: black, wrong size, truncated
-├── CameraError        (OSError)      a camera or file that cannot be opened or went away
+├── CameraError        (OSError)      a camera or file that cannot be opened or was disconnected
 │   ├── EndOfFramesError              the video or folder has no more frames
-│   └── FrameTimeoutError (TimeoutError)  no frame came in the time given; there may be one later
-│       └── NothingNewError            nothing is wrong: a folder gets a picture when somebody takes one
-├── CalibrationError   (ValueError)   a calibration that cannot be made, read, or is another camera's
+│   └── FrameTimeoutError (TimeoutError)  no frame arrived in time; there may be one later
+│       └── NothingNewError            the folder has no new picture, which is not a fault
+├── CalibrationError   (ValueError)   a calibration that cannot be made or read, or belongs to another camera
 ├── LayoutError        (ValueError)   a table layout that does not make sense
 ├── NotLocatedError    (ValueError)   the table was not found in a frame; the message says what was seen
 ├── EnrolmentError     (ValueError)   looks that cannot be learned from the images given
-└── WeightsError       (ValueError)   a trained network's file that is missing or not the one that was tested
+└── WeightsError       (ValueError)   a trained network's file that is missing or was changed
 """
 
 from __future__ import annotations
 
 
 class VisionError(Exception):
-    """Root of every error vision raises."""
+    """Root of vision's errors."""
 
 
 class FrameError(VisionError, ValueError):
@@ -25,19 +25,19 @@ class FrameError(VisionError, ValueError):
 
 
 class CameraError(VisionError, OSError):
-    """A camera, or a file in its place, that cannot be opened or stopped giving frames."""
+    """A camera, or a file used as one, that cannot be opened or was disconnected."""
 
 
 class EndOfFramesError(CameraError):
-    """A video or folder that has given all its frames."""
+    """A video or folder that has no more frames."""
 
 
 class FrameTimeoutError(CameraError, TimeoutError):
-    """No frame came in the time given; there may be one later."""
+    """No frame arrived in time; there may be one later."""
 
 
 class NothingNewError(FrameTimeoutError):
-    """No frame came, and nothing is wrong: a folder gets a picture when somebody takes one."""
+    """The folder has no new picture. This is not a fault: it gets one when somebody takes it."""
 
 
 class CalibrationError(VisionError, ValueError):
@@ -57,4 +57,4 @@ class EnrolmentError(VisionError, ValueError):
 
 
 class WeightsError(VisionError, ValueError):
-    """A trained network's file that is missing or not the one that was tested."""
+    """A trained network's file that is missing or was changed."""

@@ -1,4 +1,4 @@
-"""A frame: one picture with when it was taken and its place in the sequence."""
+"""A frame: one picture, the time it was taken, and its sequence number; and the array types of pictures."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ BoolImage = npt.NDArray[np.bool_]
 class Frame:
     """One picture from a camera.
 
-    ``time_s`` is monotonic and only differences mean anything; ``sequence`` counts every frame the camera took,
-    so a gap shows frames that were dropped because a newer one was there; ``source`` names the file or device.
+    ``time_s`` is monotonic: only differences are meaningful. ``sequence`` counts every frame the camera took, so a gap
+    shows that frames were dropped. ``source`` names the file or device.
     """
 
     image: Image

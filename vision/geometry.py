@@ -1,4 +1,4 @@
-"""Cameras, poses, rectangles and solids: how points in millimetres on the table become pixels, and back.
+"""Cameras, poses, rectangles and solids: projecting points in millimetres on the table to pixels, and back.
 
 The world frame is the table's: origin at the board's centre, x to the first player's right, y away from the first
 player, z up, the table's top at z = 0, all in millimetres. A camera frame is OpenCV's: x right, y down, z forward.
@@ -23,8 +23,8 @@ from vision.frame import FloatArray
 class CameraModel:
     """A pinhole camera with OpenCV's distortion.
 
-    ``matrix`` is 3 x 3 in pixels, ``distortion`` holds OpenCV's coefficients (k1, k2, p1, p2, k3, ...), ``size`` is
-    (width, height) of the frames it holds for, ``reprojection_error_px`` the root mean square of its calibration.
+    ``matrix`` is 3 x 3 in pixels. ``distortion`` holds OpenCV's coefficients (k1, k2, p1, p2, k3, ...). ``size`` is the
+    (width, height) of its frames, ``reprojection_error_px`` the root mean square error of the calibration.
     """
 
     matrix: FloatArray
@@ -69,7 +69,7 @@ def project(camera: CameraModel, pose: Pose, points_mm: npt.ArrayLike) -> FloatA
 
 
 def back_project(camera: CameraModel, pose: Pose, pixels: npt.ArrayLike, height_mm: float) -> FloatArray:
-    """Give the world points at ``height_mm`` seen at distorted ``pixels`` of shape (n, 2); shape (n, 3)."""
+    """Return the world points, shape (n, 3), at ``height_mm`` seen at distorted ``pixels`` of shape (n, 2)."""
     points = np.asarray(pixels, dtype=np.float64).reshape(-1, 1, 2)
     if len(points) == 0:
         return np.zeros((0, 3), dtype=np.float64)
@@ -81,7 +81,7 @@ def back_project(camera: CameraModel, pose: Pose, pixels: npt.ArrayLike, height_
 
 
 def plane_homography(pose: Pose, camera: CameraModel, height_mm: float) -> FloatArray:
-    """Give the 3 x 3 homography from world (x, y) at ``height_mm`` to *undistorted* pixels of the same matrix."""
+    """Return the 3 x 3 homography from world (x, y) at ``height_mm`` to *undistorted* pixels of the same matrix."""
     columns = [
         pose.rotation[:, 0],
         pose.rotation[:, 1],
@@ -92,7 +92,7 @@ def plane_homography(pose: Pose, camera: CameraModel, height_mm: float) -> Float
 
 @dataclass(frozen=True)
 class Rectangle:
-    """A rectangle of a horizontal plane, its sides along x and y, in millimetres."""
+    """An axis-aligned rectangle in a horizontal plane, in millimetres."""
 
     left_mm: float
     right_mm: float
@@ -110,11 +110,11 @@ class Rectangle:
         return self.far_mm - self.near_mm
 
     def grown(self, by_mm: float) -> Rectangle:
-        """The rectangle with a margin that wide on every side."""
+        """The rectangle with a margin of that width on every side."""
         return Rectangle(self.left_mm - by_mm, self.right_mm + by_mm, self.near_mm - by_mm, self.far_mm + by_mm)
 
     def contains(self, x_mm: float, y_mm: float) -> bool:
-        """Whether a point lies in it."""
+        """Whether a point lies inside."""
         return self.left_mm <= x_mm <= self.right_mm and self.near_mm <= y_mm <= self.far_mm
 
     def corners_mm(self, height_mm: float) -> FloatArray:
@@ -131,21 +131,21 @@ class Rectangle:
 
 
 class Solid(Protocol):
-    """A convex body that stands on a plane: what hides the surface behind it, whatever kind of piece it is."""
+    """A convex body standing on a plane. It hides the surface behind it, whatever kind of piece it is."""
 
     @property
     def x_mm(self) -> float:
-        """The middle's x."""
+        """The centre's x."""
         ...
 
     @property
     def y_mm(self) -> float:
-        """The middle's y."""
+        """The centre's y."""
         ...
 
     @property
     def turned_deg(self) -> float | None:
-        """How far it is turned counter-clockwise; ``None`` for one that looks the same from all sides."""
+        """Rotation counter-clockwise; ``None`` for a body that looks the same from all sides."""
         ...
 
     def corners_mm(self) -> FloatArray:
@@ -153,16 +153,16 @@ class Solid(Protocol):
         ...
 
     def grown(self, by_mm: float) -> Self:
-        """The body with its sides and its top that much farther out."""
+        """The body with its sides and top moved outwards by that much."""
         ...
 
     def inner_points_mm(self, count: int) -> FloatArray:
-        """Points spread evenly through the body, ``count`` along each direction, shape (n, 3)."""
+        """Points spread evenly inside the body, ``count`` along each direction, shape (n, 3)."""
         ...
 
 
 class Side(StrEnum):
-    """The upright sides of a solid that is not turned, north away from the first player."""
+    """The upright sides of an unrotated solid. North is away from the first player."""
 
     NORTH = "north"
     EAST = "east"
@@ -176,12 +176,12 @@ SIDE_CORNERS = {
     Side.SOUTH: (7, 6, 2, 3),
     Side.WEST: (4, 7, 3, 0),
 }
-"""Which of a cube's corners are a side's upper left, upper right, lower right and lower left, seen from outside."""
+"""Indices of a cube's corners that are a side's upper left, upper right, lower right and lower left from outside."""
 
 
 @dataclass(frozen=True)
 class CubeSolid:
-    """A cube standing on a plane: middle (x, y), side and base height in mm, turned counter-clockwise by degrees."""
+    """A cube standing on a plane: centre (x, y), base height and side in mm, rotation counter-clockwise in degrees."""
 
     x_mm: float
     y_mm: float
@@ -203,11 +203,11 @@ class CubeSolid:
         return np.array([(*corner, z) for z in (low, high) for corner in ground], dtype=np.float64)
 
     def grown(self, by_mm: float) -> CubeSolid:
-        """A cube larger by that much on each upright side, and by twice as much at the top; its base stays."""
+        """A cube with each upright side moved out by that much, and the top by twice as much; its base stays."""
         return replace(self, side_mm=self.side_mm + 2 * by_mm)
 
     def inner_points_mm(self, count: int) -> FloatArray:
-        """Points spread evenly through the cube, ``count`` along each edge, shape (count ** 3, 3)."""
+        """Points spread evenly inside the cube, ``count`` along each edge, shape (count ** 3, 3)."""
         steps = (np.arange(count) + 0.5) / count - 0.5
         along = [self.side_mm * axis.ravel() for axis in np.meshgrid(steps, steps, steps + 0.5)]
         cosine, sine = math.cos(math.radians(self.turned_deg)), math.sin(math.radians(self.turned_deg))
@@ -220,11 +220,11 @@ class CubeSolid:
         )
 
     def side_corners_mm(self, side: Side) -> FloatArray:
-        """A side face's corners seen from outside, shape (4, 3): upper left, upper right, lower right, lower left."""
+        """Corners of a side face seen from outside, shape (4, 3): upper left, upper right, lower right, lower left."""
         return np.asarray(self.corners_mm()[list(SIDE_CORNERS[side])], dtype=np.float64)
 
     def facing_camera(self, side: Side, camera_position_mm: FloatArray) -> float:
-        """Cosine of the angle between the side's outward direction and the way to the camera; seen when above 0."""
+        """Cosine of the angle between the side's normal and the direction to the camera; visible if above 0."""
         middle = self.side_corners_mm(side).mean(axis=0)
         out = middle - (self.x_mm, self.y_mm, self.base_mm + self.side_mm / 2)
         to_camera = camera_position_mm - middle
@@ -233,12 +233,12 @@ class CubeSolid:
 
 _TURNS = np.linspace(0.0, 2 * np.pi, 24, endpoint=False)
 _CIRCLE = np.column_stack([np.cos(_TURNS), np.sin(_TURNS)])
-"""Corners that stand for a circle."""
+"""Number of corners by which a circle is approximated."""
 
 
 @dataclass(frozen=True)
 class FrustumSolid:
-    """A round body standing on a plane, as wide at its foot and its top as their radii say: a disc, a cone."""
+    """A round body standing on a plane, with one radius at its foot and one at its top: a disc, a cone."""
 
     x_mm: float
     y_mm: float
@@ -250,7 +250,7 @@ class FrustumSolid:
     turned_deg: ClassVar[None] = None
 
     def corners_mm(self) -> FloatArray:
-        """Points on the circle below, then on the one above, shape (48, 3)."""
+        """Points on the lower circle, then on the upper one, shape (48, 3)."""
         corners = np.empty((2, len(_CIRCLE), 3))
         for ring, radius, height in zip(
             corners, (self.foot_radius_mm, self.top_radius_mm), (0.0, self.height_mm), strict=True
@@ -269,7 +269,7 @@ class FrustumSolid:
         )
 
     def inner_points_mm(self, count: int) -> FloatArray:
-        """Points spread evenly through the body, ``count`` along radius, angle and height, shape (count ** 3, 3)."""
+        """Points spread evenly inside the body, ``count`` along radius, angle and height, shape (count ** 3, 3)."""
         steps = (np.arange(count) + 0.5) / count
         out, turn, up = (axis.ravel() for axis in np.meshgrid(np.sqrt(steps), 2 * np.pi * steps, steps))
         radius = out * (self.foot_radius_mm + (self.top_radius_mm - self.foot_radius_mm) * up)
@@ -284,7 +284,7 @@ class FrustumSolid:
 
 @dataclass(frozen=True)
 class PyramidSolid:
-    """A blunt square pyramid standing on a plane, by the sides of its foot and its top, turned as a cube is."""
+    """A truncated square pyramid standing on a plane, by the sides of its foot and top; rotated like a cube."""
 
     x_mm: float
     y_mm: float
@@ -316,7 +316,7 @@ class PyramidSolid:
         )
 
     def inner_points_mm(self, count: int) -> FloatArray:
-        """Points spread evenly through the body, ``count`` along each direction, shape (count ** 3, 3)."""
+        """Points spread evenly inside the body, ``count`` along each direction, shape (count ** 3, 3)."""
         steps = (np.arange(count) + 0.5) / count
         across, along, up = (axis.ravel() for axis in np.meshgrid(steps - 0.5, steps - 0.5, steps))
         side = self.foot_side_mm + (self.top_side_mm - self.foot_side_mm) * up
@@ -331,7 +331,7 @@ class PyramidSolid:
 
 
 def corners_px(solids: Sequence[CubeSolid], camera: CameraModel, pose: Pose) -> FloatArray:
-    """Where the corners of cubes are in the picture, shape (n, 8, 2), in pixels, in the order of ``corners_mm``."""
+    """Project the corners of cubes to pixels, shape (n, 8, 2), in the order of ``corners_mm``."""
     if not solids:
         return np.zeros((0, 8, 2), dtype=np.float64)
     corners = np.concatenate([solid.corners_mm() for solid in solids])
@@ -339,10 +339,10 @@ def corners_px(solids: Sequence[CubeSolid], camera: CameraModel, pose: Pose) -> 
 
 
 def outline_px(solid: Solid, camera: CameraModel, pose: Pose) -> npt.NDArray[np.float32]:
-    """The convex outline of a solid in the picture, shape (n, 2), in pixels."""
+    """Convex outline of a solid in the picture, shape (n, 2), in pixels."""
     return hull_px(project(camera, pose, solid.corners_mm()))
 
 
 def hull_px(corners: FloatArray) -> npt.NDArray[np.float32]:
-    """The convex outline, shape (n, 2), of corners in the picture (m, 2)."""
+    """Convex hull, shape (n, 2), of points in the picture, shape (m, 2)."""
     return np.asarray(cv2.convexHull(corners.astype(np.float32)), dtype=np.float32).reshape(-1, 2)

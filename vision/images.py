@@ -1,4 +1,4 @@
-"""Decoding image files, and refusing pictures that cannot be used."""
+"""Reading and writing image files, and rejecting pictures that cannot be used."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PNG_START, _PNG_END = b"\x89PNG\r\n\x1a\n", b"IEND"
 
 
 def check_frame(image: Image, size: tuple[int, int] | None = None, *, source: str = "the camera") -> None:
-    """Raise FrameError when a frame is no picture, is black, or is not of ``size`` (width, height) in pixels."""
+    """Raise FrameError when an array is not a picture, is black, or is not of ``size`` (width, height) in pixels."""
     if image.ndim not in {2, 3} or image.dtype != np.uint8 or image.size == 0:
         raise FrameError(
             f"{source} gave an array of {image.dtype} {image.shape}; expected a picture of 8 bits a channel"
@@ -41,7 +41,7 @@ def check_frame(image: Image, size: tuple[int, int] | None = None, *, source: st
 
 
 def looks_whole(data: bytes) -> bool:
-    """Whether a JPEG's or PNG's bytes reach its end; other formats cannot be told, and are whole unless empty."""
+    """Whether a JPEG's or PNG's bytes are complete. Other formats can't be checked and are complete unless empty."""
     if data.startswith(_JPEG_START):
         return data.rfind(_JPEG_END) > data.rfind(_JPEG_SCAN) > 0
     if data.startswith(_PNG_START):
@@ -50,7 +50,7 @@ def looks_whole(data: bytes) -> bool:
 
 
 def decode_image(data: bytes, name: str) -> Image:
-    """Decode an image file's bytes to blue-green-red; raises FrameError for what is truncated or no image."""
+    """Decode an image file's bytes to blue-green-red; raises FrameError for truncated data or another format."""
     if not data:
         raise FrameError(f"{name} is empty; expected an image")
     if not looks_whole(data):
@@ -91,7 +91,7 @@ def decode_photo(data: bytes, name: str, *, most_pixels: int) -> Image:
 
 
 def load_image(path: Path) -> Image:
-    """Read an image file; raises CameraError when it cannot be opened, FrameError when it holds no whole image."""
+    """Read an image file; raises CameraError when it cannot be opened, FrameError when it is not a complete image."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -100,13 +100,12 @@ def load_image(path: Path) -> Image:
 
 
 def write_image(path: Path, image: Image, parameters: Sequence[int] = ()) -> None:
-    """Write a picture in the format of the file's suffix; raises FrameError for a format or place that fails.
+    """Write a picture in the format of the file's suffix; raises FrameError when that fails.
 
-    ``parameters`` are OpenCV's for that format. OpenCV encodes only, since it can't open every name that a file may
-    have.
+    ``parameters`` are OpenCV's for that format. OpenCV only encodes: it can't open every valid file name.
     """
     try:
-        # A suffix that is no text makes OpenCV crash.
+        # OpenCV crashes on a suffix that is not text
         is_encoded, data = cv2.imencode(path.suffix if path.suffix.isascii() else "", image, list(parameters))
     except cv2.error as error:
         raise FrameError(f"cannot write the picture {path}: its name should end in .png or .jpg") from error

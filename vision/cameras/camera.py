@@ -10,31 +10,31 @@ from typing import Protocol, Self
 from vision.frame import Frame
 
 Clock = Callable[[], float]
-"""Gives monotonic seconds, like ``time.monotonic``."""
+"""Returns monotonic seconds, like ``time.monotonic``."""
 
 Wait = Callable[[float], object]
-"""Waits that many seconds, like ``time.sleep``."""
+"""Waits for a number of seconds, like ``time.sleep``."""
 
 
 class Camera(Protocol):
-    """A source of frames, newest first: nothing queues up behind a slow reader of a live camera."""
+    """A source of frames. A live camera returns its newest frame; older ones are dropped, not queued."""
 
     @property
     def name(self) -> str:
-        """The device, file or folder, as a person would name it."""
+        """The device, file or folder, as shown to a person."""
         ...
 
     def read(self, timeout_s: float) -> Frame:
-        """Give the newest frame not given yet, waiting up to ``timeout_s`` for it.
+        """Return the newest frame that was not returned before, waiting up to ``timeout_s`` for it.
 
-        Raises FrameTimeoutError when none came in time, FrameError for one that cannot be used (the next call goes
-        on behind it), EndOfFramesError when there will be no more, and CameraError when the camera went away (the
-        next call tries again).
+        Raises FrameTimeoutError when no frame arrived in time, FrameError for a frame that cannot be used (the next
+        call returns the one after it), EndOfFramesError when there are no more frames, and CameraError when the camera
+        was disconnected (the next call tries again).
         """
         ...
 
     def close(self) -> None:
-        """Let go of the device or file; further reads raise CameraError."""
+        """Release the device or file; further reads raise CameraError."""
         ...
 
     def __enter__(self) -> Self: ...
@@ -45,19 +45,19 @@ class Camera(Protocol):
 
 
 class ClosingCamera(ABC):
-    """The part cameras share: a name, and closing at the end of a ``with`` block."""
+    """Base of the cameras: a name, and closing at the end of a ``with`` block."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     @property
     def name(self) -> str:
-        """The device, file or folder, as a person would name it."""
+        """The device, file or folder, as shown to a person."""
         return self._name
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the device or file."""
+        """Release the device or file."""
 
     def __enter__(self) -> Self:
         return self

@@ -32,7 +32,7 @@ def image_paths(folder: Path) -> list[Path]:
 
 
 class ImageFiles(ClosingCamera):
-    """Gives a list of image files, each once, in the order given, then EndOfFramesError."""
+    """Returns a list of image files, each once, in the order given, then raises EndOfFramesError."""
 
     def __init__(self, paths: Sequence[Path], *, clock: Clock, name: str = "image files") -> None:
         super().__init__(name)
@@ -44,7 +44,7 @@ class ImageFiles(ClosingCamera):
         self._closed = False
 
     def read(self, timeout_s: float) -> Frame:  # noqa: ARG002 - files never keep anyone waiting
-        """Give the next image; see ``Camera.read``."""
+        """Return the next image; see ``Camera.read``."""
         if self._closed:
             raise CameraError(f"{self.name} is closed")
         if self._next >= len(self._paths):
@@ -54,16 +54,16 @@ class ImageFiles(ClosingCamera):
         return Frame(load_image(path), self._clock(), sequence, str(path))
 
     def close(self) -> None:
-        """Give no more images."""
+        """Return no more images."""
         self._closed = True
 
 
 class GrowingFolder(ClosingCamera):
-    """Gives a folder's images in name order as they appear, each once, and only when completely written.
+    """Returns a folder's images in name order as they appear, each once, as soon as they are completely written.
 
-    A file that is cut off is tried again until it is whole; after ``patience_s`` without growing it is named in a
-    FrameError and passed over. The folder is looked at every ``poll_s``, through the ``wait`` passed in. Files named
-    in ``skip`` are never given.
+    An incomplete file is tried again until it is complete. After ``patience_s`` without growing, a FrameError names it
+    and it is skipped. The folder is checked every ``poll_s`` seconds, using ``wait``. Files named in ``skip`` are
+    never returned.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class GrowingFolder(ClosingCamera):
         self._closed = False
 
     def read(self, timeout_s: float) -> Frame:
-        """Give the next image, waiting for one to appear and be whole; see ``Camera.read``."""
+        """Return the next image, waiting until one is there and complete; see ``Camera.read``."""
         deadline = self._clock() + timeout_s
         while True:
             if self._closed:
@@ -130,7 +130,7 @@ class GrowingFolder(ClosingCamera):
         self._pending = None
 
     def close(self) -> None:
-        """Give no more images."""
+        """Return no more images."""
         self._closed = True
 
 
@@ -140,10 +140,11 @@ _FRAMES_PER_SECOND_IF_UNKNOWN = 30.0
 
 
 class VideoFile(ClosingCamera):
-    """Gives a video's frames; ``time_s`` is the file's own time stamp, from its start.
+    """Returns a video's frames; ``time_s`` is the file's own time stamp, counted from its start.
 
-    Without ``realtime`` every frame comes, in order and at once, since a file can wait. With it, frames come when
-    they are due by ``clock``, and those a slow reader missed are skipped. Raises CameraError for what is no video.
+    Without ``realtime`` every frame is returned, in order and without waiting. With it, frames are returned when they
+    are due by ``clock``, and those that a slow reader missed are skipped. Raises CameraError for a file that is not a
+    video.
     """
 
     def __init__(self, path: Path, *, clock: Clock, wait: Wait, realtime: bool = False) -> None:
@@ -166,7 +167,7 @@ class VideoFile(ClosingCamera):
         self._closed = False
 
     def read(self, timeout_s: float) -> Frame:
-        """Give the next frame, or in real time the newest one due; see ``Camera.read``."""
+        """Return the next frame, or in real time the newest one due; see ``Camera.read``."""
         if self._closed:
             raise CameraError(f"{self.name} is closed")
         if not self._realtime:
@@ -201,7 +202,7 @@ class VideoFile(ClosingCamera):
             cut = f" of the {self._promised} it promises; it seems cut off" if short else ""
             raise EndOfFramesError(f"{self.name} ends after {self._sequence} frames{cut}")
         stamp_s = self._capture.get(cv2.CAP_PROP_POS_MSEC) / 1000
-        # Some containers carry no time stamps, or repeat them; the frame rate then says when.
+        # Some containers have no time stamps, or repeat them; then the frame rate gives the time.
         self._last_time_s = stamp_s if stamp_s > self._last_time_s else self._last_time_s + self._period_s
         frame = Frame(np.asarray(image, dtype=np.uint8), self._last_time_s, self._sequence, self.name)
         self._sequence += 1

@@ -15,26 +15,26 @@ from vision.frame import Frame, Image
 
 
 class Capture(Protocol):
-    """An opened device. It need not be OpenCV's."""
+    """An opened capture device, from OpenCV or elsewhere."""
 
     def read(self) -> Image | None:
-        """Wait for the next picture; ``None`` when the device has gone."""
+        """Wait for the next picture; ``None`` when the device was disconnected."""
         ...
 
     def release(self) -> None:
-        """Let go of the device."""
+        """Release the device."""
         ...
 
 
 OpenCapture = Callable[[], Capture]
-"""Opens the device, or raises CameraError that says why not."""
+"""Opens the device, or raises CameraError with the reason."""
 
 
 class LiveCamera(ClosingCamera):
-    """Gives the newest frame of a device, and opens it again when it was unplugged and is back.
+    """Returns the newest frame of a device, and opens the device again after it was unplugged.
 
-    ``open_capture`` is called once here, so a missing device is told at once, and again every ``retry_s`` while the
-    device is away.
+    ``open_capture`` is called once here, so a missing device raises at once, and then every ``retry_s`` seconds while
+    the device is missing.
     """
 
     def __init__(self, open_capture: OpenCapture, *, name: str, clock: Clock, retry_s: float = 1.0) -> None:
@@ -50,9 +50,9 @@ class LiveCamera(ClosingCamera):
         self._thread.start()
 
     def read(self, timeout_s: float) -> Frame:
-        """Give the newest frame not given yet; see ``Camera.read``.
+        """Return the newest frame that was not returned before; see ``Camera.read``.
 
-        A device that has gone raises CameraError once at once; later calls wait for it to come back.
+        When the device is disconnected, the first call raises CameraError; later calls wait for it to come back.
         """
         with self._changed:
             self._changed.wait_for(self._has_news, timeout=timeout_s)
@@ -74,7 +74,7 @@ class LiveCamera(ClosingCamera):
         return self._newest is not None or untold or self._stop.is_set()
 
     def close(self) -> None:
-        """Stop the thread and let go of the device."""
+        """Stop the thread and release the device."""
         with self._changed:
             self._stop.set()
             self._changed.notify_all()
@@ -115,7 +115,7 @@ class LiveCamera(ClosingCamera):
 
 
 class _OpenCvCapture:
-    """A device opened through OpenCV."""
+    """A capture device opened by OpenCV."""
 
     def __init__(self, capture: cv2.VideoCapture) -> None:
         self._capture = capture

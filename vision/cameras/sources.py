@@ -1,4 +1,4 @@
-"""Opening the camera that a text names: ``usb:0``, a folder, a video file."""
+"""Opening a camera by its specification: ``usb:0``, a folder, a video file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def open_camera(
 ) -> Camera:
     """Open the camera that ``spec`` names; see ``CAMERA_SPECS`` for the forms.
 
-    ``size`` (width, height) and ``frames_per_second`` are asked of a USB camera and mean nothing to files. Raises
+    ``size`` (width, height) and ``frames_per_second`` are requested from a USB camera and ignored for files. Raises
     CameraError that says what was expected, or why the device or file cannot be opened.
     """
     kind, _, rest = spec.strip().partition(":")

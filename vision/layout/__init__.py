@@ -1,1 +1,1 @@
-"""What an owner measures once: markers and surfaces, in millimetres. Layouts of games are in ``games/``."""
+"""The measured layout of a table: markers, surfaces and pieces, in mm. Layouts of games are in ``games/``."""

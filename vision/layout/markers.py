@@ -1,4 +1,4 @@
-"""The fiducial markers that a surface is found by."""
+"""The fiducial markers by which a surface is located."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vision.layout.measures import positive_mm
 
 @dataclass(frozen=True)
 class MarkerLayout:
-    """The fiducial markers: dictionary name, side of the black square, height, centre (x, y) of each id."""
+    """Fiducial markers: dictionary, side of the black square, height, and centre (x, y) by id; lengths in mm."""
 
     dictionary: str
     side_mm: float
@@ -24,11 +24,11 @@ class MarkerLayout:
     centres_mm: Mapping[int, tuple[float, float]]
 
     def none(self) -> MarkerLayout:
-        """The same without any marker: what it lies around is found by its own lines."""
+        """The same layout without markers: the surface is located by its own lines."""
         return replace(self, centres_mm={})
 
     def raised(self, by: int) -> MarkerLayout:
-        """The same places with ids that are so much higher: those of another sheet."""
+        """The same positions with ids higher by that much, for another sheet."""
         return replace(self, centres_mm={key + by: centre for key, centre in self.centres_mm.items()})
 
     def corners_mm(self, marker_id: int) -> FloatArray:
@@ -47,12 +47,12 @@ class MarkerLayout:
 
 
 NO_MARKERS = "none"
-"""What a layout file has as ``markers`` where none lie on the table."""
+"""Value of ``markers`` in a layout file for a table without any."""
 
 
 def markers_from_json(data: Mapping[str, Any] | str) -> MarkerLayout:
-    """Read ``markers`` of a layout file; raises LayoutError, and KeyError, TypeError or ValueError for what can't be
-    made out.
+    """Parse ``markers`` of a layout file. Raises LayoutError, and KeyError, TypeError or ValueError for values that
+    can't be parsed.
     """
     if isinstance(data, str):
         if data != NO_MARKERS:
@@ -74,7 +74,7 @@ def markers_from_json(data: Mapping[str, Any] | str) -> MarkerLayout:
 
 
 def check_markers(markers: MarkerLayout) -> None:
-    """Raise LayoutError where two lie on each other."""
+    """Raise LayoutError where two markers overlap."""
     placed = sorted(markers.centres_mm.items())
     for number, (marker_id, (x, y)) in enumerate(placed):
         if not (math.isfinite(x) and math.isfinite(y)):

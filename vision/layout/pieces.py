@@ -1,6 +1,6 @@
-"""What stands on a surface's places, as an owner measures it: enough to know what it would hide.
+"""The pieces on a surface as an owner measures them: their size, and so what they hide.
 
-How it is read is the business of ``vision.readers``, whose registry goes by ``kind``.
+``vision.readers`` reads them; its registry is keyed by ``kind``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from vision.layout.surfaces import Surface
 
 PAPER_EDGE_MM = 2.5
-"""What is not counted as paper beside a sheet's edge, where a pose that is a little off shows the table."""
+"""Strip at a sheet's edge that does not count as paper: with a slightly wrong pose it shows the table."""
 NET_SIDES = ("up", "down", *Side)
 
 
@@ -29,27 +29,27 @@ class Pieces(Protocol):
 
     @property
     def kind(self) -> str:
-        """The layout file's word for them."""
+        """Their kind as named in a layout file."""
         ...
 
     @property
     def word(self) -> str:
-        """A person's word for one of them."""
+        """Singular noun for one of them, as shown to a person."""
         ...
 
     @property
     def height_mm(self) -> float:
-        """The highest one's height: 0 where nothing stands up, as on a sheet that is written on."""
+        """Height of the highest piece: 0 for ink on a sheet."""
         ...
 
     def solid_at(self, x_mm: float, y_mm: float, base_mm: float) -> Solid | None:
-        """The largest piece that may stand there, its base at that height; ``None`` where none can."""
+        """The largest piece that may stand there with its base at that height; ``None`` if none can."""
         ...
 
 
 @dataclass(frozen=True)
 class BlockPieces:
-    """Cubes with a symbol on each face. ``net`` maps NET_SIDES to symbols; it may be empty."""
+    """Cubes with a symbol on each face. ``net`` maps NET_SIDES to symbols and may be empty."""
 
     side_mm: float
     net: Mapping[str, str]
@@ -59,14 +59,14 @@ class BlockPieces:
 
     @classmethod
     def on(cls, surface: Surface) -> BlockPieces:
-        """The blocks of a surface; raises LayoutError for one with other pieces."""
+        """The blocks of a surface; raises LayoutError if it has other pieces."""
         if not isinstance(surface.pieces, cls):
             raise LayoutError(f"the layout says nothing of blocks on the {surface.name}; it needs side and net of one")
         return surface.pieces
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> BlockPieces:
-        """Read ``block`` of a layout file; raises LayoutError, and KeyError for what is missing."""
+        """Parse ``block`` of a layout file; raises LayoutError, and KeyError for a missing key."""
         net = dict(data["block"].get("net", {}))
         if net and set(net) != set(NET_SIDES):
             raise LayoutError(f"block.net has {sorted(net)}; expected {', '.join(NET_SIDES)}")
@@ -79,17 +79,17 @@ class BlockPieces:
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """The net's symbols, each once, in its order."""
+        """The net's symbols in its order, without repetition."""
         return tuple(dict.fromkeys(self.net.values()))
 
     def solid_at(self, x_mm: float, y_mm: float, base_mm: float) -> CubeSolid:
-        """A block that stands upright there."""
+        """An unrotated block standing there."""
         return CubeSolid(x_mm, y_mm, base_mm, self.side_mm)
 
 
 @dataclass(frozen=True)
 class DiscPieces:
-    """Round flat pieces, any of which may carry a ball on its top."""
+    """Round flat pieces, any of which may carry a ball on top."""
 
     diameter_mm: float
     disc_mm: float
@@ -102,14 +102,14 @@ class DiscPieces:
 
     @classmethod
     def on(cls, surface: Surface) -> DiscPieces:
-        """The discs of a surface; raises LayoutError for one with other pieces."""
+        """The discs of a surface; raises LayoutError if it has other pieces."""
         if not isinstance(surface.pieces, cls):
             raise LayoutError(f"the layout says nothing of discs on the {surface.name}; it needs piece and ball")
         return surface.pieces
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> DiscPieces:
-        """Read ``piece`` and ``ball`` of a layout file; raises LayoutError, and KeyError for what is missing."""
+        """Parse ``piece`` and ``ball`` of a layout file; raises LayoutError, and KeyError for a missing key."""
         return cls(
             positive_mm(data["piece"]["diameter"], "piece.diameter"),
             positive_mm(data["piece"]["height"], "piece.height"),
@@ -122,11 +122,11 @@ class DiscPieces:
         return self.disc_mm + self.ball_mm
 
     def solid_at(self, x_mm: float, y_mm: float, base_mm: float) -> FrustumSolid:
-        """A disc and its ball, as wide above as the ball."""
+        """A disc with a ball, approximated by a frustum whose top is as wide as the ball."""
         return self.solid_with(x_mm, y_mm, base_mm, ball=True)
 
     def solid_with(self, x_mm: float, y_mm: float, base_mm: float, *, ball: bool) -> FrustumSolid:
-        """A disc that stands there, with or without a ball."""
+        """A disc standing there, with or without a ball."""
         if ball:
             return FrustumSolid(x_mm, y_mm, base_mm, self.height_mm, self.diameter_mm / 2, self.ball_mm / 2)
         return FrustumSolid(x_mm, y_mm, base_mm, self.disc_mm, self.diameter_mm / 2, self.diameter_mm / 2)
@@ -162,14 +162,14 @@ class PyramidPieces:
 
     @classmethod
     def on(cls, surface: Surface) -> PyramidPieces:
-        """The pyramids of a surface; raises LayoutError for one with other pieces."""
+        """The pyramids of a surface; raises LayoutError if it has other pieces."""
         if not isinstance(surface.pieces, cls):
             raise LayoutError(f"the layout says nothing of pyramids on the {surface.name}; it needs their sizes")
         return surface.pieces
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PyramidPieces:
-        """Read ``pyramids`` of a layout file; raises LayoutError, and KeyError for what is missing."""
+        """Parse ``pyramids`` of a layout file; raises LayoutError, and KeyError for a missing key."""
         sizes = {
             name: PyramidSize(
                 positive_mm(data["pyramids"][name]["base"], f"pyramids.{name}.base"),
@@ -181,16 +181,16 @@ class PyramidPieces:
 
     @property
     def height_mm(self) -> float:
-        """The height of a large one with ``HIGH_STACK`` pieces on it, whichever is on top."""
+        """Height of a large pyramid with ``HIGH_STACK`` pieces on it, whichever is on top."""
         return max(self.tip_mm(size, HIGH_STACK) for size in self.sizes)
 
     def tip_mm(self, size: str, pieces: int) -> float:
-        """How high the tip of a size is over the board, were it the topmost of so many pieces on a large one."""
+        """Height above the board of the tip of this size, as the topmost of that many pieces on a large one."""
         top = self.sizes[size]
         return self.sizes["L"].apex_mm + pieces * self.rise_mm - top.apex_mm + top.height_mm
 
     def elevations_mm(self, sizes: Sequence[str]) -> tuple[float, ...]:
-        """How high the base of each piece of a stack is over the lowest one's, given their sizes from below."""
+        """Height of each piece's base above the lowest one's, for a stack with these sizes from the bottom up."""
         found = [0.0]
         for below, size in pairwise(sizes):
             apex = found[-1] + self.sizes[below].apex_mm + self.rise_mm
@@ -198,7 +198,7 @@ class PyramidPieces:
         return tuple(found[: len(sizes)])
 
     def solid_at(self, x_mm: float, y_mm: float, base_mm: float) -> FrustumSolid:
-        """The largest stack, as if it were round."""
+        """The largest stack, approximated by a round body."""
         return FrustumSolid(x_mm, y_mm, base_mm, self.height_mm, self.sizes["L"].base_mm / 2, 0.0)
 
 
@@ -206,18 +206,18 @@ PYRAMID_SIZES = ("S", "M", "L")
 TIP_SHARE = 0.16
 """Edge of the flat tip as a share of the base's, as measured on pyramids as they are sold."""
 USUAL_RISE_MM = 5.5
-"""Where the layout does not say how far one pyramid rises on another."""
+"""Rise of one pyramid on another where the layout gives none."""
 HIGH_STACK = 5
-"""How many pieces stand on a large one in the highest stacks of a set-up."""
+"""Number of pieces on a large one in the highest stacks of a set-up."""
 
 
 @dataclass(frozen=True)
 class DicePieces:
-    """Dice, with edges between two lengths; ``colours`` of their bodies name them where a game tells them apart.
+    """Dice whose edges are between two lengths. ``colours`` of their bodies name them in games that distinguish dice.
 
-    ``faces`` is the file of what was learned of faces without pips; a layout file names it as seen from its own folder.
-    ``printed`` holds the faces of each die, a character each, where they are digits, stars (``*``) and shapes of four
-    squares (I, O, T, L, S).
+    ``faces`` is a file of learned faces without pips; in a layout file its path is relative to that file's folder.
+    ``printed`` lists the faces of each die, one character each: digits, stars (``*``) or tetromino shapes (I, O, T, L,
+    S).
     """
 
     smallest_mm: float = 12.0
@@ -231,15 +231,15 @@ class DicePieces:
 
     @classmethod
     def on(cls, surface: Surface) -> DicePieces:
-        """The dice of a surface; raises LayoutError for one with other pieces."""
+        """The dice of a surface; raises LayoutError if it has other pieces."""
         if not isinstance(surface.pieces, cls):
             raise LayoutError(f"the layout says nothing of dice on the {surface.name}; set pieces to dice there")
         return surface.pieces
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> DicePieces:
-        """Read ``dice`` of a layout file: ``side``, one length or the smallest and largest, ``colours``, and ``faces``,
-        a file or a list with each die's printed faces; all may be left out. Raises LayoutError.
+        """Parse ``dice`` of a layout file: ``side`` (one length, or the smallest and largest), ``colours`` and
+        ``faces`` (a file, or a list with each die's printed faces). All are optional. Raises LayoutError.
         """
         dice = data.get("dice", {})
         given = dice.get("side", [cls.smallest_mm, cls.largest_mm])
@@ -253,24 +253,24 @@ class DicePieces:
         return cls(positive_mm(smallest, "dice.side"), positive_mm(largest, "dice.side"), colours, learned, printed)
 
     def beside(self, folder: Path) -> DicePieces:
-        """The same, its file of faces as seen from where we are, given the folder of the layout file."""
+        """The same dice with the path of ``faces`` resolved against the folder of the layout file."""
         return self if self.faces is None else replace(self, faces=folder / self.faces)
 
     @property
     def height_mm(self) -> float:
-        """The edge of the largest."""
+        """Edge of the largest die."""
         return self.largest_mm
 
     def solid_at(self, x_mm: float, y_mm: float, base_mm: float) -> CubeSolid:
-        """The largest, lying there."""
+        """The largest die, lying there."""
         return CubeSolid(x_mm, y_mm, base_mm, self.largest_mm)
 
 
 @dataclass(frozen=True)
 class Ink:
-    """What is written on a sheet: squares filled with one of ``colours``, or digits and loops where there are none.
+    """Ink on a sheet: cells filled with one of ``colours``, or digits and loops if there are no colours.
 
-    ``size_mm`` is the paper's, across and up.
+    ``size_mm`` is the paper's (width, depth).
     """
 
     colours: tuple[str, ...] = ()
@@ -282,14 +282,14 @@ class Ink:
 
     @classmethod
     def on(cls, surface: Surface) -> Ink:
-        """The ink of a surface; raises LayoutError for one with other pieces."""
+        """The ink of a surface; raises LayoutError if it has other pieces."""
         if not isinstance(surface.pieces, cls):
             raise LayoutError(f"the layout says nothing of ink on the {surface.name}; it needs a sheet")
         return surface.pieces
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Ink:
-        """Read ``colours`` and the sheet's ``size``, which may both be left out; raises LayoutError."""
+        """Parse ``colours`` and the sheet's ``size``, both optional; raises LayoutError."""
         colours = data.get("colours", [])
         if not isinstance(colours, list) or not all(isinstance(colour, str) for colour in colours):
             raise LayoutError(f"colours is {colours!r}; expected the names of the pens, such as red")
@@ -300,7 +300,7 @@ class Ink:
         return cls(tuple(colours), (across, up))
 
     def margin_mm(self, surface: Surface) -> float:
-        """How much paper there is beside the grid on every side, but for its very edge."""
+        """Width of the paper beside the grid on every side, without its outermost edge."""
         if self.size_mm is None:
             return 0.0
         bounds = surface.bounds_mm
@@ -308,20 +308,20 @@ class Ink:
         return max(0.0, min(margins) / 2 - PAPER_EDGE_MM)
 
     def solid_at(self, x_mm: float, y_mm: float, base_mm: float) -> None:  # noqa: ARG002
-        """Nothing stands up."""
+        """``None``: ink is flat."""
         return
 
 
 @dataclass(frozen=True)
 class NamedPieces:
-    """Pieces of which a layout file gives the kind alone. They are taken to be flat."""
+    """Pieces of which the layout file only gives the kind. They are taken to be flat."""
 
     kind: str
     word: ClassVar[str] = "piece"
     height_mm: ClassVar[float] = 0.0
 
     def solid_at(self, x_mm: float, y_mm: float, base_mm: float) -> None:  # noqa: ARG002
-        """Nothing stands up."""
+        """``None``: they are flat."""
         return
 
 
@@ -334,7 +334,7 @@ MEASURED_KINDS: Mapping[str, Callable[[Mapping[str, Any]], Pieces]] = MappingPro
         Ink.kind: Ink.from_json,
     }
 )
-"""The kinds of pieces with measures of their own, and what reads them from a layout file's JSON."""
+"""Parsers of the kinds of pieces that have measurements of their own."""
 
 
 _KINDS_BY_KEY = {
@@ -347,7 +347,7 @@ _KINDS_BY_KEY = {
 
 
 def pieces_from_json(data: Mapping[str, Any]) -> Pieces | None:
-    """Read what stands on a surface: ``pieces`` names the kind, and may be left out where its measures are given."""
+    """Parse the pieces of a surface: ``pieces`` names the kind, and is optional where measurements are given."""
     kind = data.get("pieces", next((kind for key, kind in _KINDS_BY_KEY.items() if data.get(key)), None))
     if kind is None:
         return None

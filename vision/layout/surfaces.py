@@ -1,7 +1,7 @@
-"""The surfaces of a table: a board, a sheet, a tray, each looked at by itself.
+"""The surfaces of a table: a board, a sheet, a tray. Each is read by itself.
 
-A surface is a rectangle at a height in the frame of the markers it is found by (``vision.geometry``): the table's, or
-its own where it may be pushed about by itself.
+A surface is a rectangle at a height in the frame (``vision.geometry``) of the markers it is located by: the table's
+markers, or its own if it can move by itself.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from vision.layout.pieces import Pieces, pieces_from_json
 
 
 class Surface(Protocol):
-    """One surface."""
+    """One flat surface of the table."""
 
     @property
     def name(self) -> str:
-        """What a person calls it; no other surface of the table is called so."""
+        """Name shown to a person, unique on the table."""
         ...
 
     @property
@@ -36,31 +36,31 @@ class Surface(Protocol):
 
     @property
     def pieces(self) -> Pieces | None:
-        """What stands or lies on it; ``None`` where the layout does not say."""
+        """Pieces on it; ``None`` where the layout does not say."""
         ...
 
     @property
     def markers(self) -> MarkerLayout | None:
-        """The markers it is found by; ``None`` where it has the table's pose."""
+        """Its own markers; ``None`` where it shares the table's pose."""
         ...
 
     @property
     def bounds_mm(self) -> Rectangle:
-        """Its rectangle."""
+        """Its extent."""
         ...
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Its places, by names that no other surface of the table has; a tray for dice has none."""
+        """Names of its places, unique on the table; empty for a dice tray."""
         ...
 
     @property
     def printed(self) -> tuple[str, ...]:
-        """Places that show more than the lines around them, such as Deblockle's stars."""
+        """Places with more printed on them than the lines around them, such as Deblockle's stars."""
         ...
 
     def centre_mm(self, place: str) -> tuple[float, float]:
-        """The (x, y) of a place's middle; raises LayoutError for a place that is not on it."""
+        """The (x, y) of a place's centre; raises LayoutError for a place that is not on it."""
         ...
 
     def outline_mm(self, place: str) -> FloatArray:
@@ -68,21 +68,20 @@ class Surface(Protocol):
         ...
 
     def solid_at(self, place: str) -> Solid | None:
-        """What may stand on a place, for what it would hide; ``None`` where nothing can."""
+        """The largest piece that may stand on a place, used to find what it hides; ``None`` where none can."""
         ...
 
 
 def top_mm(surface: Surface) -> float:
-    """The height of the highest piece's top on a surface."""
+    """Height of the top of the highest piece on a surface."""
     return surface.height_mm + (0.0 if surface.pieces is None else surface.pieces.height_mm)
 
 
 @dataclass(frozen=True)
 class GridSurface:
-    """A board or sheet of square places, a1 at the first player's left, its middle at the origin.
+    """A board or sheet of square places with its centre at the origin; a1 is at the first player's left.
 
-    ``prefix`` begins the
-    name of each place, so that several sheets have names of their own: ``p2.`` for ``p2.a1``.
+    ``prefix`` begins the name of each place, so that the places of several sheets differ: ``p2.`` for ``p2.a1``.
     """
 
     name: str
@@ -103,7 +102,7 @@ class GridSurface:
 
     @cached_property
     def places(self) -> tuple[str, ...]:
-        """Every square, a1 first, column by column within a row: a1 b1 ... g1 a2 ..."""
+        """All squares, column by column within a row: a1 b1 ... g1 a2 ..."""
         return tuple(self._name(column, row) for row in range(self.rows) for column in range(self.columns))
 
     @cached_property
@@ -126,18 +125,18 @@ class GridSurface:
         return centre
 
     def divided(self, columns: int, rows: int) -> GridSurface:
-        """The same surface with so many squares, as large as fit into its rectangle."""
+        """The same surface divided into that many squares, as large as fit."""
         bounds = self.bounds_mm
         cell_mm = min((bounds.right_mm - bounds.left_mm) / columns, (bounds.far_mm - bounds.near_mm) / rows)
         return replace(self, columns=columns, rows=rows, cell_mm=cell_mm)
 
     def place_at(self, x_mm: float, y_mm: float) -> str | None:
-        """The square that a point of the surface's plane lies on, ``None`` beside it."""
+        """The square at a point of the surface's plane, ``None`` beside the grid."""
         column = round(x_mm / self.cell_mm + (self.columns - 1) / 2)
         return self._place(column, round(y_mm / self.cell_mm + (self.rows - 1) / 2))
 
     def neighbour(self, place: str, columns: int, rows: int) -> str | None:
-        """The square so many columns to the right and rows away from the first player, ``None`` beside it."""
+        """The square that many columns to the right and rows away from the first player, ``None`` beside the grid."""
         name = place.removeprefix(self.prefix)
         return self._place(ord(name[0]) - ord("a") + columns, int(name[1:]) - 1 + rows)
 
@@ -154,7 +153,7 @@ class GridSurface:
         return np.array([[x - half, y - half], [x + half, y - half], [x + half, y + half], [x - half, y + half]])
 
     def solid_at(self, place: str) -> Solid | None:
-        """What may stand in a square's middle; ``None`` where nothing can."""
+        """The largest piece that may stand in a square's centre; ``None`` where none can."""
         return None if self.pieces is None else self.pieces.solid_at(*self.centre_mm(place), self.height_mm)
 
 
@@ -172,7 +171,7 @@ class Tray:
     printed: ClassVar[tuple[str, ...]] = ()
 
     def centre_mm(self, place: str) -> NoReturn:
-        """Raise LayoutError: it has no places."""
+        """Raise LayoutError: a tray has no places."""
         raise LayoutError(f"no place {place!r} in the {self.name}; dice may lie anywhere in it")
 
     outline_mm = solid_at = centre_mm
@@ -181,9 +180,9 @@ class Tray:
 def surface_from_json(
     data: Mapping[str, Any], name: str, markers: MarkerLayout | None, prefix: str = ""
 ) -> GridSurface | Tray:
-    """Read a surface: ``board`` (cols, rows, cell, top_z) with ``star_spaces``, ``tray`` (x, y, top_z), or ``sheet``
-    (size, grid), as high as its markers; and what stands on it. Raises LayoutError, and KeyError, TypeError or
-    ValueError for what can't be made out.
+    """Parse a surface: a ``board`` (cols, rows, cell, top_z) with ``star_spaces``, a ``tray`` (x, y, top_z), or a
+    ``sheet`` (size, grid) at the height of its markers; and its pieces. Raises LayoutError, and KeyError, TypeError or
+    ValueError for values that can't be parsed.
     """
     pieces = pieces_from_json(data)
     if "tray" in data:
@@ -212,7 +211,7 @@ def surface_from_json(
 
 
 def _board_of_sheet(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The board that a sheet's grid is: its ``lines`` are rows, and it lies where its markers do."""
+    """The board equivalent to a sheet's grid: its ``lines`` are rows, and it lies at the height of its markers."""
     grid = data["sheet"]["grid"]
     rows = grid["rows"] if "rows" in grid else grid["lines"]
     for side, count in (("left", grid["cols"]), ("bottom", rows)):
@@ -227,4 +226,4 @@ def _board_of_sheet(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 GRID_OFF_MM = 0.5
-"""How far off a sheet's grid may be said to be: less than what a printer is off."""
+"""Tolerance of the stated position of a sheet's grid, in mm: less than a printer's error."""

@@ -1,15 +1,18 @@
 """A table's layout and its JSON file.
 
-The file is in the world frame of ``vision.geometry``: ``markers`` (dictionary, side of the black square, z, centres by
-id, ids clockwise from the far left, each marker's top edge towards +y; ``none`` for a board that is found by its
-lines), ``board`` (cols, rows, cell, top_z) and what stands on it (``pieces``, the kind; its measures: ``block``, the
-side and net of one; ``piece`` and ``ball``, diameters and a height; ``pyramids``, base and height of each size and
-their ``rise``) or ``sheet`` (size, and a grid of cols, rows or lines, and cell) with the ``colours`` of its pens, if it
-is coloured. There are as many alike as ``sheets`` says: the places of the second begin with ``p2.``, and its markers'
-ids are ``SHEET_MARKERS`` higher. ``surfaces`` lists further ones, each with a ``name``, a ``board`` or a ``tray`` (x
-and y from and to, top_z), its own ``pieces`` and, where it may be pushed about by itself, its own ``markers``;
-``dice_tray`` (x, y, die_side, colours, faces) is a tray beside the board, ``dice`` of a sheet what lies to its right;
-``prefix`` begins the names of its places. Unknown keys are left alone.
+Coordinates are in the world frame of ``vision.geometry``. The keys of the file are:
+
+``markers``: dictionary, side of the black square, z, and centres by id (ids clockwise from the far left, each marker's
+top edge towards +y); or ``none`` for a board that is located by its lines.
+``board``: cols, rows, cell, top_z; or ``sheet``: size, and a grid of cols, rows or lines, and cell.
+``pieces``: the kind of pieces. Their measurements: ``block`` (side, net); ``piece`` and ``ball`` (diameters and a
+height); ``pyramids`` (base and height by size, ``rise``); ``colours`` of the pens of a coloured sheet.
+``sheets``: number of equal sheets. Places of the second begin with ``p2.``; its ids are ``SHEET_MARKERS`` higher.
+``surfaces``: further surfaces, each with a ``name``, a ``board`` or a ``tray`` (x and y from and to, top_z), a
+``prefix`` for its places, its ``pieces``, and its own ``markers`` if it can move by itself.
+``dice_tray`` (x, y, die_side, colours, faces): a tray beside the board; ``dice``: the same to the right of a sheet.
+
+Unknown keys are ignored.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ from vision.layout.surfaces import GridSurface, Surface, Tray, surface_from_json
 
 @dataclass(frozen=True)
 class TableLayout:
-    """The measured table: its surfaces, the one that is played on first, and the markers of those without their own."""
+    """The measured table: its surfaces, the main one first, and the markers of those without their own."""
 
     game: str
     markers: MarkerLayout
@@ -39,7 +42,7 @@ class TableLayout:
 
     @property
     def board(self) -> GridSurface:
-        """The surface that is played on; raises LayoutError for a table that has a tray alone."""
+        """The surface the game is played on; raises LayoutError for a table that only has a tray."""
         first = self.surfaces[0]
         if not isinstance(first, GridSurface):
             raise LayoutError(f"the table has no board with squares, but a {first.name}")
@@ -51,7 +54,7 @@ class TableLayout:
         return tuple(place for surface in self.surfaces for place in surface.places)
 
     def surface_of(self, place: str) -> Surface:
-        """The surface that has a place; raises LayoutError for a place that none has."""
+        """The surface that has a place; raises LayoutError for an unknown place."""
         for surface in self.surfaces:
             if place in surface.places:
                 return surface
@@ -59,13 +62,13 @@ class TableLayout:
         raise LayoutError(f"no place {place!r} on this table")
 
     def centre_mm(self, place: str) -> tuple[float, float]:
-        """The (x, y) of a place's middle in the frame of its surface; raises LayoutError for a place that none has."""
+        """The (x, y) of a place's centre in the frame of its surface; raises LayoutError for an unknown place."""
         if len(self.surfaces) == 1:
             return self.surfaces[0].centre_mm(place)
         return self.surface_of(place).centre_mm(place)
 
     def with_sheets(self, count: int) -> TableLayout:
-        """The same table with so many sheets like the first; raises LayoutError for a table that is not a sheet's."""
+        """The same table with that many sheets; raises LayoutError for a table without a sheet."""
         first = self.surfaces[0]
         if not isinstance(first, GridSurface) or not isinstance(first.pieces, Ink):
             raise LayoutError(f"a table with a {first.name} has no sheets")
@@ -84,9 +87,9 @@ class TableLayout:
         return replace(self, surfaces=(first, *others, *more))
 
     def without_markers(self) -> TableLayout:
-        """The same table without its markers, to be found by its lines.
+        """The same table without its markers, to be located by its lines.
 
-        Raises LayoutError for a table with a part that has none.
+        Raises LayoutError for a table with a part that has no lines.
         """
         surfaces = tuple(
             surface if surface.markers is None else replace(surface, markers=surface.markers.none())
@@ -97,7 +100,7 @@ class TableLayout:
         return without
 
     def parts(self) -> tuple[TableLayout, ...]:
-        """The table cut into what has a pose of its own: the surfaces without markers, then each that has some."""
+        """The table split into parts with their own pose: surfaces without markers, then each surface with some."""
         shared = tuple(surface for surface in self.surfaces if surface.markers is None)
         return (
             replace(self, surfaces=shared),
@@ -110,7 +113,7 @@ class TableLayout:
 
 
 def layout_from_json(data: Mapping[str, Any]) -> TableLayout:
-    """Make a layout from a file's parsed JSON; raises LayoutError that names the key and what it needs."""
+    """Parse a layout file's JSON; raises LayoutError that names the key and what it needs."""
     try:
         markers = markers_from_json(data["markers"])
         if "sheet" in data:
@@ -145,11 +148,11 @@ def layout_from_json(data: Mapping[str, Any]) -> TableLayout:
 
 
 SHEET_MARKERS = 4
-"""How many markers a sheet has: ids 0 to 3 are the first one's, 4 to 7 the second's."""
+"""Markers per sheet: ids 0 to 3 are the first sheet's, 4 to 7 the second's."""
 
 
 DICE_BESIDE_MM = (6.0, 76.0)
-"""How far to the right of a sheet dice lie, where the layout gives them no tray."""
+"""Where dice lie beside a sheet without a tray: from and to, in mm from its right edge."""
 
 
 def _right_of_sheet(size_mm: Sequence[float]) -> dict[str, list[float]]:
@@ -173,7 +176,7 @@ def _sheets(value: object) -> int:
 
 
 def _check_found(layout: TableLayout) -> None:
-    """Raise LayoutError for a part that has neither markers nor lines."""
+    """Raise LayoutError for a part that has neither markers nor lines to be located by."""
     for part in layout.parts():
         if not part.markers.centres_mm and not isinstance(part.surfaces[0], GridSurface):
             raise LayoutError(f"the {part.surfaces[0].name} has no lines to be found by; it needs markers")
@@ -190,13 +193,13 @@ def _check_apart(layout: TableLayout) -> None:
 
 
 def games_with_layouts() -> tuple[str, ...]:
-    """Name the games that a layout comes with, in alphabetical order."""
+    """The games that come with a layout, in alphabetical order."""
     entries = resources.files("vision.layout").joinpath("games").iterdir()
     return tuple(sorted(entry.name.removesuffix(".json") for entry in entries if entry.name.endswith(".json")))
 
 
 def default_layout(game: str) -> TableLayout:
-    """Give the layout that comes with a game; raises LayoutError for a game without one."""
+    """The layout that comes with a game; raises LayoutError for a game without one."""
     known = games_with_layouts()
     if game not in known:
         raise LayoutError(f"no layout comes with the game {game!r}; there is one for {', '.join(known)}")
@@ -205,7 +208,7 @@ def default_layout(game: str) -> TableLayout:
 
 
 def load_layout(path: Path) -> TableLayout:
-    """Read a layout file; raises LayoutError when it is missing, is not JSON or does not make sense."""
+    """Read a layout file; raises LayoutError when it is missing, is not JSON or is invalid."""
     layout = layout_from_json(read_json_object(path, "the layout", LayoutError))
     surfaces = tuple(
         replace(surface, pieces=surface.pieces.beside(path.parent))
