@@ -1,1 +1,1 @@
-"""Where the table is in a picture: markers, the pose they give, tracking from frame to frame."""
+"""Locating the table in a picture: markers, pose, grid lines, and tracking from frame to frame."""

@@ -1,8 +1,8 @@
-"""Straight edges of a picture, and the directions in space that many of them share.
+"""Straight edges of a picture, and the 3D directions that many of them share.
 
-A straight edge and the camera's centre span a plane. The planes of edges that are parallel on the table have one
-direction in common: that of their vanishing point (Barnard 1983). With a calibrated camera two such directions at right
-angles are a board's sides, and say how the board is turned in space.
+A straight edge and the camera's centre span a plane. The planes of edges that are parallel on the table share one
+direction: that of their vanishing point (Barnard 1983). With a calibrated camera, two such directions at right angles
+are the sides of a board and give its rotation.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from vision.opencv import undistort_points
 
 @dataclass(frozen=True)
 class EdgeSettings:
-    """Which edges are looked at, and when they point the same way. Set by hand on ray-traced pictures whose markers
-    were painted over.
+    """How edges are selected and grouped by direction. Set by hand on ray-traced pictures whose markers were painted
+    over.
     """
 
     most_edges: int = 500
-    """Edges that are looked at, the longest of the picture. More: fainter boards, slower."""
+    """Number of edges used, the longest first. More: fainter boards are found, slower."""
     shortest_px: float = 8.0
-    """Least length of an edge, in pixels."""
+    """Minimum length of an edge, in pixels."""
     proposing: int = 60
-    """The longest of them, of which every two propose a direction. More: slower."""
+    """Number of the longest edges that propose directions, pair by pair. More: slower."""
     voting: int = 250
-    """The longest of them, which vote for it."""
+    """Number of the longest edges that vote for the proposed directions."""
     parallel_deg: float = 1.5
-    """Angle in the picture within which an edge points to a direction. Wider: rougher edges count, and strays."""
+    """Angle in the picture within which an edge points in a direction. Wider: rougher edges count, and more strays."""
     directions: int = 14
-    """Directions with most votes that may be a board's side."""
+    """Number of directions with most votes that are tried as a side of the board."""
     crossings: int = 4
-    """Directions at right angles to each that are tried."""
+    """Number of directions at right angles to each that are tried."""
     apart_deg: float = 1.5
-    """Angle from which two directions are two."""
+    """Angle above which two directions count as different."""
     same_turn_deg: float = 0.7
-    """Angle of their axes within which two ways to turn a board are one."""
+    """Angle between axes below which two rotations count as the same."""
     most_tilt_deg: float = 72.0
-    """How far a camera may look from straight down."""
+    """Maximum angle between the camera's axis and straight down."""
 
 
 _SETTINGS = EdgeSettings()
@@ -54,9 +54,9 @@ _SETTINGS = EdgeSettings()
 class Edges:
     """Straight edges, longest first.
 
-    ``ends_px`` (n, 2, 2) are their ends in distorted pixels; ``rays`` (n, 2, 3) the same as directions from the camera,
-    of depth 1; ``planes`` (n, 3) unit normals of the planes they span with the camera's centre, ``middles`` (n, 3) unit
-    directions to their middles, and ``lengths`` (n,) their lengths at depth 1.
+    ``ends_px`` (n, 2, 2) are their ends in distorted pixels. ``rays`` (n, 2, 3) are the same as directions from the
+    camera, with depth 1. ``planes`` (n, 3) are unit normals of the planes they span with the camera's centre,
+    ``middles`` (n, 3) unit directions to their midpoints, ``lengths`` (n,) their lengths at depth 1.
     """
 
     ends_px: FloatArray
@@ -67,9 +67,9 @@ class Edges:
 
     @classmethod
     def of(cls, grey: Image, camera: CameraModel, shrunk: int = 1) -> Edges:
-        """The edges of a picture of one channel, as OpenCV's line segment detector finds them (von Gioi 2012).
+        """Detect edges in a one-channel picture with OpenCV's line segment detector (von Gioi 2012).
 
-        In a picture so many times ``shrunk`` blurred edges are sharp.
+        Detection runs on a picture reduced by the factor ``shrunk``, in which blurred edges are sharp.
         """
         small = cv2.resize(grey, None, fx=1 / shrunk, fy=1 / shrunk, interpolation=cv2.INTER_AREA)
         found = cv2.createLineSegmentDetector(cv2.LSD_REFINE_STD).detect(small)[0]
@@ -85,19 +85,19 @@ class Edges:
         return cls(ends, rays, _unit(planes), _unit(rays.mean(axis=1)), np.linalg.norm(flat[:, 1] - flat[:, 0], axis=1))
 
     def first(self, count: int) -> Edges:
-        """The longest of them."""
+        """The longest edges."""
         return Edges(
             self.ends_px[:count], self.rays[:count], self.planes[:count], self.middles[:count], self.lengths[:count]
         )
 
     def off(self, directions: FloatArray) -> FloatArray:
-        """Sine of the angle in which each edge, seen at its middle, is off each direction (m, 3); shape (m, n)."""
+        """Sine of the angle between each edge, at its midpoint, and each direction (m, 3); shape (m, n)."""
         ways = np.cross(self.middles[None], directions[:, None])
         along = np.einsum("mnk,nk->mn", ways, self.planes) / np.maximum(np.linalg.norm(ways, axis=2), 1e-9)
         return np.asarray(np.sqrt(np.maximum(0.0, 1.0 - along**2)))
 
     def votes(self, directions: FloatArray) -> FloatArray:
-        """The length of the edges that point to each direction (m, 3), less where they point past it; shape (m,)."""
+        """Total length of the edges that point in each direction (m, 3), weighted by how exactly they do; shape (m,)."""
         within = np.sin(np.radians(_SETTINGS.parallel_deg))
         return np.asarray(np.maximum(0.0, 1.0 - self.off(directions) / within) @ self.lengths)
 
@@ -107,10 +107,10 @@ def _unit(vectors: FloatArray) -> FloatArray:
 
 
 def turns_in_space(edges: Edges) -> list[FloatArray]:
-    """Ways in which a board under the camera may be turned, likeliest first: rotations (3, 3) from its frame.
+    """Possible rotations of a board under the camera, most likely first, as matrices (3, 3) from its frame.
 
-    The columns are the board's sides and its upright, which points to the camera; which of the sides is which is left
-    open.
+    The columns are the board's two sides and its normal, which points to the camera. The order of the sides is
+    arbitrary.
     """
     turns: list[FloatArray] = []
     for first in _shared(edges):
@@ -125,13 +125,13 @@ def turns_in_space(edges: Edges) -> list[FloatArray]:
 
 
 def _same_turn(one: FloatArray, other: FloatArray) -> bool:
-    """Whether two turns have the same axes, in any order."""
+    """Whether two rotations have the same axes, in any order."""
     alike = np.abs(one.T @ other).max(axis=0).min()
     return bool(alike > np.cos(np.radians(_SETTINGS.same_turn_deg)))
 
 
 def _shared(edges: Edges) -> Iterator[FloatArray]:
-    """The directions that most edges share."""
+    """The directions shared by most edges."""
     few = edges.first(_SETTINGS.proposing)
     first, second = np.triu_indices(len(few.lengths), 1)
     meeting = np.cross(few.planes[first], few.planes[second])
@@ -145,7 +145,7 @@ def _shared(edges: Edges) -> Iterator[FloatArray]:
 
 
 def _crossing(edges: Edges, direction: FloatArray) -> Iterator[FloatArray]:
-    """The directions at right angles to one that most edges share which don't point along that one."""
+    """The directions at right angles to one that most edges share, ignoring edges that point along that one."""
     across = np.cross(edges.planes, direction)
     size = np.linalg.norm(across, axis=1)
     own = edges.off(direction[None])[0] < 2 * np.sin(np.radians(_SETTINGS.parallel_deg))
@@ -157,7 +157,7 @@ def _crossing(edges: Edges, direction: FloatArray) -> Iterator[FloatArray]:
 
 
 def _distinct(directions: FloatArray, votes: npt.NDArray[np.float64], most: int) -> Iterator[FloatArray]:
-    """The directions with most votes, none near another."""
+    """The directions with most votes, without near duplicates."""
     kept: list[FloatArray] = []
     for index in np.argsort(-votes):
         if len(kept) == most:
@@ -168,7 +168,7 @@ def _distinct(directions: FloatArray, votes: npt.NDArray[np.float64], most: int)
 
 
 def _settled(edges: Edges, turn: FloatArray) -> FloatArray:
-    """A turn whose sides fit all edges that point along them, by least squares."""
+    """Refine a rotation by least squares on all edges along its sides."""
     for _ in range(3):
         rows, errors = [], []
         for side in (turn[:, 0], turn[:, 1]):

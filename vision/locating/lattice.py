@@ -1,10 +1,11 @@
-"""Finding a board without any marker: as a grid of equal squares among the picture's straight edges.
+"""Locating a board without markers, as a grid of equal squares among the picture's straight edges.
 
-Edges that many others are parallel to tell how a board may be turned in space (``vision.locating.edges``). Seen along
-such a turn a board's lines are two combs of the same pitch. Where combs of the layout's numbers of lines fit, the pose
-follows, since the camera is calibrated and the squares are measured; it is fitted to the edges on the lines. The pose
-whose lines show best, from rim to rim and not beyond, wins. A grid looks the same from all four sides (or two), so a
-pose found so may have to be turned; ``turned`` gives the others.
+Directions shared by many edges give candidate rotations of the board (``vision.locating.edges``). Under the right
+rotation the board's lines form two families, each equally spaced by the same pitch. Where a pattern with the layout's
+number of lines fits both families, the pose follows, because the camera is calibrated and the size of a square is
+known. The pose is then fitted to the edges on the lines. The candidate with the most visible lines, ending at the rim,
+wins. A grid looks the same from all four sides (or two), so a pose may be off by such a turn; ``turned`` returns the
+others.
 """
 
 from __future__ import annotations
@@ -26,65 +27,66 @@ IndexArray = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class LatticeSettings:
-    """How a grid is looked for, and when it is one. Set by hand on ray-traced pictures whose markers were painted over.
+    """How a grid is searched for, and when it is accepted. Set by hand on ray-traced pictures whose markers were
+    painted over.
 
-    Lengths "in squares" are shares of a square's side.
+    Lengths "in squares" are multiples of a square's side.
     """
 
     smallest_share: float = 0.15
-    """Least depth of a board, as a share of the picture's height. Smaller: farther boards, slower."""
+    """Minimum depth of a board, as a share of the picture's height. Smaller: more distant boards, slower."""
     largest_share: float = 1.6
-    """The same of the largest."""
+    """The corresponding maximum."""
     shrunk: tuple[int, ...] = (1, 2)
-    """How many times smaller the picture is made in which a board is looked for, one after the other. More: stronger
-    blur, slower where there is no board.
+    """Factors by which the picture is reduced, tried one after the other. More: tolerates stronger blur, and is slower
+    where there is no board.
     """
     pitch_step: float = 0.015
-    """Step, as a share, in which pitches are tried."""
+    """Relative step between the pitches that are tried."""
     teeth: int = 12
-    """Steps a square in which a comb is moved."""
+    """Offsets per square at which the line pattern is tried."""
     beside_comb: float = 0.6
-    """What edges a step beside a tooth count."""
+    """Weight of edges one offset beside a line."""
     offsets: int = 3
-    """Places of each comb that are tried with those of the other."""
+    """Number of offsets of each family that are combined with those of the other."""
     off_deg: float = 2.0
     """Angle in the picture within which an edge runs along a side."""
     horizon: float = 0.1
-    """Cosine of a ray to straight down below which an edge is too near the horizon."""
+    """Cosine of the angle between a ray and straight down below which an edge is too near the horizon."""
     tried: int = 60
-    """Pairs of combs, of each turn, of which it is counted how much of their lines shows."""
+    """Number of offset pairs, for each rotation, whose visible lines are measured."""
     fitted: int = 12
-    """The best of all turns, whose poses are fitted."""
+    """Number of the best candidates whose poses are fitted."""
     on_line: float = 0.14
-    """How far beside a line, in squares, an edge lies on it before the pose is fitted ..."""
+    """Distance from a line, in squares, within which an edge lies on it before the pose is fitted ..."""
     on_fitted_line: float = 0.07
     """... and after. Wider: boards whose lines are broad or curved, and more strays."""
     between_lines: float = 0.25
-    """From how far beside any line, in squares, an edge lies between them."""
+    """Distance from every line, in squares, above which an edge lies between them."""
     beyond_weight: float = 0.7
-    """What lines that go on beyond the rim, or lie beside the board, count against it. Higher: a board is less easily
-    taken for one a square beside it, and a table of boards' pitch hinders more.
+    """Penalty for lines that continue beyond the rim or lie beside the board. Higher: the board is less often located
+    one square off, and a table with lines of the same pitch disturbs more.
     """
     between_weight: float = 0.5
-    """What edges between the lines count against it. Higher: patterned boards are missed, grained tables are not."""
+    """Penalty for edges between the lines. Higher: patterned boards are missed, wood grain is rejected."""
     rim_weight: float = 1.0
-    """What the rim's lines count more than others."""
+    """Extra weight of the rim's lines."""
     least_shown: float = 0.45
-    """How much of the lines must show; all of them are about 1.2. Higher: more boards are missed, fewer are taken where
-    there is none.
+    """Minimum visibility of the lines; all of them give about 1.2. Higher: more boards are missed, fewer are found
+    where there is none.
     """
     least_lead: float = 0.05
-    """By how much more of the lines must show than of a grid elsewhere, where nothing else decides. Higher: a board of
-    which an arm hides a side is less often taken for one a square beside it, and less often found.
+    """Minimum lead in visibility over a grid elsewhere, if nothing else decides. Higher: a board with one side under an
+    arm is less often located one square off, and less often found.
     """
     clearly_more: float = 0.1
-    """By how much more of the lines must show a square farther for the board to be there."""
+    """Lead in visibility at which a pose one square away replaces the expected one."""
     fewest_points: int = 16
-    """Ends of edges on lines that a pose is fitted to at least."""
+    """Minimum number of edge ends on lines for fitting a pose."""
     longest_px: float = 200.0
-    """Length, in pixels, from which a longer edge says no more of the pose."""
+    """Length, in pixels, above which a longer edge gets no more weight."""
     huber_px: float = 1.0
-    """Distance from its line, in pixels, from which an edge's end counts less (Huber 1964)."""
+    """Distance from its line, in pixels, above which an edge's end gets less weight (Huber 1964)."""
 
 
 _SETTINGS = LatticeSettings()
@@ -92,7 +94,7 @@ _SETTINGS = LatticeSettings()
 
 @dataclass(frozen=True, eq=False)
 class PointsSeen:
-    """Points of the table (n, 3) seen at distorted pixels (n, 2), and what each weighs beside edges, (n,)."""
+    """Table points (n, 3), the distorted pixels (n, 2) where they are seen, and their weights relative to edges (n,)."""
 
     points_mm: FloatArray
     pixels: FloatArray
@@ -101,9 +103,9 @@ class PointsSeen:
 
 @dataclass(frozen=True, eq=False)
 class BoardSighting:
-    """A board as seen by its lines: its pose, and how much of the lines shows, from 0 to about 1.2.
+    """A board located by its lines: its pose, and the visibility of the lines, from 0 to about 1.2.
 
-    ``error_px`` is how far, root mean square, edges on lines are from them.
+    ``error_px`` is the root mean square distance of edges from their lines.
     """
 
     pose: Pose
@@ -112,19 +114,19 @@ class BoardSighting:
 
     @property
     def is_clear(self) -> bool:
-        """Whether enough shows for it to be the board."""
+        """Whether enough of the lines is visible to accept it."""
         return self.shown >= _SETTINGS.least_shown
 
 
 def turned(pose: Pose, surface: GridSurface) -> tuple[Pose, ...]:
-    """The poses from which a board's lines look the same as from this one, which comes first."""
+    """The poses from which the board's lines look the same; the given pose comes first."""
     quarters = (0, 1, 2, 3) if surface.columns == surface.rows else (0, 2)
     about = (Pose.from_vectors((0.0, 0.0, np.pi / 2 * quarter), (0.0, 0.0, 0.0)).rotation for quarter in quarters)
     return tuple(Pose(pose.rotation @ turn, pose.translation) for turn in about)
 
 
 def may_be_other(board: BoardSighting, others: Sequence[BoardSighting], surface: GridSurface) -> bool:
-    """Whether nearly as much shows of one of the other boards, and that lies elsewhere."""
+    """Whether one of the other boards is nearly as visible and lies elsewhere."""
     return any(
         other.shown > board.shown - _SETTINGS.least_lead
         and float(np.linalg.norm(other.pose.translation - board.pose.translation)) > surface.cell_mm / 2
@@ -133,7 +135,7 @@ def may_be_other(board: BoardSighting, others: Sequence[BoardSighting], surface:
 
 
 def boards_in(grey: Image, camera: CameraModel, surface: GridSurface) -> Iterator[tuple[Edges, BoardSighting]]:
-    """Every clear board among a picture's edges; of a picture so blurred that none is, among those of a smaller one."""
+    """Every accepted board among a picture's edges; if there is none, the search is repeated in a reduced picture."""
     for shrunk in _SETTINGS.shrunk:
         edges = Edges.of(grey, camera, shrunk)
         clear = [one for one in find_boards(edges, camera, surface) if one.is_clear]
@@ -143,7 +145,7 @@ def boards_in(grey: Image, camera: CameraModel, surface: GridSurface) -> Iterato
 
 
 def find_boards(edges: Edges, camera: CameraModel, surface: GridSurface) -> list[BoardSighting]:
-    """What may be the board among a picture's edges, the likeliest first, each turned in any way."""
+    """Candidates for the board among a picture's edges, most likely first, in any orientation."""
     candidates: list[tuple[float, Pose]] = []
     for turn in turns_in_space(edges):
         sideways = np.column_stack([turn[:, 1], -turn[:, 0], turn[:, 2]])
@@ -155,7 +157,7 @@ def find_boards(edges: Edges, camera: CameraModel, surface: GridSurface) -> list
 
 
 def board_near(edges: Edges, camera: CameraModel, pose: Pose, surface: GridSurface) -> BoardSighting | None:
-    """The board where a pose puts it or a square farther, wherever clearly more shows; ``None`` where nothing does."""
+    """The board at a pose, or one square away where it is clearly more visible; ``None`` if there is none."""
     here = fit_to_lines(edges, camera, pose, surface)
     best = here
     for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1)):
@@ -170,9 +172,9 @@ def board_near(edges: Edges, camera: CameraModel, pose: Pose, surface: GridSurfa
 def fit_to_lines(
     edges: Edges, camera: CameraModel, pose: Pose, surface: GridSurface, known: PointsSeen | None = None
 ) -> BoardSighting | None:
-    """Fit a pose nearby to the edges on the board's lines, and to known points; ``None`` where too few edges lie there.
+    """Fit a nearby pose to the edges on the board's lines and to known points; ``None`` with too few edges.
 
-    An edge's end weighs the root of its edge's length in pixels, less where it is off its line.
+    An edge's end has the square root of its edge's length in pixels as weight, reduced when it is off its line.
     """
     for within in np.linspace(_SETTINGS.on_line, _SETTINGS.on_fitted_line, 3):
         points, pixels, normals, weights = _on_lines(edges, pose, surface, float(within))
@@ -193,8 +195,8 @@ def fit_to_lines(
 class _Family:
     """Edges along one side of a board, in squares from its corner.
 
-    ``across`` (n,) is on which of the ``lines`` each lies, from 0; ``ends`` (n, 2) are where along it they begin and
-    end, between 0 and ``squares``; ``chosen`` (n,) are their indices.
+    ``across`` (n,) is the line each lies on, counted from 0 to ``lines``. ``ends`` (n, 2) are the positions along it
+    where they begin and end, between 0 and ``squares``. ``chosen`` (n,) are their indices.
     """
 
     across: FloatArray
@@ -205,7 +207,7 @@ class _Family:
 
     @classmethod
     def along(cls, edges: Edges, rotation: FloatArray, surface: GridSurface, side: int) -> _Family:
-        """The edges along a side (0: x, 1: y), in heights of the camera over the board, from below the camera."""
+        """The edges along a side (0: x, 1: y), in units of the camera's height above the board, from below the camera."""
         near = edges.off(rotation[:, side][None])[0] < np.sin(np.radians(_SETTINGS.off_deg))
         down = -edges.rays @ rotation[:, 2]
         chosen = np.flatnonzero(near & (down.min(axis=1) > _SETTINGS.horizon))
@@ -220,12 +222,12 @@ class _Family:
         )
 
     def moved(self, across: float, along: float, pitch: float) -> _Family:
-        """The same, seen from another corner in other squares."""
+        """The same edges relative to another corner and another size of square."""
         return replace(self, across=(self.across - across) / pitch, ends=(self.ends - along) / pitch)
 
 
 def _families(edges: Edges, pose: Pose, surface: GridSurface) -> tuple[_Family, _Family]:
-    """The edges along both sides of a board where a pose puts them."""
+    """The edges along both sides of a board at a pose."""
     camera_mm, bounds = pose.camera_position_mm, surface.bounds_mm
     above_mm = camera_mm[2] - surface.height_mm
     pitch = surface.cell_mm / above_mm
@@ -237,7 +239,7 @@ def _families(edges: Edges, pose: Pose, surface: GridSurface) -> tuple[_Family, 
 def _on_lines(
     edges: Edges, pose: Pose, surface: GridSurface, within: float
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Ends of edges on lines, on the board (n, 3) and in the picture (n, 2); normals in pixels (n, 2); weights (n,)."""
+    """Edge ends on lines: on the board (n, 3), in the picture (n, 2), with normals in pixels (n, 2) and weights (n,)."""
     points, pixels, normals, weights = [], [], [], []
     corner = np.array([surface.bounds_mm.left_mm, surface.bounds_mm.near_mm])
     for side, family in enumerate(_families(edges, pose, surface)):
@@ -263,7 +265,7 @@ def _on_lines(
 def _combed(
     edges: Edges, rotation: FloatArray, camera: CameraModel, surface: GridSurface
 ) -> Iterator[tuple[float, Pose]]:
-    """Poses of a board turned so, where combs of its lines fit edges, and how much of the lines shows in each."""
+    """Candidate poses of a board with this rotation whose line pattern fits the edges, each with its visibility."""
     along_x, along_y = (_Family.along(edges, rotation, surface, side) for side in (0, 1))
     focal_px, height_px = float(camera.matrix[1, 1]), camera.size[1]
     smallest, largest = (
@@ -288,7 +290,7 @@ def _combed(
 
 
 def _comb(family: _Family, pitch: float) -> list[tuple[float, float]]:
-    """Where a comb of the family's lines fits its edges best: the first line's place, and how many lines show."""
+    """Best offsets of a pattern of equally spaced lines: the first line's position, and the number of visible lines."""
     if not len(family.across):
         return []
     share = np.minimum(1.0, (family.ends[:, 1] - family.ends[:, 0]) / (family.squares * pitch))
@@ -314,7 +316,7 @@ def _comb(family: _Family, pitch: float) -> list[tuple[float, float]]:
 
 
 def _shown(families: Sequence[_Family], within: float) -> float:
-    """How much of a board's lines is edges: a share of them all, more for the rim's, less for what goes on beyond."""
+    """Visible share of a board's lines, with extra weight for the rim and a penalty for lines that continue beyond."""
     score, total = 0.0, 0
     for family in families:
         line = np.round(family.across)
@@ -330,7 +332,7 @@ def _shown(families: Sequence[_Family], within: float) -> float:
 
 
 def _covered(family: _Family, row: FloatArray, counted: BoolImage, rows: int) -> FloatArray:
-    """The share of each square's length that edges take up on each row, with one more row and square on every side."""
+    """Share of each square's length covered by edges in each row, with one more row and square on every side."""
     shares = np.zeros((rows + 2, family.squares + 2))
     counted = counted & (row >= -1) & (row <= rows)
     start = np.arange(-1, family.squares + 1)

@@ -1,8 +1,8 @@
-"""Following a board without markers through frames: its own lines are looked for where they were.
+"""Tracking a board without markers: its lines are searched for where they were in the frame before.
 
-Its pose is averaged over frames while the lines stay where they are. A hand over the board takes some of them away and
-changes nothing. Where most are gone, or another place shows more of them, the board is looked for anew; which of its
-sides is which is known from before.
+The pose is averaged over frames while the lines stay in place. A hand over the board hides some of them and does not
+change the pose. If most of them disappear, or another position shows more of them, the whole picture is searched; the
+orientation is kept from before.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ from vision.opencv import as_grey
 
 @dataclass(frozen=True)
 class LineTrackingSettings:
-    """When a board without markers moved. Set by hand on virtual games."""
+    """When a board without markers counts as moved. Set by hand on virtual games."""
 
     moved_px: float = 1.5
-    """Distance of the board's corners, in pixels, from which it moved. Higher: a nudge is noticed later, and hands that
-    leave few lines are forgiven.
+    """Movement of the board's corners, in pixels, that counts as moved. Higher: a nudge is noticed later, and poses are
+    more stable when hands leave few lines.
     """
     averaged_frames: int = 20
-    """Frames that the pose is averaged over. More: steadier, slower to follow."""
+    """Frames over which the pose is averaged. More: steadier, slower to follow."""
     enough_shown: float = 0.6
-    """Share of what showed of the lines at first from which the board is where it was."""
+    """Share of the initial visibility at which the board counts as still in place."""
     as_usual: float = 0.9
-    """The same from which it is not looked for a square farther."""
+    """The same, above which positions one square away are not tried."""
     search_every_s: float = 1.0
-    """Least time, in seconds, between two searches of whole pictures, each of which takes long."""
+    """Minimum seconds between two searches of whole pictures, which are slow."""
 
 
 _SETTINGS = LineTrackingSettings()
 
 
 class LineTracker:
-    """Follows one board by its lines through one camera's frames, given in order.
+    """Tracks one board by its lines through one camera's frames, given in order.
 
-    ``previous`` is a pose that tells which of the board's sides is the first player's; ``hold_s`` is how long a pose is
-    held, flagged uncertain, while too few lines are in sight.
+    ``previous`` is a pose that determines which side of the board is the first player's. While too few lines are
+    visible, a pose is kept for ``hold_s`` seconds and flagged uncertain.
     """
 
     def __init__(
@@ -65,10 +65,10 @@ class LineTracker:
         self._searched_at_s = -np.inf
 
     def update(self, frame: Frame) -> TrackedTable:
-        """Give the board's place with this frame taken into account.
+        """Return the board's location after this frame.
 
-        Raises NotLocatedError when the board was never found or too few of its lines have been in sight for longer than
-        ``hold_s``, FrameError or CalibrationError for a frame that does not suit the camera.
+        Raises NotLocatedError when the board was never found, or too few of its lines were visible for longer than
+        ``hold_s``. Raises FrameError or CalibrationError for a frame that does not match the camera.
         """
         check_size(frame.image, self._camera)
         grey, held = as_grey(frame.image), self._located
@@ -88,14 +88,14 @@ class LineTracker:
         return self._begin(seen, frame)
 
     def _near(self, edges: Edges, held: Pose) -> BoardSighting | None:
-        """The board where it was; or a square farther, where less shows of it than usual."""
+        """The board where it was, or one square away if less of it is visible than usual."""
         here = fit_to_lines(edges, self._camera, held, self._layout.board)
         if here is not None and here.shown > _SETTINGS.as_usual * self._usually_shown:
             return here
         return board_near(edges, self._camera, held, self._layout.board)
 
     def _searched(self, edges: Edges, frame: Frame) -> BoardSighting | None:
-        """The board anywhere in the picture, where it was not searched for a moment ago."""
+        """The board anywhere in the picture, unless the picture was searched a moment ago."""
         if frame.time_s - self._searched_at_s < _SETTINGS.search_every_s:
             return None
         self._searched_at_s = frame.time_s
@@ -135,7 +135,7 @@ class LineTracker:
         return TrackedTable(held, (), len(self._poses), moving=self._moved_from is not None, held_s=max(held_s, 1e-3))
 
     def _apart_px(self, first: Pose, second: Pose) -> float:
-        """How far apart two poses put the board's corners in the picture, at most."""
+        """Largest distance, in the picture, between the board's corners at two poses."""
         board = self._layout.board
         corners = board.bounds_mm.corners_mm(board.height_mm)
         difference = project(self._camera, first, corners) - project(self._camera, second, corners)
@@ -143,6 +143,6 @@ class LineTracker:
 
 
 def _mean(poses: Collection[Pose]) -> Pose:
-    """The mean of poses near each other; its rotation is the one nearest to the mean of theirs."""
+    """Mean of nearby poses; its rotation is the one closest to the mean of the rotation matrices."""
     left, _, right = np.linalg.svd(np.mean([pose.rotation for pose in poses], axis=0))
     return Pose(left @ right, np.mean([pose.translation for pose in poses], axis=0))

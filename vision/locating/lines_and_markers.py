@@ -1,8 +1,8 @@
-"""The board's pose from its lines and from what its markers still show, each weighed by how sharply it is seen.
+"""The board's pose from its lines together with the remaining markers, each weighted by its sharpness.
 
-One marker fixes the pose near itself, but a small error in its corners swings the far side of the board by millimetres;
-blurred ones contradict each other. The lines lie all over the board and say where it is to a square; which of its sides
-is which a marker tells, however blurred.
+One marker fixes the pose near itself, but a small error in its corners moves the far side of the board by millimetres,
+and blurred markers contradict each other. The lines cover the whole board and fix the pose up to whole squares and
+quarter turns. A marker, even a blurred one, resolves which of these it is.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from vision.opencv import as_grey
 
 @dataclass(frozen=True)
 class FusionSettings:
-    """What markers say beside lines. Set by hand on ray-traced pictures with one to three markers left."""
+    """Weights of markers relative to lines. Set by hand on ray-traced pictures with one to three markers left."""
 
     sharp_weight: float = 30.0
-    """Weight of a corner of a marker that was found as it is, beside an edge's, the root of its length in pixels."""
+    """Weight of a sharp marker's corner. An edge has the square root of its length in pixels."""
     blurred_weight: float = 8.0
-    """The same of one that had to be sharpened, enlarged or equalised, or was told by its outline or pattern."""
+    """The same for a marker found only after sharpening, enlarging or equalising, or by its outline or pattern."""
     same_lines_mm: float = 2.5
-    """How far apart, in mm, edges and lines' middles may put the board's corners. Farther: other lines are met."""
+    """Maximum distance, in mm, between the board's corners by edges and by line centres. Higher: may mix up lines."""
     few_markers: int = 2
-    """Sharp markers up to which lines are looked for all over the picture, where others contradict them ..."""
+    """Lines are searched all over the picture if they contradict the markers and at most so many are sharp ..."""
     enough_markers: int = 4
-    """... or are blurred and these few at most. Higher: more often, slower."""
+    """... or if at most so many were found and all are blurred. Higher: more often, slower."""
     clearly_likelier: float = 0.35
-    """By how much the sum of the markers' squared likeness, each up to 1, must lead from one side of the board."""
+    """Minimum lead of one orientation, in the sum of the markers' squared similarities, each up to 1."""
     boards: int = 2
-    """Grids among a picture's edges that are tried. More: slower."""
+    """Number of grids among a picture's edges that are tried. More: slower."""
 
 
 _SETTINGS = FusionSettings()
@@ -54,17 +54,17 @@ _SHARP = frozenset({FoundBy.PLAIN, FoundBy.THOROUGH, FoundBy.EXPECTED, FoundBy.S
 def fit_together(
     edges: Edges, camera: CameraModel, pose: Pose, layout: TableLayout, markers: Sequence[Marker]
 ) -> BoardSighting | None:
-    """Fit a pose nearby to markers and the board's lines; ``None`` where too few lines show."""
+    """Fit a nearby pose to markers and the board's lines; ``None`` where too few lines are visible."""
     return fit_to_lines(edges, camera, pose, layout.board, _corners(layout, markers))
 
 
 def refined_by_lines(
     image: Image, camera: CameraModel, pose: Pose, layout: TableLayout, markers: Sequence[Marker]
 ) -> Pose | None:
-    """A pose from few markers, fitted to them and to the board's lines; ``None`` where lines refute the only one.
+    """Fit a pose from few markers to the lines as well; ``None`` if there is one marker and the lines contradict it.
 
-    Edges lead to the lines from afar, and on boards of two colours too. The lines' middles are then measured more
-    exactly along their whole length, which holds as long as it agrees with the edges.
+    Edges lead to the lines from further away, and also on boards of two colours. The lines' centres are then measured
+    more exactly along their whole length, and used as long as they agree with the edges.
     """
     together = fit_together(Edges.of(as_grey(image), camera), camera, pose, layout, markers)
     start = pose if together is None or not together.is_clear else together.pose
@@ -75,7 +75,7 @@ def refined_by_lines(
 
 
 def _apart_mm(camera: CameraModel, first: Pose, second: Pose, surface: GridSurface) -> float:
-    """How far apart on the board two poses put its corners, at most."""
+    """Largest distance on the board between its corners at two poses."""
     corners = surface.bounds_mm.corners_mm(surface.height_mm)
     seen = back_project(camera, first, project(camera, second, corners), surface.height_mm)
     return float(np.linalg.norm(seen - corners, axis=1).max())
@@ -92,10 +92,10 @@ def _corners(layout: TableLayout, markers: Sequence[Marker]) -> PointsSeen | Non
 def fit_by_lines(
     grey: Image, camera: CameraModel, layout: TableLayout, markers: Sequence[Marker], finder: MarkerDetector
 ) -> PoseFit | None:
-    """The pose by the board's lines, from the side from which the markers' places look most like the markers.
+    """The pose by the board's lines, oriented so that the markers' positions look most like the markers.
 
-    Markers too blurred or covered to be found still tell that. ``None`` where no board shows, or where they don't, and
-    where nothing says which of several sheets it is.
+    This works even for markers too blurred or covered to be detected. ``None`` where no board is found, where the
+    orientation stays open, and where several sheets can't be told apart.
     """
     surface = layout.surfaces[0]
     if not isinstance(surface, GridSurface) or (isinstance(surface.pieces, Ink) and not markers):
@@ -117,19 +117,19 @@ def fit_by_lines(
 
 
 def _alike(grey: Image, camera: CameraModel, pose: Pose, layout: TableLayout, finder: MarkerDetector) -> float:
-    """How much the markers' places look like the markers: the sum of their likeness, of which small ones say little."""
+    """Total similarity of the markers' positions to the markers; small values count little."""
     ids = layout.markers.centres_mm
     likeness = [likeness_there(grey, camera, pose, layout.markers, marker_id, finder) for marker_id in ids]
     return float(np.sum(np.square(np.maximum(likeness, 0.0))))
 
 
 def few_sharp(markers: Sequence[Marker]) -> bool:
-    """Whether so few markers are seen sharply that the board's lines may know better what contradicts them."""
+    """Whether so few markers are sharp that the board's lines may be more reliable."""
     return len({marker.marker_id for marker in markers if marker.found_by in _SHARP}) <= _SETTINGS.few_markers
 
 
 def is_rough(fit: PoseFit) -> bool:
-    """Whether a pose rests on so few markers, and on such blurred ones, that the board's lines know better."""
+    """Whether a pose rests on markers so few and blurred that the board's lines are more reliable."""
     return len(fit.ids) < _SETTINGS.enough_markers and any(marker.found_by not in _SHARP for marker in fit.used)
 
 

@@ -1,9 +1,9 @@
-"""Locating the table in one picture, from four, three, two or one of its markers, or from the board's lines alone.
+"""Locating the table in one picture, from one to four of its markers, or from the board's lines alone.
 
-``locate`` begins with what is cheap and goes on while a marker is missing: plain detection, then a look where the
-missing ones must be, then slower detectors. Ids that are not in the layout are ignored. A marker that contradicts the
-others is left out and named. Of two that contradict each other the board's lines decide, or the pose that held before;
-where neither does there is no pose. A layout without markers is found by ``vision.locating.lattice``.
+``locate`` starts with fast methods and continues while a marker is missing: plain detection, then a search where the
+missing markers must be, then slower detectors. Ids that are not in the layout are ignored. A marker that contradicts
+the others is ignored and reported. If two markers contradict each other, the board's lines or the previous pose decide;
+otherwise there is no pose. A layout without markers is located by ``vision.locating.lattice``.
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ from vision.opencv import as_colour, as_grey
 
 @dataclass(frozen=True)
 class LocationSettings:
-    """When locating is done, and what is said of it. Set by hand on virtual and ray-traced pictures."""
+    """When locating is complete, and when a warning is given. Set by hand on virtual and ray-traced pictures."""
 
     suspicious_error_px: float = 1.0
-    """Mean error, in pixels, from which a person is told."""
+    """Mean error, in pixels, above which a warning is given."""
     few_markers: int = 2
-    """Markers up to which the board's lines decide where those contradict each other."""
+    """Maximum number of contradicting markers between which the board's lines decide."""
     as_clear: float = 0.9
-    """Share of the clearest lines' contrast from which another pose shows them as clearly."""
+    """Share of the best line contrast at which another pose counts as equally clear."""
     same_board_px: float = 4.0
-    """Distance of the board's corners, in pixels, within which two poses are one."""
+    """Distance of the board's corners, in pixels, within which two poses are the same."""
     sharp_error_px: float = 0.13
-    """Error, in pixels, of three markers below which their outlines alone will do. Higher: faster, less exact."""
+    """Error, in pixels, of three markers below which their outlines are exact enough. Higher: faster, less exact."""
     sharp_together_px: float = 0.3
-    """The same of four and more."""
+    """The same for four and more."""
 
 
 _SETTINGS = LocationSettings()
@@ -66,11 +66,10 @@ _SETTINGS = LocationSettings()
 class TableLocation:
     """Where the table is in a picture.
 
-    ``markers`` are the sightings the pose rests on, ``ids_used`` their ids, ``ids_seen`` every id of the layout that
-    was seen; ``error_px`` is the root mean square over all corners used and ``marker_errors_px`` the same for each
-    marker. ``uncertain`` says that another pose explains the picture nearly as well; ``notices`` are sentences for
-    a person. ``turned`` are poses that show the same lines from another side of the board, where no marker tells which
-    side is which.
+    ``markers`` are the detections the pose is based on, ``ids_used`` their ids, and ``ids_seen`` all ids of the layout
+    that were seen. ``error_px`` is the root mean square over all corners used, ``marker_errors_px`` the same by marker.
+    ``uncertain``: another pose explains the picture nearly as well. ``notices`` are sentences for a person. ``turned``
+    are poses that show the same lines from another side of the board, where no marker determines the side.
     """
 
     pose: Pose
@@ -84,18 +83,18 @@ class TableLocation:
 
     @property
     def ids_used(self) -> tuple[int, ...]:
-        """The ids of the markers the pose rests on."""
+        """The ids of the markers the pose is based on."""
         return tuple(marker.marker_id for marker in self.markers)
 
 
 def locate(image: Image, camera: CameraModel, layout: TableLayout, *, previous: Pose | None = None) -> TableLocation:
-    """Give the pose of the table in a picture.
+    """Locate the table in a picture.
 
-    ``image`` is height x width (x 3), uint8, as the camera took it (distorted); ``previous`` is a pose that held a
-    moment ago, used only to decide between poses that explain the picture equally well. Without markers and without it
+    ``image`` is height x width (x 3), uint8, distorted as the camera took it. ``previous`` is a pose from a moment ago,
+    used only to choose between poses that explain the picture equally well. Without markers and without ``previous``,
     the first player's side is taken to be the one nearest to the picture's lower edge. Raises NotLocatedError when no
-    marker is found or they contradict each other, or without markers when no board shows; FrameError for something that
-    is not a picture, and CalibrationError when the picture has not the size of the calibration.
+    marker is found, when markers contradict each other, or when a board without markers is not found; FrameError when
+    the array is not a picture; CalibrationError when the picture's size is not that of the calibration.
     """
     check_size(image, camera)
     grey = as_grey(image)
@@ -104,7 +103,7 @@ def locate(image: Image, camera: CameraModel, layout: TableLayout, *, previous: 
         return located_by_lines(board_by_lines(grey, camera, layout, previous), layout, previous)
     markers: tuple[Marker, ...] = ()
     fits: list[PoseFit] = []
-    # Two markers that agree tell where the others are; if those were looked for there, they are hidden.
+    # two markers that agree determine where the others are: if those were searched for there, they are hidden
     for looked, found in _ladder(grey, camera, layout, fits):
         fresh = tuple(marker for marker in found if marker.marker_id in wanted and not _known(marker, markers))
         if fresh:
@@ -114,7 +113,7 @@ def locate(image: Image, camera: CameraModel, layout: TableLayout, *, previous: 
             break
     polished = [_polished(fit, grey, camera, layout) for fit in fits]
     sound = [fit for fit in polished if shapes_agree(camera, layout.markers, fit)]
-    # more than two that contradict each other all ways are seen through another camera's calibration
+    # more than two that contradict each other in every way indicate another camera's calibration
     if _contradicting(sound) and len({marker.marker_id for marker in markers}) <= _SETTINGS.few_markers:
         decided = _decided_by_surface(image, camera, layout, polished, previous)
         sound = sound if decided is None else [decided]
@@ -125,7 +124,7 @@ def locate(image: Image, camera: CameraModel, layout: TableLayout, *, previous: 
 
 
 def board_by_lines(grey: Image, camera: CameraModel, layout: TableLayout, previous: Pose | None) -> BoardSighting:
-    """The board by its lines, first where it was before; raises NotLocatedError where none shows clearly."""
+    """Locate the board by its lines, first where it was before; raises NotLocatedError."""
     near = None if previous is None else board_near(Edges.of(grey, camera), camera, previous, layout.board)
     if near is not None and near.is_clear:
         return near
@@ -145,7 +144,7 @@ def board_by_lines(grey: Image, camera: CameraModel, layout: TableLayout, previo
 
 
 def located_by_lines(sighting: BoardSighting, layout: TableLayout, previous: Pose | None) -> TableLocation:
-    """Say what a board seen by its lines means for the table, turned as it was before."""
+    """Make a TableLocation of a board found by its lines, in the orientation it had before."""
     poses = turned(sighting.pose, layout.board)
     if previous is None:
         # y points away from the first player, so it points up in the picture where they sit at its lower edge
@@ -157,7 +156,7 @@ def located_by_lines(sighting: BoardSighting, layout: TableLayout, previous: Pos
 
 
 def _contradicting(fits: Sequence[PoseFit]) -> tuple[PoseFit, PoseFit] | None:
-    """Two fits that as many markers bear out, the best and another one: nothing in the markers decides between them."""
+    """The best fit and another one supported by as many markers, so that the markers can't decide between them."""
     others = [fit for fit in fits[1:] if len(fit.ids) == len(fits[0].ids) and fit.ids | fits[0].ids != fits[0].ids]
     return (fits[0], others[0]) if others else None
 
@@ -165,9 +164,10 @@ def _contradicting(fits: Sequence[PoseFit]) -> tuple[PoseFit, PoseFit] | None:
 def _decided_by_surface(
     image: Image, camera: CameraModel, layout: TableLayout, fits: Sequence[PoseFit], previous: Pose | None
 ) -> PoseFit | None:
-    """The fit that the board's lines bear out, its pose refined by them; ``None`` when they decide nothing either.
+    """The fit supported by the board's lines, refined by them; ``None`` when the lines don't decide either.
 
-    Blurred markers contradict each other by their shapes, and one that was pushed does by its place. Where no lines
+    Blurred markers contradict each other by their shapes, a pushed marker by its position. Where no lines are visible,
+    the previous pose decides.
     show, a pose that held a moment ago decides.
     """
     if not isinstance(layout.surfaces[0], GridSurface):
@@ -200,7 +200,7 @@ def _decided_by_surface(
 
 
 def check_size(image: Image, camera: CameraModel) -> None:
-    """Raise FrameError for what is no picture and CalibrationError for one of another size than the calibration."""
+    """Raise FrameError if an array is not a picture, CalibrationError if its size is not the calibration's."""
     if image.ndim not in {2, 3} or image.dtype != np.uint8 or image.size == 0:
         raise FrameError(f"got an array of {image.dtype} {image.shape}; expected a picture of 8 bits a channel")
     height, width = image.shape[:2]
@@ -222,9 +222,9 @@ def _known(marker: Marker, markers: Sequence[Marker]) -> bool:
 def _ladder(
     grey: Image, camera: CameraModel, layout: TableLayout, fits: list[PoseFit]
 ) -> Iterator[tuple[bool, tuple[Marker, ...]]]:
-    """Sightings from cheap to thorough, and whether missing markers were looked for where they must be.
+    """Yield detections from fast to thorough, and whether missing markers were searched for where they must be.
 
-    ``fits`` is filled by the caller between the rungs.
+    The caller fills ``fits`` between the steps.
     """
     finder = MarkerDetector(layout.markers.dictionary)
     wanted = frozenset(layout.markers.centres_mm)
@@ -256,9 +256,9 @@ def _look_where_expected(
 
 
 def _polished(fit: PoseFit, grey: Image, camera: CameraModel, layout: TableLayout) -> PoseFit:
-    """The fit with its markers measured again by their whole pattern, where their outlines leave a doubt.
+    """Measure the fit's markers again by their whole pattern, where their outlines are not exact enough.
 
-    Rivals that explain those measures better come first.
+    Rival poses that explain the new measurements better come first.
     """
     if is_sharp(fit.error_px, len(fit.used)):
         return fit
@@ -270,7 +270,7 @@ def _polished(fit: PoseFit, grey: Image, camera: CameraModel, layout: TableLayou
 
 
 def is_sharp(error_px: float, markers: int) -> bool:
-    """Whether the markers' outlines alone fix the pose so well that looking at their patterns gains nothing."""
+    """Whether the markers' outlines fix the pose so well that matching their patterns gains nothing."""
     return error_px < (_SETTINGS.sharp_error_px if markers < 4 else _SETTINGS.sharp_together_px) and markers > 2
 
 
@@ -307,7 +307,7 @@ def _choose(
         )
     candidates = [best.pose, *best.rivals]
     pose = best.pose
-    # A single marker that was hard to find is measured too roughly to reach across the whole board.
+    # a single marker that was hard to find is not measured precisely enough to extrapolate across the board
     lone = len(best.used) == 1 and best.used[0].found_by is not FoundBy.PLAIN
     uncertain = bool(best.rivals) or (lone and not best.by_lines)
     if previous is not None and best.rivals:
@@ -319,7 +319,7 @@ def _choose(
 def located_from(
     fit: PoseFit, camera: CameraModel, layout: TableLayout, ids_seen: Sequence[int], *, uncertain: bool
 ) -> TableLocation:
-    """Say what a fit means for the table: errors of each marker, and what a person should know."""
+    """Make a TableLocation of a fit: the error of each marker, and notices for a person."""
     errors = {marker.marker_id: marker_error_px(camera, fit.pose, layout.markers, marker) for marker in fit.used}
     error_px = float(np.sqrt(np.mean(np.square(list(errors.values()))))) if errors else 0.0
     notices = _notices(fit, camera, layout)
@@ -349,7 +349,7 @@ def _notices(fit: PoseFit, camera: CameraModel, layout: TableLayout) -> tuple[st
 
 
 def seen_text(seen: Sequence[int], layout: TableLayout) -> str:
-    """Say which of the layout's markers were seen: ``markers 0 and 2 of 0-3 seen``."""
+    """List which of the layout's markers were seen: ``markers 0 and 2 of 0-3 seen``."""
     expected = sorted(layout.markers.centres_mm)
     run = len(expected) > 2 and expected == list(range(expected[0], expected[-1] + 1))
     of = f"{expected[0]}-{expected[-1]}" if run else listed(expected)

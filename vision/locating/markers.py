@@ -1,7 +1,7 @@
-"""Finding fiducial markers: their ids, and their corners to a fraction of a pixel.
+"""Detecting fiducial markers: their ids, and their corners with subpixel accuracy.
 
-The detector is OpenCV's ArUco. Its corners follow a thresholded outline; ``vision.locating.quads`` measures them again
-on the grey values. A marker seen before is looked for only where it was, which takes a tenth of the time.
+The detector is OpenCV's ArUco. Its corners follow a thresholded outline; ``vision.locating.quads`` refines them on the
+grey values. A marker seen before is only searched for where it was, which takes a tenth of the time.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from vision.opencv import aruco_dictionary, as_grey, detect_markers
 _HALVED_FROM_PX = 900
 
 _LEAST_OF_PATCH = 0.6
-"""Least perimeter of a marker that fills a patch, in sides of the patch; a third of the patch is its usual side."""
+"""Minimum perimeter of a marker that fills a patch, in sides of the patch; its side is usually a third of it."""
 
 
 class FoundBy(StrEnum):
@@ -43,7 +43,7 @@ class FoundBy(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Marker:
-    """One marker in a picture: its id, its corners (4, 2) in pixels in ArUco's order, and how it was found."""
+    """A marker in a picture: id, corners (4, 2) in pixels in ArUco's order, and how it was found."""
 
     marker_id: int
     corners_px: FloatArray
@@ -61,7 +61,7 @@ class Marker:
 
 
 def _sharpened(grey: Image, spread_px: float, amount: float) -> Image:
-    """Unsharp masking in linear light, where blur happened."""
+    """Unsharp masking in linear light, because blur acts on light."""
     light = undo_tone_curve(grey).astype(np.float32)
     sharp = (1 + amount) * light - amount * cv2.GaussianBlur(light, (0, 0), spread_px)
     return np.asarray(255 * (np.clip(sharp, 0, 255) / 255) ** (1 / TONE_CURVE), dtype=np.uint8)
@@ -69,30 +69,32 @@ def _sharpened(grey: Image, spread_px: float, amount: float) -> Image:
 
 @dataclass(frozen=True)
 class OutlineSettings:
-    """How markers too blurred to be read are told by their outlines and by what they look like.
+    """How markers too blurred to be decoded are found by their outlines and compared with the known codes.
 
-    Set by hand on four virtual pictures, shaken or out of focus: right quads were alike by 0.74 to 0.94 and led by 0.24
-    or more; of nearly a thousand others one came as near as 0.70 and 0.21.
+    Set by hand on four virtual pictures, shaken or out of focus: correct quads had a similarity of 0.74 to 0.94 and a
+    lead of 0.24 or more; of nearly a thousand others the best had 0.70 and 0.21.
     """
 
     windows_px: tuple[int, ...] = (15, 25, 41)
-    """Sides of the squares, in pixels of the halved picture, whose mean a dark pixel is below. More: more outlines."""
+    """Window sides, in pixels of the halved picture, for the local mean that dark pixels are below. More: more
+    outlines.
+    """
     darker: tuple[int, ...] = (0, 6)
-    """Grey levels by which it is below that."""
+    """Grey levels by which a pixel must be below that mean."""
     tolerances: tuple[float, ...] = (0.05, 0.1)
-    """How far a hull may be from a quad, as shares of its length; the first that leaves four corners holds."""
+    """Approximation tolerances, as shares of the outline's length; the first that leaves four corners is used."""
     smear_modules: float = 0.5
-    """Standard deviation, in modules, by which codes are blurred to be compared. Higher: for stronger blur."""
+    """Standard deviation, in modules, of the blur applied to codes before comparing. Higher: for stronger blur."""
     least_likeness: float = 0.7
-    """Correlation, of 1, with the likest code. Higher: fewer markers, and fewer that are none."""
+    """Minimum correlation with the most similar code. Higher: fewer markers, and fewer false ones."""
     least_lead: float = 0.2
-    """By how much it leads every other code and every other turn of it. Higher: the same."""
+    """Minimum lead over every other code and rotation. Higher: the same."""
 
 
 class MarkerDetector:
-    """Finds one dictionary's markers; each method is one rung of a ladder from cheap to thorough.
+    """Detects one dictionary's markers, with methods from fast to thorough.
 
-    Raises LayoutError for a dictionary OpenCV does not know.
+    Raises LayoutError for a dictionary that OpenCV does not have.
     """
 
     def __init__(self, dictionary: str, outlines: OutlineSettings = OutlineSettings()) -> None:
@@ -102,7 +104,7 @@ class MarkerDetector:
         except ValueError as wrong:
             raise LayoutError(str(wrong)) from wrong
         self._plain = cv2.aruco.ArucoDetector(self._dictionary, self._parameters(windows=(5, 29, 12)))
-        # at half size one window finds what three find; where it doesn't, the whole picture is looked at anyway
+        # at half size one window finds what three find; otherwise the whole picture is searched anyway
         self._halved = cv2.aruco.ArucoDetector(self._dictionary, self._parameters(windows=(15, 15, 4)))
         self._thorough = cv2.aruco.ArucoDetector(self._dictionary, self._parameters(windows=(3, 63, 6), thorough=True))
         as_large = self._parameters(windows=(3, 63, 6), thorough=True)
@@ -131,11 +133,11 @@ class MarkerDetector:
         return parameters
 
     def plain(self, image: Image) -> tuple[Marker, ...]:
-        """Markers as ArUco finds them in the picture as it is."""
+        """Detect markers in the picture as it is."""
         return self._find(self._plain, as_grey(image), FoundBy.PLAIN)
 
     def halved(self, image: Image) -> tuple[Marker, ...]:
-        """Markers in the picture at half its size, measured at its full size: large ones, in a third of the time.
+        """Detect markers at half size, refined at full size: large ones only, in a third of the time.
 
         Empty for a picture so small that nothing would be gained.
         """
@@ -146,35 +148,35 @@ class MarkerDetector:
         return self._find(self._halved, half, FoundBy.PLAIN, measured_on=grey, scale=0.5)
 
     def thorough(self, image: Image) -> tuple[Marker, ...]:
-        """Markers with more threshold windows and a laxer outline: dim light, glare, strong perspective."""
+        """Detect with more threshold windows and a looser outline: dim light, glare, strong perspective."""
         return self._find(self._thorough, as_grey(image), FoundBy.THOROUGH)
 
     def filling(self, patch: Image) -> tuple[Marker, ...]:
-        """Markers that fill a patch cut out around them, as ``thorough`` finds them, without its many specks."""
+        """Detect a marker that fills a patch, like ``thorough`` but ignoring small specks."""
         return self._find(self._filling, as_grey(patch), FoundBy.EXPECTED)
 
     def equalised(self, image: Image) -> tuple[Marker, ...]:
-        """Markers after local contrast equalisation: very dim or washed-out pictures."""
+        """Detect after local contrast equalisation: very dim or washed-out pictures."""
         grey = as_grey(image)
         clear = np.asarray(cv2.createCLAHE(4.0, (8, 8)).apply(grey), dtype=np.uint8)
         return self._find(self._thorough, clear, FoundBy.EQUALISED, measured_on=grey)
 
     def sharpened(self, image: Image) -> tuple[Marker, ...]:
-        """Markers in the picture strongly sharpened: out of focus or shaken."""
+        """Detect after strong sharpening: out of focus or shaken pictures."""
         grey = as_grey(image)
         return self._find(self._thorough, _sharpened(grey, 3.0, 6.0), FoundBy.SHARPENED, measured_on=grey)
 
     def enlarged(self, image: Image) -> tuple[Marker, ...]:
-        """Markers in the picture at twice its size, sharpened: small ones."""
+        """Detect at twice the size, sharpened: small markers."""
         grey = as_grey(image)
         twice = np.asarray(cv2.resize(grey, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
         return self._find(self._thorough, _sharpened(twice, 4.0, 3.0), FoundBy.ENLARGED, measured_on=grey, scale=2.0)
 
     def outlined(self, image: Image, ids: Collection[int]) -> tuple[Marker, ...]:
-        """Dark quads whose code is too blurred to be read, each as the one of ``ids`` that it looks like by far.
+        """Identify dark quads whose code is too blurred to be decoded by their similarity to the codes of ``ids``.
 
-        A shaken camera smears a code's modules into each other long before it blurs the outline away. Of several quads
-        that look like one marker the likest is given.
+        Camera shake smears the modules of a code into each other long before it blurs the outline. Of several quads
+        similar to one marker, the most similar is returned.
         """
         grey = as_grey(image)
         rough = _dark_quads(grey, self._outlines)
@@ -203,7 +205,7 @@ class MarkerDetector:
     ) -> tuple[Marker, ...]:
         found, _ = detect_markers(detector, grey)
         original = grey if measured_on is None else measured_on
-        # Pixel centres are at whole numbers, so scaling turns about (-0.5, -0.5).
+        # pixel centres are at whole numbers, so scaling is about (-0.5, -0.5)
         quads = [(corners + 0.5) / scale - 0.5 for _, corners in found]
         refined = refine_quads(original, quads)
         return tuple(
@@ -219,9 +221,9 @@ _POINTS_PER_MODULE = 2
 
 
 def seen_again(grey: Image, expected_px: Mapping[int, FloatArray], finder: MarkerDetector) -> dict[int, Marker]:
-    """Give the markers that are still within two pixels of where they are expected.
+    """Find the markers that are still within two pixels of their expected position.
 
-    ``expected_px`` maps ids to corners (4, 2) in ArUco's order. All four sides must show an edge there, and what lies
+    ``expected_px`` maps ids to corners (4, 2) in ArUco's order. All four sides must show an edge there, and the area
     between them the marker's code.
     """
     height, width = grey.shape
@@ -242,7 +244,7 @@ def seen_again(grey: Image, expected_px: Mapping[int, FloatArray], finder: Marke
 
 
 def _dark_quads(grey: Image, settings: OutlineSettings) -> list[FloatArray]:
-    """Convex quads (4, 2), clockwise in the picture, that are darker than what is around them, at half the scale."""
+    """Convex quads (4, 2), clockwise in the picture, darker than their surroundings; searched at half scale."""
     half = np.asarray(cv2.resize(grey, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA), dtype=np.uint8)
     quads = np.empty((0, 4, 2))
     for window_px in settings.windows_px:
@@ -267,7 +269,7 @@ def _dark_quads(grey: Image, settings: OutlineSettings) -> list[FloatArray]:
 
 @dataclass(frozen=True, eq=False)
 class _Codes:
-    """Markers' codes, blurred, in each of four turns: ``shown`` is (codes, points), each of length 1."""
+    """Blurred codes of markers in each of four rotations: ``shown`` is (codes, points), each of length 1."""
 
     names: tuple[tuple[int, int], ...]
     shown: FloatArray
@@ -284,7 +286,7 @@ class _Codes:
         return cls(tuple(names), np.stack(shown), _POINTS_PER_MODULE * next(iter(patterns.values())).shape[0])
 
     def likest(self, grey: Image, corners_px: FloatArray) -> tuple[int, int, float, float]:
-        """The id a quad looks most like, by how many corners it is turned, how like, and by how much it leads."""
+        """The most similar code to a quad: id, number of corners it is turned by, similarity, and lead."""
         likeness = self.shown @ _normalised(_seen_inside(grey, corners_px, self.points))
         first, second = np.argsort(-likeness)[:2]
         marker_id, turns = self.names[first]
@@ -301,7 +303,7 @@ def _normalised(values: npt.NDArray[Any]) -> FloatArray:
 
 
 def _seen_inside(grey: Image, corners_px: FloatArray, points: int) -> Image:
-    """What the picture shows inside a quad, rectified to (points, points)."""
+    """The contents of a quad, rectified to (points, points)."""
     unit = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], dtype=np.float32)
     to_picture = cv2.getPerspectiveTransform(unit, corners_px.astype(np.float32))
     steps = (np.arange(points, dtype=np.float64) + 0.5) / points
@@ -313,7 +315,7 @@ def _seen_inside(grey: Image, corners_px: FloatArray, points: int) -> Image:
 
 
 def _code_likeness(grey: Image, corners_px: FloatArray, pattern: Image) -> float:
-    """Correlation (-1 to 1) of a marker's modules with what the picture shows between its corners."""
+    """Correlation (-1 to 1) of a marker's modules with the picture between its corners."""
     known = _enlarged(pattern)
     seen = _seen_inside(grey, corners_px, known.shape[0])
     return float(_normalised(seen) @ _normalised(known))

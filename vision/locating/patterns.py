@@ -1,7 +1,7 @@
-"""Matching a marker's pattern where it must be: for blur, shake and dim light, where no outline can be traced.
+"""Matching a marker's pattern at its expected position: for blur, shake and dim light, where outlines fail.
 
-The picture around the expected place is rectified and compared with the marker's own pattern, blurred by several
-amounts. The comparison ignores brightness and contrast.
+The picture around the expected position is rectified and compared with the marker's pattern at several amounts of blur.
+The comparison is independent of brightness and contrast.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ _Single = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class PatternSettings:
-    """How markers are matched by their whole pattern. Set by hand on virtual and ray-traced pictures."""
+    """How markers are matched by their pattern. Set by hand on virtual and ray-traced pictures."""
 
     border_modules: float = 0.5
-    """How much of a marker's white border is matched, too, in modules."""
+    """Width of the marker's white border that is matched as well, in modules."""
     patch_module_px: int = 14
-    """Pixels of a marker's module on the patch in which it is looked for. More: smaller markers are found, slower."""
+    """Size of a marker's module, in pixels, on the patch that is searched. More: smaller markers are found, slower."""
     search_sides: float = 0.6
-    """How far off its place it is looked for, in sides. More: rougher poses will do, slower."""
+    """Search distance around the expected position, in sides. More: tolerates worse poses, slower."""
     polish_sides: float = 0.15
-    """The same for one that was found and is measured again."""
+    """The same when refining a marker that was found."""
     patch_side_px: tuple[float, float] = (16.0, 72.0)
-    """Least and most pixels of its side on the patch. More: finer, slower."""
+    """Minimum and maximum side of the marker on the patch, in pixels. More: finer, slower."""
     least_stretch: float = 0.6
-    """Share by which its area may be off the expected one."""
+    """Minimum ratio between its area and the expected one."""
     blurs_modules: tuple[float, ...] = (0.15, 0.3, 0.5, 0.8)
-    """Blurs that are tried, standard deviations in modules."""
+    """Blurs that are tried, as standard deviations in modules."""
     least_likeness: float = 0.8
-    """Correlation, of 1, from which it is there. Higher: fewer markers, and fewer that are none."""
+    """Minimum correlation for a match. Higher: fewer markers, and fewer false ones."""
     least_lead: float = 0.12
-    """By how much it must lead the layout's other markers. Higher: the same."""
+    """Minimum lead over the layout's other markers. Higher: the same."""
 
 
 _SETTINGS = PatternSettings()
@@ -52,9 +52,9 @@ _SETTINGS = PatternSettings()
 
 @dataclass(frozen=True, eq=False)
 class RectifiedPatch:
-    """A square of the markers' plane, ``centre_mm`` in its middle, seen from straight above, +y up.
+    """A square of the markers' plane around ``centre_mm``, seen from straight above, +y up.
 
-    ``image`` is uint8; ``px_per_mm`` its scale.
+    ``image`` is uint8, with ``px_per_mm`` pixels per millimetre.
     """
 
     image: Image
@@ -65,7 +65,7 @@ class RectifiedPatch:
     pose: Pose
 
     def to_pixels(self, patch_px: FloatArray) -> FloatArray:
-        """Turn places on the patch, shape (n, 2), into distorted pixels of the picture."""
+        """Map points on the patch, shape (n, 2), to distorted pixels of the picture."""
         middle = (self.image.shape[0] - 1) / 2
         x = self.centre_mm[0] + (patch_px[:, 0] - middle) / self.px_per_mm
         y = self.centre_mm[1] - (patch_px[:, 1] - middle) / self.px_per_mm
@@ -82,7 +82,7 @@ def rectify(
     half_mm: float,
     px_per_mm: float,
 ) -> RectifiedPatch | None:
-    """Cut out the surroundings of one marker as seen from above; ``None`` when its centre is outside the picture."""
+    """Rectify the surroundings of one marker to a view from above; ``None`` when its centre is outside the picture."""
     x_mm, y_mm = layout.centres_mm[marker_id]
     middle = project(camera, pose, np.array([[x_mm, y_mm, layout.z_mm]]))[0]
     height, width = grey.shape
@@ -97,10 +97,10 @@ def rectify(
 def find_expected(
     grey: Image, camera: CameraModel, pose: Pose, layout: MarkerLayout, marker_id: int, finder: MarkerDetector
 ) -> Marker | None:
-    """Look for one marker where a pose puts it, on a patch rectified to a view from above and enlarged.
+    """Search for one marker at its expected position, on a patch rectified to a view from above and enlarged.
 
-    This finds markers the whole-picture detector misses: small, oblique, dim or distorted ones. ``None`` when that
-    id is not there.
+    This finds markers that detection in the whole picture misses: small, oblique, dim or distorted ones. ``None`` when
+    that id is not there.
     """
     patch = rectify(
         grey,
@@ -129,9 +129,9 @@ def _stretched(patch: Image) -> Image:
 def match_expected(
     grey: Image, camera: CameraModel, pose: Pose, layout: MarkerLayout, marker_id: int, finder: MarkerDetector
 ) -> Marker | None:
-    """Find one marker by its pattern near where a pose puts it; ``None`` when nothing there looks like it.
+    """Find one marker by its pattern near its expected position; ``None`` when nothing there matches.
 
-    It must look like this marker, and clearly less like the layout's others.
+    It must be similar to this marker, and clearly less similar to the layout's others.
     """
     view = _view(grey, camera, pose, layout, marker_id, _SETTINGS.search_sides)
     if view is None:
@@ -151,9 +151,9 @@ def match_expected(
 def likeness_there(
     grey: Image, camera: CameraModel, pose: Pose, layout: MarkerLayout, marker_id: int, finder: MarkerDetector
 ) -> float:
-    """How much a place where a pose puts a marker looks like it, from -1 to 1: correlation, however it is blurred.
+    """Correlation (-1 to 1) between a marker and its expected position in the picture, at the best blur.
 
-    A marker of which half is covered is as like as its better half. 0 for a place outside the picture.
+    A half-covered marker scores as its better half. 0 for a position outside the picture.
     """
     view = _view(grey, camera, pose, layout, marker_id, _SETTINGS.polish_sides)
     if view is None:
@@ -178,10 +178,10 @@ def likeness_there(
 def polish(
     grey: Image, camera: CameraModel, pose: Pose, layout: MarkerLayout, marker: Marker, finder: MarkerDetector
 ) -> Marker:
-    """Measure a marker that was found, and agrees with the pose, again by its whole pattern.
+    """Measure a marker that was found and agrees with the pose again, by its whole pattern.
 
-    Every edge of the code counts, not the outline alone, so blur and noise matter less. The marker is given back as
-    it was when its pattern does not fit there, as when a finger lies across it.
+    All edges of the code count, not only the outline, so blur and noise matter less. The marker is returned unchanged
+    when its pattern does not fit, for example when a finger lies across it.
     """
     view = _view(grey, camera, pose, layout, marker.marker_id, _SETTINGS.polish_sides)
     if view is None:
@@ -202,7 +202,7 @@ def polish(
 def _view(
     grey: Image, camera: CameraModel, pose: Pose, layout: MarkerLayout, marker_id: int, search_sides: float
 ) -> tuple[RectifiedPatch, _Single, float] | None:
-    """The patch around a marker, its light, and the marker's side on it in pixels, near the picture's own scale."""
+    """The patch around a marker, its linear light, and the marker's side on it in pixels, near the picture's scale."""
     expected = project(camera, pose, layout.corners_mm(marker_id))
     sides = np.linalg.norm(expected - np.roll(expected, -1, axis=0), axis=1)
     side_px = float(np.clip(1.25 * sides.max(), *_SETTINGS.patch_side_px))
@@ -232,7 +232,7 @@ def _aligned(
 def _best_match(
     light: _Single, pattern: Image, side_px: float, blurs_modules: tuple[float, ...]
 ) -> tuple[float, FloatArray, _Single]:
-    """Likeness (-1 to 1), place of the template's corner on the patch, and the blurred template that fits best."""
+    """Correlation (-1 to 1), position of the template's corner on the patch, and the blurred template that fits best."""
     best: tuple[float, FloatArray, _Single] = (-1.0, np.zeros(2), np.zeros((1, 1), dtype=np.float32))
     sharp = _template(pattern, side_px)
     for blur in blurs_modules:
@@ -246,13 +246,13 @@ def _best_match(
 
 
 def _template(pattern: Image, side_px: float) -> _Single:
-    """Draw a marker with part of its white border, ``side_px`` wide without it; float32, 0 to 255."""
+    """Draw a marker with part of its white border, ``side_px`` wide without the border; float32, 0 to 255."""
     modules = pattern.shape[0]
     oversampling = 4
     module_px = side_px / modules
     size = int(side_px + 2 * _SETTINGS.border_modules * module_px)
     fine = (np.arange(size * oversampling) + 0.5) / oversampling
-    # The marker's middle is the template's middle, whatever rounding did to its size.
+    # rounding the size must not move the marker's centre off the template's centre
     index = np.floor((fine - (size - side_px) / 2) / module_px).astype(int)
     framed = np.pad(pattern, 2, constant_values=255)
     rows = np.clip(index + 2, 0, modules + 3)

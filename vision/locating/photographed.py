@@ -1,8 +1,8 @@
-"""A sheet in a photo of a camera that nobody calibrated, such as a phone's: which sheet it is, and what lens saw it.
+"""Locating a sheet in a photo from an uncalibrated camera, such as a phone's, and estimating the lens.
 
-The lens is taken to have square pixels, its axis in the picture's middle, and no distortion. Its focal length is
-fitted to the corners of the sheet's markers, together with the pose (as Zhang 2000 does from one view); seen straight
-from above every focal length fits, and a usual one is taken.
+The lens is assumed to have square pixels, its axis in the centre of the picture, and no distortion. Its focal length is
+fitted together with the pose to the corners of the sheet's markers (as Zhang 2000 does from one view). From straight
+above every focal length fits, so a typical one is preferred.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ from vision.locating.pose import refine_pose
 from vision.opencv import as_grey, planar_poses, undistort_points
 
 MOST_SHEETS = 6
-"""Sheets that are looked for: as many as the largest game has players."""
+"""Maximum number of different sheets that are searched for: the players of the largest game."""
 
 
 @dataclass(frozen=True)
 class PhotoSettings:
-    """How the lens of a photo is guessed, and what is too little to go by. Set by hand on virtual photos."""
+    """How the lens of a photo is estimated, and the minimum evidence. Set by hand on virtual photos."""
 
     usual_focal: float = 0.62
-    """The usual focal length as a share of the picture's diagonal: a phone's main camera, 27 mm on 35 mm film."""
+    """Typical focal length as a share of the picture's diagonal: a phone's main camera, 27 mm on 35 mm film."""
     focal_spread: float = 0.5
-    """Standard deviation of its logarithm. Higher: what bent paper and blur do to the markers counts more."""
+    """Standard deviation of its logarithm. Higher: bent paper and blur influence the estimate more."""
     focal_lengths: tuple[float, float, int] = (0.3, 2.6, 25)
-    """The shortest and longest that are tried, as shares of the diagonal, and how many."""
+    """Minimum and maximum focal length tried, as shares of the diagonal, and the number of steps."""
     corner_px: float = 0.5
-    """How far off a marker's corner usually is, in pixels ..."""
+    """Typical error of a marker's corner, in pixels ..."""
     corner_share: float = 0.01
-    """... and the share of the marker's side that is added: paper is never quite flat."""
+    """... plus this share of the marker's side, since paper is never quite flat."""
     fewest_markers: int = 3
-    """Markers of a sheet that must be seen: two leave the lens open."""
+    """Minimum number of a sheet's markers: two do not determine the lens."""
     misfit: float = 0.16
-    """Error, as a share of the markers' side, from which they are those of another sheet. Higher: paper may be bent
-    more."""
+    """Error, as a share of the markers' side, above which they belong to another sheet. Higher: tolerates more bending.
+    """
     least_cell_px: float = 9.0
-    """Width, in pixels, of a cell below which nothing that is written in it can be read."""
+    """Minimum width of a readable cell, in pixels."""
 
 
 _SETTINGS = PhotoSettings()
@@ -56,8 +56,8 @@ _SETTINGS = PhotoSettings()
 
 @dataclass(frozen=True, eq=False)
 class PhotographedSheet:
-    """A sheet in a photo: its layout alone, where it lies before the lens that its markers speak for, and their error
-    in pixels, root mean square.
+    """A sheet in a photo: its layout alone, the estimated camera, its pose, and the root mean square error of its
+    marker corners in pixels.
     """
 
     layout: TableLayout
@@ -67,10 +67,10 @@ class PhotographedSheet:
 
 
 def photographed_sheet(image: Image, layouts: Sequence[TableLayout]) -> PhotographedSheet:
-    """Find the sheet that a photo shows, of the tables with sheets that it may be of.
+    """Find the one sheet that a photo shows, among the sheets of the given layouts.
 
-    ``image`` is height x width (x 3), uint8. Raises NotLocatedError that says which markers were seen where no sheet
-    was found, or several were, and FrameError where its cells are too small to be read.
+    ``image`` is height x width (x 3), uint8. Raises NotLocatedError, naming the markers seen, if no sheet or several
+    are found, and FrameError if its cells are too small to be read.
     """
     grey = as_grey(image)
     sheets = [part for layout in layouts for part in _sheets_of(layout)]
@@ -97,7 +97,7 @@ def photographed_sheet(image: Image, layouts: Sequence[TableLayout]) -> Photogra
 
 
 def _sheets_of(layout: TableLayout) -> Iterator[TableLayout]:
-    """The layout of each sheet alone, as many as there may be."""
+    """The layout of each sheet alone, up to the maximum number."""
     if not isinstance(layout.surfaces[0].pieces, Ink):
         return
     for part in layout.with_sheets(MOST_SHEETS).parts():
@@ -107,7 +107,7 @@ def _sheets_of(layout: TableLayout) -> Iterator[TableLayout]:
 
 
 def _markers_in(grey: Image, sheets: Sequence[TableLayout]) -> list[Marker]:
-    """The markers of any of the sheets, found by ever slower detectors until one sheet has all of its own."""
+    """The markers of any of the sheets, found by ever slower detectors until one sheet is complete."""
     found: list[Marker] = []
     for name in dict.fromkeys(sheet.markers.dictionary for sheet in sheets):
         finder = MarkerDetector(name)
@@ -121,7 +121,7 @@ def _markers_in(grey: Image, sheets: Sequence[TableLayout]) -> list[Marker]:
 
 
 def _check_alone(markers: Sequence[Marker], sheets: Sequence[TableLayout]) -> None:
-    """Raise NotLocatedError where more than one sheet is in the photo."""
+    """Raise NotLocatedError if more than one sheet is in the photo."""
     twice = sorted(number for number, count in Counter(marker.marker_id for marker in markers).items() if count > 1)
     if len(twice) > 1:
         raise NotLocatedError(
@@ -137,7 +137,7 @@ def _check_alone(markers: Sequence[Marker], sheets: Sequence[TableLayout]) -> No
 
 
 def _fitted(grey: Image, markers: Sequence[Marker], sheet: TableLayout) -> PhotographedSheet | None:
-    """The lens and pose that explain best where a sheet's markers are; ``None`` where too few are seen."""
+    """The camera and pose that best explain a sheet's markers; ``None`` where too few are seen."""
     own = {marker.marker_id: marker for marker in markers if marker.marker_id in sheet.markers.centres_mm}
     if len(own) < _SETTINGS.fewest_markers:
         return None
@@ -177,7 +177,7 @@ def _poses(camera: CameraModel, points_mm: FloatArray, pixels: FloatArray) -> It
 
 
 def _cell_px(fit: PhotographedSheet) -> float:
-    """The width of the smallest cell in the photo."""
+    """Width of the smallest cell in the photo, in pixels."""
     board = fit.layout.board
     corners = project(fit.camera, fit.pose, board.bounds_mm.corners_mm(board.height_mm))
     sides = np.linalg.norm(corners - np.roll(corners, -1, axis=0), axis=1)

@@ -1,8 +1,8 @@
-"""From markers to a pose.
+"""Estimating a pose from markers.
 
-Poses are proposed by each marker alone (both of its planar poses) and by pairs of different ids. Markers agree when one
-pose explains their corners within a tolerance of a few millimetres. The pose that most ids agree with wins, so a marker
-that was printed twice, misread or shoved away is left out and named.
+Poses are proposed by each marker alone (both planar solutions) and by pairs of different ids. Markers agree when one
+pose explains their corners within a few millimetres. The pose that most ids agree with wins, so a marker that was
+duplicated, misread or moved is ignored and reported.
 """
 
 from __future__ import annotations
@@ -23,34 +23,34 @@ from vision.opencv import planar_poses, project_with_jacobian, undistort_points
 
 @dataclass(frozen=True)
 class PoseSettings:
-    """When markers agree with a pose, and when two poses explain a picture alike. Set by hand on virtual and ray-traced
-    pictures.
+    """When markers agree with a pose, and when two poses explain a picture equally well. Set by hand on virtual and
+    ray-traced pictures.
     """
 
     agrees_within_px: float = 2.0
-    """How far, in pixels root mean square, a marker may be from where a pose puts it. Higher: blurred markers agree,
-    and pushed ones.
+    """Maximum root mean square error, in pixels, of a marker that agrees with a pose. Higher: accepts blurred markers,
+    and moved ones.
     """
     agrees_within_mm: float = 5.0
-    """The same in mm on the table, for markers seen large: so far they may be glued beside their place."""
+    """The same in mm on the table, for markers seen large: tolerance for how precisely markers are glued down."""
     nearest_camera_mm: float = 30.0
-    """Least height of a camera above the table, and depth of a marker in front of it, in mm."""
+    """Minimum height of a camera above the table, and depth of a marker in front of it, in mm."""
     shape_within_px: float = 0.25
-    """How far, in pixels, corners may be from the shape a pose gives a marker ..."""
+    """Maximum deviation, in pixels, of a marker's corners from the shape given by the pose ..."""
     shape_within: float = 0.02
-    """... and the share of its side that is added. Higher: pushed markers are noticed less."""
+    """... plus this share of its side. Higher: moved markers are noticed less."""
     smear_forgiven_px: float = 2.5
-    """How far, in pixels, all markers may be smeared alike. Higher: stronger shaking is forgiven."""
+    """Maximum motion blur common to all markers, in pixels. Higher: tolerates stronger shaking."""
     largest_growth_px: float = 0.5
-    """By how many pixels glare may make black squares smaller at most."""
+    """Maximum shrinking of black squares by glare, in pixels."""
     clearly_together: int = 4
-    """Markers that leave no doubt of the pose ..."""
+    """Number of markers that make a pose certain ..."""
     clearly_together_px: float = 1.0
     """... when their error, in pixels, is below this. Higher: fewer other poses are tried."""
     rival_ratio: float = 3.0
-    """Ratio of errors up to which two poses explain the corners alike. Higher: more poses are called uncertain."""
+    """Ratio of errors up to which two poses explain the corners equally well. Higher: more poses are uncertain."""
     rival_floor_px: float = 0.15
-    """Error, in pixels, below which a smaller one says nothing: the noise of corners."""
+    """Noise of corners, in pixels: errors below this are not compared."""
 
 
 _SETTINGS = PoseSettings()
@@ -58,10 +58,10 @@ _SETTINGS = PoseSettings()
 
 @dataclass(frozen=True, eq=False)
 class PoseFit:
-    """A pose, the markers that agree with it and those that do not, and its root mean square error in pixels.
+    """A pose, the markers that agree with it, those that do not, and its root mean square error in pixels.
 
-    ``rivals`` are other poses that explain the same markers nearly as well (the planar ambiguity); ``by_lines`` says
-    that the board's lines bear the pose out, with whatever markers are left.
+    ``rivals`` are other poses that explain the same markers nearly as well (the planar ambiguity). ``by_lines``: the
+    board's lines confirm the pose.
     """
 
     pose: Pose
@@ -73,27 +73,27 @@ class PoseFit:
 
     @property
     def ids(self) -> frozenset[int]:
-        """The ids that agree."""
+        """The ids that agree with the pose."""
         return frozenset(marker.marker_id for marker in self.used)
 
 
 def marker_error_px(camera: CameraModel, pose: Pose, layout: MarkerLayout, marker: Marker) -> float:
-    """Root mean square distance in pixels between a marker's corners and where the pose puts them."""
+    """Root mean square distance in pixels between a marker's corners and their projections."""
     expected = project(camera, pose, layout.corners_mm(marker.marker_id))
     return float(np.sqrt(np.mean(np.sum((expected - marker.corners_px) ** 2, axis=1))))
 
 
 def agreement_px(layout: MarkerLayout, marker: Marker) -> float:
-    """How far, in pixels root mean square, a marker may be from where a pose puts it and still agree with it."""
+    """Maximum root mean square error, in pixels, of a marker that agrees with a pose."""
     return max(_SETTINGS.agrees_within_px, _SETTINGS.agrees_within_mm * marker.side_px / layout.side_mm)
 
 
 def shapes_agree(camera: CameraModel, layout: MarkerLayout, fit: PoseFit) -> bool:
-    """Whether the markers have the size and slant their pose gives them.
+    """Whether the markers have the size and slant that their pose predicts.
 
-    The centres of up to three markers fit some pose wherever they lie, so there the shapes must tell whether one was
-    pushed; four or more markers contradict a pose by their places alone. A shaken camera smears all markers alike:
-    what three have in common is forgiven, up to a few pixels; of two, what they have in common tells nothing.
+    The centres of up to three markers fit some pose wherever they lie, so only their shapes show that one was moved.
+    Four or more markers contradict a pose by their positions alone. A shaken camera smears all markers in the same way:
+    with three, the common part is tolerated, up to a few pixels; with two it is not informative.
     """
     count = len(fit.used)
     if not 2 <= count <= 3:
@@ -106,7 +106,7 @@ def shapes_agree(camera: CameraModel, layout: MarkerLayout, fit: PoseFit) -> boo
         common = shapes.mean(axis=0)
         size_px = float(np.sqrt(np.mean(np.sum(common**2, axis=1))))
         forgiven = common * min(1.0, _SETTINGS.smear_forgiven_px / max(size_px, 1e-9))
-        # the mean of a few takes a share of each with it
+        # the mean of a few contains a share of each of them
         shapes = (shapes - forgiven) * np.sqrt(count / (count - 1))
     shapes_px = np.sqrt(np.mean(np.sum(shapes**2, axis=2), axis=1))
     allowed_px = [_SETTINGS.shape_within_px + _SETTINGS.shape_within * marker.side_px for marker in fit.used]
@@ -134,8 +134,8 @@ def refine_pose(
 ) -> Pose:
     """Fit a pose to points (n, 3) seen at distorted pixels (n, 2) by damped Gauss-Newton on the reprojection error.
 
-    ``directions`` (n, 2) are unit vectors along which alone an error counts (points on a line: its normal); all zero
-    rows count both ways. ``weights`` (n,) multiply each point's error.
+    ``directions`` (n, 2) are unit vectors along which an error counts (for points on a line: its normal); rows of zeros
+    count in both directions. ``weights`` (n,) multiply each point's error.
     """
     rotation, translation = pose.rotation_vector.copy(), pose.translation.copy()
     scale = np.ones(len(points_mm)) if weights is None else weights
@@ -187,7 +187,7 @@ def _residuals(
 
 
 def poses_from(camera: CameraModel, layout: MarkerLayout, markers: Sequence[Marker]) -> list[Pose]:
-    """Both planar poses of some markers (different ids) together, refined, the better first; those that make sense."""
+    """Both planar poses of some markers (different ids) together, refined, better one first, invalid ones left out."""
     points, pixels = corner_pairs(layout, markers)
     normalised = undistort_points(pixels, camera.matrix, camera.distortion)
     poses = []
@@ -222,10 +222,10 @@ def _agreeing(camera: CameraModel, layout: MarkerLayout, pose: Pose, markers: Se
 
 
 def fit_poses(camera: CameraModel, layout: MarkerLayout, markers: Sequence[Marker]) -> list[PoseFit]:
-    """Every pose that markers of the layout allow, with those that agree; most ids first, then least error.
+    """All poses that the layout's markers allow, with the markers that agree; most ids first, then smallest error.
 
-    Fits with the same markers are merged into one, the others becoming its ``rivals`` when they explain the corners
-    within three times the error. Empty when there is no marker of the layout.
+    Fits with the same markers are merged into one; the others become its ``rivals`` if they explain the corners within
+    three times the error. Empty when there is no marker of the layout.
     """
     known = [marker for marker in markers if marker.marker_id in layout.centres_mm]
     if not known:
@@ -234,14 +234,14 @@ def fit_poses(camera: CameraModel, layout: MarkerLayout, markers: Sequence[Marke
     if len({marker.marker_id for marker in known}) == len(known) > 2:
         starts += poses_from(camera, layout, known)
         errors = [_error_px(camera, start, *corner_pairs(layout, known)) for start in starts]
-        # the two ways to see a plane often end as one when refined
+        # both planar solutions often converge when refined
         likely = [
             start
             for index, (start, error) in enumerate(zip(starts, errors, strict=True))
             if error <= _as_good_as(min(errors)) and not any(poses_close(start, other) for other in starts[:index])
         ]
         together = [fit for start in likely if (fit := _settle(camera, layout, start, known)) is not None]
-        # Where more markers agree than any three points must, no smaller group can explain the picture better.
+        # where more markers agree than any three points must, no smaller group can explain the picture better
         agreeing = [fit for fit in together if not fit.unused and fit.error_px < _SETTINGS.clearly_together_px]
         if agreeing and len(known) >= _SETTINGS.clearly_together:
             return [merge_fits(agreeing)]
@@ -284,10 +284,10 @@ def fit_from(
     *,
     unused: tuple[Marker, ...] = (),
 ) -> PoseFit:
-    """Fit a pose to markers from a start nearby, and with two markers or more undo glare.
+    """Fit a pose to markers from a nearby start, and with two markers or more correct for glare.
 
-    Bright white creeps into every marker's black by the same part of a pixel in one picture; the markers' known size
-    tells by how much, and the corners are moved back.
+    Bright white spreads into every marker's black by the same fraction of a pixel. The known size of the markers gives
+    the amount, and the corners are moved back by it.
     """
     sized = list(used)
     pose = refine_pose(camera, start, *corner_pairs(layout, sized))
@@ -303,7 +303,7 @@ def fit_from(
 
 
 def merge_fits(group: Sequence[PoseFit]) -> PoseFit:
-    """Make one fit of several with the same markers: the best, with its rivals."""
+    """Merge fits with the same markers into the best one, with the others as its rivals."""
     ordered = sorted(group, key=lambda fit: fit.error_px)
     best = ordered[0]
     rivals: list[Pose] = []
@@ -315,12 +315,12 @@ def merge_fits(group: Sequence[PoseFit]) -> PoseFit:
 
 
 def _as_good_as(error_px: float) -> float:
-    """The error up to which a pose explains the corners nearly as well as one with ``error_px`` does."""
+    """The error up to which a pose explains the corners nearly as well as one with ``error_px``."""
     return _SETTINGS.rival_ratio * max(error_px, _SETTINGS.rival_floor_px)
 
 
 def poses_close(first: Pose, second: Pose, *, within_deg: float = 1.0, within_mm: float = 8.0) -> bool:
-    """Whether two poses look along nearly the same direction from nearly the same place."""
+    """Whether two camera poses have nearly the same position and direction."""
     turn = np.linalg.norm(Pose(first.rotation @ second.rotation.T, first.translation).rotation_vector)
     apart = np.linalg.norm(first.camera_position_mm - second.camera_position_mm)
     return bool(np.degrees(turn) <= within_deg and apart <= within_mm)

@@ -1,8 +1,7 @@
-"""Measuring a dark quad's corners on the grey values, to a fraction of a pixel.
+"""Refining a dark quad's corners on the grey values, with subpixel accuracy.
 
-Each side is measured as the line where dark turns to light, and the corners are where those lines cross. That is
-unbiased, holds under blur, and a side that is half covered still gives its line. All sides of all quads are measured
-together.
+Each side is measured as the line where dark changes to light; the corners are the intersections of those lines. This is
+unbiased, works under blur, and a half-covered side still gives its line. All sides of all quads are measured together.
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ class QuadSettings:
     """How finely the sides of quads are measured. Set by hand on virtual and ray-traced pictures."""
 
     samples_per_side: int = 24
-    """Places along each side at which the edge is measured. More: less noise, slower."""
+    """Positions along each side at which the edge is measured. More: less noise, slower."""
     steps_across: int = 25
-    """Samples across the edge at each. More: finer, slower."""
+    """Samples across the edge at each position. More: finer, slower."""
     smallest_side_px: float = 7.0
-    """Side, in pixels, below which a quad is not measured again."""
+    """Minimum side, in pixels, of a quad that is refined."""
     reach_px: tuple[float, float] = (1.5, 5.0)
-    """Least and most, in pixels, that is looked to both sides of an edge. More: stronger blur is measured."""
+    """Minimum and maximum search distance on both sides of an edge, in pixels. More: handles stronger blur."""
     faintest_edge: float = 1.0
-    """Step, in amounts of light up to 255, that an edge must have. Higher: dim edges are left out."""
+    """Minimum step across an edge, in units of light up to 255. Higher: dim edges are ignored."""
     fewest_points: int = 5
-    """Places that a line must be fitted to."""
+    """Minimum number of positions for fitting a line."""
 
 
 _SETTINGS = QuadSettings()
@@ -48,27 +47,27 @@ def quad_area(corners: FloatArray) -> float:
 
 
 def grow_quad(corners: FloatArray, by_px: float) -> FloatArray:
-    """Move every side of a convex quad (4, 2) outwards by some pixels (inwards when negative)."""
+    """Move every side of a convex quad (4, 2) outwards by that many pixels (inwards when negative)."""
     ahead = corners[[1, 2, 3, 0]] - corners
     ahead = ahead / np.hypot(ahead[:, 0], ahead[:, 1])[:, None]
     behind = ahead[[3, 0, 1, 2]]
-    # Two neighbouring sides moved by d meet at corner + d * (behind - ahead) / sin(angle between them).
+    # two neighbouring sides moved by d meet at corner + d * (behind - ahead) / sin(angle between them)
     sine = behind[:, 0] * ahead[:, 1] - behind[:, 1] * ahead[:, 0]
     return np.asarray(corners + by_px * (behind - ahead) / np.abs(sine)[:, None], dtype=np.float64)
 
 
 def undo_tone_curve(values: npt.NDArray[Any]) -> FloatArray:
-    """Undo a camera's usual tone curve: grey values 0 to 255 become amounts of light, 0 to 255, same shape."""
+    """Undo a camera's usual tone curve: grey values 0 to 255 to linear light 0 to 255, same shape."""
     return np.asarray(255 * (values / 255) ** TONE_CURVE, dtype=np.float64)
 
 
 def refine_quad(grey: Image, corners_px: FloatArray) -> FloatArray | None:
-    """Measure a dark quad's corners again from its sides' edges; (4, 2), or ``None`` when a side has no clear edge."""
+    """Refine a dark quad's corners from its sides' edges; (4, 2), or ``None`` when a side has no clear edge."""
     return refine_quads(grey, [corners_px])[0]
 
 
 def refine_quads(grey: Image, quads_px: Sequence[FloatArray]) -> list[FloatArray | None]:
-    """Measure several dark quads' corners, each (4, 2); ``None`` for one of which a side has no clear edge."""
+    """Refine several dark quads' corners, each (4, 2); ``None`` for one with a side without a clear edge."""
     refined: list[FloatArray | None] = [None] * len(quads_px)
     large = [
         index
@@ -98,7 +97,7 @@ def refine_quads(grey: Image, quads_px: Sequence[FloatArray]) -> list[FloatArray
 def _edge_lines(
     grey: Image, starts: FloatArray, ends: FloatArray, quads: FloatArray
 ) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-    """Unit lines (sides, 3), (a, b, c), on the dark-to-light edges between corners, and which are clear."""
+    """Unit lines (sides, 3), (a, b, c), on the dark-to-light edges between corners, and whether each is clear."""
     along = ends - starts
     lengths = np.hypot(along[:, 0], along[:, 1])
     along = along / lengths[:, None]
@@ -106,17 +105,17 @@ def _edge_lines(
     inside = np.repeat(quads.mean(axis=1), 4, axis=0)
     inwards = np.einsum("ni,ni->n", outward, (starts + ends) / 2 - inside) < 0
     outward[inwards] *= -1
-    # A marker's module is a sixth of its side; looking further would meet the code or the border's outer edge.
+    # a marker's module is a sixth of its side; a longer search would reach the code or the border's outer edge
     reach = np.clip(lengths / 9, *_SETTINGS.reach_px)
     steps = reach[:, None] * np.linspace(-1, 1, _SETTINGS.steps_across)
-    # The ends are left out: there the neighbouring side bends the edge.
+    # the ends are left out because the neighbouring side bends the edge there
     fractions = np.linspace(0.12, 0.88, _SETTINGS.samples_per_side)
     feet = starts[:, None] + fractions[None, :, None] * (ends - starts)[:, None]
     points = feet[:, :, None] + steps[:, None, :, None] * outward[:, None, None]
-    # a row a side: OpenCV takes no map of more than 32767 rows, and noise has many outlines
+    # one row per side: OpenCV takes no map of more than 32767 rows, and noise has many outlines
     flat = points.reshape(len(starts), -1, 2).astype(np.float32)
     seen = cv2.remap(grey, flat, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
-    # Blur happens in light, before the camera's tone curve; undoing the curve keeps white from creeping into black.
+    # blur acts on light, before the camera's tone curve; undoing the curve keeps white from spreading into black
     table = undo_tone_curve(np.arange(256)).astype(np.float32)
     profile = np.asarray(cv2.LUT(seen, table), dtype=np.float32).reshape(
         len(starts), _SETTINGS.samples_per_side, _SETTINGS.steps_across
@@ -133,7 +132,7 @@ def _edge_lines(
 
 
 def _robust_lines(points: FloatArray, clear: npt.NDArray[np.bool_]) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-    """Total least squares of rows of points (n, m, 2), without those far off; lines (n, 3), and which were fitted."""
+    """Total least squares on rows of points (n, m, 2) without outliers; lines (n, 3), and whether each was fitted."""
     kept = clear
     lines, fitted = np.zeros((len(points), 3)), np.ones(len(points), dtype=np.bool_)
     for _ in range(4):
@@ -152,7 +151,7 @@ def _robust_lines(points: FloatArray, clear: npt.NDArray[np.bool_]) -> tuple[Flo
 
 
 def _median_where(values: FloatArray, chosen: npt.NDArray[np.bool_]) -> FloatArray:
-    """The median of each row's chosen values; infinite where none is."""
+    """Median of each row's chosen values; infinite for a row without any."""
     ordered = np.sort(np.where(chosen, values, np.inf), axis=1)
     count = chosen.sum(axis=1)
     rows = np.arange(len(values))

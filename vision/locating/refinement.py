@@ -1,8 +1,8 @@
-"""Refining the table's pose by the board's grid lines, for when few markers are in sight.
+"""Refining the table's pose by the board's grid lines when few markers are visible.
 
-One marker fixes the pose near itself, but a small error in its corners swings the far side of the board by
-millimetres. The grid lines lie all over the board. Where one is found a little beside its place, the pose is moved so
-that it lies on it (Gauss-Newton on point-to-line distances, weighted as Huber 1964).
+One marker fixes the pose near itself, but a small error in its corners moves the far side of the board by millimetres.
+The grid lines cover the whole board. Lines found slightly off their expected position correct the pose (Gauss-Newton on
+point-to-line distances, weighted as in Huber 1964).
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ from vision.surface.view import rectified_view
 
 @dataclass(frozen=True)
 class RefinementSettings:
-    """How grid lines are looked for, and when they bear a pose out. Set by hand on virtual and ray-traced pictures."""
+    """How grid lines are searched for, and when they confirm a pose. Set by hand on virtual and ray-traced pictures."""
 
     search_mm: float = 9.0
-    """How far beside its place a line is looked for, in mm. Farther: rougher poses will do, and the next line is met.
+    """Search distance around a line's expected position, in mm. Higher: tolerates worse poses, may find the next line.
     """
     step_mm: float = 0.5
-    """Step, in mm, of that search."""
+    """Step of that search, in mm."""
     agreeing_mm: float = 1.5
-    """How far beside its place, in mm, a line lies where the pose puts it."""
+    """Distance, in mm, within which a line is at its expected position."""
     agreeing_share: float = 0.5
-    """Share of the clear lines that must. Higher: fewer poses are borne out."""
+    """Share of the clear lines that must be. Higher: fewer poses are confirmed."""
     fewest_lines: int = 20
-    """Clear lines that are needed at all."""
+    """Minimum number of clear lines."""
     line_contrast: float = 0.05
-    """Step of log brightness from which a line is clear. Higher: faint lines count less, and grain."""
+    """Minimum step in log brightness of a clear line. Higher: ignores wood grain, and faint lines."""
     rounds: int = 3
-    """Times that lines are looked for anew from the better pose."""
+    """Number of times that lines are searched for again from the improved pose."""
     steps_a_round: int = 4
     """Gauss-Newton steps each time."""
     huber_px: float = 1.0
-    """Distance, in pixels, from which a line counts less (Huber 1964)."""
+    """Distance, in pixels, above which a line gets less weight (Huber 1964)."""
     marker_weight: float = 2.0
-    """What the markers count beside all lines together. Higher: the pose stays nearer to them."""
+    """Weight of the markers relative to all lines together. Higher: the pose stays closer to the markers."""
 
 
 _SETTINGS = RefinementSettings()
@@ -56,9 +56,10 @@ GRID_ALONG = np.linspace(0.1, 0.9, 17)
 def refine_by_grid(
     image: Image, camera: CameraModel, pose: Pose, layout: TableLayout, markers: Sequence[Marker]
 ) -> Pose:
-    """Give a pose whose grid lies on the lines seen; the same pose when too few are made out or it is no clearer.
+    """Refine a pose so that its grid lies on the visible lines. The pose is returned unchanged when too few lines are
+    found or their contrast does not improve.
 
-    ``markers`` are the sightings the pose rests on; the new pose still has to agree with them.
+    ``markers`` are the detections the pose is based on; the new pose must still agree with them.
     """
     best = pose
     for _ in range(_SETTINGS.rounds):
@@ -94,14 +95,14 @@ def _polarity(profiles: FloatArray) -> float:
 
 
 def grid_contrast(image: Image, camera: CameraModel, pose: Pose, layout: TableLayout) -> float:
-    """How clearly lines show where the pose puts them: the median step from beside a line onto it, log brightness."""
+    """Contrast of the lines at a pose: the median step in log brightness from beside a line onto it."""
     profiles = _profiles(image, camera, pose, layout)
     on, beside = np.abs(OFFSETS_MM) < 0.9, (np.abs(OFFSETS_MM) > 3.0) & (np.abs(OFFSETS_MM) < 6.0)
     return float(np.median(_polarity(profiles) * (profiles[:, on].mean(axis=1) - profiles[:, beside].mean(axis=1))))
 
 
 def grid_agrees(image: Image, camera: CameraModel, pose: Pose, layout: TableLayout) -> bool:
-    """Whether most of the grid lines that can be made out lie where the pose puts them, to 1.5 mm."""
+    """Whether most of the clear grid lines are within 1.5 mm of their expected position."""
     profiles = _profiles(image, camera, pose, layout)
     profiles = _polarity(profiles) * profiles
     peaks = profiles.max(axis=1) - np.median(profiles, axis=1)
@@ -132,7 +133,7 @@ def _seen_lines(
         usual[horizontal] = float(np.median(own)) if own else 0.0
     for along, across, shift, clear in shifts:
         horizontal = bool(abs(across[1]) > 0.5)
-        # a block's edge or the wood's grain can be darker than the line: shifts far from the usual one are not lines
+        # a block's edge or wood grain can be darker than the line: shifts far from the usual one are rejected
         if not clear or abs(shift - usual[horizontal]) > _SETTINGS.search_mm / 2:
             continue
         height = np.full((len(along), 1), layout.board.height_mm)

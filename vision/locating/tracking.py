@@ -1,9 +1,9 @@
-"""Following the table through frames: steadier while nothing moves, found again when something did.
+"""Tracking the table through frames: averaged while it stands still, located again when it moved.
 
-Once located, only small windows around the expected markers are searched. Their corners are averaged over frames.
-A hand over markers changes nothing as long as those in sight stay where they were; markers that moved together mean
-that the camera or the table moved; one that moved alone was pushed, and is left out. A sheet of paper is pushed about
-while people write, so nothing is said of it.
+Once the table is located, only small windows around the expected markers are searched, and their corners are averaged
+over frames. A hand over some markers has no effect as long as the visible ones stay in place. Markers that moved
+together mean that the camera or the table moved; a marker that moved alone is ignored and reported. Sheets of paper are
+often pushed while people write, so their movement is not reported.
 """
 
 from __future__ import annotations
@@ -28,18 +28,16 @@ from vision.opencv import as_grey
 
 @dataclass(frozen=True)
 class TrackingSettings:
-    """When a table moved, and over how many frames its markers are averaged. Set by hand on virtual and ray-traced
-    pictures.
-    """
+    """When a table counts as moved, and how many frames are averaged. Set by hand on virtual and ray-traced pictures."""
 
     moved_px: float = 0.8
-    """Distance, in pixels, from which a marker moved. Higher: a nudge is noticed later, and noise forgiven."""
+    """Movement of a marker, in pixels, that counts. Higher: a nudge is noticed later, and noise is tolerated."""
     averaged_frames: int = 20
-    """Frames that corners are averaged over. More: steadier, slower to follow."""
+    """Frames over which corners are averaged. More: steadier, slower to follow."""
     measured_at_once_frames: int = 8
-    """Frames in which all markers are measured by their pattern; later one after the other."""
+    """Number of frames in which all markers are matched by their pattern; later one marker per frame."""
     fewest_window_px: float = 16.0
-    """Least side, in pixels, of the window in which a marker is looked for again."""
+    """Minimum side, in pixels, of the window in which a marker is searched for."""
 
 
 _SETTINGS = TrackingSettings()
@@ -47,12 +45,11 @@ _SETTINGS = TrackingSettings()
 
 @dataclass(frozen=True, eq=False)
 class TrackedTable:
-    """Where the table is, as far as all frames until now tell.
+    """The table's location, from all frames so far.
 
-    ``located`` is the averaged location and ``ids_in_sight`` the markers this very frame shows where they should be.
-    ``moving`` says that camera or table moved since the last frame and has not come to rest; ``held_s`` for how long
-    no marker has been in sight, the pose being held from before. ``notices`` are sentences that are new with this
-    frame.
+    ``located`` is the averaged location; ``ids_in_sight`` are the markers that this frame shows at their expected
+    position. ``moving``: the camera or the table moved since the last frame and is not at rest yet. ``held_s`` is how
+    long no marker has been visible, with the pose kept from before. ``notices`` are the sentences new with this frame.
     """
 
     located: TableLocation
@@ -69,14 +66,14 @@ class TrackedTable:
 
     @property
     def uncertain(self) -> bool:
-        """Whether the pose should not be relied on: ambiguous, moving, or held with no marker in sight."""
+        """Whether the pose is unreliable: ambiguous, moving, or kept while no marker is visible."""
         return self.located.uncertain or self.moving or self.held_s > 0
 
 
 class TableTracker:
-    """Follows one table through one camera's frames, given in order.
+    """Tracks one table through one camera's frames, given in order.
 
-    ``hold_s`` is how long a pose is held, flagged uncertain, while no marker is in sight.
+    While no marker is visible, a pose is kept for ``hold_s`` seconds and flagged uncertain.
     """
 
     def __init__(self, camera: CameraModel, layout: TableLayout, *, hold_s: float = 10.0) -> None:
@@ -91,10 +88,10 @@ class TableTracker:
         self._reported: set[str] = set()
 
     def update(self, frame: Frame) -> TrackedTable:
-        """Give the table's place with this frame taken into account.
+        """Return the table's location after this frame.
 
-        Raises NotLocatedError when the table was never found or no marker has been in sight for longer than
-        ``hold_s``, FrameError or CalibrationError for a frame that does not suit the camera.
+        Raises NotLocatedError when the table was never found or no marker was visible for longer than ``hold_s``.
+        Raises FrameError or CalibrationError for a frame that does not match the camera.
         """
         check_size(frame.image, self._camera)
         grey = as_grey(frame.image)
@@ -128,7 +125,7 @@ class TableTracker:
     def _stay(
         self, grey: Image, still: Mapping[int, Marker], covered: set[int], moved: set[int], frame: Frame
     ) -> TrackedTable:
-        """Nothing moved but perhaps a pushed marker: average the corners and fit again."""
+        """The table stands still, perhaps with a moved marker: average the corners and fit again."""
         before = self._before()
         self._seen_at_s = frame.time_s
         notices: list[str] = []
@@ -162,7 +159,7 @@ class TableTracker:
         )
 
     def _to_measure(self, still: Mapping[int, Marker], sequence: int) -> list[Marker]:
-        """The markers to measure by their pattern now: all at first, later one after the other, which is quick."""
+        """The markers to match by their pattern now: all at first, later one per frame, which is faster."""
         new = [
             marker
             for marker_id, marker in still.items()
@@ -183,7 +180,7 @@ class TableTracker:
         return [f"the camera or the table moved ({apart_px:.0f} pixels in the picture) and was located again"]
 
     def _search(self, grey: Image, frame: Frame, still: Mapping[int, Marker]) -> TrackedTable:
-        """The markers in sight are not where they were, or none is in sight: look everywhere."""
+        """Search the whole picture: the visible markers are not where they were, or none is visible."""
         before = self._before()
         try:
             found = locate(grey, self._camera, self._layout, previous=before.pose)
@@ -212,7 +209,7 @@ class TableTracker:
         return self._located
 
     def _apart_px(self, first: Pose, second: Pose) -> float:
-        """How far apart two poses put the markers' centres in the picture, at most."""
+        """Largest distance, in the picture, between the markers' centres at two poses."""
         z_mm = self._layout.markers.z_mm
         centres = np.array([[*centre, z_mm] for centre in self._layout.markers.centres_mm.values()])
         difference = project(self._camera, first, centres) - project(self._camera, second, centres)
@@ -225,19 +222,19 @@ class TableTracker:
         return fresh
 
     def _rests(self, marker: Marker) -> bool:
-        """Whether a marker is where it was, or, not seen before, where the pose puts it."""
+        """Whether a marker is where it was or, if it was not seen before, where the pose puts it."""
         known = marker.marker_id in self._corners
         within_px = _SETTINGS.moved_px if known else agreement_px(self._layout.markers, marker)
         usual_px = self._usual_corners_px(marker.marker_id).mean(axis=0)
         return bool(np.linalg.norm(marker.centre_px - usual_px) < within_px)
 
     def _half_covered(self, marker: Marker) -> bool:
-        """Whether two of its corners rest: nothing rigid moves about two points, so a hand shifts the other two."""
+        """Whether two of its corners are in place: a hand covers the other two, since a rigid marker moves as a whole."""
         apart_px = np.linalg.norm(marker.corners_px - self._usual_corners_px(marker.marker_id), axis=1)
         return int((apart_px < _SETTINGS.moved_px).sum()) >= 2
 
     def _usual_corners_px(self, marker_id: int) -> FloatArray:
-        """Where a marker's corners are on average, or, not seen before, where the pose puts them; shape (4, 2)."""
+        """A marker's average corners or, if it was not seen before, where the pose puts them; shape (4, 2)."""
         rows = self._corners.get(marker_id)
         if rows is None:
             return project(self._camera, self._before().pose, self._layout.markers.corners_mm(marker_id))
