@@ -1,7 +1,7 @@
-"""The differences between OpenCV 4.10 and 5.x, hidden in one place.
+"""Adapters that hide the differences between OpenCV 4.10 and 5.x.
 
-OpenCV 4 wraps points as (n, 1, 2) and ids as (n, 1); OpenCV 5 gives (n, 2) and (n,). Some calls give ``None`` for
-nothing found. The functions here give float64 arrays of shape (n, 2), plain ints, and empty instead of ``None``.
+OpenCV 4 wraps points as (n, 1, 2) and ids as (n, 1); OpenCV 5 returns (n, 2) and (n,). Some calls return ``None`` for
+no result. The functions here return float64 arrays of shape (n, 2), plain ints, and empty arrays instead of ``None``.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from vision.frame import FloatArray, Image
 
 
 def as_grey(image: Image) -> Image:
-    """Give an image of one channel, uint8, from one of one or three channels (blue-green-red)."""
+    """Convert an image of one or three channels (blue-green-red) to one channel, uint8."""
     if image.ndim == 2:
         return image
     return np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
 
 
 def as_colour(image: Image) -> Image:
-    """Give an image of three channels (blue-green-red), uint8, from one of one or three channels."""
+    """Convert an image of one or three channels (blue-green-red) to three channels, uint8."""
     if image.ndim == 3:
         return image
     return np.asarray(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
 
 
 def aruco_dictionary(name: str) -> cv2.aruco.Dictionary:
-    """Give OpenCV's predefined marker dictionary of that name (``DICT_4X4_50``); raises ValueError for another."""
+    """OpenCV's predefined marker dictionary of that name (``DICT_4X4_50``); raises ValueError for an unknown name."""
     number = getattr(cv2.aruco, name, None) if name.startswith("DICT_") else None
     if not isinstance(number, int):
         known = ", ".join(sorted(entry for entry in dir(cv2.aruco) if entry.startswith("DICT_")))
@@ -41,7 +41,7 @@ def aruco_dictionary(name: str) -> cv2.aruco.Dictionary:
 
 
 def points_2d(points: object) -> FloatArray:
-    """Give points of any of OpenCV's shapes, or ``None``, as float64 of shape (n, 2)."""
+    """Convert points in any of OpenCV's shapes, or ``None``, to float64 of shape (n, 2)."""
     if points is None:
         return np.zeros((0, 2), dtype=np.float64)
     return np.asarray(points, dtype=np.float64).reshape(-1, 2)
@@ -50,7 +50,7 @@ def points_2d(points: object) -> FloatArray:
 def detect_markers(
     detector: cv2.aruco.ArucoDetector, grey: Image
 ) -> tuple[list[tuple[int, FloatArray]], list[FloatArray]]:
-    """Find markers: (id, corners of shape (4, 2)) for each, and the quads that carried no code of the dictionary."""
+    """Detect markers: (id, corners of shape (4, 2)) for each, and the quads without a code of the dictionary."""
     corners, ids, rejected = detector.detectMarkers(grey)
     numbers = [] if ids is None else [int(number) for number in np.asarray(ids).ravel()]
     found = [(number, points_2d(quad)) for number, quad in zip(numbers, corners, strict=True)]
@@ -58,15 +58,15 @@ def detect_markers(
 
 
 def detect_charuco(detector: cv2.aruco.CharucoDetector, grey: Image) -> tuple[FloatArray, list[int]]:
-    """Find a ChArUco board's inner corners: pixels of shape (n, 2) and their ids."""
+    """Detect a ChArUco board's inner corners: pixels of shape (n, 2) and their ids."""
     corners, ids, *_ = detector.detectBoard(grey)
     return points_2d(corners), [] if ids is None else [int(number) for number in np.asarray(ids).ravel()]
 
 
 def refine_saddles(grey: Image, corners_px: FloatArray, half_window_px: int) -> FloatArray:
-    """Move chessboard corners to the saddle nearby, to a fraction of a pixel; (n, 2) in and out.
+    """Move chessboard corners to the nearest saddle point with subpixel accuracy; (n, 2) in and out.
 
-    OpenCV 4 and 5 differ by half a pixel in what they give for ChArUco corners; after this they agree.
+    OpenCV 4 and 5 return ChArUco corners that differ by half a pixel; after this they agree.
     """
     if len(corners_px) == 0:
         return corners_px
@@ -76,14 +76,14 @@ def refine_saddles(grey: Image, corners_px: FloatArray, half_window_px: int) -> 
 
 
 def undistort_points(pixels: FloatArray, matrix: FloatArray, distortion: FloatArray) -> FloatArray:
-    """Give normalised (x/z, y/z) camera coordinates, shape (n, 2), of distorted pixels of shape (n, 2)."""
+    """Undistort pixels of shape (n, 2) to normalised (x/z, y/z) camera coordinates, shape (n, 2)."""
     if len(pixels) == 0:
         return points_2d(None)
     return points_2d(cv2.undistortPoints(pixels.reshape(-1, 1, 2), matrix, distortion))
 
 
 def planar_poses(points_xy_mm: FloatArray, normalised: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
-    """Give both poses (rotation vector, translation) of a plane z = 0 from four points or more, the better first.
+    """Both poses (rotation vector, translation) of a plane z = 0 from four points or more, better one first.
 
     The two-fold ambiguity and its solution are Collins and Bartoli, *Infinitesimal plane-based pose estimation*, 2014.
     Empty when the points are degenerate.
@@ -105,9 +105,9 @@ def planar_poses(points_xy_mm: FloatArray, normalised: FloatArray) -> list[tuple
 def align_affine(
     template: npt.NDArray[Any], picture: npt.NDArray[Any], start: FloatArray
 ) -> tuple[FloatArray, float] | None:
-    """Align a template with a picture, both float32 of one channel, from a start (x, y) of its corner nearby.
+    """Align a template with a picture, both float32 of one channel, from a nearby start (x, y) of its corner.
 
-    Gives the 2 x 3 affine map from template to picture pixels and the correlation (-1 to 1), or ``None`` when they
+    Returns the 2 x 3 affine map from template to picture pixels and the correlation (-1 to 1), or ``None`` when they
     cannot be aligned (Evangelidis and Psarakis, *Enhanced correlation coefficient*, 2008).
     """
     warp = np.array([[1, 0, start[0]], [0, 1, start[1]]], dtype=np.float32)
@@ -136,7 +136,7 @@ def project_with_jacobian(
 
 @dataclass(frozen=True, eq=False)
 class CameraFit:
-    """What ``fit_camera`` found; rotations and translations are per view, errors in pixels root mean square."""
+    """Result of ``fit_camera``; rotations and translations per view, errors in pixels root mean square."""
 
     matrix: FloatArray
     distortion: FloatArray

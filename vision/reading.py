@@ -1,4 +1,4 @@
-"""A Reading: for each place a probability for each look, the dice that lie there, and what hinders it."""
+"""A Reading: the probability of each look on each place, the dice on the table, and what hinders the view."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class HindranceKind(StrEnum):
 class Hindrance:
     """Something that keeps places from being read.
 
-    ``message`` is a sentence for a person; ``places`` are those it hides (empty: the whole table).
+    ``message`` is a sentence for a person; ``places`` are the hidden ones (empty: the whole table).
     """
 
     kind: HindranceKind
@@ -34,7 +34,7 @@ class Hindrance:
 
 @dataclass(frozen=True)
 class PlaceChange:
-    """A sensor under a place noticed something put down there, or lifted; ``time_s`` in the time of the frames."""
+    """A sensor under a place noticed a piece being put down or lifted; ``time_s`` is in the time of the frames."""
 
     place: str
     put_down: bool
@@ -43,14 +43,14 @@ class PlaceChange:
 
 @dataclass(frozen=True)
 class PlaceReading:
-    """What one frame says of one place.
+    """What one frame shows on one place.
 
-    ``probabilities`` maps looks to probabilities that sum to 1. ``sides`` maps the compass sides the camera sees to
-    the probabilities of each symbol there (absent: not seen). ``hidden_by`` names the hindrance when the place
-    can't be seen, in which case the probabilities say nothing. ``offset_mm`` (x, y) and ``turned_deg`` tell how
-    the piece stands on its place, where one was found. ``sensed`` is how probable a sensor under the place makes it
-    that something stands there, all else being even; ``None`` without one. It is no part of the other probabilities
-    and holds for a hidden place, too.
+    ``probabilities`` maps looks to probabilities that sum to 1. ``sides`` maps the compass sides visible to the camera
+    to the probabilities of each symbol there. ``hidden_by`` is the hindrance when the place can't be seen; the
+    probabilities then carry no information. ``offset_mm`` (x, y) and ``turned_deg`` give the piece's position on its
+    place, if one was found. ``sensed`` is the probability, from a sensor under the place with even prior odds, that a
+    piece stands there; ``None`` without a sensor. It is independent of the other probabilities and valid for a hidden
+    place too.
     """
 
     probabilities: Mapping[str, float]
@@ -68,18 +68,18 @@ class PlaceReading:
 
 
 def even_reading(looks: Sequence[str], hidden_by: HindranceKind) -> PlaceReading:
-    """The reading of a place that can't be seen: any look is as probable as another."""
+    """The reading of a hidden place: all looks are equally probable."""
     return PlaceReading(dict.fromkeys(looks, 1 / max(1, len(looks))), hidden_by=hidden_by)
 
 
 @dataclass(frozen=True)
 class DieReading:
-    """What one frame says of one die.
+    """What one frame shows of one die.
 
-    ``x_mm`` and ``y_mm`` tell where its middle is, in the frame of its surface. ``faces`` maps what may be up, as the
-    game's rolls name it, to probabilities that sum to 1. ``die`` names the die where a game tells its dice apart, by
-    colour for example. ``at_rest``: it lies where it lay in the frame before. ``cocked``: it leans on something.
-    ``half_hidden``: too little of it is in sight. ``colour_lab`` is its body's colour in CIE L*a*b*.
+    ``x_mm`` and ``y_mm`` are its centre in the frame of its surface. ``faces`` maps the possible upper faces, named as
+    in the game's rolls, to probabilities that sum to 1. ``die`` names the die in games that distinguish dice, for
+    example by colour. ``at_rest``: it lies where it was in the frame before. ``cocked``: it leans on something.
+    ``half_hidden``: too little of it is visible. ``colour_lab`` is its body's colour in CIE L*a*b*.
     """
 
     x_mm: float
@@ -99,7 +99,7 @@ class DieReading:
 
 @dataclass(frozen=True)
 class RollReading:
-    """The dice that one frame shows on one surface, from left to right; empty where none lie."""
+    """The dice that one frame shows on one surface, from left to right; empty if there are none."""
 
     surface: str
     dice: tuple[DieReading, ...] = ()
@@ -112,12 +112,12 @@ class RollReading:
 
 @dataclass(frozen=True)
 class Reading:
-    """What one frame says of the whole table.
+    """What one frame shows of the whole table.
 
-    ``places`` is empty when the table was not located or the frame could not be used; ``hindrances`` then says
-    why. ``notices`` are sentences about the table itself (``the camera moved and was located again``). ``changes`` are
-    the latest that sensors noticed, oldest first, those of earlier readings among them. ``rolls`` has one entry for
-    each surface on which dice are read.
+    ``places`` is empty when the table was not located or the frame could not be used; ``hindrances`` then gives the
+    reason. ``notices`` are sentences about the table itself (``the camera moved and was located again``). ``changes``
+    are the latest from sensors, oldest first, including those of earlier readings. ``rolls`` has one entry per surface
+    on which dice are read.
     """
 
     sequence: int
@@ -130,7 +130,7 @@ class Reading:
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """The places that could not be seen."""
+        """The places that could not be read."""
         return tuple(place for place, seen in self.places.items() if seen.hidden_by is not None)
 
     def hindered_by(self, kind: HindranceKind) -> Hindrance | None:

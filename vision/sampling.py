@@ -1,7 +1,7 @@
-"""Sampling a picture on a plane in the world, lens distortion included, and undoing the sRGB curve.
+"""Sampling a picture on a plane in the world, including lens distortion, and undoing the sRGB curve.
 
-A map is float32 of shape (height, width, 2). For each output pixel it holds the (x, y) in the picture, as
-``cv2.remap`` takes it.
+A pixel map is float32 of shape (height, width, 2). For each output pixel it holds the (x, y) in the picture, as
+``cv2.remap`` expects.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NODE_SPACING_MM = 8
 
 @dataclass(frozen=True)
 class PlaneWindow:
-    """A rectangle of a horizontal plane: its far-left corner (x, y), size and height in mm, and its scale."""
+    """A rectangle of a horizontal plane: far-left corner (x, y), size and height in mm, and scale in pixels per mm."""
 
     left_mm: float
     far_mm: float
@@ -39,7 +39,7 @@ class PlaneWindow:
 
     @classmethod
     def over(cls, bounds: Rectangle, height_mm: float, px_per_mm: float) -> PlaneWindow:
-        """The window that shows a rectangle at a height."""
+        """The window that covers a rectangle at a height."""
         return cls(bounds.left_mm, bounds.far_mm, bounds.width_mm, bounds.depth_mm, height_mm, px_per_mm)
 
     @property
@@ -48,7 +48,7 @@ class PlaneWindow:
         return round(self.depth_mm * self.px_per_mm), round(self.width_mm * self.px_per_mm)
 
     def to_pixels(self, x_mm: NumberT, y_mm: NumberT) -> tuple[NumberT, NumberT]:
-        """Where world points fall in the sampled picture, as (column, row), pixel centres at whole numbers."""
+        """Map world points to (column, row) of the sampled picture, pixel centres at whole numbers."""
         return (
             (x_mm - self.left_mm) * self.px_per_mm - 0.5,
             (self.far_mm - y_mm) * self.px_per_mm - 0.5,
@@ -60,9 +60,9 @@ def plane_map(
 ) -> PixelMap:
     """Make the map that samples a window of a horizontal plane, far edge on top.
 
-    Only every ``NODE_SPACING_PX``-th pixel is projected; between them the map is interpolated, which at table
-    distances is off by less than a twentieth of a pixel. ``seen_at_mm`` tells where on the plane points (n, 2) are
-    seen that do not quite lie in it.
+    Only every ``NODE_SPACING_PX``-th pixel is projected. The map is interpolated between them, which at table distances
+    is off by less than a twentieth of a pixel. ``seen_at_mm`` maps points (n, 2) that lie slightly off the plane to
+    where they are seen on it.
     """
     rows, columns = window.shape
     node_columns = np.arange(0, columns + NODE_SPACING_PX, NODE_SPACING_PX, dtype=np.float64)
@@ -84,7 +84,7 @@ def plane_map(
 
 def sample(image: PixelsT, pixel_map: PixelMap, interpolation: int = cv2.INTER_LINEAR) -> PixelsT:
     """Sample a picture through a map; outside the picture the nearest border pixel repeats."""
-    # OpenCV takes no second map when the first has both coordinates; its type stubs don't know that
+    # OpenCV takes no second map when the first has both coordinates, contrary to its type stubs
     sampled = cv2.remap(image, pixel_map, None, interpolation, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
     return cast("PixelsT", np.asarray(sampled, dtype=image.dtype))
 
@@ -104,10 +104,10 @@ def linear_light_table() -> FloatImage:
 
 @dataclass(frozen=True, eq=False)
 class PlaneGrid:
-    """A horizontal plane's points in the picture, one a millimetre, made once for a pose and interpolated between.
+    """Pixels of a horizontal plane's points at a spacing of one millimetre, computed once per pose.
 
-    ``nodes`` holds the picture's (x, y) for points a millimetre apart, shape (rows, columns, 2), the first at
-    (``left_mm``, ``far_mm``); what is interpolated is off by less than a tenth of a pixel.
+    ``nodes`` holds the picture's (x, y) of the points, shape (rows, columns, 2), the first at (``left_mm``,
+    ``far_mm``). Interpolated points are off by less than a tenth of a pixel.
     """
 
     nodes: PixelMap
@@ -130,9 +130,9 @@ class PlaneGrid:
         return cls(np.asarray(cv2.remap(coarse, across, down, cv2.INTER_LINEAR), dtype=np.float32), left, far)
 
     def pixel_map(self, x_mm: npt.NDArray[np.floating], y_mm: npt.NDArray[np.floating]) -> PixelMap:
-        """Where points of the plane, both arrays of one shape (rows, columns), are in the picture: (rows, columns, 2).
+        """Pixels of points of the plane, both arrays of one shape (rows, columns): (rows, columns, 2).
 
-        Points beyond the grid are taken to its border.
+        Points beyond the grid are clamped to its border.
         """
         columns = (x_mm - self.left_mm).astype(np.float32)
         rows = (self.far_mm - y_mm).astype(np.float32)
@@ -140,7 +140,7 @@ class PlaneGrid:
         return np.asarray(found, dtype=np.float32)
 
     def around(self, row: int, column: int, half: int) -> PixelMap:
-        """The nodes around the corner before a row and column, (2 half, 2 half, 2); at the rim they are repeated."""
+        """The nodes around the corner before a row and column, (2 half, 2 half, 2); repeated at the border."""
         height, width = self.nodes.shape[:2]
         if half <= row <= height - half and half <= column <= width - half:
             return self.nodes[row - half : row + half, column - half : column + half]

@@ -97,7 +97,7 @@ class Edges:
         return np.asarray(np.sqrt(np.maximum(0.0, 1.0 - along**2)))
 
     def votes(self, directions: FloatArray) -> FloatArray:
-        """Total length of the edges that point in each direction (m, 3), weighted by how exactly they do; shape (m,)."""
+        """Total length of the edges that point in each direction (m, 3), weighted by their precision; shape (m,)."""
         within = np.sin(np.radians(_SETTINGS.parallel_deg))
         return np.asarray(np.maximum(0.0, 1.0 - self.off(directions) / within) @ self.lengths)
 

@@ -94,7 +94,7 @@ _SETTINGS = LatticeSettings()
 
 @dataclass(frozen=True, eq=False)
 class PointsSeen:
-    """Table points (n, 3), the distorted pixels (n, 2) where they are seen, and their weights relative to edges (n,)."""
+    """Table points (n, 3), the distorted pixels (n, 2) where they are seen, and weights relative to edges (n,)."""
 
     points_mm: FloatArray
     pixels: FloatArray
@@ -207,7 +207,7 @@ class _Family:
 
     @classmethod
     def along(cls, edges: Edges, rotation: FloatArray, surface: GridSurface, side: int) -> _Family:
-        """The edges along a side (0: x, 1: y), in units of the camera's height above the board, from below the camera."""
+        """The edges along a side (0: x, 1: y), in units of the camera's height above the board and from its foot."""
         near = edges.off(rotation[:, side][None])[0] < np.sin(np.radians(_SETTINGS.off_deg))
         down = -edges.rays @ rotation[:, 2]
         chosen = np.flatnonzero(near & (down.min(axis=1) > _SETTINGS.horizon))
@@ -239,7 +239,7 @@ def _families(edges: Edges, pose: Pose, surface: GridSurface) -> tuple[_Family, 
 def _on_lines(
     edges: Edges, pose: Pose, surface: GridSurface, within: float
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Edge ends on lines: on the board (n, 3), in the picture (n, 2), with normals in pixels (n, 2) and weights (n,)."""
+    """Edge ends on lines: on the board (n, 3), in the picture (n, 2), normals in pixels (n, 2) and weights (n,)."""
     points, pixels, normals, weights = [], [], [], []
     corner = np.array([surface.bounds_mm.left_mm, surface.bounds_mm.near_mm])
     for side, family in enumerate(_families(edges, pose, surface)):

@@ -232,7 +232,7 @@ def _aligned(
 def _best_match(
     light: _Single, pattern: Image, side_px: float, blurs_modules: tuple[float, ...]
 ) -> tuple[float, FloatArray, _Single]:
-    """Correlation (-1 to 1), position of the template's corner on the patch, and the blurred template that fits best."""
+    """Correlation (-1 to 1), position of the template's corner on the patch, and the best blurred template."""
     best: tuple[float, FloatArray, _Single] = (-1.0, np.zeros(2), np.zeros((1, 1), dtype=np.float32))
     sharp = _template(pattern, side_px)
     for blur in blurs_modules:

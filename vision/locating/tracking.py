@@ -28,7 +28,7 @@ from vision.opencv import as_grey
 
 @dataclass(frozen=True)
 class TrackingSettings:
-    """When a table counts as moved, and how many frames are averaged. Set by hand on virtual and ray-traced pictures."""
+    """When a table counts as moved, and how frames are averaged. Set by hand on virtual and ray-traced pictures."""
 
     moved_px: float = 0.8
     """Movement of a marker, in pixels, that counts. Higher: a nudge is noticed later, and noise is tolerated."""
@@ -229,7 +229,7 @@ class TableTracker:
         return bool(np.linalg.norm(marker.centre_px - usual_px) < within_px)
 
     def _half_covered(self, marker: Marker) -> bool:
-        """Whether two of its corners are in place: a hand covers the other two, since a rigid marker moves as a whole."""
+        """Whether two of its corners are in place: a hand covers the others, since a marker moves as a whole."""
         apart_px = np.linalg.norm(marker.corners_px - self._usual_corners_px(marker.marker_id), axis=1)
         return int((apart_px < _SETTINGS.moved_px).sum()) >= 2
 

@@ -1,1 +1,1 @@
-"""What a sequence of frames shows: places that changed, hands in motion, things at rest."""
+"""Comparing frames over time: places that changed, hands in motion, things at rest."""

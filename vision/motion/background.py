@@ -1,9 +1,9 @@
-"""A background model of the board, how a frame differs from it, and how long each pixel has rested.
+"""A background model of the board, the difference of a frame from it, and how long each pixel has been at rest.
 
 For each pixel of a small picture the model keeps the logarithm of its brightness, two logarithmic colour ratios and the
 gradient of the log brightness. A change of light multiplies brightness: it shifts the logarithm by about the same
-amount all over a patch and leaves the gradient as it was. What is laid over the board takes the gradient away. That is
-the test for "covered"; brightness and colour only tell where something is *different*.
+amount over a whole patch and leaves the gradient unchanged. An object over the board removes the gradient. So the
+gradient decides what is covered; brightness and colour only show where something is *different*.
 """
 
 from __future__ import annotations
@@ -19,46 +19,47 @@ from vision.frame import BoolImage, FloatImage, Image
 
 @dataclass(frozen=True)
 class BackgroundSettings:
-    """What counts as structure, as lost and as different, and how fast the board is learned. Set by hand on the film
-    and the virtual games of ``benchmarks/hands.py``.
+    """When structure counts as present, lost or different, and how fast the background is learned. Set by hand on the
+    film and the virtual games of ``benchmarks/hands.py``.
     """
 
     dark_offset: float = 4.0
-    """Grey levels added before the log of brightness. Higher: noise in the dark counts less, and edges there."""
+    """Grey levels added before the log of brightness. Higher: noise and edges in the dark count less."""
     colour_offset: float = 8.0
     """The same before the logs of colours."""
     least_noise_levels: float = 0.5
-    """Least noise of a gradient, in grey levels."""
+    """Minimum noise of a gradient, in grey levels."""
     over_noise: float = 6.0
-    """How many times the noise structure must have. Higher: less of the board is judged, more surely."""
+    """Multiple of the noise that a gradient needs to count as structure. Higher: less of the board is judged."""
     noise_rate: float = 0.2
-    """Share of a new measure of the noise that is taken over."""
+    """Weight of a new noise measurement in the running average."""
     darkest_shadow: float = 0.14
-    """Share of the light that a shadow leaves at least. Lower: more of a dark hand counts as shadow."""
+    """Minimum share of the light left in a shadow. Lower: more of a dark hand counts as shadow."""
     smoothing_px: float = 0.8
     """Standard deviation, in pixels, of the first smoothing."""
     window_px: int = 9
-    """Side, in pixels, of the window in which structure is looked for. Larger: surer, coarser."""
+    """Side, in pixels, of the window in which structure is compared. Larger: more reliable, coarser."""
     clipped_level: float = 250.0
-    """Grey level from which light is too bright to tell."""
+    """Grey level above which a pixel counts as overexposed."""
     lost: float = 0.45
-    """Share of its structure below which a window has lost it. Higher: more counts as covered."""
+    """Share of the learned structure below which a window has lost it. Higher: more counts as covered."""
     shown: float = 0.7
-    """Share from which it is there as learned."""
+    """Share above which the structure is present as learned."""
     new: float = 0.6
-    """Structure that was not there, as a share of what is, from which a window changed."""
+    """Structure that was not learned, as a share of what is present, above which a window changed."""
     different_light: float = 0.33
-    """Log brightness off the learned from which a pixel is different. Higher: soft shadows are let pass."""
+    """Deviation of log brightness from the learned value above which a pixel is different. Higher: tolerates shadows.
+    """
     different_colour: float = 0.16
     """The same of the log ratios of colours."""
     learning_rate: float = 0.08
-    """Share of a new look that is learned from each frame. Higher: faster, and less steady."""
+    """Share of a new appearance learned from each frame. Higher: faster, and less steady."""
     still_log: float = 0.03
-    """Change of log brightness within which a pixel rests ..."""
+    """Change of log brightness below which a pixel is at rest ..."""
     still_levels: float = 2.0
     """... and the grey levels that are added in the dark."""
     rest_frames: int = 3
-    """Frames for which it must have."""
+    """Number of frames for which a pixel must be at rest."""
 
 
 _SETTINGS = BackgroundSettings()
@@ -66,7 +67,7 @@ _SETTINGS = BackgroundSettings()
 
 @dataclass(frozen=True, eq=False)
 class FrameFeatures:
-    """One small picture, taken apart; every array is (rows, columns) and of dtype float32.
+    """Features of one small picture; every array is (rows, columns), float32.
 
     ``level`` is brightness in grey levels from 0 to 255, ``light`` its natural logarithm, ``red`` and ``blue`` the
     logarithms of those channels' ratios to green, ``slope_x`` and ``slope_y`` the gradient of ``light`` per pixel.
@@ -82,12 +83,12 @@ class FrameFeatures:
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """How a look differs from the clear board, pixel by pixel; boolean arrays (rows, columns).
+    """Difference between a frame and the background, as boolean arrays (rows, columns).
 
-    ``judged``: the board has structure to lose there, and light enough to show it. ``lost``: that structure is gone.
-    ``shown``: it is there as learned, whatever light falls on it.
-    ``changed``: structure is lost or new. ``different``: changed, or of another brightness or colour. ``gain`` is the
-    whole picture's own change of log brightness, which was taken off before anything was compared.
+    ``judged``: the background has structure there, and the light suffices to see it. ``lost``: that structure is
+    missing. ``shown``: it is present as learned, in any light. ``changed``: structure is missing or new. ``different``:
+    changed, or of another brightness or colour. ``gain`` is the change of log brightness of the whole picture, which is
+    subtracted before comparing.
     """
 
     judged: BoolImage
@@ -99,7 +100,7 @@ class Difference:
 
 
 def frame_features(small: Image) -> FrameFeatures:
-    """Take a small blue-green-red picture of 8 bits a channel apart (a grey one is taken for colourless)."""
+    """Compute the features of a small blue-green-red picture of 8 bits a channel (a grey one counts as colourless)."""
     colour = small if small.ndim == 3 else cv2.cvtColor(small, cv2.COLOR_GRAY2BGR)
     smooth = cv2.GaussianBlur(np.asarray(colour, dtype=np.float32), (0, 0), _SETTINGS.smoothing_px)
     blue, green, red = (smooth[..., channel] for channel in range(3))
@@ -117,12 +118,12 @@ def frame_features(small: Image) -> FrameFeatures:
 
 
 def _mean(values: npt.NDArray[np.float32]) -> FloatImage:
-    """Mean over a window of the size in which structure is looked for."""
+    """Mean over the structure window."""
     return np.asarray(cv2.boxFilter(values, cv2.CV_32F, (_SETTINGS.window_px, _SETTINGS.window_px)), dtype=np.float32)
 
 
 class BackgroundModel:
-    """The learned look of the board with nothing over it, begun with a first look."""
+    """The learned appearance of the uncovered board, initialised with the first features."""
 
     def __init__(self, first: FrameFeatures) -> None:
         self._look = FrameFeatures(
@@ -138,7 +139,7 @@ class BackgroundModel:
         self._noise = _SETTINGS.least_noise_levels**2
 
     def _measure_noise(self, now: FrameFeatures) -> None:
-        """Follow the noise of the gradient, in squared levels, by the median change from frame to frame."""
+        """Update the noise of the gradient, in squared levels, from the median change between frames."""
         before = self._before
         self._before = now
         rows, columns = slice(1, None, 3), slice(1, None, 3)
@@ -150,11 +151,11 @@ class BackgroundModel:
         self._noise += _SETTINGS.noise_rate * (max(measured, _SETTINGS.least_noise_levels**2) - self._noise)
 
     def compare(self, now: FrameFeatures, trusted: BoolImage) -> Difference:
-        """Tell where a look differs from the clear board.
+        """Compare a frame with the background.
 
-        ``trusted`` marks the pixels from which the whole picture's change of brightness and colour is estimated.
-        The share of the structure that is still there is the regression of the gradient on the learned one,
-        ``sum(now . learned) / sum(learned . learned)`` over a window: 1 in any light, about 0 under a cover.
+        ``trusted`` marks the pixels from which the whole picture's change of brightness and colour is estimated. The
+        share of structure still present is the regression of the gradient on the learned one, ``sum(now . learned) /
+        sum(learned . learned)`` over a window: 1 in any light, about 0 under an object.
         """
         clear = self._look
         self._measure_noise(now)
@@ -165,7 +166,7 @@ class BackgroundModel:
         raw = now.light - clear.light
         gain = float(np.median(raw[sparse][chosen]))
         light = np.asarray(cv2.blur(raw - np.float32(gain), (5, 5)), dtype=np.float32)
-        # levels the gradients would have if the board were seen in this light, so that noise has a fixed size
+        # the noise is constant in levels, so gradients are scaled to the levels of the board in this light
         lit = np.maximum(now.level, np.float32(_SETTINGS.darkest_shadow * np.exp(gain)) * np.exp(clear.light))
         lit = np.asarray(cv2.blur(lit, (5, 5)) * (now.level < _SETTINGS.clipped_level), dtype=np.float32)
         expected_x, expected_y = clear.slope_x * lit, clear.slope_y * lit
@@ -193,7 +194,7 @@ class BackgroundModel:
         )
 
     def learn(self, now: FrameFeatures, gain: float, where: BoolImage, rate: float = _SETTINGS.learning_rate) -> None:
-        """Move the learned look towards this one at the marked pixels; a rate of 1 takes it over."""
+        """Move the background towards these features at the marked pixels; a rate of 1 replaces it."""
         clear = self._look
         light = now.light - np.float32(gain)
         pairs = (
@@ -212,17 +213,17 @@ class BackgroundModel:
             learned += share * (seen - learned)
 
     def learn_light(self, now: FrameFeatures, gain: float, where: BoolImage) -> None:
-        """Take over brightness and colour at the marked pixels; the structure, which a shadow blurs, is kept."""
+        """Replace brightness and colour at the marked pixels, but keep the structure, which a shadow blurs."""
         clear = self._look
         np.copyto(clear.light, now.light - np.float32(gain), where=where)
         np.copyto(clear.red, now.red, where=where)
         np.copyto(clear.blue, now.blue, where=where)
 
     def edges_along(self, now: FrameFeatures, part: BoolImage) -> float:
-        """How strong a look's edges are along a part's outline, for each of those that were learned there.
+        """Ratio of the edge strength along a region's outline in this frame to that in the background.
 
-        Only the gradient across the outline counts. Above 1, the part's outline is to be seen now; below 1, it was
-        to be seen in what was learned and is gone.
+        Only the gradient across the outline counts. Above 1 the outline is visible in this frame; below 1 it was
+        learned and has disappeared.
         """
         soft = cv2.GaussianBlur(np.asarray(part, dtype=np.float32), (0, 0), 1.5)
         across_x, across_y = cv2.Sobel(soft, cv2.CV_32F, 1, 0), cv2.Sobel(soft, cv2.CV_32F, 0, 1)
@@ -237,7 +238,7 @@ class BackgroundModel:
 
 
 class RestMap:
-    """For each pixel of a picture of ``shape`` (rows, columns), since when it has looked the same."""
+    """For each pixel of a picture of ``shape`` (rows, columns), the time since which it has looked the same."""
 
     def __init__(self, shape: tuple[int, int]) -> None:
         self._light: npt.NDArray[np.float32] | None = None
@@ -246,7 +247,7 @@ class RestMap:
         self._rested_s = np.full(shape, -1.0)
 
     def update(self, now: FrameFeatures, gain: float, time_s: float) -> None:
-        """Take the next look; ``gain`` is the whole picture's own change of log brightness, which is no movement."""
+        """Add a frame; ``gain`` is the whole picture's change of log brightness, which does not count as movement."""
         light = now.light - np.float32(gain)
         if self._light is None:
             self._light = light
@@ -261,9 +262,9 @@ class RestMap:
         self._rested_s = np.where(self._frames >= _SETTINGS.rest_frames, time_s - self._since_s, -1.0)
 
     def resting_for(self, rest_s: float) -> BoolImage:
-        """Pixels that have rested so long, and for a few frames."""
+        """Pixels that have been at rest for that long, and for the minimum number of frames."""
         return np.asarray(self._rested_s >= rest_s)
 
     def share_at_least(self, where: BoolImage, rest_s: float) -> float:
-        """The share of the marked pixels, of which there must be some, that have rested so long."""
+        """Share of the marked pixels (at least one) that have been at rest for that long."""
         return float((self._rested_s[where] >= rest_s).mean())

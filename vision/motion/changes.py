@@ -1,7 +1,7 @@
-"""Which places, trays and markers changed since they were last looked at, so that only those are looked at again.
+"""Detecting which places, trays and markers changed, so that only those are read again.
 
-The picture is kept at a quarter of its size, where sensor noise averages out. The reference of a place is renewed only
-when the place is read, so a change that creeps in slowly is noticed too, once it has added up.
+Pictures are compared at a quarter of their size, where sensor noise averages out. A place's reference picture is only
+replaced when the place is read, so slow changes add up and are noticed too.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from vision.layout.table import TableLayout
 
 @dataclass(frozen=True)
 class ChangeSettings:
-    """When something changed. Set by hand on virtual games; ``benchmarks/frame.py`` shows what a change does."""
+    """When a region counts as changed. Set by hand on virtual games; ``benchmarks/frame.py`` shows the effect."""
 
     changed_levels: int = 9
-    """Grey levels, of 255, by which a pixel must differ. Higher: noise is let pass, and faint changes."""
+    """Difference of a pixel, in grey levels of 255, that counts. Higher: ignores noise, and faint changes."""
     changed_pixels: int = 2
-    """Pixels of a region that must."""
+    """Minimum number of such pixels in a region."""
     marker_grown: float = 1.25
-    """How many times its size is watched of a marker: its white border, too."""
+    """Size of the region watched around a marker, as a multiple of the marker, to include its white border."""
 
 
 _SETTINGS = ChangeSettings()
@@ -35,27 +35,28 @@ SHRINK = 4
 
 
 def marker_region(marker_id: int) -> str:
-    """The name under which a marker is watched; no place is called so."""
+    """Name of a marker's region; no place has such a name."""
     return f"marker {marker_id}"
 
 
 def surface_region(name: str) -> str:
-    """The name under which a surface without places is watched; no place is called so."""
+    """Name of the region of a surface without places; no place has such a name."""
     return f"surface {name}"
 
 
 @dataclass(frozen=True, eq=False)
 class _Region:
-    """Where a place or marker is in the small picture: a window of it, and which of the window's pixels count."""
+    """A region of the small picture: a window, and which of the window's pixels belong to it."""
 
     window: tuple[slice, slice]
     inside: npt.NDArray[np.bool_]
 
 
 class ChangeDetector:
-    """Watches what is found by one set of markers, from one pose.
+    """Watches the part of the table that one set of markers locates, for one pose.
 
-    Places go by their names, markers and surfaces without places by those of ``marker_region`` and ``surface_region``.
+    Places are identified by their names, markers and surfaces without places by ``marker_region`` and
+    ``surface_region``.
     """
 
     def __init__(self, layout: TableLayout, camera: CameraModel, pose: Pose) -> None:
@@ -77,7 +78,7 @@ class ChangeDetector:
         self._regions: dict[str, _Region] = {}
 
     def changed(self, image: Image) -> set[str]:
-        """Give the names of what changed, and take the picture as their reference from now on."""
+        """Return the names of the regions that changed, and keep the picture as their reference."""
         # in two steps of one half each, which OpenCV does several times faster than one quarter
         half = cv2.resize(image, (2 * self._size[0], 2 * self._size[1]), interpolation=cv2.INTER_AREA)
         small = np.asarray(cv2.resize(half, self._size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
@@ -104,7 +105,7 @@ class ChangeDetector:
         return changed
 
     def _region(self, name: str) -> _Region:
-        """A region's pixels, made when something changes near it for the first time."""
+        """A region's pixels, computed when something changes near it for the first time."""
         if name not in self._regions:
             left, top, right, bottom = (int(value) for value in self._boxes[self._numbers[name]])
             mask = np.zeros((bottom - top, right - left), dtype=np.uint8)
@@ -116,7 +117,7 @@ class ChangeDetector:
 
 
 def _shapes_mm(layout: TableLayout) -> dict[str, list[FloatArray]]:
-    """Points, (n, 3) each, around what is watched: a place's piece and the space above it, trays and markers."""
+    """Points, (n, 3) each, around each region: a place's piece and the space above it, trays, and markers."""
     shapes: dict[str, list[FloatArray]] = {}
     for surface in layout.surfaces:
         if surface.places:
@@ -137,7 +138,7 @@ def _shapes_mm(layout: TableLayout) -> dict[str, list[FloatArray]]:
 
 
 def _space_above(surface: Surface, place: str) -> FloatArray:
-    """The corners of the space above a place, as high as the place is wide; (n, 3)."""
+    """Corners of the space above a place, up to a height equal to its width; (n, 3)."""
     outline = surface.outline_mm(place)
     low = np.column_stack([outline, np.full(len(outline), surface.height_mm)])
     return np.concatenate([low, low + np.array([0.0, 0.0, np.ptp(outline[:, 0])])])

@@ -1,9 +1,9 @@
-"""Hand detection from frames in order, on any board.
+"""Hand detection in a sequence of frames, on any board.
 
-A hand takes away the structure of the board (``vision.motion.background``), is larger than a fingertip and is connected
-to the border of the region watched. A piece that was moved changes a square or two and is not connected to the border.
-A hand at rest stays found: frames are compared with the background, not with the frame before. The background is
-learned only where nothing covers it. ``HandMonitor`` adds the hand to a Reading.
+A hand hides the structure of the board (``vision.motion.background``), is larger than a fingertip and is connected to
+the border of the watched region. A moved piece changes a square or two and is not connected to the border. A hand at
+rest stays detected, because frames are compared with the background and not with the frame before. The background is
+only learned where nothing covers it. ``HandMonitor`` adds a detected hand to a Reading.
 """
 
 from __future__ import annotations
@@ -25,68 +25,68 @@ from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, even
 
 @dataclass(frozen=True)
 class HandSettings:
-    """What is a hand, and when the board is learned anew.
+    """Thresholds for detecting a hand and for learning the background again.
 
-    Times are in seconds of the frames' clock; shares go from 0 to 1. All were set by hand on the film and the virtual
-    games of ``benchmarks/hands.py``, which shows what a change does; none is fitted.
+    Times are in seconds of the frames' clock; shares range from 0 to 1. All were set by hand on the film and the
+    virtual games of ``benchmarks/hands.py``, which shows the effect of a change.
     """
 
     board_side_px: float = 116.0
-    """Side of the board, in pixels, in the small picture that is watched. Larger: finer and slower."""
+    """Side of the board, in pixels, in the small picture used for detection. Larger: finer and slower."""
     margin_share: float = 0.17
-    """Margin around the board that is watched, as a share of its bounding box."""
+    """Margin of the watched region around the board, as a share of its bounding box."""
     over_share: float = 0.05
-    """How far beyond the board's outline still counts as over it, as a share of its side."""
+    """Distance beyond the board's outline that still counts as over it, as a share of its side."""
     least_lost_share: float = 0.004
-    """Share of the board whose structure a part must take away to be a hand. Higher: fingertips are missed."""
+    """Minimum share of the board whose structure a hand hides. Higher: fingertips are missed."""
     least_over_share: float = 0.0025
-    """Share of the board that it must take away over the board itself."""
+    """Minimum part of that share that lies over the board itself."""
     piece_share: float = 0.03
-    """Share of the board up to which a part may be one piece."""
+    """Maximum share of the board for a region to be a single piece."""
     pieces_share: float = 0.09
-    """Share of the board up to which what changed may be a few pieces."""
+    """Maximum share of the board for the changes to be a few pieces."""
     changed_light_share: float = 0.02
-    """Share of the board that looks different from which nothing is said yet."""
+    """Share of the board with changed light above which the frame is undecided."""
     entering_lost_share: float = 0.0006
-    """Share of the board lost at the border and not at rest from which something may be coming in."""
+    """Share of the board lost at the border and moving above which something may be entering."""
     entering_share: float = 0.008
-    """The same for what merely changed."""
+    """The same for structure that only changed."""
     starting_frames: int = 3
-    """Frames whose median is the first look of the clear board."""
+    """Number of frames whose median initialises the background."""
     piece_rests_s: float = 0.12
-    """Seconds that a moved piece must rest to be learned. Longer: a hand is learned less easily, a piece later."""
+    """Seconds a moved piece must rest before it is learned. Longer: a hand is learned less easily, a piece later."""
     piece_at_border_rests_s: float = 0.3
     """The same in seconds at the border, where a hand may be holding it."""
     thing_rests_s: float = 0.9
-    """Seconds that anything else must rest."""
+    """Seconds any other object must rest before it is learned."""
     light_rests_s: float = 0.5
-    """Seconds that changed light must rest."""
+    """Seconds changed light must be stable before it is learned."""
     uncovered_rests_s: float = 0.6
-    """Seconds that a part must rest to be what a hand uncovered that was there from the start."""
+    """Seconds a region must rest to be background uncovered by a hand that was there from the start."""
     uncovered_later_rests_s: float = 2.0
-    """The same once the board was surely seen clear."""
+    """The same once the board was confirmed clear."""
     unconfirmed_rests_s: float = 1.6
-    """Seconds after which a part is a thing that lies there, while the board was never surely seen clear ..."""
+    """Seconds after which a region at rest counts as an object, while the board was never confirmed clear ..."""
     abandoned_rests_s: float = 10.0
-    """... and once it was."""
+    """... and after it was."""
     calm_s: float = 0.4
-    """Seconds without anything over the board before it is called clear for the first time."""
+    """Seconds without anything over the board before the first clear state."""
     confirmed_clear_s: float = 2.0
-    """Seconds after which it was surely seen clear."""
+    """Seconds of clear state after which the board is confirmed clear."""
     piece_still_share: float = 0.9
-    """Share of a piece's pixels that must have rested."""
+    """Share of a piece's pixels that must be at rest."""
     still_share: float = 0.97
-    """Share of a thing's pixels that must have: a hand is never as still for long."""
+    """Share of an object's pixels that must be at rest: a hand is never that still for long."""
     uncovered_edges: float = 1.0
-    """Strength of a part's outline now, beside what was learned, below which something has gone from there."""
+    """Outline strength relative to the background below which an object was removed from there."""
     uncovered_later_edges: float = 0.85
-    """The same once the board was surely seen clear."""
+    """The same once the board was confirmed clear."""
     longest_gap_s: float = 0.4
-    """Seconds between two frames from which they are no film, and watching begins anew."""
+    """Seconds between two frames above which detection starts again."""
     same_place_px: float = 3.0
-    """Pixels that the board's corners may move before watching begins anew."""
+    """Movement of the board's corners, in pixels, above which detection starts again."""
     hidden_share: float = 0.35
-    """Share of a place that the hand must hide for the place to be hidden."""
+    """Share of a place that the hand must cover for the place to be hidden."""
 
 
 class HandState(StrEnum):
@@ -100,13 +100,13 @@ class HandState(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class HandDetection:
-    """What one frame says of the board.
+    """The result for one frame.
 
-    ``kind``: clear, nothing is over the board; hand, something reaches over it; unsettled, the light or several
-    pieces change, so that nothing is said yet; starting, too few frames were seen. ``mask`` marks what
-    the hand and its shadow hide, boolean, (rows, columns) of the finder's small picture; ``HandDetector.share``
-    measures in it. ``connected`` tells whether the hand is seen all the way from the border: where it is not, it may
-    also be several pieces that were just moved, until they have rested.
+    ``kind``: clear (nothing is over the board), hand (something reaches over it), unsettled (the light or several
+    pieces are changing) or starting (too few frames so far). ``mask`` marks what the hand and its shadow hide, boolean,
+    (rows, columns) of the detector's small picture; ``HandDetector.share`` measures in it. ``connected``: the hand is
+    visible all the way from the border. If it is not, the region may also be several pieces that were just moved and
+    are not at rest yet.
     """
 
     kind: HandState
@@ -115,7 +115,7 @@ class HandDetection:
 
 
 class HandDetector:
-    """Watches one board from one place, frame by frame.
+    """Detects hands over one board in a sequence of frames from one camera position.
 
     ``corners_px`` is the board's outline in the picture, shape (n, 2), n at least 3; ``size`` the frames' (width,
     height). Raises ValueError when less than a sixteenth of the outline's bounding box lies in the picture.
@@ -136,7 +136,7 @@ class HandDetector:
             raise ValueError(f"the board's outline lies outside a picture of {size[0]} x {size[1]} pixels")
         self._size = size
         side_px = float(np.sqrt(cv2.contourArea(corners.astype(np.float32))))
-        # whole pixels are averaged, which is several times faster than any other scale
+        # averaging whole pixels is several times faster than any other scale
         shrink = max(1, round(side_px / self._settings.board_side_px))
         self._scale = 1.0 / shrink
         width, height = (max(1, int(length) // shrink) for length in last - first)
@@ -157,7 +157,7 @@ class HandDetector:
         self._confirmed = False
 
     def update(self, image: Image, time_s: float) -> HandDetection:
-        """Look at the next frame. Raises ValueError when it is of another size than the finder was made for."""
+        """Process the next frame. Raises ValueError when its size differs from the detector's."""
         if (image.shape[1], image.shape[0]) != self._size:
             raise ValueError(
                 f"got a frame of {image.shape[1]} x {image.shape[0]} pixels; expected {self._size[0]} x {self._size[1]}"
@@ -188,7 +188,7 @@ class HandDetector:
         return HandDetection(kind if self._calm or kind is HandState.HAND else HandState.STARTING, hand, connected)
 
     def share(self, reach: HandDetection, outline_px: npt.ArrayLike) -> float:
-        """How much of an outline in the picture, shape (n, 2), the hand hides, from 0 to 1."""
+        """Share (0 to 1) of an outline in the picture, shape (n, 2), that the hand hides."""
         inside = self._filled(np.asarray(outline_px, dtype=np.float64).reshape(-1, 2))
         return float((inside & reach.mask).sum()) / max(1.0, float(inside.sum()))
 
@@ -199,7 +199,7 @@ class HandDetector:
         return np.asarray(mask > 0)
 
     def _started(self, small: Image) -> HandDetection:
-        """Gather a few frames and begin with their median, so that one torn frame does no harm."""
+        """Collect the first frames and start with their median, so that one torn frame does no harm."""
         self._start.append(small)
         if len(self._start) >= self._settings.starting_frames:
             middle = np.median(np.stack(self._start), axis=0).astype(np.uint8)
@@ -208,7 +208,7 @@ class HandDetector:
         return HandDetection(HandState.STARTING, np.zeros(self._shape, dtype=np.bool_))
 
     def _reaching(self, parts: _Parts) -> list[BoolImage]:
-        """The parts that reach in from the border and over the board and take away its structure."""
+        """The regions that enter from the border, lie over the board and hide its structure."""
         reaching = []
         lost_areas = parts.count(parts.lost)
         enough = (lost_areas >= self._settings.least_lost_share * self._board_area) & (
@@ -224,8 +224,8 @@ class HandDetector:
         return reaching
 
     def _continues(self, part: BoolImage, lost: BoolImage) -> bool:
-        """Whether a part away from the border is what is seen of a hand whose sleeve looks like the table: it was
-        hand before, and is larger than what a piece leaves behind, or moves.
+        """Whether a region away from the border is a hand whose sleeve looks like the table: it was part of the hand
+        before, and is larger than what a piece leaves behind, or moves.
         """
         area = float(lost.sum())
         if area < self._settings.piece_share * self._board_area or float((lost & self._hand).sum()) < 0.3 * area:
@@ -235,8 +235,8 @@ class HandDetector:
         return self._rest.share_at_least(lost, rests_s) < self._settings.piece_still_share
 
     def _is_piece(self, part: BoolImage, lost: BoolImage) -> bool:
-        """Whether a part is a piece put or taken where the board lies at the picture's edge: small, all on the board,
-        without an arm's shadow, and at rest.
+        """Whether a region is a piece placed or taken where the board touches the picture's edge: small, entirely on
+        the board, without an arm's shadow, and at rest.
         """
         area = float(part.sum())
         if area > self._settings.piece_share * self._board_area or float((part & self._over).sum()) < 0.9 * area:
@@ -246,10 +246,10 @@ class HandDetector:
         )
 
     def _is_uncovered(self, clear: BackgroundModel, now: FrameFeatures, part: BoolImage) -> bool:
-        """Whether a "hand" was in what was learned and is gone now, or is a thing that lies there for good.
+        """Whether a "hand" was part of the background and has left, or is an object that stays.
 
-        The outline of a hand that is gone shows in what was learned rather than in the frame. A hand is never as still
-        as a thing for long.
+        The outline of a hand that left shows in the background and not in the frame. A hand is never as still as an
+        object for long.
         """
         how = self._settings
         if self._confirmed:
@@ -263,7 +263,7 @@ class HandDetector:
     def _learn(self, clear: BackgroundModel, now: FrameFeatures, difference: Difference, parts: _Parts) -> None:
         sizes = parts.count(np.ones(self._shape, dtype=np.bool_))
         long_resting = parts.count(self._rest.resting_for(self._settings.thing_rests_s)) > 0.9 * sizes
-        # beside the board a hand may rest on a bare table, where it takes nothing away
+        # beside the board a hand may rest on a bare table, where it hides no structure
         beside = (parts.border & ~long_resting)[parts.labels] & ~self._over
         free = cv2.dilate((self._hand | beside).astype(np.uint8), _disc(4)) == 0
         rested = self._rest.resting_for(self._settings.light_rests_s)
@@ -284,7 +284,7 @@ class HandDetector:
         if hand.any():
             return HandState.HAND
         lost = float((difference.lost & self._board).sum())
-        # light that changes leaves lines and squares as they were; only where that is not seen may it be anything else
+        # changing light keeps lines and squares; only where those are not visible may it be anything else
         different = float((difference.different & ~difference.shown & self._board).sum())
         if (
             lost > self._settings.pieces_share * self._board_area
@@ -301,8 +301,8 @@ class HandDetector:
         return HandState.CLEAR
 
     def _confirm(self, kind: HandState, time_s: float) -> None:
-        """A board that was clear for a while was learned well: no hand was there when it was begun with."""
-        # nothing is called clear before it was calm once: what the first frames show may be an arm coming in
+        """A board that stayed clear was learned correctly: no hand was in the first frames."""
+        # the board is not clear before it was calm once: the first frames may show an arm coming in
         if kind is not HandState.CLEAR:
             self._clear_since_s = None
         elif self._clear_since_s is None:
@@ -314,7 +314,7 @@ class HandDetector:
 
 @dataclass(frozen=True, eq=False)
 class _Parts:
-    """The connected parts of what differs; label 0 is what does not. ``lost`` marks the structure lost in them."""
+    """The connected regions of what differs; label 0 is the rest. ``lost`` marks the structure lost in them."""
 
     labels: npt.NDArray[np.int32]
     statistics: npt.NDArray[np.int32]
@@ -328,7 +328,7 @@ class _Parts:
         return cls(np.asarray(labels, dtype=np.int32), np.asarray(statistics, dtype=np.int32), np.asarray(lost))
 
     def count(self, where: BoolImage) -> npt.NDArray[np.intp]:
-        """How many of the marked pixels lie in each part; none is counted for what does not differ."""
+        """Number of marked pixels in each region; none are counted for label 0."""
         if len(self.statistics) == 1:
             return np.zeros(1, dtype=np.intp)
         counts = np.bincount(self.labels[where], minlength=len(self.statistics))
@@ -337,7 +337,7 @@ class _Parts:
 
     @property
     def border(self) -> BoolImage:
-        """For each part, whether it touches the border of the region watched."""
+        """Whether each region touches the border of the watched region."""
         rows, columns = self.labels.shape
         left, top, width, height = self.statistics[:, :4].T
         touches = (left <= 1) | (top <= 1) | (left + width >= columns - 1) | (top + height >= rows - 1)
@@ -352,7 +352,7 @@ def _disc(radius_px: int) -> npt.NDArray[np.uint8]:
 
 
 class HandMonitor:
-    """Watches one surface for hands, frame by frame; pictures far apart in time are left as they are."""
+    """Detects hands over one surface, frame by frame; frames far apart in time are passed through unchanged."""
 
     def __init__(self, camera: CameraModel, surface: Surface, settings: HandSettings = HandSettings()) -> None:
         self._settings = settings
@@ -363,7 +363,7 @@ class HandMonitor:
         self._time_s: float | None = None
 
     def with_hand(self, frame: Frame, pose: Pose, reading: Reading) -> Reading:
-        """Give the reading, with a hand added where the frames before show that there is one."""
+        """Return the reading, with a hand added where the frames so far show one."""
         before_s, self._time_s = self._time_s, frame.time_s
         bounds = self._surface.bounds_mm
         corners = project(self._camera, pose, bounds.corners_mm(self._surface.height_mm))
@@ -393,7 +393,7 @@ class HandMonitor:
         return replace(reading, places=places, hindrances=(*reading.hindrances, hand))
 
     def _outline_px(self, place: str, pose: Pose) -> npt.NDArray[np.floating]:
-        """The outline in the picture of what may stand on a place, or of the place where nothing can."""
+        """Outline in the picture of the piece that may stand on a place, or of the place if none can."""
         solid = self._surface.solid_at(place)
         if solid is not None:
             return outline_px(solid, self._camera, pose)

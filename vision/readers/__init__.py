@@ -1,6 +1,6 @@
-"""Readers of what stands on a table: the table reader, and one package for each kind of piece.
+"""Readers of the pieces on a table: the table reader, and one package for each kind of piece.
 
-A piece set is learned from two pictures, then a third one is read:
+Example: enrol a piece set from two pictures, then read a third.
 
 >>> from pathlib import Path
 >>> from vision.calibration import load_calibration

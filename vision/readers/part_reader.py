@@ -1,4 +1,4 @@
-"""Frames of what is found by one set of markers, in order: located, kept where nothing changed, read where it did."""
+"""Reading the surfaces that share one pose, frame by frame: locate them, keep unchanged places, read changed ones."""
 
 from __future__ import annotations
 
@@ -27,25 +27,23 @@ from vision.sampling import PlaneWindow, plane_map, sample
 CROP_SIDE_PX = 72
 CROP_SIDE_MM = 48.0
 CELLS_IN_CROP = 2.0
-"""How large the picture of a cell that is written in is, in cells."""
+"""Side, in cells, of the picture cut out around a written cell."""
 
 
 @dataclass(frozen=True)
 class PartSettings:
-    """When a pose is taken over, and how often the markers are looked at. Set by hand on virtual and ray-traced
-    pictures.
-    """
+    """When a pose is kept, and how often the markers are checked. Set by hand on virtual and ray-traced pictures."""
 
     few_markers: int = 2
-    """Markers up to which the board's lines refine the pose."""
+    """Maximum number of markers for which the board's lines refine the pose."""
     same_pose_px: float = 0.6
-    """Distance, in pixels at the board's corners, within which a pose is kept. Larger: fewer readings begin anew."""
+    """Movement of the board's corners, in pixels, below which a pose is kept. Larger: fewer readings start again."""
     most_changed: float = 0.5
-    """Share of the places that change at once from which a board without markers is looked for again."""
+    """Share of places changing at once above which a board without markers is located again."""
     steady_frames: int = 8
-    """Frames averaged from which a table stands still as long as no marker changes ..."""
+    """Number of averaged frames after which the markers are only tracked when one of them changes ..."""
     track_every: int = 15
-    """... and after how many of them the markers are looked at all the same."""
+    """... or after this many frames."""
 
 
 _SETTINGS = PartSettings()
@@ -53,17 +51,17 @@ _SETTINGS = PartSettings()
 
 @dataclass(frozen=True, eq=False)
 class _Last:
-    """What the last frame that was read gave."""
+    """Results of the last frame that was read."""
 
     stages: Mapping[str, Stages]
     reading: Reading
 
 
 class PartReader:
-    """Reads what has one pose: the surfaces of a layout, of which none has markers of its own.
+    """Reads the surfaces of a layout that share one pose.
 
-    ``pieces`` and ``rolls`` are the readers by their surface's name; a surface without one is not read. Without markers
-    ``previous``, a pose that was known before, tells which of the board's sides is the first player's.
+    ``pieces`` and ``rolls`` are the readers by surface name; a surface without one is not read. Without markers,
+    ``previous``, a known pose, determines which side of the board is the first player's.
     """
 
     def __init__(
@@ -97,11 +95,11 @@ class PartReader:
 
     @property
     def is_located(self) -> bool:
-        """Whether the frame before showed where it is."""
+        """Whether the last frame showed where it is."""
         return self._pose is not None
 
     def read(self, frame: Frame) -> Reading:
-        """Read one frame that is a picture of the camera's size; one without the surfaces gives no places."""
+        """Read one frame of the camera's size; a frame without the surfaces gives no places."""
         changed = None if self._watcher is None else self._watcher.changed(frame.image)
         try:
             table = self._table(frame, changed)
@@ -123,18 +121,18 @@ class PartReader:
         return self._hands.with_hand(frame, pose, reading)
 
     def hidden(self, why: HindranceKind) -> dict[str, PlaceReading]:
-        """Its places as they are read while none can be seen."""
+        """Readings of its places while none of them can be seen."""
         return {place: one for surface in self._surfaces.values() for place, one in surface.hidden(why).items()}
 
     def lost(self, frame: Frame, why: Hindrance, notices: tuple[str, ...] = ()) -> Reading:
-        """The reading of a frame in which it is not where it was, or nowhere to be seen."""
+        """The reading of a frame in which it was not located."""
         self._pose = self._watcher = self._last = self._tracked = None
         return Reading(frame.sequence, frame.time_s, {}, (why,), notices)
 
     def _table(self, frame: Frame, changed: set[str] | None) -> TrackedTable:
-        """Track the table; one that was steady stands where it stood as long as no marker looks any different.
+        """Track the table; a steady table is only tracked when a marker looks different.
 
-        Of a board without markers much changes at once when it moves.
+        A board without markers is tracked when many places change at once, as they do when it moves.
         """
         steady = self._tracked
         if (
@@ -155,7 +153,7 @@ class PartReader:
         return len(changed & set(self.layout.places)) > _SETTINGS.most_changed * len(self.layout.places)
 
     def _read_surfaces(self, frame: Frame, notices: tuple[str, ...], changed: set[str] | None) -> Reading:
-        """Read what changed since the last frame, all with ``None``; the rest says what it said."""
+        """Read the regions that changed since the last frame (``None``: all); keep the last results of the others."""
         last = self._last
         if changed is None and self._watcher is not None:
             self._watcher.changed(frame.image)
@@ -173,7 +171,7 @@ class PartReader:
         return reading
 
     def _read_rolls(self, frame: Frame, changed: set[str] | None) -> tuple[RollReading, ...]:
-        """Read the dice of each surface that changed; and of one on which a die was not at rest yet."""
+        """Read the dice of each surface that changed, or on which a die was not at rest."""
         before = {} if self._last is None else {roll.surface: roll for roll in self._last.reading.rolls}
         rolls = []
         for surface, reader in self._rolls:
@@ -186,7 +184,7 @@ class PartReader:
         return tuple(rolls)
 
     def _stand_at(self, pose: Pose) -> bool:
-        """Take over a pose and say so; one that differs by a fraction of a pixel is not worth starting anew for."""
+        """Switch to a new pose and return whether it was; a difference of a fraction of a pixel is ignored."""
         if self._pose is not None and self._apart_px(pose, self._pose) < _SETTINGS.same_pose_px:
             return False
         self._pose = pose
@@ -195,9 +193,9 @@ class PartReader:
         return True
 
     def _refined(self, image: Image, located: TableLocation) -> Pose | None:
-        """The located pose, or with few markers in sight the pose that the board's grid lines ask for.
+        """The located pose, refined by the board's grid lines if few markers are visible.
 
-        ``None`` when one marker alone gave the pose and the lines don't bear it out.
+        ``None`` when only one marker gave the pose and the lines contradict it.
         """
         if not self.layout.markers.centres_mm:
             return located.pose
@@ -214,7 +212,7 @@ class PartReader:
         return float(np.abs(project(self._camera, first, corners) - project(self._camera, second, corners)).max())
 
     def stages(self, image: Image, pose: Pose) -> dict[str, Stages]:
-        """Run all stages after locating on one picture, and keep what each made of each surface, by its name."""
+        """Run all stages after locating on one picture, and return their results by surface name."""
         self._stand_at(pose)
         return self._stages(image, 0.0, set(self.layout.places))
 
@@ -234,7 +232,7 @@ class PartReader:
         return SurfaceView(image, self._camera, self._standing(), surface, time_s, self.layout.markers)
 
     def _standing(self) -> Pose:
-        """The pose that everything is read from."""
+        """The current pose."""
         if self._pose is None:
             raise NotLocatedError("the table has not been located yet; nothing can be read")
         return self._pose
@@ -246,7 +244,7 @@ class PartReader:
         notices: tuple[str, ...] = (),
         rolls: tuple[RollReading, ...] = (),
     ) -> Reading:
-        """Turn what the stages found into probabilities and hindrances."""
+        """Turn the results of the stages into probabilities and hindrances."""
         places: dict[str, PlaceReading] = {}
         hindrances: list[Hindrance] = []
         for name, one in stages.items():
@@ -262,7 +260,7 @@ class PartReader:
         return picture
 
     def crop(self, frame: Frame, place: str) -> Image:
-        """Cut out one place; ``TableReader.crop`` says how."""
+        """Cut out one place; see ``TableReader.crop``."""
         pose = self._pose
         if pose is None:
             raise NotLocatedError("the table has not been located yet; no picture of a place can be cut out")

@@ -1,4 +1,4 @@
-"""From log-odds of a piece and of a bare place to the probabilities of a Reading."""
+"""From the log-odds of a piece and of an empty place to the probabilities of a Reading."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ MOST_LOG_ODDS = 12
 
 
 def place_with_piece(piece: Sighting, bare_log_odds: float, centre_mm: tuple[float, float]) -> PlaceReading:
-    """The reading of a place where a piece was seen.
+    """The reading of a place where a piece was detected.
 
-    A piece that hardly looks like one leaves the place no barer than its surface looks.
+    If the piece is doubtful, the place is at most as likely empty as its surface looks.
     """
     there_log_odds = min(MOST_LOG_ODDS, max(-MOST_LOG_ODDS, piece.log_odds, -bare_log_odds))
     there = 1 / (1 + math.exp(-there_log_odds))
@@ -31,10 +31,10 @@ def place_with_piece(piece: Sighting, bare_log_odds: float, centre_mm: tuple[flo
 
 
 def bare_place(looks: Sequence[str], log_odds: float) -> dict[str, float]:
-    """The probabilities of a place where no piece was seen, ``EMPTY`` among the looks."""
+    """Probabilities of a place where no piece was detected, ``EMPTY`` among the looks."""
     rest = 1 / (1 + math.exp(log_odds))
     others = max(1, len(looks) - 1)
-    # what _lifted would make of it, for very many places a second
+    # the same as _lifted, but fast enough for very many places a second
     least = max(rest / others, LEAST_PROBABILITY)
     total = 1 - rest + least * (len(looks) - 1)
     probabilities = dict.fromkeys(looks, least / total)
@@ -43,10 +43,10 @@ def bare_place(looks: Sequence[str], log_odds: float) -> dict[str, float]:
 
 
 def tempered(scores: Mapping[str, float], temperature: float, odd_one_out: float) -> dict[str, float]:
-    """Probabilities of names by their scores: a softmax, of which a small share goes to all alike.
+    """Softmax of scores by name, with a small share spread evenly over all names.
 
-    Now and then a piece is not what it seems, whatever its score. Raising ``temperature``, in units of the scores,
-    makes them more alike.
+    The share allows for pieces that are not what they seem, whatever the score. A higher ``temperature``, in units of
+    the scores, makes the probabilities more alike.
     """
     best = max(scores.values())
     weights = {name: math.exp((score - best) / temperature) for name, score in scores.items()}
@@ -55,7 +55,7 @@ def tempered(scores: Mapping[str, float], temperature: float, odd_one_out: float
 
 
 def _lifted(probabilities: Mapping[str, float]) -> dict[str, float]:
-    """Keep every look possible, however small its share, and make the sum 1."""
+    """Keep every look possible, however small its share, and normalise the sum to 1."""
     lifted = {look: max(share, LEAST_PROBABILITY) for look, share in probabilities.items()}
     total = sum(lifted.values())
     return {look: share / total for look, share in lifted.items()}

@@ -1,7 +1,8 @@
-"""What the table reader asks of the readers of pieces and dice.
+"""The interfaces between the table reader and the readers of pieces and dice.
 
-A reader knows one kind of piece. It gets a view of one surface and says what it sees there; where the surface is, what
-covers it and which places look bare is found for it. docs/internals/readers.md tells how a reader is added.
+A reader reads one kind of piece. It gets a view of one surface and returns what it sees there. The table reader locates
+the surface and finds what covers it and which places look empty. docs/internals/readers.md explains how to add a
+reader.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from vision.surface.bent_paper import PaperShape
 class SurfaceView:
     """One surface in one picture.
 
-    ``image`` is the picture as the camera took it; ``pose`` the surface's in the camera's frame, the same object for
-    as long as nothing moved, so that what depends on it can be kept. ``time_s`` is the frame's; ``markers`` are those
-    that gave the pose, whose paper tells what white is; ``shape`` says how a sheet is bent, ``None`` for flat ones.
+    ``image`` is the picture as the camera took it. ``pose`` is the surface's pose in the camera's frame; it stays the
+    same object while nothing moves, so that results that depend on it can be cached. ``time_s`` is the frame's time.
+    ``markers`` are those that gave the pose; their paper serves as a white reference. ``shape`` is the shape of a bent
+    sheet, ``None`` for flat surfaces.
     """
 
     image: Image
@@ -40,8 +42,8 @@ class SurfaceView:
 class EnrolmentPicture:
     """One picture of a known position to learn from.
 
-    ``position`` holds, by place, what stands there, as the reader's kind writes it; ``markers`` are those that gave the
-    pose.
+    ``position`` maps places to what stands there, in the format of the reader's kind; ``markers`` are those that gave
+    the pose.
     """
 
     image: Image
@@ -53,31 +55,31 @@ class EnrolmentPicture:
 
 
 class Sighting(Protocol):
-    """A piece as seen on a place."""
+    """A piece detected on a place."""
 
     @property
     def place(self) -> str:
-        """The place it is on."""
+        """The place it stands on."""
         ...
 
     @property
     def solid(self) -> Solid | None:
-        """What it hides; ``None`` for ink."""
+        """Its body, which hides things behind it; ``None`` for ink."""
         ...
 
     @property
     def log_odds(self) -> float:
-        """Log-odds that it is there at all."""
+        """Log-odds that it is there."""
         ...
 
     @property
     def is_clear(self) -> bool:
-        """Whether it is seen so well that something beside it does not matter."""
+        """Whether it is seen so well that an occlusion beside it does not matter."""
         ...
 
     @property
     def sides(self) -> Mapping[str, Mapping[str, float]]:
-        """What its sides show, by side, where it has any."""
+        """Probabilities of the symbols on its visible sides, by side; empty for pieces without side symbols."""
         ...
 
     def look_probabilities(self) -> Mapping[str, float]:
@@ -85,7 +87,7 @@ class Sighting(Protocol):
         ...
 
     def with_log_odds(self, log_odds: float) -> Self:
-        """The same sighting, more or less sure."""
+        """The same sighting with other log-odds."""
         ...
 
 
@@ -97,20 +99,21 @@ class PieceReader(Protocol[SightingT]):
 
     @property
     def looks(self) -> tuple[str, ...]:
-        """All looks that a place can have, but for empty."""
+        """All looks that a place can have, except empty."""
         ...
 
     def read(
         self, view: SurfaceView, places: Collection[str], previous: Mapping[str, SightingT]
     ) -> Mapping[str, SightingT]:
-        """Every piece that may be there, by place.
+        """Detect the pieces, by place.
 
-        Only ``places`` are looked at; the others are as in ``previous``, what an earlier frame from the same pose gave.
+        Only ``places`` are examined; the others are copied from ``previous``, the result of an earlier frame from the
+        same pose.
         """
         ...
 
     def draw(self, picture: Image, view: SurfaceView, sightings: Mapping[str, SightingT]) -> Image:
-        """A copy of the picture with the sightings drawn on it, for a person to check."""
+        """Return a copy of the picture with the sightings drawn on it, for a person to check."""
         ...
 
 
@@ -118,12 +121,12 @@ class RollReader(Protocol):
     """Reads the dice on one surface."""
 
     def read(self, view: SurfaceView, previous: RollReading | None) -> RollReading:
-        """Every die in sight. ``previous`` is what the frame before gave, which tells which dice rest."""
+        """Read every visible die. ``previous`` is the last frame's result, by which dice at rest are recognised."""
         ...
 
 
 class Appearance(Protocol):
-    """What the pieces of one set look like, as taught."""
+    """The learned appearance of one set of pieces."""
 
     @property
     def looks(self) -> tuple[str, ...]:
@@ -132,7 +135,7 @@ class Appearance(Protocol):
 
     @property
     def traits(self) -> tuple[tuple[str, ...], ...]:
-        """What tells its pieces apart, a row for each trait: colours, then symbols."""
+        """The traits that distinguish its pieces, one row per trait: colours, then symbols."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Which reader reads which kind of pieces: the one place that knows all of them."""
+"""The registry of readers by kind of piece: the only module that imports all of them."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ AppearanceT = TypeVar("AppearanceT", bound=Appearance)
 
 @dataclass(frozen=True)
 class ReaderKind(Generic[AppearanceT]):
-    """What a reader of one kind of pieces does.
+    """The functions that a reader of one kind of pieces provides.
 
-    ``plain`` gives the appearance of a set that was not taught; ``learn`` teaches it from a set-up, given the names of
-    the players' pieces, and ``enrol`` from pictures of known positions, which ``positions`` reads from what an owner
-    wrote. ``save`` and ``load`` keep an appearance in a file. ``reader`` makes a reader of a surface.
+    ``plain`` returns the appearance of a set that was not enrolled. ``learn`` learns it from a set-up, given the names
+    of the players' pieces; ``enrol`` from pictures of known positions, which ``positions`` parses from an owner's text.
+    ``save`` and ``load`` store an appearance in a file. ``reader`` makes a reader for a surface.
     """
 
     plain: Callable[[Surface], AppearanceT]
@@ -113,7 +113,7 @@ ROLL_READERS: Mapping[str, Callable[[Surface], RollReader]] = MappingProxyType({
 
 
 def check_readable(layout: TableLayout) -> None:
-    """Raise LayoutError that says why, when no reader can read one of the table's surfaces."""
+    """Raise LayoutError with the reason when no reader can read one of the table's surfaces."""
     for surface in layout.surfaces:
         known: Mapping[str, Any] = ROLL_READERS if isinstance(surface, Tray) else PIECE_READERS
         if surface.pieces is None:
@@ -139,7 +139,7 @@ def is_readable(layout: TableLayout) -> bool:
 
 
 def reader_kind(layout: TableLayout) -> ReaderKind[Any]:
-    """What reads the pieces on the board; raises LayoutError that says why when a surface can't be read."""
+    """The kind of reader for the pieces on the board; raises LayoutError when a surface can't be read."""
     check_readable(layout)
     pieces = layout.board.pieces
     if pieces is None:
@@ -148,7 +148,7 @@ def reader_kind(layout: TableLayout) -> ReaderKind[Any]:
 
 
 def load_any(path: Path) -> Appearance:
-    """Read an appearance of whatever kind of pieces; raises EnrolmentError where no kind can."""
+    """Load an appearance of any kind of pieces; raises EnrolmentError if no kind accepts the file."""
     wrong = EnrolmentError(f"cannot read the looks {path}: no reader is known")
     for kind in PIECE_READERS.values():
         try:
@@ -161,7 +161,7 @@ def load_any(path: Path) -> Appearance:
 
 
 def not_taught(appearance: Appearance, expected: Iterable[str]) -> tuple[str, ...]:
-    """Give the players or colours (the first word of a look) among the looks ``expected`` that were not taught."""
+    """The players or colours (first word of a look) among the looks ``expected`` that the appearance lacks."""
     taught = {look.split()[0] for look in (*appearance.looks, EMPTY)}
     return tuple(dict.fromkeys(look.split()[0] for look in expected if look.split()[0] not in taught))
 
@@ -169,10 +169,10 @@ def not_taught(appearance: Appearance, expected: Iterable[str]) -> tuple[str, ..
 def table_reader(
     camera: CameraModel, layout: TableLayout, appearance: Appearance | None, previous: Pose | None = None
 ) -> TableReader:
-    """Make the reader of a table; raises LayoutError that says why when a surface can't be read.
+    """Make the reader of a table; raises LayoutError with the reason when a surface can't be read.
 
-    ``appearance`` is that of the board's pieces and of all others of their kind; ``None`` where none was taught. Pieces
-    of another kind are read as they come. ``previous`` is a pose that was known before (``TableReader``).
+    ``appearance`` is that of the board's pieces and of all others of their kind; ``None`` if none was learned. Pieces
+    of another kind are read without one. ``previous`` is a known pose (see ``TableReader``).
     """
     check_readable(layout)
     board = layout.surfaces[0]

@@ -1,4 +1,4 @@
-"""From one picture of one surface to what each place shows: sightings, what covers them, what is bare."""
+"""Reading one surface in one picture: sightings of pieces, occlusions, and empty places."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SURFACE_HIDDEN_LOG_ODDS = 5.0
 
 @dataclass(frozen=True, eq=False)
 class Stages:
-    """What each stage made of one surface in one picture, for debug pictures and tests."""
+    """The results of each stage for one surface in one picture, for debug pictures and tests."""
 
     view: SurfaceView
     sightings: Mapping[str, Any]
@@ -37,12 +37,12 @@ class Stages:
 
     @property
     def occlusions(self) -> Sequence[Occlusion]:
-        """What covers the surface besides its pieces, largest first."""
+        """Everything that covers the surface besides its pieces, largest first."""
         return self.evidence.occlusions
 
 
 class SurfaceReader:
-    """Reads the places of one surface by one reader of pieces, in pictures of one camera."""
+    """Reads the places of one surface with one piece reader, in pictures from one camera."""
 
     def __init__(self, camera: CameraModel, surface: GridSurface, pieces: AnyPieceReader) -> None:
         self.surface = surface
@@ -54,7 +54,7 @@ class SurfaceReader:
         self._detector: tuple[Pose, OcclusionDetector | SheetCover, HiddenPlaces] | None = None
 
     def stages(self, view: SurfaceView, places: Collection[str], previous: Stages | None) -> Stages:
-        """Look at some places; what the others show is taken from ``previous``, from the same pose."""
+        """Examine some places; the others are copied from ``previous``, which has the same pose."""
         before = {} if previous is None else previous.sightings
         view = self._with_shape(view)
         sightings = self._pieces.read(view, places, before)
@@ -68,7 +68,7 @@ class SurfaceReader:
             and hidden.share(piece.solid, evidence.occlusions) > STANDS_ON_IT_SHARE
         }
         if doubted:
-            # what was taken to cover the surface there is the piece itself
+            # what seemed to cover the surface there is the piece itself
             sightings = {
                 place: piece.with_log_odds(piece.log_odds + SURFACE_HIDDEN_LOG_ODDS) if place in doubted else piece
                 for place, piece in sightings.items()
@@ -77,7 +77,7 @@ class SurfaceReader:
         return Stages(view, sightings, rectified, evidence)
 
     def places(self, stages: Stages) -> tuple[dict[str, PlaceReading], tuple[Hindrance, ...]]:
-        """Turn what the stages found into probabilities and hindrances."""
+        """Turn the results of the stages into probabilities and hindrances."""
         _, needed = self._detector_for(stages.view)
         clear = {place: piece.is_clear for place, piece in stages.sightings.items()}
         hidden = needed.hidden(stages.occlusions, clear)
@@ -94,7 +94,7 @@ class SurfaceReader:
         return places, self._hindrances(stages.occlusions, hidden)
 
     def _with_shape(self, view: SurfaceView) -> SurfaceView:
-        """The view of a sheet with how it is bent, which is looked at anew when it lies elsewhere."""
+        """The view of a sheet with its bent shape, which is measured again when the sheet moved."""
         if self._plan is not None:
             return view
         if self._bent is None or self._bent[0] is not view.pose:
@@ -102,17 +102,17 @@ class SurfaceReader:
         return replace(view, shape=self._bent[1])
 
     def _bare(self, stages: Stages) -> Mapping[str, float]:
-        """How much each place looks bare; on a sheet the reader of ink says all of that."""
+        """Log-odds that each place is empty; on a sheet the ink reader alone decides."""
         if self._plan is None:
             return dict.fromkeys(self.surface.places, float(MOST_LOG_ODDS))
         return emptiness(stages.rectified, self.surface, stages.evidence)
 
     def hidden(self, why: HindranceKind) -> dict[str, PlaceReading]:
-        """Its places as they are read while none can be seen."""
+        """Readings of its places while none of them can be seen."""
         return {place: even_reading(self._looks, why) for place in self.surface.places}
 
     def draw(self, picture: Image, stages: Stages) -> Image:
-        """A copy of the picture with the pieces drawn on it."""
+        """Return a copy of the picture with the pieces drawn on it."""
         return self._pieces.draw(picture, stages.view, stages.sightings)
 
     def _detector_for(self, view: SurfaceView) -> tuple[OcclusionDetector | SheetCover, HiddenPlaces]:

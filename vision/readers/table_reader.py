@@ -1,4 +1,4 @@
-"""From a frame to a Reading of the whole table, whatever its surfaces are and whatever stands on them."""
+"""From a frame to a Reading of the whole table, for any surfaces and pieces."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from vision.readers.surface_reader import Stages
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
 FEW_MARKERS = 2
-"""Markers of one part that show plainly from which those of others would, too."""
+"""Number of one part's markers that must be plainly visible before another part without any counts as absent."""
 
 
 class TableReader:
-    """Reads frames of one table by one camera, in order.
+    """Reads one table in one camera's frames, given in order.
 
-    ``pieces`` and ``rolls`` are the readers of its surfaces by name; ``vision.readers.registry.table_reader`` picks
-    them by what the layout says. What has a pose of its own is located by itself. ``previous`` is a pose that was known
-    before; where the table has no markers it tells which of the board's sides is the first player's.
+    ``pieces`` and ``rolls`` are the readers by surface name; ``vision.readers.registry.table_reader`` chooses them by
+    the layout. Parts with a pose of their own are located separately. ``previous`` is a known pose; on a table without
+    markers it determines which side of the board is the first player's.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class TableReader:
         self._parts = [PartReader(camera, part, pieces, rolls or {}, previous) for part in layout.parts()]
 
     def read(self, frame: Frame) -> Reading:
-        """Read one frame. A frame that can't be used gives a Reading without places that says why."""
+        """Read one frame. An unusable frame gives a Reading without places, with the reason."""
         try:
             check_frame(frame.image, self.camera.size, source=frame.source or "the camera")
         except FrameError as error:
@@ -54,7 +54,7 @@ class TableReader:
         return readings[0] if len(readings) == 1 else self._together(frame, readings)
 
     def _absent(self, frame: Frame) -> Mapping[PartReader, Hindrance]:
-        """The parts that are not looked for thoroughly: of another part markers show plainly, of theirs none does."""
+        """The parts that need no thorough search: none of their markers is visible, but another part's are."""
         lost = [part for part in self._parts if not part.is_located]
         if len(self._parts) < 2 or not lost:
             return {}
@@ -78,7 +78,7 @@ class TableReader:
         }
 
     def _together(self, frame: Frame, readings: list[Reading]) -> Reading:
-        """One Reading of several parts; the places of one that is not to be seen are hidden while another is."""
+        """Merge the Readings of several parts; while one part is visible, the places of an absent one are hidden."""
         places: dict[str, PlaceReading] = {}
         hindrances: list[Hindrance] = []
         located = any(reading.places for reading in readings)
@@ -102,22 +102,22 @@ class TableReader:
         )
 
     def stages(self, image: Image, pose: Pose) -> dict[str, Stages]:
-        """Run all stages after locating on one picture, of the surfaces that have the table's pose, by their names."""
+        """Run all stages after locating on one picture, for the surfaces that have the table's pose, by name."""
         return self._parts[0].stages(image, pose)
 
     def reading(self, frame: Frame, stages: Mapping[str, Stages]) -> Reading:
-        """Turn what the stages found into probabilities and hindrances."""
+        """Turn the results of the stages into probabilities and hindrances."""
         return self._parts[0].reading(frame, stages)
 
     def draw(self, picture: Image, stages: Mapping[str, Stages]) -> Image:
-        """A copy of the picture with the pieces drawn on it."""
+        """Return a copy of the picture with the pieces drawn on it."""
         return self._parts[0].draw(picture, stages)
 
     def crop(self, frame: Frame, place: str) -> Image:
         """Cut out one place as seen from above at the height of a piece's top, 72 x 72 pixels.
 
-        They show 48 x 48 mm, or of a sheet a cell and half of those beside it. Raises NotLocatedError when its surface
-        is not located in the newest frame that was read.
+        The picture covers 48 x 48 mm, or on a sheet a cell and half of its neighbours. Raises NotLocatedError when its
+        surface was not located in the newest frame.
         """
         own = next((part for part in self._parts if place in part.layout.places), self._parts[0])
         return own.crop(frame, place)
