@@ -1,1 +1,1 @@
-"""The board's surface: the rectified view, what covers it, and which places are empty."""
+"""A surface in the picture: its rectified view, what covers it, and which places are empty."""

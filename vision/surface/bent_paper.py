@@ -1,10 +1,10 @@
-"""How a sheet of paper is bent, told from its printed grid.
+"""Estimating the shape of a bent sheet of paper from its printed grid.
 
-A point of the paper that lies higher than its markers say is seen farther from the camera's foot: by its height for
-each millimetre that the camera is higher, times its distance from that foot. The height is fitted as a polynomial of
-the fourth degree, with what the pose may be off within the plane, so that thin dark lines lie where the grid's must.
-Strong bends are tried first; then each point of the grid looks for its line nearby, and all of them are fitted by least
-squares, with priors that keep paper smooth.
+A point of the paper above the plane of its markers is seen farther from the camera's foot: by its height divided by the
+camera's height above it, times its distance from that foot. The height is modelled as a polynomial of the fourth
+degree, together with a correction of the pose within the plane, and fitted so that the grid's lines lie on thin dark
+lines of the picture. A few strong bends serve as starting points. Each point of the grid then searches for its line
+nearby, and all of them are fitted by least squares, with priors for smooth paper.
 """
 
 from __future__ import annotations
@@ -25,54 +25,54 @@ from vision.sampling import PlaneWindow, linear_light, plane_map, sample
 
 @dataclass(frozen=True)
 class BentPaperSettings:
-    """How lines are looked for and how much paper bends. Set by hand on virtual pictures of bent sheets."""
+    """How lines are searched for, and how paper bends. Set by hand on virtual pictures of bent sheets."""
 
     px_per_cell: int = 16
-    """Pixels a cell of the picture in which lines are looked for."""
+    """Pixels per cell of the picture in which lines are searched for."""
     margin_cells: float = 1.25
-    """How much of what is around the grid it shows: outer lines are seen as far off as this."""
+    """Margin of that picture around the grid: the maximum displacement of outer lines."""
     valley_cells: float = 0.14
-    """Both sides of a line are brighter at this distance from it, in cells."""
+    """Distance from a line, in cells, at which both sides must be brighter."""
     clear: float = 0.12
-    """Share of the light that a line takes from which a darker one counts no more: writing is darker."""
+    """Share of the light absorbed by a line above which more does not count: handwriting is darker."""
     arches_mm: tuple[float, ...] = (-18.0, -9.0, 0.0, 9.0, 18.0)
-    """Arches across and up the sheet that are tried first: heights half a diagonal from the middle."""
+    """Arches across and along the sheet used as starting points: heights half a diagonal from the centre, in mm."""
     twists_mm: tuple[float, ...] = (-10.0, 0.0, 10.0)
-    """Twists that are tried with them."""
+    """Twists combined with them, in mm."""
     started: int = 4
-    """From how many of those the fit goes on."""
+    """Number of starting points from which the fit continues."""
     searched_cells: tuple[float, ...] = (0.3, 0.22, 0.15, 0.1, 0.1)
-    """How far beside its place a point looks for its line, round by round."""
+    """Search distance of a point for its line, round by round, in cells."""
     seen_mm: float = 0.5
-    """Standard deviation of where lines are seen."""
+    """Standard deviation of the measured position of lines."""
     height_mm: tuple[float, float, float, float] = (4.0, 12.0, 4.0, 3.0)
-    """Standard deviations of the heights that terms of the first to the fourth degree give a corner of the grid."""
+    """Standard deviations of the height of a grid corner, from terms of the first to the fourth degree."""
     shifted_mm: float = 2.0
-    """Standard deviation of what the pose is off there within the plane."""
+    """Standard deviation of the pose's error within the plane."""
     flat_cells: float = 0.06
-    """Lines that are seen no farther off than this, in cells, ..."""
+    """Maximum displacement of lines, in cells, ..."""
     flat_share: float = 0.85
-    """... are such a share of all that are seen on a flat sheet, at which no bend is looked for ..."""
+    """... for this share of all visible lines on a flat sheet, in which case no bend is fitted ..."""
     seen_share: float = 0.4
-    """... if so much of the grid is seen at all."""
+    """... provided that this share of the grid is visible."""
     least_gain: float = 0.02
-    """By how much more of the grid must lie on lines for paper to be taken for bent, as a share."""
+    """Minimum gain in the share of the grid that lies on lines, for paper to count as bent."""
     least_bend_cells: float = 0.05
-    """Paper that is nowhere seen farther off than this, in cells, is flat."""
+    """Maximum displacement, in cells, of paper that counts as flat."""
 
 
 _SETTINGS = BentPaperSettings()
 _DEGREES = tuple((across, total - across) for total in range(1, 5) for across in range(total + 1))
-"""The powers of x and y in each term of the height."""
+"""The powers of x and y in each term of the height polynomial."""
 _STEPS_A_CELL = 4
 
 
 @dataclass(frozen=True, eq=False)
 class PaperShape:
-    """Where the points of a bent sheet are seen on the plane that its markers give.
+    """The shape of a bent sheet, as the displacement of its points on the plane of its markers.
 
-    ``weights`` are those of the terms of ``_terms``; ``camera_mm`` is the camera's place and ``reach_mm`` the grid's
-    half diagonal.
+    ``weights`` are those of the terms of ``_terms``; ``camera_mm`` is the camera's position and ``reach_mm`` half the
+    grid's diagonal.
     """
 
     weights: FloatArray
@@ -80,12 +80,12 @@ class PaperShape:
     reach_mm: float
 
     def seen_at_mm(self, points_mm: FloatArray) -> FloatArray:
-        """Where points (n, 2) of the sheet as it is printed are seen on the flat plane; (n, 2)."""
+        """Map points (n, 2) of the printed sheet to where they are seen on the flat plane; (n, 2)."""
         return np.asarray(points_mm + _terms(points_mm, self.camera_mm, self.reach_mm) @ self.weights)
 
 
 def _terms(points_mm: FloatArray, camera_mm: FloatArray, reach_mm: float) -> FloatArray:
-    """By how much each term moves points (n, 2), in mm for a weight of 1: (n, 2, terms)."""
+    """Displacement of points (n, 2) by each term, in mm per unit of weight: (n, 2, terms)."""
     x, y = (points_mm / reach_mm).T
     lifted = (points_mm - camera_mm[:2]) / camera_mm[2]
     heights = np.stack([x**across * y**up for across, up in _DEGREES], axis=-1)
@@ -100,7 +100,7 @@ def _spreads_mm() -> FloatArray:
 
 
 class _GridSeen:
-    """How clearly thin lines show, across and up a sheet laid flat, and the points of its grid."""
+    """The strength of thin lines, across and along a flattened sheet, and the points of its grid."""
 
     def __init__(self, image: Image, camera: CameraModel, pose: Pose, surface: GridSurface) -> None:
         settings = _SETTINGS
@@ -117,13 +117,13 @@ class _GridSeen:
         self.terms = _terms(self.points_mm, self.camera_mm, self.reach_mm)
 
     def _valleys(self, logs: FloatImage, axis: int) -> FloatImage:
-        """How much darker pixels are than both of what is beside them along an axis, 0 to 1."""
+        """How much darker pixels are than their surroundings on both sides along an axis, 0 to 1."""
         away = round(_SETTINGS.valley_cells * _SETTINGS.px_per_cell)
         sides = np.minimum(np.roll(logs, away, axis), np.roll(logs, -away, axis))
         return np.asarray(np.clip((sides - logs) / np.float32(_SETTINGS.clear), 0, 1), dtype=np.float32)
 
     def clearness(self, points_mm: FloatArray, spread_cells: float) -> FloatArray:
-        """How clearly lines show at the grid's points if these are seen there (..., points, 2); (..., points)."""
+        """Strength of lines where the grid's points are seen (..., points, 2); (..., points)."""
         spread_px = spread_cells * _SETTINGS.px_per_cell
         columns, rows = self._window.to_pixels(points_mm[..., 0], points_mm[..., 1])
         pixels = np.stack([columns, rows], axis=-1).astype(np.float32)
@@ -135,7 +135,7 @@ class _GridSeen:
         return found
 
     def lines_beside(self, points_mm: FloatArray, reach_cells: float) -> tuple[FloatArray, FloatArray]:
-        """How far beside points (n, 2) their lines are seen, in mm, and how clearly, 0 to 1; both (n,)."""
+        """Distance from points (n, 2) to their lines, in mm, and the lines' strength, 0 to 1; both (n,)."""
         steps = np.arange(-reach_cells, reach_cells + 1e-6, 1 / _SETTINGS.px_per_cell)
         across = np.where(self.is_upright[:, None], (1.0, 0.0), (0.0, 1.0))
         tried = points_mm + (steps[:, None] * self._cell_mm)[..., None] * across
@@ -144,13 +144,13 @@ class _GridSeen:
         total = weights.sum(axis=0)
         beside = (weights * steps[:, None]).sum(axis=0) / np.maximum(total, 1e-9)
         apart = (weights * (steps[:, None] - beside) ** 2).sum(axis=0) / np.maximum(total, 1e-9)
-        # two lines within reach tell little
+        # with two lines in range, either may be the right one
         sureness = clear.max(axis=0) * np.exp(-apart / 0.06**2)
         return beside * self._cell_mm, sureness
 
     @property
     def is_flat(self) -> bool:
-        """Whether the lines lie where those of flat paper do, as far as they are seen."""
+        """Whether the visible lines lie where those of flat paper do."""
         beside, sureness = self.lines_beside(self.points_mm, _SETTINGS.searched_cells[0])
         on_line = np.abs(beside) < _SETTINGS.flat_cells * self._cell_mm
         return bool(
@@ -160,12 +160,12 @@ class _GridSeen:
 
     @cached_property
     def flat_share(self) -> float:
-        """How much of the grid lies on lines if the paper is flat."""
+        """Share of the grid that lies on lines if the paper is flat."""
         return float(self.clearness(self.points_mm, 0.06).mean())
 
 
 def _grid_points(surface: GridSurface) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-    """Points on the grid's lines, off their crossings, (n, 2), and which are on upright lines, (n,)."""
+    """Points on the grid's lines, off their crossings, (n, 2), and whether each is on an upright line, (n,)."""
     bounds, cell = surface.bounds_mm, surface.cell_mm
     inner = (np.arange(_STEPS_A_CELL - 1) + 1) / _STEPS_A_CELL
 
@@ -181,7 +181,7 @@ def _grid_points(surface: GridSurface) -> tuple[FloatArray, npt.NDArray[np.bool_
 
 
 def paper_shape(image: Image, camera: CameraModel, pose: Pose, surface: GridSurface) -> PaperShape | None:
-    """How a sheet in a picture is bent; ``None`` for one that is flat, or whose lines don't tell."""
+    """Estimate the shape of a sheet in a picture; ``None`` if it is flat or too few lines are visible."""
     seen = _GridSeen(image, camera, pose, surface)
     if seen.is_flat:
         return None
@@ -200,7 +200,7 @@ def paper_shape(image: Image, camera: CameraModel, pose: Pose, surface: GridSurf
 
 
 def _starts(seen: _GridSeen) -> list[FloatArray]:
-    """The simple bends that lines bear out best, the flat sheet among those that are tried."""
+    """The starting points with the best agreement, among them the flat sheet."""
     squares = {(2, 0): _SETTINGS.arches_mm, (0, 2): _SETTINGS.arches_mm, (1, 1): _SETTINGS.twists_mm}
     tried = np.zeros((0, seen.terms.shape[2]))
     for values in product(*squares.values()):
@@ -213,7 +213,7 @@ def _starts(seen: _GridSeen) -> list[FloatArray]:
 
 
 def _fitted(seen: _GridSeen, weights: FloatArray) -> FloatArray:
-    """The weights for which the grid's points lie on the lines beside them, round by round."""
+    """Fit the weights so that the grid's points lie on the lines beside them, round by round."""
     axis = np.where(seen.is_upright, 0, 1)
     slopes = seen.terms[np.arange(len(axis)), axis]
     keep = np.diag(1 / _spreads_mm() ** 2)

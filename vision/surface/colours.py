@@ -1,4 +1,4 @@
-"""The hue and brightness of a surface, and where a view of it has others."""
+"""The normal hue and brightness of a surface, and where a view deviates from them."""
 
 from __future__ import annotations
 
@@ -17,42 +17,43 @@ COARSER = 2
 
 @dataclass(frozen=True)
 class ColourSettings:
-    """What is usual for a bare surface, and what is off it. Hues are in log units. Set by hand on virtual and ray-
-    traced pictures.
+    """Which colours are normal for a bare surface. Hues are in log units. Set by hand on virtual and ray-traced
+    pictures.
     """
 
     smoothing_mm: float = 2.5
-    """Standard deviation, in mm, by which colours are smoothed. Larger: less grain, and small things are missed."""
+    """Standard deviation, in mm, of the smoothing of colours. Larger: less grain, but small objects are missed."""
     hue_floor: float = 0.13
-    """Least distance from the surface's hue that is strange. Higher: coloured light is let pass, and pale things."""
+    """Minimum distance from the surface's hue that is strange. Higher: tolerates coloured light, misses pale objects.
+    """
     over_usual_hue: float = 4.5
-    """The same in medians of the bare surface's own."""
+    """The same as a multiple of the bare surface's median distance."""
     odd_hue_floor: float = 0.045
-    """Least distance that is odd: strange only where lines are gone, too."""
+    """Minimum distance that is odd: strange only where lines are missing too."""
     odd_over_usual: float = 3.0
-    """The same in medians of the bare surface's own."""
+    """The same as a multiple of the bare surface's median distance."""
     odd_brightness: float = 0.3
     """Distance from its log brightness that is odd."""
     usual_light: float = 0.3
-    """Linear light, of 1, that a picture's surface is brought to before logarithms are taken."""
+    """Linear light (0 to 1) to which a picture's surface is scaled before logarithms are taken."""
     brightness_limits: tuple[float, float] = (-1.7, 0.55)
-    """Log brightness below and above the surface's that is strange. Wider: deeper shadows and brighter lamps are let
-    pass.
+    """Log brightness, relative to the surface's, below and above which a pixel is strange. Wider: tolerates deeper
+    shadows and brighter lamps.
     """
     fit_every: int = 4
-    """Each so many pixels, both ways, the surface's own look is fitted to. More: faster."""
+    """Pixel step, in both directions, for fitting the surface's normal look. Larger: faster."""
     fit_rounds: int = 4
-    """Rounds of that fit, each without what did not fit before."""
+    """Number of iterations of that fit, each without the outliers of the one before."""
     nearly_bleached: float = 0.88
-    """Linear light of the middle channel, of 1, from which hues can't be told."""
+    """Linear light (0 to 1) of the middle channel above which hues are unreliable."""
     sharp_per_mm: float = 0.08
-    """Share of a region's difference that its outline must take in a mm to be sharp. Higher: fewer things are."""
+    """Share of a region's difference that its outline must take in one mm to be sharp. Higher: fewer objects are."""
     nearby_px: int = 5
-    """Width, in pixels, within which the steepest place of an outline is looked for."""
+    """Width, in pixels, in which the steepest position of an outline is searched for."""
     fewest_outline_px: int = 6
-    """Pixels of outline that are needed."""
+    """Minimum length of an outline, in pixels."""
     least_bare_share: float = 0.06
-    """Share of the view that must be bare for the surface to have a usual look."""
+    """Minimum share of bare surface in the view for determining its normal look."""
 
 
 _SETTINGS = ColourSettings()
@@ -60,14 +61,14 @@ _SETTINGS = ColourSettings()
 
 @dataclass(frozen=True, eq=False)
 class SurfaceColours:
-    """A board view's colours at ``1 / COARSER`` of its scale, which is still finer than what is smoothed away.
+    """The colours of a surface view at ``1 / COARSER`` of its scale, which is still finer than the smoothing.
 
-    ``bright`` is linear light of the middle one of the channels (pale skin in bright light fills one channel, a light
-    too bright for the camera two at least); ``known`` what is not bare board; ``logs`` blue against green, red against
-    green and brightness, logarithmic and smoothed, (rows, columns, 3); ``off_hue`` how far the hue is from the board's,
-    ``brighter`` by how much the log brightness is above it, ``strange`` where either is more than the bare board has,
-    ``odd`` where it is less than that, but not as usual, all (rows, columns). ``hue_limit`` is how far off a bare
-    board's hue may be.
+    All arrays are (rows, columns). ``bright`` is linear light of the middle channel (pale skin in bright light
+    saturates one channel, overexposure at least two). ``known`` marks pixels that are not bare surface. ``logs``,
+    (rows, columns, 3), are blue against green, red against green and brightness, logarithmic and smoothed. ``off_hue``
+    is the distance of the hue from the surface's, ``brighter`` the log brightness above it. ``strange`` marks either
+    beyond the limits of a bare surface, ``odd`` smaller but unusual deviations. ``hue_limit`` is the maximum
+    ``off_hue`` of a bare surface.
     """
 
     bright: FloatImage
@@ -81,7 +82,7 @@ class SurfaceColours:
 
     @classmethod
     def of(cls, view: RectifiedView, known: BoolImage) -> SurfaceColours | None:
-        """Take a view apart; ``known`` marks what is not bare board. ``None`` when hardly anything is bare."""
+        """Compute the colours of a view; ``known`` marks pixels that are not bare. ``None`` if too few are bare."""
         rows, columns = known.shape
         size = (columns // COARSER, rows // COARSER)
         bare = cv2.resize((~known).astype(np.uint8), size, interpolation=cv2.INTER_NEAREST) > 0
@@ -97,7 +98,7 @@ class SurfaceColours:
         bright = cv2.max(cv2.min(blue, green), cv2.min(cv2.max(blue, green), red))
         dull = chosen & (bright < _SETTINGS.nearly_bleached)
         chosen = dull if dull.sum() > 0.3 * chosen.sum() else chosen
-        # as if exposed alike: in a dim picture the floors below would wash out every hue
+        # normalise the exposure: in a dim picture the floors below would remove every hue
         gain = np.float32(_SETTINGS.usual_light / max(float(np.median(light[chosen])), 1e-4))
         logs = _hue_and_brightness(blue * gain, green * gain, red * gain)
         share = bare.astype(np.float32)
@@ -129,10 +130,10 @@ class SurfaceColours:
 
 
 def sharp_share(colours: SurfaceColours, pixels: BoolImage, without: BoolImage) -> float | None:
-    """The share of a region's outline across which its colour changes as abruptly as at a thing's edge.
+    """Share of a region's outline across which the colour changes as abruptly as at the edge of an object.
 
-    A lamp's mirror image and a soft shadow have no such outline. ``without`` marks pixels whose outline does not count;
-    ``None`` when nothing is left.
+    The reflection of a lamp and a soft shadow have no such outline. ``without`` marks pixels whose outline is ignored;
+    ``None`` if no outline remains.
     """
     inner = cv2.erode(pixels.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
     around = cv2.dilate(without.astype(np.uint8), np.ones((_SETTINGS.nearby_px, _SETTINGS.nearby_px), np.uint8)) > 0
@@ -146,14 +147,14 @@ def sharp_share(colours: SurfaceColours, pixels: BoolImage, without: BoolImage) 
     logs = np.ascontiguousarray(colours.logs[part])
     across, down = (cv2.Sobel(logs, cv2.CV_32F, *way, scale=1 / 8) for way in ((1, 0), (0, 1)))
     steepness = np.sqrt((across * across + down * down).sum(axis=2)) * np.float32(PX_PER_MM / COARSER)
-    # where a region was found to end is up to a few millimetres beside its steepest place
+    # the detected outline is up to a few millimetres beside the steepest position
     nearby = cv2.dilate(steepness, np.ones((_SETTINGS.nearby_px, _SETTINGS.nearby_px), np.uint8))[outline[part]]
     off = float(np.median(np.hypot(colours.off_hue[pixels], colours.brighter[pixels])))
     return float((nearby > _SETTINGS.sharp_per_mm * off).mean())
 
 
 def _hue_and_brightness(blue: FloatImage, green: FloatImage, red: FloatImage) -> list[FloatImage]:
-    """Blue and red against green, and brightness, logarithmic; three of (rows, columns), float32."""
+    """Logarithmic blue and red against green, and brightness; three arrays (rows, columns), float32."""
     brightest = cv2.max(cv2.max(blue, green), red)
     floor = np.float32(0.004) + np.float32(0.02) * brightest
     log_green = cv2.log(green + floor)
@@ -164,15 +165,15 @@ def _hue_and_brightness(blue: FloatImage, green: FloatImage, red: FloatImage) ->
 
 
 def _smallest(values: npt.NDArray[np.float64], share: float) -> float:
-    """The value below which that share of the values lies."""
+    """The quantile of the values at that share."""
     rank = int(share * (len(values) - 1))
     return float(np.partition(values, rank)[rank])
 
 
 def _surface(values: FloatImage, chosen: BoolImage, terms: int) -> FloatImage:
-    """Fit a low-order surface to the chosen pixels, leaving out what does not fit (least trimmed squares).
+    """Fit a low-order surface to the chosen pixels, ignoring outliers (least trimmed squares).
 
-    It has 3 or all 6 of the terms of second order: 1, x, y, xx, yy, xy over -0.5 to 0.5.
+    It has the first 3 or all 6 of the terms 1, x, y, xx, yy, xy over -0.5 to 0.5.
     """
     height, width = values.shape
     x = np.arange(width, dtype=np.float32) / width - np.float32(0.5)
@@ -186,7 +187,7 @@ def _surface(values: FloatImage, chosen: BoolImage, terms: int) -> FloatImage:
     solution: npt.NDArray[np.floating] = np.zeros(terms)
     for _ in range(_SETTINGS.fit_rounds):
         kept = inputs * keep
-        # a touch of ridge keeps the normal equations solvable when only a strip of the board is bare
+        # a small ridge term keeps the normal equations solvable when only a strip of the board is bare
         solution = np.linalg.solve(kept @ inputs.T + 1e-6 * np.eye(terms), kept @ targets)
         errors = np.abs(targets - solution @ inputs)
         keep = errors <= _smallest(errors, 0.7)

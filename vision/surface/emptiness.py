@@ -1,8 +1,8 @@
-"""How much each place looks like bare surface, in which case nothing stands there.
+"""How probable it is that each place is empty, from how much it looks like bare surface.
 
-What is seen of a place is put into a dozen measures that each tell of doubt, such as how much rougher it is than most
-places. Each costs log-odds by a curve of its own that never rises (a generalised additive model, Hastie and Tibshirani
-1986, monotone in each term). ``scripts/fit_emptiness.py`` fits the curves to virtual pictures of many kinds.
+About a dozen measures each indicate doubt, such as how much rougher a place is than most. Each reduces the log-odds by
+a monotone curve of its own (a generalised additive model, Hastie and Tibshirani 1986). ``scripts/fit_emptiness.py``
+fits the curves to virtual pictures of many kinds.
 """
 
 from __future__ import annotations
@@ -29,26 +29,24 @@ CURVES = Path(__file__).with_name("emptiness.json")
 
 @dataclass(frozen=True)
 class EmptinessSettings:
-    """How a place is looked at."""
+    """How the measures of a place are taken."""
 
     middle_side_mm: float = 27.0
-    """Side of the square in a place's middle that is looked at, in mm. Larger: more is seen, and more of the lines
-    and of what stands beside it.
+    """Side of the square in a place's centre that is measured, in mm. Larger: more evidence, but more of the lines and
+    neighbouring pieces.
     """
     smoothing_mm: float = 1.0
-    """Standard deviation, in mm, by which the picture is smoothed before its roughness is measured. Larger: less
-    noise, fainter edges.
-    """
+    """Standard deviation, in mm, of the smoothing before roughness is measured. Larger: less noise, fainter edges."""
     dark_floor: float = 0.01
     """Linear light added before logarithms are taken. Higher: noise in the dark counts less, and so do edges there."""
     bleached_level: int = 253
-    """Brightest channel, of 255, from which a pixel counts as too bright for the camera."""
+    """Brightest channel (0 to 255) above which a pixel counts as overexposed."""
     least_open_share: float = 0.2
-    """Share of that square that must be in sight for the place to be judged by it."""
+    """Share of that square that must be visible for the place to be judged by it."""
     faintest: float = 0.05
-    """Clearness of lines, beside the usual, below which they are no fainter."""
+    """Line strength, relative to the median, below which lines count as equally faint."""
     unclear: float = 0.8
-    """Share of the board's line parts that are not seen from which the picture shows too little to be sure."""
+    """Share of the board's line parts that are not visible above which the picture is unclear."""
 
 
 _SETTINGS = EmptinessSettings()
@@ -56,12 +54,11 @@ _SETTINGS = EmptinessSettings()
 
 @dataclass(frozen=True, eq=False)
 class EmptinessCurves:
-    """The fitted model: the log-odds of a place that leaves no doubt, and what each measure costs.
+    """The fitted model: the log-odds of a place without any doubt, and the effect of each measure.
 
-    ``curves`` holds by the measure's name the values at which it was fitted, rising, and the log-odds there, falling
-    from 0; straight between them and level beyond. No place is called barer than ``most``, or than ``most_unclear``
-    where hardly a line of the board is seen, nor less bare than ``least``: as sure as the pictures that were fitted
-    allow.
+    ``curves`` maps each measure to its values, rising, and the log-odds there, falling from 0; they are interpolated
+    linearly and constant beyond the ends. Results are limited to ``most``, or to ``most_unclear`` where hardly a line
+    of the board is visible, and to ``least``: the certainty that the fitted pictures support.
     """
 
     constant: float
@@ -72,20 +69,20 @@ class EmptinessCurves:
 
     @classmethod
     def load(cls, path: Path) -> EmptinessCurves:
-        """Read what ``scripts/fit_emptiness.py`` wrote."""
+        """Read the file written by ``scripts/fit_emptiness.py``."""
         said = json.loads(path.read_text(encoding="utf-8"))
         curves = {name: (np.array(one["at"]), np.array(one["log_odds"])) for name, one in said["curves"].items()}
         return cls(said["constant"], said["most"], said["most_unclear"], said["least"], curves)
 
     def log_odds(self, measures: Mapping[str, FloatArray]) -> FloatArray:
-        """Log-odds of bare, (places,), by what ``place_measures`` gives."""
+        """Log-odds of empty, (places,), given the result of ``place_measures``."""
         costs = [np.interp(measures[name], *curve) for name, curve in self.curves.items()]
         most = np.where(is_unclear(measures), self.most_unclear, self.most)
         return np.asarray(np.clip(self.constant + np.sum(costs, axis=0), self.least, most), dtype=np.float64)
 
 
 def is_unclear(measures: Mapping[str, FloatArray]) -> npt.NDArray[np.bool_]:
-    """Whether hardly a line of the board is seen, (places,): then evenness proves little."""
+    """Whether hardly a line of the board is visible, (places,): then uniformity proves little."""
     return measures["board not clear"] > _SETTINGS.unclear
 
 
@@ -98,20 +95,20 @@ def shipped() -> EmptinessCurves:
 def emptiness(
     view: RectifiedView, surface: GridSurface, sight: SurfaceEvidence, curves: EmptinessCurves | None = None
 ) -> dict[str, float]:
-    """How much each place looks like bare board, as log-odds."""
+    """Log-odds that each place is empty."""
     odds = (curves or shipped()).log_odds(place_measures(view, surface, sight))
     return dict(zip(surface.places, odds.tolist(), strict=True))
 
 
 def place_measures(view: RectifiedView, surface: GridSurface, sight: SurfaceEvidence) -> dict[str, FloatArray]:
-    """What tells of doubt about each place, (places,), by name; 0 is as on a clear board.
+    """Measures of doubt for each place, (places,), by name; 0 is the value on a clear board.
 
-    ``rougher``: than most places, as log ratio, apart for printed places; ``lines not seen``: share of the line parts
-    around it; ``lines faint``: by how much beside the usual, as log ratio; ``dark``: halvings of the brightest grey
-    level; ``bleached``: share that is too bright for the camera; ``brighter`` and ``darker``: than the board is there,
-    as log ratio; ``strange``: share that does not look like the board; ``off hue``: share of what a piece there would
-    hide that has another hue; ``near glare``: 1 where that begins near it; ``out of sight``: share that pieces hide;
-    ``board not clear``: share of all line parts that are not seen.
+    ``rougher``: than most places, as log ratio, separately for printed places; ``lines not seen``: share of the line
+    parts around it; ``lines faint``: strength relative to the median, as log ratio; ``dark``: halvings of the brightest
+    grey level; ``bleached``: overexposed share; ``brighter`` and ``darker``: than the board there, as log ratio;
+    ``strange``: share that does not look like the board; ``off hue``: share with another hue within the area a piece
+    would hide; ``near glare``: 1 if glare begins near it; ``out of sight``: share that pieces hide; ``board not
+    clear``: share of all line parts that are not visible.
     """
     rougher, bleached, dark, hidden = _own_look(view, surface)
     printed = np.array([place in surface.printed for place in surface.places])
@@ -142,8 +139,8 @@ _NOTHING_KNOWN = PlaceEvidence(0, 0, 0, 1.0, 0.0, 0.0, False, 0.0)
 
 
 def _own_look(view: RectifiedView, surface: GridSurface) -> FloatArray:
-    """Of each place's middle how much rougher than most it is, its bleached share, how dark it is, and its share that
-    is out of sight, (4, places). One that is hardly in sight looks like most places.
+    """Four measures of each place's centre, (4, places): roughness relative to most places, overexposed share,
+    darkness, and hidden share. A mostly hidden place gets the roughness of most places.
     """
     board = _board(view, surface)
     colours = np.ascontiguousarray(view.colours[board])
@@ -172,12 +169,12 @@ def _own_look(view: RectifiedView, surface: GridSurface) -> FloatArray:
 
 
 def _log_light(floor: float) -> npt.NDArray[np.float32]:
-    """The log of linear light for each of 256 grey levels; a floor keeps the dark from being all noise."""
+    """The log of linear light for each of 256 grey levels; a floor suppresses noise in the dark."""
     return np.asarray(np.log(linear_light_table() + np.float32(floor)), dtype=np.float32)
 
 
 def _board(view: RectifiedView, surface: GridSurface) -> tuple[slice, slice]:
-    """The part of a view that shows the board, without what is beside it."""
+    """The part of a view that shows the board, without its margin."""
     bounds = surface.bounds_mm
     left, top = view.window.to_pixels(bounds.left_mm, bounds.far_mm)
     right, bottom = view.window.to_pixels(bounds.right_mm, bounds.near_mm)
@@ -187,7 +184,7 @@ def _board(view: RectifiedView, surface: GridSurface) -> tuple[slice, slice]:
 def _middles(
     surface: GridSurface, shape: tuple[int, int], side_mm: float
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Rows (places, n, 1) and columns (places, 1, n) of the middle of each place in a view of the board alone."""
+    """Rows (places, n, 1) and columns (places, 1, n) of each place's centre in a view of the board alone."""
     centres = surface.centres_mm * PX_PER_MM
     rows, columns = shape
     half = round(side_mm / 2 * PX_PER_MM)

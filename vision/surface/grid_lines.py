@@ -1,9 +1,9 @@
-"""The surface's printed lines: where they should be seen, and where they are not.
+"""The surface's printed lines: where they are visible, and where they are missing.
 
-A change of light multiplies a line and what is beside it alike, so a line stays a line in shadow, in any lamp's colour
-and, fainter, under gloss. What lies on the board takes it away. A line segment is judged in two halves, by how many
-grey levels it stands out. What it should stand out by is taken from the picture's other lines, for both directions
-apart (a shaken camera wipes out one of them). What is seen where no line is, is taken from the middles of the squares.
+A change of light affects a line and its surroundings alike, so a line stays visible in shadow, in light of any colour
+and, fainter, under gloss. An object on the board hides it. Each line segment is judged in two halves, by its contrast
+in grey levels. The expected contrast is taken from the picture's other lines, separately for both directions (a shaken
+camera blurs one of them). The noise is taken from the centres of the squares, where there are no lines.
 """
 
 from __future__ import annotations
@@ -28,40 +28,40 @@ POINTS = 12
 
 @dataclass(frozen=True)
 class LineSettings:
-    """When a part of a grid line is seen, and when it is gone. Set by hand on virtual and ray-traced pictures."""
+    """When a part of a grid line is visible, and when it is missing. Set by hand on virtual and ray-traced pictures."""
 
     fewest_parts: int = 12
-    """Parts in sight from which what is usual can be told."""
+    """Minimum number of visible parts for determining the expected contrast."""
     open_share: float = 0.5
-    """Share of a part's points that must be in sight for it to be judged."""
+    """Share of a part's points that must be visible for it to be judged."""
     usual_share: float = 0.65
-    """Share of the parts whose contrast is at most the usual one: a large hand takes many away. Higher: for larger
-    hands, and more faint lines are called gone.
+    """Quantile of the contrast used as the expected one: a large hand hides many parts. Higher: copes with larger
+    hands, but more faint lines count as missing.
     """
     fewest_present: float = 0.4
-    """Share of the parts that must stand out for any to be missed."""
+    """Minimum share of the parts that must be visible for others to count as missing."""
     least_noise_levels: float = 0.8
-    """Least noise of a contrast, in grey levels of 255."""
+    """Minimum noise of a contrast, in grey levels of 255."""
     line_spread: float = 0.3
-    """Standard deviation of a line's contrast, as a share of the usual. Higher: less is said by it."""
+    """Standard deviation of a line's contrast, relative to the expected one. Higher: weaker evidence."""
     blank_spread: float = 0.06
-    """The same of what is seen where no line is."""
+    """The same where there is no line."""
     clear_of_noise: float = 2.0
-    """How many times the noise a line must stand out by to be missed."""
+    """Minimum expected contrast, in multiples of the noise, for a line to count as missing."""
     most_evidence: float = 2.5
-    """Most log-odds that one part gives."""
+    """Maximum log-odds from one part."""
     gamma: float = 2.2
-    """The camera's tone curve, by which added light makes lines fainter."""
+    """The camera's tone curve, by which added light reduces the contrast of lines."""
     most_bleached: float = 0.2
-    """Share of a part's points too bright for the camera from which all of it is."""
+    """Share of a part's points that are overexposed above which the part counts as overexposed."""
     white_lines_seen: float = 0.6
-    """Share of such parts whose lines are seen all the same from which a board is white."""
+    """Share of such parts with visible lines above which the board is white."""
     too_strong: float = 2.2
-    """How many times the usual contrast is no line's, but an edge's."""
+    """Contrast, in multiples of the expected one, that is an edge and not a line."""
     off_its_place: float = 1.7
-    """How far from where the others lie, in steps across, a line may be found."""
+    """Maximum offset, in steps across, of a line from where the others lie."""
     seen: float = -1.0
-    """Log-odds of being gone below which a line part is seen."""
+    """Log-odds of being missing below which a line part is visible."""
     missing: float = 1.0
     """Log-odds above which it is missing."""
 
@@ -87,11 +87,11 @@ def grid_segments(surface: GridSurface) -> list[tuple[float, float, float, float
 
 @dataclass(frozen=True, eq=False)
 class LineParts:
-    """Halves of grid line segments in a board view, made ready once.
+    """Halves of grid line segments in a surface view, precomputed.
 
-    ``profiles`` is a pixel map of shape (parts, offsets, points, 2) across each part; ``points`` the (row, column) of
-    its own points, (parts, points, 2); ``ends`` its ends in whole pixels, (parts, 2, 2) as (column, row); ``upright``
-    tells which run away from the first player, (parts,).
+    ``profiles`` is a pixel map of shape (parts, offsets, points, 2) across each part. ``points`` are the (row, column)
+    of its own points, (parts, points, 2); ``ends`` its ends in whole pixels, (parts, 2, 2), as (column, row).
+    ``upright`` marks those that run away from the first player, (parts,).
     """
 
     profiles: npt.NDArray[np.float32]
@@ -100,7 +100,7 @@ class LineParts:
     upright: npt.NDArray[np.bool_]
 
     def open(self, known: BoolImage) -> BoolImage:
-        """Which points of each part lie where nothing known hides the board, shape (parts, points)."""
+        """Whether each point of each part is bare, shape (parts, points)."""
         return np.asarray(~known[self.points[..., 0], self.points[..., 1]])
 
 
@@ -125,11 +125,10 @@ def _parts(segments: npt.NDArray[np.float64], shift_mm: float, window: PlaneWind
 
 @dataclass(frozen=True, eq=False)
 class LineEvidence:
-    """What the grid lines say of each part, (parts,).
+    """The evidence of each line part, (parts,).
 
-    ``gone``: log-odds that something took it away (below 0: it is to be seen; 0: can't be told); ``judged``: no piece
-    hides it; ``decidable``: a line would stand out of the noise there; ``clearness``: how clear a line is there beside
-    the usual (1: as clear).
+    ``gone``: log-odds that an object hides it (below 0: it is visible; 0: undecided). ``judged``: no piece hides it.
+    ``decidable``: a line would be visible above the noise there. ``clearness``: contrast relative to the expected one.
     """
 
     gone: npt.NDArray[np.float64]
@@ -139,17 +138,17 @@ class LineEvidence:
 
     @property
     def seen(self) -> npt.NDArray[np.bool_]:
-        """Which parts are to be seen, (parts,)."""
+        """Whether each part is visible, (parts,)."""
         return np.asarray(self.gone < _SETTINGS.seen)
 
     @property
     def missing(self) -> npt.NDArray[np.bool_]:
-        """Which parts something took away, (parts,)."""
+        """Whether each part is missing, (parts,)."""
         return np.asarray(self.gone > _SETTINGS.missing)
 
 
 class GridLines:
-    """Looks for the grid lines of one surface in views through one window."""
+    """Examines the grid lines of one surface in views through one window."""
 
     def __init__(self, surface: GridSurface, window: PlaneWindow) -> None:
         segments = np.array(grid_segments(surface), dtype=np.float64)
@@ -161,17 +160,16 @@ class GridLines:
         self._blanks = _parts(segments, surface.cell_mm / 2, window)
 
     def parts_around(self, centre_mm: tuple[float, float]) -> npt.NDArray[np.float64]:
-        """1 for each line part along the edges of the square with that middle, 0 for the others, (parts,)."""
+        """1 for each line part along the edges of the square with that centre, 0 for the others, (parts,)."""
         away = np.abs(self._middles - np.array(centre_mm)).sum(axis=1)
         return np.asarray(away < 0.75 * self._cell_mm, dtype=np.float64)
 
     def look(self, grey: FloatImage, known: BoolImage, brighter: FloatImage, bleached: BoolImage) -> LineEvidence:
-        """Tell which lines are gone.
+        """Find out which lines are missing.
 
-        ``grey`` is the view's brightness in levels, float32; ``brighter`` by how much its log light is above that of
-        the board around, smoothed, and ``bleached`` where the light is too bright for the camera, both at any one
-        scale; all (rows, columns). Where a lamp is mirrored, light is added that no line takes away, and a line stands
-        out by that much less.
+        All arrays are (rows, columns). ``grey`` is the view's brightness in levels, float32. ``brighter``, the log
+        light above the surrounding board's, smoothed, and ``bleached``, which marks overexposure, may have any one
+        scale. Where a lamp is reflected, light is added that no line absorbs, and a line's contrast is that much lower.
         """
         parts = self.parts
         is_open = parts.open(known)
@@ -187,7 +185,7 @@ class GridLines:
             judged = bare
         if judged.sum() < _SETTINGS.fewest_parts:
             return LineEvidence(gone, bare, decidable, clearness)
-        # lines are dark on most boards and bright on some: whichever shows more is what to look for
+        # lines are dark on most boards and bright on some: use the polarity with more contrast
         is_dark = float(np.median(dark[judged])) >= float(np.median(bright[judged]))
         stands_out, place = (dark, at_dark) if is_dark else (bright, at_bright)
         blank_open = self._blanks.open(known)
@@ -207,13 +205,13 @@ class GridLines:
                     stands_out[own] <= _SETTINGS.too_strong * usual * beside[own] + 2 * _SETTINGS.least_noise_levels
                 )
                 gone[own] = np.where(found, gone[own], np.maximum(gone[own], 0.0))
-                # in the edge of a hard shadow a line is not made out
+                # at the edge of a hard shadow a line can't be recognised
                 gone[own] = np.where(step[own] > usual * beside[own], np.minimum(gone[own], 0.0), gone[own])
                 clearness[own] = stands_out[own] / np.maximum(usual * beside[own], 1e-3)
         seen = gone < 0
         white = too_bright & bare
         if not white.any() or seen[white].mean() < _SETTINGS.white_lines_seen:
-            # where all is white a line may be white, too, so that nothing is missed there
+            # where everything is white a line may be white too, so that nothing counts as missing there
             gone = np.where(too_bright, np.minimum(gone, 0.0), gone)
         return LineEvidence(gone, bare, decidable, clearness)
 
@@ -221,14 +219,14 @@ class GridLines:
 def _contrasts(
     grey: FloatImage, parts: LineParts, is_open: BoolImage
 ) -> tuple[FloatRow, FloatRow, FloatRow, IndexRow, IndexRow, FloatRow]:
-    """By how many levels each part is darker and brighter than what is beside it, the level beside it, and at which
-    offset it is darkest and brightest, and by how many levels one side is above the other; (parts,).
+    """For each part, (parts,): contrast in levels if dark and if bright, the level beside it, the offsets at which it
+    is darkest and brightest, and the difference in level between its sides.
     """
     count, offsets, points, _ = parts.profiles.shape
     weight = is_open / np.maximum(is_open.sum(axis=1, keepdims=True), 1).astype(np.float32)
     levels = sample(grey, parts.profiles.reshape(count, -1, 2)).reshape(count, offsets, points)
     profile = np.einsum("kop,kp->ko", levels, weight.astype(np.float32))
-    # the mean of both sides, so that a line in the edge of a shadow is still darker than what is beside it
+    # the mean of both sides, so that a line at the edge of a shadow is still darker than its surroundings
     beside = (profile[:, :BESIDE].mean(axis=1) + profile[:, -BESIDE:].mean(axis=1)) / 2
     middle = profile[:, BESIDE:-BESIDE]
     darkest, brightest = middle.argmin(axis=1), middle.argmax(axis=1)
@@ -237,10 +235,10 @@ def _contrasts(
 
 
 def _like_a_line(place: IndexRow, where: npt.NDArray[np.float64], seen: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Which parts are found where the others say the lines are, (parts,).
+    """Whether each part is found at the offset predicted by the others, (parts,).
 
-    ``place`` is the offset at which each was found, ``where`` 1 and its middle's place on the board, (parts, 3). A pose
-    that is a little off moves all lines a little, and evenly.
+    ``place`` is the offset at which each was found, ``where`` is 1 and its centre's position on the board, (parts, 3).
+    A slightly wrong pose moves all lines slightly and evenly.
     """
     if seen.sum() < _SETTINGS.fewest_parts:
         return np.ones(len(place), dtype=np.bool_)
@@ -251,12 +249,12 @@ def _like_a_line(place: IndexRow, where: npt.NDArray[np.float64], seen: npt.NDAr
 def _gone(
     stands_out: npt.NDArray[np.floating], level: npt.NDArray[np.floating], null: npt.NDArray[np.floating]
 ) -> tuple[npt.NDArray[np.float64], float]:
-    """Log-odds that lines are gone (two normal likelihoods, of a blank and of a line as faint as it may be there), and
-    the usual contrast for each level of what is beside.
+    """Log-odds that lines are missing (the ratio of two normal likelihoods, without a line and with one as faint as it
+    may be there), and the expected contrast for each level of the surroundings.
     """
     blank = float(np.median(null))
     noise = max(_SETTINGS.least_noise_levels, 1.4826 * float(np.median(np.abs(null - blank))))
-    # a large hand takes many lines away, so what is usual is read off the better half of them
+    # a large hand hides many lines, so the expected contrast is taken from the better half of them
     usual = float(np.quantile(stands_out / np.maximum(level, 1.0), _SETTINGS.usual_share))
     expected = np.maximum(usual * level, 1e-3)
     seen = np.clip(stands_out, blank, expected)

@@ -20,30 +20,26 @@ from vision.surface.view import SurfaceSampler
 
 @dataclass(frozen=True)
 class HiddenSettings:
-    """How much of a place must be covered for it to be hidden; shares from 0 to 1, set by hand as those of
-    ``OcclusionSettings`` were.
-    """
+    """Covered shares (0 to 1) above which a place is hidden, set by hand like ``OcclusionSettings``."""
 
     hidden_share: float = 0.1
-    """Share of what a piece on a place would hide that may be covered before the place is hidden. Lower: more places
-    are hidden.
-    """
+    """Covered share of the area that a piece on the place would hide. Lower: more places are hidden."""
     hidden_square_share: float = 0.3
-    """The same for the bare square."""
+    """The same for the empty square."""
     seen_through_share: float = 0.35
-    """The same for a place whose piece is seen well."""
+    """The same for a place whose piece is clearly seen."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Needed:
-    """Part of a view that a place needs: what lies inside a convex outline, (n, 2) as (column, row)."""
+    """The part of a view that a place needs: the inside of a convex outline, (n, 2) as (column, row)."""
 
     outline: npt.NDArray[np.int32]
     window: tuple[slice, slice]
 
     @classmethod
     def of(cls, outline: npt.NDArray[np.int32], shape: tuple[int, int]) -> _Needed:
-        """What lies inside an outline of a view of that shape."""
+        """The inside of an outline in a view of that shape."""
         left, top, width, height = cv2.boundingRect(outline)
         rows, columns = (
             slice(min(size, max(0, start)), min(size, max(0, start + length)))
@@ -53,7 +49,7 @@ class _Needed:
 
     @cached_property
     def inside(self) -> BoolImage:
-        """Which of the window's pixels count."""
+        """Whether each of the window's pixels is inside."""
         rows, columns = self.window
         inside = np.zeros((rows.stop - rows.start, columns.stop - columns.start), dtype=np.uint8)
         if inside.size:
@@ -61,13 +57,13 @@ class _Needed:
         return np.asarray(inside > 0)
 
     def share(self, pixels: BoolImage) -> float:
-        """The share of it that is marked in a mask of the view, from 0 to 1."""
+        """Share (0 to 1) of it that is marked in a mask of the view."""
         marked = pixels[self.window]
         return float((marked & self.inside).sum()) / max(1.0, float(self.inside.sum())) if marked.any() else 0.0
 
 
 class HiddenPlaces:
-    """Knows which pixels of a view each place needs, bare and with a piece on it."""
+    """Finds hidden places by the pixels of a view that each place needs, empty and with a piece on it."""
 
     def __init__(
         self, surface: GridSurface, sampler: SurfaceSampler, settings: HiddenSettings = HiddenSettings()
@@ -77,14 +73,16 @@ class HiddenPlaces:
         self._sampler = sampler
 
     def share(self, solid: Solid, occlusions: Sequence[Occlusion]) -> float:
-        """How much of what a piece would hide of the board is covered, from 0 to 1."""
+        """Share (0 to 1) of the surface behind a piece that is covered."""
         if not occlusions:
             return 0.0
         needed = _Needed.of(self._sampler.hidden_outlines([solid])[0], self._sampler.window.shape)
         return sum(needed.share(occlusion.pixels) for occlusion in occlusions)
 
     def hidden(self, occlusions: Sequence[Occlusion], clear: Mapping[str, bool]) -> dict[str, HindranceKind]:
-        """Hidden places and the kind of occlusion that hides each; ``clear`` marks places whose piece is seen well."""
+        """The hidden places and the kind of occlusion that hides each; ``clear`` marks places with a clearly seen
+        piece.
+        """
         hidden: dict[str, HindranceKind] = {}
         for place, (piece, square) in self._needed.items() if occlusions else ():
             seen = clear.get(place, False)
@@ -99,7 +97,7 @@ class HiddenPlaces:
 
     @cached_property
     def _needed(self) -> dict[str, tuple[_Needed, _Needed]]:
-        """What a piece on each place hides of the view, and the bare place."""
+        """The part of the view that a piece on each place hides, and that of the empty place."""
         window, places = self._sampler.window, self._surface.places
         outlines = np.array([self._surface.outline_mm(place) for place in places])
         corners = np.round(np.stack(window.to_pixels(outlines[..., 0], outlines[..., 1]), axis=-1)).astype(np.int32)

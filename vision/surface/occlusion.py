@@ -1,8 +1,8 @@
-"""Occlusion: hands, arms, cups, coins and glare over the surface, and the places they hide.
+"""Occlusions of the surface: hands, arms, cups, coins and glare, and the places they hide.
 
-Nothing is compared with an earlier picture, so a still hand is found as well as a moving one. What is found is whatever
-the surface and its pieces cannot look like. Where no piece stands, the surface has one hue everywhere (shadow changes
-brightness, hardly hue), its grid lines show, and it ends where it ends. Where the lines show, it is bare.
+No earlier picture is needed, so a still hand is found as well as a moving one. An occlusion is whatever the surface and
+its pieces cannot look like. Where no piece stands, the surface has one hue everywhere (shadow changes brightness,
+hardly hue), its grid lines are visible, and its rim is where it should be. Where the lines are visible, it is bare.
 """
 
 from __future__ import annotations
@@ -26,59 +26,59 @@ from vision.surface.view import PX_PER_MM, RectifiedView, SurfaceSampler
 
 @dataclass(frozen=True)
 class OcclusionSettings:
-    """What is taken to cover a surface, and as what.
+    """Thresholds for finding and classifying occlusions.
 
-    Lengths are in mm and areas in mm² of the surface, or in squares of it; shares go from 0 to 1. All were set by hand
-    until the virtual table's stress pictures and the ray-traced pictures came out right; none is fitted.
-    ``benchmarks/stress.py`` shows what a change does.
+    Lengths are in mm and areas in mm² of the surface, or in squares of it; shares range from 0 to 1. All were set by
+    hand on the virtual table's stress pictures and the ray-traced pictures. ``benchmarks/stress.py`` shows the effect
+    of a change.
     """
 
     smallest_mm2: float = 260.0
-    """Area of surface, in mm², that a thing must hide. Larger: specks and small things are let pass."""
+    """Minimum area of surface, in mm², that an object hides. Larger: ignores specks and small objects."""
     smallest_reaching_mm2: float = 100.0
-    """The same for what reaches over the rim, as a finger does."""
+    """The same for what reaches over the rim, such as a finger."""
     hand_cells: float = 1.3
-    """Area, in squares, from which a thing at the rim may be a hand."""
+    """Minimum area, in squares, of a hand at the rim."""
     strong_hue: float = 0.35
-    """How far off the board's a hue must be, in log units, to prove a thing by itself. Higher: coloured light is let
-    pass, and pale things.
+    """Distance from the board's hue, in log units, that proves an object by itself. Higher: tolerates coloured light,
+    misses pale objects.
     """
     bleached: float = 0.93
-    """Linear light of the middle channel, of 1, from which a pixel is too bright for the camera."""
+    """Linear light (0 to 1) of the middle channel above which a pixel is overexposed."""
     band_mm: float = 12.0
-    """Width, in mm, of the band that a line which is gone is taken to be covered in."""
+    """Width, in mm, of the band that counts as covered around a missing line."""
     closing_mm: float = 7.0
-    """Gaps up to that many mm are closed within one thing."""
+    """Gaps up to that many mm are closed within one object."""
     opening_mm: float = 7.0
-    """What is narrower than that many mm is no thing."""
+    """Regions narrower than that many mm are ignored."""
     lit_parts: int = 3
-    """Line parts that must be seen in a region for light to explain it."""
+    """Minimum number of visible line parts in a region for light to explain it."""
     lit_share: float = 0.7
-    """Share of the decidable ones that must be."""
+    """Minimum share of the decidable ones."""
     wide_cells: float = 5.0
-    """Area, in squares, above which a relit region is no piece's doing."""
+    """Area, in squares, above which a relit region is not due to a piece."""
     fewest_gone: int = 2
-    """Line parts that must be gone for what is only odd to be part of a thing."""
+    """Minimum number of missing line parts for an odd region to belong to an object."""
     sharp_share: float = 0.45
-    """Share of an outline that must be sharp for a thing; no light's is."""
+    """Share of an outline that must be sharp for an object; light has no sharp outline."""
     least_deep: float = 0.3
-    """Share of a hand that lies well inside the rim, where a pose that is a little off shows no table."""
+    """Minimum share of a hand well inside the rim, where a slightly wrong pose does not show the table."""
     soft_share: float = 0.35
-    """Share of an outline below which a region is a glow."""
+    """Share of sharp outline below which a region is a glow."""
     dark: float = -1.0
-    """Log brightness below the board's from which nothing is a glow: a sleeve."""
+    """Log brightness relative to the board's below which a region is not a glow but a sleeve."""
     least_bleached: float = 0.1
-    """Share of a region too bright for the camera from which the glare is cut out of it."""
+    """Overexposed share of a region above which the glare is separated from it."""
     glow_mm: float = 16.0
-    """Width, in mm, of the glow around what is too bright that goes with it."""
+    """Width, in mm, of the glow around overexposed pixels that belongs to them."""
     many_gone: int = 7
-    """Line parts that must be gone to prove a thing of the board's own hue."""
+    """Number of missing line parts that prove an object of the board's own hue."""
 
 
 @dataclass(frozen=True, eq=False)
 class Occlusion:
-    """What hides a part of the board: ``kind`` is ``hand`` (it reaches in over an edge), ``object`` or ``glare``; its
-    pixels in the board view, and its area in square millimetres of board hidden.
+    """Something that hides part of the surface: a hand (it reaches in over an edge), an object or glare. ``pixels`` are
+    those of the surface view, ``area_mm2`` the hidden area.
     """
 
     kind: HindranceKind
@@ -88,7 +88,7 @@ class Occlusion:
 
 @dataclass(frozen=True, eq=False)
 class SurfaceEvidence:
-    """What a view shows of the board's surface: what covers it, largest first, and each place."""
+    """What a view shows of a surface: its occlusions, largest first, and the evidence of each place."""
 
     occlusions: tuple[Occlusion, ...]
     places: Mapping[str, PlaceEvidence]
@@ -96,7 +96,7 @@ class SurfaceEvidence:
 
 @dataclass(frozen=True, eq=False)
 class _ViewEvidence:
-    """All that tells about one picture, at the coarse scale of ``SurfaceColours`` but for the two kinds of lines."""
+    """All evidence from one picture, at the coarse scale of ``SurfaceColours`` except for lines and rim."""
 
     colours: SurfaceColours
     known: BoolImage
@@ -108,7 +108,7 @@ class _ViewEvidence:
 
 
 class OcclusionDetector:
-    """Finds what covers one board, seen from one place of the camera."""
+    """Finds the occlusions of one surface, seen from one camera position."""
 
     def __init__(
         self, camera: CameraModel, pose: Pose, plan: SurfacePlan, settings: OcclusionSettings = OcclusionSettings()
@@ -123,11 +123,11 @@ class OcclusionDetector:
         self._coarse_shape = (plan.window.shape[0] // COARSER, plan.window.shape[1] // COARSER)
 
     def view(self, image: Image, solids: Sequence[Solid]) -> RectifiedView:
-        """Sample the board and mark what the given pieces hide of it."""
+        """Sample the surface and mark what the given pieces hide."""
         return self.sampler.view(image, solids)
 
     def look(self, view: RectifiedView) -> SurfaceEvidence:
-        """Find what covers the board besides the known pieces."""
+        """Find what covers the surface besides the given pieces."""
         evidence = self._evidence(view)
         if evidence is None:
             return SurfaceEvidence((), {})
@@ -147,7 +147,7 @@ class OcclusionDetector:
                 glare |= pixels
             found.append(Occlusion(kind, np.asarray(full), area))
         found.sort(key=lambda occlusion: -occlusion.area_mm2)
-        # what light makes strange is no piece's doing
+        # pixels made strange by light are not due to a piece
         by_light = evidence.bleached | self._widely(evidence.relit)
         places = self._places.evidence(
             evidence.lines, evidence.colours, evidence.known, evidence.strange & ~by_light, by_light, glare
@@ -178,7 +178,7 @@ class OcclusionDetector:
         )
 
     def _candidates(self, evidence: _ViewEvidence) -> list[BoolImage]:
-        """Connected regions of strange pixels and of lines that are gone."""
+        """Connected regions of strange pixels and of missing lines."""
         strange = evidence.strange
         bands = np.zeros(strange.shape, dtype=np.uint8)
         for ends in self._lines.parts.ends[evidence.lines.missing] // COARSER:
@@ -191,7 +191,7 @@ class OcclusionDetector:
         return [part for region in self._regions(found) for part in self._without_glare(evidence, region)]
 
     def _without_glare(self, evidence: _ViewEvidence, region: BoolImage) -> list[BoolImage]:
-        """A region, or where light too bright for the camera takes up some of it, that part and what else there is."""
+        """The region; or, if part of it is overexposed, that part and the remaining parts."""
         bleached = region & evidence.bleached
         share = float(bleached.sum()) / float(region.sum())
         if share <= self._settings.least_bleached:
@@ -203,9 +203,10 @@ class OcclusionDetector:
         return [glare, *self._regions(rest)]
 
     def _unlit(self, colours: SurfaceColours, lines: LineEvidence, rim: RimEvidence) -> tuple[BoolImage, BoolImage]:
-        """Strange pixels without what light alone explains, and regions of which light explains much.
+        """Strange pixels that light alone does not explain, and regions mostly explained by light.
 
-        Where the lines are seen, a hue that is only a little off is light; so is any, if it goes on over many lines.
+        Where the lines are visible, a slightly different hue is due to light, and so is any hue that extends over many
+        lines.
         """
         lit = lines.seen[self._nearest]
         relit = np.zeros_like(lit)
@@ -217,9 +218,9 @@ class OcclusionDetector:
             ):
                 relit |= part
         strange = colours.strange & ~(lit & (relit | (colours.off_hue < self._settings.strong_hue)))
-        # nothing is seen where the light is too bright for the camera
+        # lines are not visible in overexposed areas
         strange |= (colours.bright > self._settings.bleached) & ~lit & ~colours.known
-        # what is only odd is part of a thing where it hides lines
+        # odd pixels belong to an object where lines are missing
         for part in self._regions(colours.odd & ~lit) if lines.missing.any() else ():
             seen, missing = self._parts_in(lines, part)
             if missing >= self._settings.fewest_gone and missing > 2 * seen:
@@ -235,19 +236,19 @@ class OcclusionDetector:
         return np.asarray(strange), relit
 
     def _parts_in(self, lines: LineEvidence, pixels: BoolImage) -> tuple[int, int]:
-        """How many line parts inside a region are seen, and how many are gone."""
+        """Number of line parts inside a region that are visible, and that are missing."""
         inside = self._inside(pixels)
         return int(lines.seen[inside].sum()), int(lines.missing[inside].sum())
 
     def _inside(self, pixels: BoolImage) -> BoolImage:
-        """Which line parts lie inside a region."""
+        """Whether each line part lies inside a region."""
         points = self._lines.parts.points // COARSER
         rows, columns = pixels.shape
         hit = pixels[np.minimum(points[..., 0], rows - 1), np.minimum(points[..., 1], columns - 1)]
         return np.asarray(hit.mean(axis=1) >= 0.5)
 
     def _proven(self, evidence: _ViewEvidence, pixels: BoolImage) -> bool:
-        """Whether a region is a thing: strongly off in hue, or hiding lines that ought to show there."""
+        """Whether a region is an object: of a very different hue, or hiding lines that should be visible."""
         judged = pixels & ~evidence.known
         if not judged.any():
             return False
@@ -258,7 +259,7 @@ class OcclusionDetector:
             return True
         if seen > 2 * gone and seen >= self._settings.lit_parts:
             return False
-        # a rim that is not seen bears out what the lines say, but may be the table's doing
+        # a rim that is not visible confirms missing lines, but may be due to the table
         gone += evidence.rim.gone_at(pixels) if gone else 0
         mm2 = (COARSER / PX_PER_MM) ** 2
         weak_cells = (
@@ -268,7 +269,7 @@ class OcclusionDetector:
         )
         area_cells = float(judged.sum()) * mm2 / self._cell_mm2
         if relit:
-            # another light changes hues, too: only lines that are gone tell there
+            # coloured light changes hues too: only missing lines count there
             return gone > self._settings.lit_parts and gone > 2 * seen
         if float((off_hue > self._settings.strong_hue).mean()) > 0.4:
             return True
@@ -280,44 +281,44 @@ class OcclusionDetector:
             and self._is_sharp(evidence.colours, pixels, self._beside_coarse)
         ):
             return True
-        # many lines gone at once: something of the board's own hue lies on it
+        # many lines missing at once: an object of the board's own hue
         return (gone >= self._settings.many_gone and gone > 2 * seen) or (area_cells > 3 and weak_cells > 2)
 
     def _kind(self, evidence: _ViewEvidence, pixels: BoolImage, area_mm2: float) -> HindranceKind:
         entered = evidence.rim.entered_by(pixels)
-        # on a white board that still shows its lines a white arm is no glare
+        # on a white board that still shows its lines, a white arm is not glare
         white = float(evidence.bleached[pixels].mean()) > 0.5 and not (entered and self._is_white_board(evidence))
         if white or (not entered and self._is_soft_glow(evidence, pixels)):
             return HindranceKind.GLARE
-        # along the rim only, where a pose that is a little off shows the table, is no hand
+        # a region along the rim only, where a slightly wrong pose shows the table, is not a hand
         deep = float((pixels & self._deep).sum()) > self._settings.least_deep * float(pixels.sum())
         large = deep and area_mm2 > self._settings.hand_cells * self._cell_mm2
         crossed = entered or (evidence.rim.crossed_by(pixels) if large else False)
         if crossed and not entered and not evidence.rim.continues_at(pixels):
-            # a light that ends on the board may go on beside it, too, but not in one piece
+            # light that ends on the board may continue beside it too, but not in one piece
             crossed = self._is_sharp(evidence.colours, pixels, evidence.known | evidence.bleached)
-        # where a thing that large lies at the rim and can't be told from the table, it may go on there
+        # an object that large at the rim, which looks like the table, may continue there
         return HindranceKind.OBJECT if crossed is False else HindranceKind.HAND
 
     def _is_white_board(self, evidence: _ViewEvidence) -> bool:
-        """Whether most of what is too bright for the camera shows the board's lines all the same."""
+        """Whether most of what is overexposed still shows the board's lines."""
         white = evidence.bleached & ~evidence.known
         seen = evidence.lines.seen[self._nearest]
         return bool(white.any() and float(seen[white].mean()) > 0.5)
 
     def _is_sharp(self, colours: SurfaceColours, pixels: BoolImage, without: BoolImage) -> bool:
-        """Whether a region is sharply outlined, as no light is."""
+        """Whether a region has a sharp outline, as light never has."""
         outlined = sharp_share(colours, pixels, without)
         return outlined is not None and outlined > self._settings.sharp_share
 
     def _is_soft_glow(self, evidence: _ViewEvidence, pixels: BoolImage) -> bool:
-        """Whether a region has no outline and isn't dark: a lamp's mirror image, no sleeve."""
+        """Whether a region has no sharp outline and isn't dark: the reflection of a lamp, not a sleeve."""
         outlined = sharp_share(evidence.colours, pixels, evidence.known | evidence.bleached)
         dark = float(np.median(evidence.colours.brighter[pixels])) < self._settings.dark
         return outlined is not None and not dark and outlined < self._settings.soft_share
 
     def _regions(self, mask: BoolImage) -> list[BoolImage]:
-        """The connected regions of a mask that are not mere specks."""
+        """The connected regions of a mask that are not specks."""
         if not mask.any():
             return []
         count, labels, statistics, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)

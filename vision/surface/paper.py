@@ -1,7 +1,7 @@
-"""Bare paper's own light, and how much of it ink takes.
+"""The light of bare paper, and how much of it ink absorbs.
 
-Ink takes light from paper by a factor for each colour channel, and twice as much ink takes it twice: the logs of the
-shares that are left, negated (densities), grow with the amount (Beer and Lambert's law).
+Ink absorbs a share of the light in each colour channel, and twice as much ink absorbs that share twice: the negated
+logs of the remaining shares (densities) are proportional to the amount (Beer and Lambert's law).
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ HUES_DEG: Mapping[str, float] = MappingProxyType(
         "pink": 55.0,
     }
 )
-"""Where pens of these names usually are on the circle of ``hues``, in degrees."""
+"""Typical position of pens with these names on the circle of ``hues``, in degrees."""
 
 
 _EASILY_DARKER = 0.08
-"""Log units below the fitted light within which a pixel is paper."""
+"""Distance below the fitted light, in log units, within which a pixel is paper."""
 _ROUNDS = 12
-"""How often the fit is made anew without what is darker."""
+"""Number of iterations of the fit, each without darker pixels."""
 
 
 def usual_hues(pens: Sequence[str]) -> FloatArray:
-    """The usual hues of pens in degrees, (n,); raises LayoutError for a pen of unknown colour."""
+    """Typical hues of pens in degrees, (n,); raises LayoutError for a pen of unknown colour."""
     for pen in pens:
         if pen not in HUES_DEG:
             raise LayoutError(f"no pen is known as {pen!r}; colours may be {', '.join(HUES_DEG)}")
@@ -44,9 +44,9 @@ def usual_hues(pens: Sequence[str]) -> FloatArray:
 
 
 def fitted_paper(light: FloatImage) -> FloatImage:
-    """The paper's light where a sheet is bare, fitted as a surface of the second degree in its log.
+    """The light of a sheet's bare paper, fitted as a surface of the second degree in log light.
 
-    Most of a filled sheet may be coloured: what is darker than the fit counts ever less.
+    Most of a filled sheet may be coloured, so pixels darker than the fit get less and less weight.
     """
     small = cv2.resize(light, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA)
     logs = np.log(small.reshape(-1, 3) + 1e-4).astype(np.float64)
@@ -78,20 +78,20 @@ def _solved(terms: FloatArray, values: FloatArray, weights: FloatArray) -> Float
 
 
 def densities_on(light: FloatImage, paper: FloatImage, floor: float) -> FloatImage:
-    """The densities (rows, columns, 3) of linear light beside the bare paper's; ``floor`` is a share of it below which
-    a camera sees but noise.
+    """Densities (rows, columns, 3) of linear light relative to bare paper; ``floor`` is the share below which a camera
+    only records noise.
     """
     shares = np.clip(light / np.maximum(paper, np.float32(1e-3)), 0, 1.5)
     return np.asarray(np.log1p(np.float32(floor)) - np.log(shares + np.float32(floor)), dtype=np.float32)
 
 
 def hues(density: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The hue in degrees and the strength of densities (..., 3), each (...)."""
+    """Hue in degrees and strength of densities (..., 3), each (...)."""
     blue, green, red = np.moveaxis(density, -1, 0)
     across, up = blue - red, green - (blue + red) / 2
     return np.degrees(np.arctan2(up, across)), np.hypot(across, up)
 
 
 def nearest_turn(degrees: FloatArray) -> FloatArray:
-    """Angles as they are nearest to 0."""
+    """Angles in degrees mapped to -180 to 180."""
     return np.asarray((degrees + 180.0) % 360.0 - 180.0)

@@ -1,4 +1,4 @@
-"""What the lines around each place of a surface say of it, and the colours on it."""
+"""The evidence of lines and colours for each place of a surface."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from vision.surface.view import PX_PER_MM, SurfaceSampler
 
 @dataclass(frozen=True)
 class PlaceSettings:
-    """Where a place is looked at. Set by hand on virtual and ray-traced pictures."""
+    """The area that is examined for each place. Set by hand on virtual and ray-traced pictures."""
 
     middle_mm: float = 26.0
-    """Side of the square in a place's middle that is looked at, in mm."""
+    """Side of the square in a place's centre that is examined, in mm."""
     piece_points: int = 5
-    """Points along each edge of a piece at which its hue would be seen. More: finer, slower."""
+    """Points along each edge of a piece at which its hue would be visible. More: finer, slower."""
     least_open: float = 0.6
-    """Share of those points that must be in sight for their hue to count fully."""
+    """Share of those points that must be visible for their hue to count fully."""
     near_glare_mm: float = 40.0
     """Distance, in mm, within which a place counts as near glare."""
 
 
 @dataclass(frozen=True, eq=False)
 class PlaceEvidence:
-    """What is seen of one place.
+    """The evidence for one place.
 
-    Of the grid lines around it: how many parts are seen, are gone, and how many there are that no piece hides; how
-    clear they are beside the usual. Of the place: the share of its middle with a strange look; by how much its log
-    brightness is above what the board has there; whether glare begins near it; and the share of what a piece that
-    stands there would hide whose hue is not the board's.
+    Of the grid lines around it: how many parts are visible, how many are missing, how many no piece hides, and their
+    contrast relative to the expected one. Of the place: the share of its centre that is strange, its log brightness
+    above the board's, whether glare begins near it, and the share with another hue within the area that a piece
+    standing there would hide.
     """
 
     lines_seen: int
@@ -50,7 +50,7 @@ class PlaceEvidence:
 
 
 class PlaceLook:
-    """Looks at each place of one surface, seen from one place of the camera."""
+    """Collects the evidence for each place of one surface, seen from one camera position."""
 
     def __init__(self, sampler: SurfaceSampler, plan: SurfacePlan, settings: PlaceSettings = PlaceSettings()) -> None:
         self._settings = settings
@@ -58,7 +58,7 @@ class PlaceLook:
         self._hidden = self._hidden_by_pieces(sampler)
 
     def _hidden_by_pieces(self, sampler: SurfaceSampler) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """Rows and columns, (places, points), of coarse pixels that points of a piece on each place would hide."""
+        """Rows and columns, (places, points), of the coarse pixels hidden by points of a piece on each place."""
         surface = self._plan.surface
         solid, count = surface.solid_at(surface.places[0]), len(surface.places)
         if solid is None:
@@ -82,10 +82,10 @@ class PlaceLook:
         by_light: BoolImage,
         glare: BoolImage,
     ) -> dict[str, PlaceEvidence]:
-        """What is seen of each place.
+        """Collect the evidence for each place.
 
-        ``known`` marks what no bare board is to be seen at, ``strange`` what does not look like the board,
-        ``by_light`` where light may be the reason, and ``glare`` what is too bright; all (rows, columns), coarse.
+        All masks are (rows, columns) at the coarse scale: ``known`` marks pixels that are not bare surface, ``strange``
+        those that do not look like it, ``by_light`` those for which light may be the reason, ``glare`` overexposure.
         """
         settings = self._settings
         around = self._plan.around * lines.judged

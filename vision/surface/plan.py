@@ -1,4 +1,4 @@
-"""What a layout alone says about views of its surface: lines, rim, prints and places."""
+"""What a layout alone determines about views of its surface: lines, rim, prints and places."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ DEEP_MM = 14.0
 
 @dataclass(frozen=True, eq=False)
 class SurfacePlan:
-    """What a surface alone says about views of it, made ready once: its lines, its rim, and what is printed.
+    """Masks and indices for views of a surface that depend only on its layout, precomputed.
 
-    ``around`` holds for each place the line parts around it. At the coarse scale, ``middles`` are the rows and the
-    columns of the places' middles, ``beside`` and ``deep`` mark what is beside the board and what is well inside it,
-    and ``nearest`` gives for each pixel the nearest line part.
+    ``around`` marks for each place the line parts around it. At the coarse scale, ``middles`` are the rows and columns
+    of the places' centres, ``beside`` and ``deep`` mark the area outside the board and well inside it, and ``nearest``
+    is the line part nearest to each pixel.
     """
 
     surface: GridSurface
@@ -68,13 +68,13 @@ class SurfacePlan:
 
 @cache
 def disc_mm(width_mm: float) -> npt.NDArray[np.uint8]:
-    """A disc that wide, for dilating and eroding masks at the coarse scale, (rows, columns), uint8."""
+    """A disc of that diameter, for dilating and eroding masks at the coarse scale, (rows, columns), uint8."""
     side = max(3, 2 * round(width_mm * PX_PER_MM / COARSER / 2) + 1)
     return np.asarray(cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side)), dtype=np.uint8)
 
 
 def _beside(surface: GridSurface, window: PlaneWindow) -> BoolImage:
-    """What is not the board's surface, or so near its rim that the pose's last fraction of a millimetre matters."""
+    """Pixels outside the surface, or so near its rim that small errors of the pose matter."""
     beside = np.ones(window.shape, dtype=np.bool_)
     inside = surface.bounds_mm.grown(-RIM_MM)
     left, top = window.to_pixels(inside.left_mm, inside.far_mm)
@@ -84,7 +84,7 @@ def _beside(surface: GridSurface, window: PlaneWindow) -> BoolImage:
 
 
 def _printed(surface: GridSurface, window: PlaneWindow) -> BoolImage:
-    """Where something is printed in the middle of a place."""
+    """Pixels in the centre of places with a print."""
     printed = np.zeros(window.shape, dtype=np.uint8)
     for place in surface.printed:
         column, row = window.to_pixels(*surface.centre_mm(place))

@@ -1,6 +1,6 @@
-"""The surface's rim: where the step to the table is seen, and where something reaches over it.
+"""The surface's rim: where the step to the table is visible, and where something reaches over it.
 
-A hand comes in over the rim, and its arm goes on outside. A cup, a card or a coin that stands on the board ends on it.
+A hand enters over the rim, and its arm continues outside. A cup, a card or a coin on the board ends at the rim.
 """
 
 from __future__ import annotations
@@ -19,58 +19,57 @@ from vision.surface.colours import COARSER, SurfaceColours
 
 @dataclass(frozen=True)
 class RimSettings:
-    """Where the rim is looked at, and what is gone or new there.
+    """Where the rim is examined, and when something is missing or new there.
 
     All were set by hand on the virtual table's stress pictures and the ray-traced ones; ``benchmarks/stress.py`` shows
-    what a change does.
+    the effect of a change.
     """
 
     inside_mm: tuple[float, ...] = (5.0, 8.0, 11.0)
-    """How far inside the rim, in mm, colours are taken. Farther: a pose that is off matters less, small things are
-    missed.
+    """Distances inside the rim, in mm, at which colours are sampled. Larger: tolerates a worse pose, misses small
+    objects.
     """
     outside_mm: tuple[float, ...] = (14.0, 19.0, 24.0, 29.0)
-    """How far outside it, in mm; the board's own edge and shadow lie between."""
+    """Distances outside it, in mm, beyond the board's own edge and shadow."""
     part_mm: float = 10.0
-    """Length of rim, in mm, that is judged as one. Longer: less noise, wider fingers only."""
+    """Length of rim, in mm, that is judged as one part. Longer: less noise, misses narrow fingers."""
     points: int = 4
     """Points along each part. More: slower."""
     least_step: float = 0.3
-    """Usual step of colour from board to table, in log units, from which it can be missed. Higher: only on tables
-    unlike the board.
+    """Minimum typical step of colour from board to table, in log units, for a missing step to count. Higher: only on
+    tables unlike the board.
     """
     step_gone: float = 0.35
-    """Share of the usual step below which it is gone. Higher: more of the rim counts as covered."""
+    """Share of the typical step below which it is missing. Higher: more of the rim counts as covered."""
     crossed_parts: int = 2
-    """Parts of the rim over which something must reach. More: thin fingers are missed."""
+    """Minimum number of parts of the rim that something reaches over. More: thin fingers are missed."""
     longest_run: int = 11
-    """Most parts side by side that an arm covers. More: shadows and other boards count as arms."""
+    """Maximum number of adjacent parts covered by an arm. More: shadows and other boards count as arms."""
     continues: float = 0.6
-    """Share of what a thing beside the board differs from the table by, below which the step onto the board must be for
-    it to go on there. Higher: more things reach in.
+    """An object continues onto the board if the step there is below this share of the object's difference from the
+    table. Higher: more objects reach in.
     """
     abrupt: float = 0.45
-    """Share of an arm's difference that may be left beside it. Higher: soft lights count as arms."""
+    """Maximum remaining difference beside an arm, as a share of the arm's. Higher: soft lights count as arms."""
     unlike_table: float = 0.25
-    """Difference from the table, in log units, from which something else is there. Higher: pale things and weak lights
-    are let pass.
+    """Difference from the table, in log units, that indicates an object. Higher: tolerates weak lights, misses pale
+    objects.
     """
     shadow_easily: float = 0.6
-    """Log brightness below the table's that a shadow explains. Higher: dark sleeves are let pass."""
+    """Log brightness below the table's that a shadow explains. Higher: misses dark sleeves."""
     brighter_easily: float = 0.15
-    """Log brightness above it that a light explains."""
+    """Log brightness above it that light explains."""
 
 
 @dataclass(frozen=True, eq=False)
 class RimEvidence:
-    """What a view shows of each part of the rim, (parts,).
+    """The evidence of each part of the rim, (parts,).
 
-    ``gone``: the step from board to table is not to be seen; ``beyond``: the table beside it does not look like itself;
-    ``apart``: what lies inside can be told from the table; ``entered``: something narrow goes on from the table over
-    the rim, as an arm or a finger does; ``continuing``: what lies inside looks like what is beside it and unlike the
-    table.
-    ``inside`` are pixels just inside the rim, as (row, column) at the coarse scale, (parts, points, 2); where
-    ``crossed_parts`` of the parts are so, the rim is.
+    ``gone``: the step from board to table is not visible. ``beyond``: the table beside it does not look like itself.
+    ``apart``: the inside differs from the table. ``entered``: something narrow continues from the table over the rim,
+    such as an arm or a finger. ``continuing``: the inside looks like what is beside it and unlike the table. ``inside``
+    are pixels just inside the rim, as (row, column) at the coarse scale, (parts, points, 2). A condition holds for a
+    region's rim if it holds for ``crossed_parts`` of its parts.
     """
 
     gone: npt.NDArray[np.bool_]
@@ -86,11 +85,11 @@ class RimEvidence:
         return np.asarray(hit.mean(axis=1) >= 0.5)
 
     def gone_at(self, pixels: BoolImage) -> int:
-        """How many parts of the rim are gone where a region of coarse pixels touches it, counted as line parts are."""
+        """Number of missing parts of the rim where a region of coarse pixels touches it, in units of line parts."""
         return int((self._touched(pixels) & self.gone).sum()) // 2
 
     def entered_by(self, pixels: BoolImage) -> bool:
-        """Whether something narrow comes in over the rim where a region touches it."""
+        """Whether something narrow enters over the rim where a region touches it."""
         return int((self._touched(pixels) & self.entered).sum()) >= self.crossed_parts
 
     def continues_at(self, pixels: BoolImage) -> bool:
@@ -98,7 +97,7 @@ class RimEvidence:
         return int((self._touched(pixels) & self.continuing).sum()) >= self.crossed_parts
 
     def crossed_by(self, pixels: BoolImage) -> bool | None:
-        """Whether a region reaches over the rim; ``None`` when that can't be told, false too when it is not near."""
+        """Whether a region reaches over the rim; ``None`` if undecided; ``False`` if it is not near the rim."""
         touched = self._touched(pixels)
         if not touched.any():
             return False
@@ -108,7 +107,7 @@ class RimEvidence:
 
 
 class SurfaceRim:
-    """Looks at the rim of one surface in views through one window."""
+    """Examines the rim of one surface in views through one window."""
 
     def __init__(self, surface: GridSurface, window: PlaneWindow, settings: RimSettings = RimSettings()) -> None:
         self._settings = settings
@@ -133,7 +132,7 @@ class SurfaceRim:
         self._sides = np.concatenate(sides)
 
     def look(self, colours: SurfaceColours, hidden: BoolImage) -> RimEvidence:
-        """Compare the colours on both sides of the rim; ``hidden`` marks pieces and what the picture does not hold."""
+        """Compare the colours on both sides of the rim; ``hidden`` marks pieces and pixels outside the picture."""
         rows, columns = colours.off_hue.shape
         small = cv2.resize(hidden.astype(np.uint8), (columns, rows), interpolation=cv2.INTER_NEAREST) > 0
         inner, inner_open = _means(colours.logs, small, self._inside)
@@ -167,16 +166,16 @@ class SurfaceRim:
         return RimEvidence(gone, beyond, apart, entered, continuing, self._inside, self._settings.crossed_parts)
 
     def _unlike(self, off: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """How unlike the table colours so far off it are, (parts, 3) to (parts,); a shadow alone is like it."""
+        """Difference from the table of colours with offsets (parts, 3), as (parts,); a shadow alone does not count."""
         shade = np.maximum(off[:, 2] - self._settings.brighter_easily, 0.0) + np.maximum(
             -off[:, 2] - self._settings.shadow_easily, 0.0
         )
         return np.asarray(np.hypot(off[:, 0], off[:, 1]) + shade, dtype=np.float32)
 
     def _arms(self, marked: npt.NDArray[np.bool_], off: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:
-        """The runs of marked parts, (parts,), that are no longer than an arm is wide and begin and end abruptly.
+        """Runs of marked parts, (parts,), that are at most as long as an arm is wide and begin and end abruptly.
 
-        ``off`` is how far each part is from the table's look; a lamp's mirror image fades in and out.
+        ``off`` is each part's difference from the table; the reflection of a lamp fades in and out.
         """
         edges = np.diff(np.concatenate([[0], marked.astype(np.int8), [0]]))
         arms = np.zeros_like(marked)
@@ -193,7 +192,7 @@ class SurfaceRim:
 def _means(
     logs: npt.NDArray[np.float32], hidden: BoolImage, points: npt.NDArray[np.intp]
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_]]:
-    """The mean colour of each part's points, (parts, 3), and whether most of them are open to sight, (parts,)."""
+    """Mean colour of each part's points, (parts, 3), and whether most of them are visible, (parts,)."""
     values = logs[points[..., 0], points[..., 1]]
     is_open = ~hidden[points[..., 0], points[..., 1]]
     weight = is_open / np.maximum(is_open.sum(axis=1, keepdims=True), 1)

@@ -1,7 +1,7 @@
-"""What covers a sheet of paper: a hand that reaches in over its margin, or a thing that lies on what is written.
+"""Occlusions of a sheet of paper: a hand that reaches in over its margin, or an object that lies on it.
 
-Ink is thin, or has the colour of a pen; paper is white up to its edge, but for thin print. What is neither is in the
-way. Colours are log shares of the paper's own light, so that a shadow, which takes as much from all channels, is none.
+Ink is thin, or has the colour of a pen; paper is white up to its edge, except for thin print. Anything else is an
+occlusion. Colours are log shares of the paper's own light; a shadow takes the same share from all channels.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ from vision.surface.view import PX_PER_MM, RectifiedView, SurfaceSampler
 
 @dataclass(frozen=True)
 class SheetCoverSettings:
-    """What is taken to cover a sheet. All were set by hand on ray-traced and virtual pictures."""
+    """Thresholds for what covers a sheet. All were set by hand on ray-traced and virtual pictures."""
 
     coloured: float = 0.3
-    """How far, in log units, the channels of a pixel must be apart for it to be no shadow."""
+    """Minimum difference between the channels of a pixel, in log units, that a shadow does not explain."""
     dark: float = 1.5
-    """Log units below the paper from which nothing is a shadow."""
+    """Log units below the paper's light at which a pixel is too dark for a shadow."""
     floor: float = 0.03
-    """Share of the paper's light that is added before logarithms are taken."""
+    """Light, relative to paper, added before logarithms are taken."""
     stroke_mm: float = 5.0
-    """What is narrower than that many mm is a stroke, or print."""
+    """Regions narrower than that many mm are strokes or print."""
     reaching_mm2: float = 60.0
-    """Area, in mm² of the margin, that something must hide to reach in over it."""
+    """Minimum area of the margin, in mm², hidden by something that reaches in over it."""
     lying_cells: float = 1.6
-    """Area, in cells, that something within the grid must hide to be no blot."""
+    """Minimum area within the grid, in cells, of an object that is not a blot."""
     pen_hue_deg: float = 32.0
-    """How far from all pens' hues, in degrees, what lies on a grid of filled squares must be by itself ..."""
+    """Distance from all pens' hues, in degrees, of an object that lies on a grid of filled cells ..."""
     reaching_hue_deg: float = 11.0
-    """... and as a part of what reaches in over the margin: skin has a hue between red pens' and yellow ones'."""
+    """... and of one that reaches in over the margin: skin has a hue between those of red and yellow pens."""
     least_strength: float = 0.25
-    """Colour, in log units, that a pen's ink has at least."""
+    """Minimum strength of a pen's ink, in log units."""
 
 
 class SheetCover:
-    """Finds what covers one sheet, seen from one place of the camera."""
+    """Finds the occlusions of one sheet, seen from one camera position."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class SheetCover:
         return np.asarray(beside_x ^ beside_y)
 
     def view(self, image: Image, solids: Sequence[Solid]) -> RectifiedView:
-        """Sample the sheet; nothing stands on it."""
+        """Sample the sheet; ``solids`` are ignored, since nothing stands on it."""
         return self.sampler.view(image, solids)
 
     def look(self, view: RectifiedView) -> SurfaceEvidence:
@@ -94,7 +94,7 @@ class SheetCover:
         return SurfaceEvidence(tuple(found), {})
 
     def _odd(self, view: RectifiedView) -> tuple[FloatImage, BoolImage]:
-        """The densities on the sheet, and where neither paper nor shadow is."""
+        """Densities on the sheet, and a mask of pixels that are neither paper nor shadow."""
         settings = self._settings
         light = np.asarray(cv2.GaussianBlur(view.light, (0, 0), PX_PER_MM), dtype=np.float32)
         density = densities_on(light, fitted_paper(light), settings.floor)
@@ -111,7 +111,7 @@ class SheetCover:
         return [np.asarray(labels == label) for label in range(1, count)]
 
     def _filled(self, density: FloatImage, hue_deg: float) -> BoolImage:
-        """Pixels within the grid that may be ink of one of the pens, whose hues are usual up to so many degrees."""
+        """Pixels within the grid that may be ink of one of the pens, with that tolerance of their hues, in degrees."""
         if not len(self._pens_deg):
             return np.zeros(self._margin.shape, dtype=np.bool_)
         hue, strength = hues(density.astype(np.float64))

@@ -1,4 +1,4 @@
-"""The rectified view of a surface, and which of its pixels are hidden by pieces or lie outside the picture."""
+"""The rectified view of a surface, with the pixels hidden by pieces or outside the picture."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ PIECE_MARGIN_MM = 3.5
 
 @dataclass(frozen=True, eq=False)
 class RectifiedView:
-    """A surface as sampled from above, with what is known to cover it.
+    """A surface sampled from above.
 
-    ``colours`` are pixels as the picture has them (rows, columns, 3), uint8; ``hidden_by_pieces`` and ``outside`` mark
-    pixels that known pieces hide and pixels outside the picture; ``pixel_map`` leads back to the picture.
+    ``colours`` are the picture's pixels (rows, columns, 3), uint8. ``hidden_by_pieces`` and ``outside`` mark pixels
+    hidden by known pieces and pixels outside the picture. ``pixel_map`` maps back to the picture.
     """
 
     window: PlaneWindow
@@ -36,19 +36,19 @@ class RectifiedView:
 
     @functools.cached_property
     def light(self) -> FloatImage:
-        """Linear light (rows, columns, 3), float32, 1 is the brightest a picture can hold."""
+        """Linear light (rows, columns, 3), float32, from 0 to 1."""
         return np.asarray(cv2.LUT(self.colours, linear_light_table()), dtype=np.float32)
 
 
 def view_window(surface: GridSurface, margin_mm: float = 0.0) -> PlaneWindow:
-    """The window of a surface that is sampled, with ``margin_mm`` of what is beside it."""
+    """The window in which a surface is sampled, with a margin of ``margin_mm``."""
     return PlaneWindow.over(surface.bounds_mm.grown(margin_mm), surface.height_mm, PX_PER_MM)
 
 
 class SurfaceSampler:
-    """Samples one surface from one place of the camera; what does not change from frame to frame is made ready once.
+    """Samples one surface from one camera position, with everything precomputed that depends only on these.
 
-    ``margin_mm`` is how much of the table beside it is seen, too; ``shape`` says how a sheet of paper is bent.
+    ``margin_mm`` is the width of the table around it that is sampled too; ``shape`` is the shape of a bent sheet.
     """
 
     def __init__(
@@ -67,12 +67,12 @@ class SurfaceSampler:
         self._outside: BoolImage = np.asarray(outside)
 
     def view(self, image: Image, solids: Sequence[Solid]) -> RectifiedView:
-        """Sample the surface and mark what the given pieces hide of it, with a small margin."""
+        """Sample the surface and mark what the given pieces hide, with a small margin."""
         hidden = self._hidden_by_pieces(solids)
         return RectifiedView(self.window, self._map, sample(image, self._map), hidden, self._outside)
 
     def hidden_outlines(self, solids: Sequence[Solid]) -> list[npt.NDArray[np.int32]]:
-        """The convex outline, (n, 2), in whole pixels of the view, of what each piece hides of the surface."""
+        """Convex outlines, (n, 2), in whole pixels of the view, of what each piece hides of the surface."""
         if not solids:
             return []
         corners = [solid.corners_mm() for solid in solids]
@@ -87,12 +87,12 @@ class SurfaceSampler:
         return np.asarray(covered > 0)
 
     def seen_at(self, points_mm: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Columns and rows of the view, (n,) each, that points above the surface, (n, 3), hide."""
+        """Columns and rows of the view, (n,) each, hidden by points above the surface, (n, 3)."""
         surface = self._seen_on_surface(points_mm)
         return self.window.to_pixels(surface[:, 0], surface[:, 1])
 
     def _seen_on_surface(self, points_mm: FloatArray) -> FloatArray:
-        """Where the rays from the camera through points (n, 3) meet the surface, shape (n, 3)."""
+        """Intersections of the rays from the camera through points (n, 3) with the surface, shape (n, 3)."""
         above = self._camera_mm[2] - points_mm[:, 2]
         way = (self._camera_mm[2] - self.window.height_mm) / np.maximum(above, 1.0)
         return np.asarray(self._camera_mm + (points_mm - self._camera_mm) * way[:, None], dtype=np.float64)
@@ -101,5 +101,5 @@ class SurfaceSampler:
 def rectified_view(
     image: Image, camera: CameraModel, pose: Pose, surface: GridSurface, solids: Sequence[Solid]
 ) -> RectifiedView:
-    """Sample one picture's surface, without anything beside it."""
+    """Sample one picture's surface, without a margin."""
     return SurfaceSampler(camera, pose, surface).view(image, solids)

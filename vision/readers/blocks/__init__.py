@@ -1,1 +1,1 @@
-"""Reading cubes with a symbol on each face. Only this package knows what a block is."""
+"""The reader of cubes with a symbol on each face."""

@@ -1,7 +1,7 @@
-"""What a set of blocks looks like: face colours against ink, symbol masks, and the file they are kept in.
+"""The appearance of a set of blocks: colour ratios of face to ink, symbol masks, and the file they are stored in.
 
-A colour is kept as the log of the face's linear light over the ink's, per channel. Face and ink lie side by side under
-the same lamp, so the ratio hardly changes with lamp, exposure or white balance.
+A colour is stored as the log of the face's linear light over the ink's, per channel. Face and ink are side by side in
+the same light, so the ratio hardly depends on lamp, exposure or white balance.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ MASK_SIDE_PX = 60
 
 
 def look_name(colour: str, symbol: str) -> str:
-    """The look of a block, as the whole project writes it: ``teal block, x up``."""
+    """The look of a block, as written everywhere: ``teal block, x up``."""
     return f"{colour} block, {symbol} up"
 
 
 def log_ratio(face: FloatArray, ink: FloatArray) -> FloatArray:
     """Log of face over ink in linear light, channels last, blue-green-red.
 
-    The darker of the two is held at a small share of the brighter, below which a camera sees only noise.
+    The darker of the two is clamped to a small share of the brighter, below which a camera only records noise.
     """
     floor = RATIO_FLOOR * np.maximum(np.maximum(face, ink), 1e-4)
     return np.asarray(np.log((face + floor) / (ink + floor)), dtype=np.float64)
@@ -43,7 +43,7 @@ def log_ratio(face: FloatArray, ink: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class BlockAppearance:
-    """A piece set: ``colours`` maps names to log ratios (blue, green, red), ``masks`` symbols to face masks."""
+    """A piece set: ``colours`` maps names to log ratios (blue, green, red), ``masks`` maps symbols to face masks."""
 
     colours: Mapping[str, FloatArray]
     masks: Mapping[str, Mask] = field(repr=False)
@@ -55,22 +55,22 @@ class BlockAppearance:
 
     @property
     def traits(self) -> tuple[tuple[str, ...], ...]:
-        """What tells its blocks apart: the colours, then the symbols."""
+        """The traits that distinguish its blocks: colours, then symbols."""
         return tuple(self.colours), self.symbols
 
     @property
     def looks(self) -> tuple[str, ...]:
-        """Every look a block of this set can have."""
+        """All looks of this set's blocks."""
         return tuple(look_name(colour, symbol) for colour in self.colours for symbol in self.masks)
 
 
 def drawn_appearance(symbols: tuple[str, ...], colours: Mapping[str, FloatArray] | None = None) -> BlockAppearance:
-    """Looks with drawn symbols and the colours given, for a set that has not been enrolled."""
+    """An appearance with drawn symbols and the given colours, for a set that was not enrolled."""
     return BlockAppearance(dict(colours or {}), drawn_masks(symbols, MASK_SIDE_PX))
 
 
 def appearance_to_json(looks: BlockAppearance) -> dict[str, Any]:
-    """Give the looks as JSON values: numbers for colours, a PNG in base64 for each mask."""
+    """Convert to JSON values: numbers for colours, a PNG in base64 for each mask."""
     masks = {}
     for symbol, mask in looks.masks.items():
         done, png = cv2.imencode(".png", np.round(mask * 255).clip(0, 255).astype(np.uint8))
@@ -85,7 +85,7 @@ def appearance_to_json(looks: BlockAppearance) -> dict[str, Any]:
 
 
 def appearance_from_json(data: Mapping[str, Any]) -> BlockAppearance:
-    """Read looks back; raises EnrolmentError that says what is wrong with the file."""
+    """Convert from JSON values; raises EnrolmentError with what is wrong."""
     if data.get("format") != APPEARANCE_FORMAT:
         raise EnrolmentError(
             f"these looks have format {data.get('format')!r}; expected {APPEARANCE_FORMAT!r}: enrol the piece set again"
@@ -107,10 +107,10 @@ def appearance_from_json(data: Mapping[str, Any]) -> BlockAppearance:
 
 
 def save_appearance(looks: BlockAppearance, path: Path) -> None:
-    """Write the looks to a file, whole or not at all; raises OSError."""
+    """Write an appearance to a file, atomically; raises OSError."""
     write_durably(path, json.dumps(appearance_to_json(looks), indent=1) + "\n")
 
 
 def load_appearance(path: Path) -> BlockAppearance:
-    """Read looks from a file; raises EnrolmentError."""
+    """Read an appearance from a file; raises EnrolmentError."""
     return appearance_from_json(read_json_object(path, "the looks", EnrolmentError, plural=True))

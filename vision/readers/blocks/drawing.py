@@ -1,4 +1,4 @@
-"""Drawing blocks onto the picture, for a person to check."""
+"""Drawing detected blocks on the picture, for a person to check."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SURE, _UNSURE, _SIDE = (80, 220, 80), (60, 60, 255), (255, 200, 60)
 def draw_blocks(image: Image, blocks: Mapping[str, BlockSighting], camera: CameraModel, pose: Pose) -> Image:
     """Give a copy of the picture with every block's outline, top symbol and readable sides written on it.
 
-    Green is sure, red is not (log-odds at or below 0, which are written beside it).
+    Blocks are drawn green, or red with their log-odds if these are 0 or less.
     """
     picture = np.array(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR) if image.ndim == 2 else image, dtype=np.uint8)
     for place, block in blocks.items():

@@ -1,4 +1,4 @@
-"""Learning a set's appearance from pictures of known positions, or its colours from a set-up alone."""
+"""Learning a set's appearance from pictures of known positions, or its colours from a set-up."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ GOOD_FIT = 0.95
 SYMBOL_SCALES = (1.0, 0.93, 1.07, 0.86, 1.14, 0.8)
 LEARNED_LIKE_DRAWN = 0.6
 DOUBTFUL_FIT, CLEARLY_BETTER_FIT = 0.9, 0.05
-"""Below which fit (correlation) of the symbol named the others are tried, and by how much one of them must fit better
-before the name is refused.
+"""Correlation of the named symbol below which others are tried, and the lead by which another one must fit better for
+the name to be rejected.
 
 Of the blocks photographed for the tests the right symbol fits to 0.96 or more, any other to 0.86 or less.
 """
@@ -37,8 +37,8 @@ SAME_COLOUR_SPREAD = 0.45
 def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> BlockAppearance:
     """Learn colours and symbol masks from pictures of known positions.
 
-    Every symbol of every colour need not be shown: masks are shared by the colours. Symbols of the net that no
-    picture shows keep their drawn mask. Raises EnrolmentError that names the block that could not be used.
+    Not every symbol of every colour is needed, because the colours share the masks. Symbols of the net that no picture
+    shows keep their drawn mask. Raises EnrolmentError naming the block that could not be used.
     """
     if not pictures or not any(picture.position for picture in pictures):
         raise EnrolmentError("there is no picture of a known position to learn from; take one and say what it shows")
@@ -93,13 +93,13 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> BlockAppear
 
 
 def learn_colours(view: SurfaceView, plain: BlockAppearance, names: tuple[str, ...]) -> BlockAppearance:
-    """Learn the colours of an unknown set from its set-up, where each player's blocks stand on their own side.
+    """Learn the colours of an unknown set from its set-up, where each player's blocks are on that player's side.
 
-    ``names`` go from the first player (nearest) to the last. The masks are those of ``plain``, at the size they turn
-    out to have. Raises EnrolmentError when the blocks seen don't fall into that many colours.
+    ``names`` are ordered from the first player (nearest) to the last. The masks are those of ``plain``, scaled to the
+    size seen. Raises EnrolmentError when the blocks don't form that many colours.
     """
     best: dict[str, tuple[BlockSighting, float]] = {}
-    # no block starts where something is printed, but a star printed there looks like one with dark ink
+    # no block starts on a printed place, but a printed star looks like a block with dark ink
     looked_at = [place for place in view.surface.places if place not in view.surface.printed]
     for scale in SYMBOL_SCALES:
         scaled = {symbol: scaled_mask(mask, scale) for symbol, mask in plain.masks.items()}
@@ -108,7 +108,7 @@ def learn_colours(view: SurfaceView, plain: BlockAppearance, names: tuple[str, .
             clear = sight.face.correlation > SET_UP_FIT and sight.log_odds > 0
             if clear and (place not in best or sight.face.correlation > best[place][0].face.correlation):
                 best[place] = (sight, scale)
-        # a symbol of another size fits badly at first, yet it is seen; what shows nothing like a face never will
+        # a symbol of another size fits badly at first but is detected; a place without a face is never detected
         looked_at = [place for place in looked_at if place in seen and not _fits_well(best.get(place))]
         if not looked_at:
             break
@@ -143,7 +143,7 @@ def _fits_well(found: tuple[BlockSighting, float] | None) -> bool:
 
 
 def _masks_at_scale(plain: BlockAppearance, seen: Sequence[tuple[BlockSighting, float]]) -> dict[str, Mask]:
-    """Each symbol's mask at the scale it was seen best at; symbols not seen take the usual scale."""
+    """Each symbol's mask at the scale that fitted best; symbols not seen get the median scale."""
     usual = float(np.median([scale for _, scale in seen])) if seen else 1.0
     masks = {}
     for symbol, mask in plain.masks.items():
@@ -153,7 +153,7 @@ def _masks_at_scale(plain: BlockAppearance, seen: Sequence[tuple[BlockSighting, 
 
 
 def _spread_seeds(ratios: FloatImage, count: int) -> list[FloatImage]:
-    """Rows far from each other, to start clusters from (farthest-first traversal, Gonzalez 1985)."""
+    """Rows far from each other, as initial cluster centres (farthest-first traversal, Gonzalez 1985)."""
     seeds = [ratios[0]]
     while len(seeds) < count:
         distances = np.min([np.linalg.norm(ratios - seed, axis=1) for seed in seeds], axis=0)
@@ -179,7 +179,7 @@ def _top_plane(picture: EnrolmentPicture, surface: Surface) -> tuple[FloatImage,
 
 
 def _around(light: FloatImage, window: PlaneWindow, surface: Surface, place: str) -> tuple[FloatImage, PlaneWindow]:
-    """The part of a sampled plane around one place, which is quicker to search."""
+    """The part of a sampled plane around one place, which is faster to search."""
     column, row = (round(at) for at in window.to_pixels(*surface.centre_mm(place)))
     half = round(AROUND_MM * window.px_per_mm)
     left, top = max(0, column - half), max(0, row - half)
@@ -192,9 +192,9 @@ def _around(light: FloatImage, window: PlaneWindow, surface: Surface, place: str
 def _fit_known(
     light: FloatImage, window: PlaneWindow, surface: Surface, mask: Mask, place: str, symbol: str
 ) -> tuple[FaceFit | None, Mask]:
-    """Fit a face whose symbol is known, wherever on its place it stands and however large the symbol is drawn.
+    """Fit a face whose symbol is known, anywhere on its place and at any scale of the symbol.
 
-    Also gives the mask at the scale that fits.
+    Also returns the mask at the best scale.
     """
     best: FaceFit | None = None
     best_mask = mask
@@ -215,7 +215,7 @@ def _fit_known(
 
 
 def _learned_mask(light: FloatImage, window: PlaneWindow, surface: Surface, fit: FaceFit) -> Mask:
-    """Where on a fitted face the ink is, upright, from 0 to 1; nothing outside the face's rim."""
+    """Mask of a fitted face's ink, upright, from 0 to 1; zero outside the face's rim."""
     side = MASK_SIDE_PX
     column, row = window.to_pixels(fit.x_mm, fit.y_mm)
     scale = BlockPieces.on(surface).side_mm * window.px_per_mm / side

@@ -1,8 +1,8 @@
-"""Searching a whole picture for faces: first roughly near every place, then closely where something was found.
+"""Searching a whole picture for faces: a coarse search near every place, then a fine fit of what was found.
 
-The rough search works on patches around each place, sampled at half a pixel a millimetre. The close fit samples them
-again, turned upright, so that one bank of upright masks serves all turnings. The square's edges say how a block is
-turned; each symbol is judged against those turnings. ``faces.fit_face`` does the same for a single face.
+The coarse search works on patches around each place, sampled at half a pixel per millimetre. The fine fit samples them
+again, rotated upright, so that one bank of upright masks serves all rotations. The square's edges give the rotation of
+a block; each symbol is judged at those rotations. ``faces.fit_face`` does the same for a single face.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LEAST_COARSE_FIT = 0.64
 
 @dataclass(frozen=True, eq=False)
 class _Turned:
-    """Sights sampled upright: for each row its sight, turn and one-channel view; ``light`` is (rows, side, side, 3)."""
+    """Detections sampled upright: by row its detection, rotation and view; ``light`` is (rows, side, side, 3)."""
 
     sight: npt.NDArray[np.intp]
     degrees: FloatArray
@@ -49,7 +49,7 @@ class _Turned:
 
 
 class CloseFitter:
-    """Fits the faces of one piece set closely."""
+    """Fits the faces of one piece set at fine scale."""
 
     def __init__(self, looks: BlockAppearance, face_mm: float) -> None:
         self._looks = looks
@@ -70,11 +70,10 @@ class CloseFitter:
         sights: Sequence[RoughFace],
         colours: Sequence[str | None],
     ) -> list[FaceFit | None]:
-        """Fit each first sight closely; ``None`` where a closer look shows nothing like a face.
+        """Refine each coarse detection; ``None`` where the fine fit finds no face.
 
-        ``colours`` says in which known colour's view each one's ink is sought.
-
-        ``patches`` are those the sights were found in, ``grid`` the plane of the tops in the picture.
+        ``patches`` are those the detections were made in, ``grid`` is the plane of the tops in the picture. ``colours``
+        gives for each detection the known colour in whose view ink is searched for.
         """
         if not sights or len(self._fine) == 0:
             return []
@@ -105,7 +104,7 @@ class CloseFitter:
         return fits
 
     def _clarity(self, patches: Patches, sights: Sequence[RoughFace]) -> FloatArray:
-        """How clearly a square's edges show for each turning, against the usual; shape (sights, turns)."""
+        """Strength of a square's edges at each rotation, relative to the median; shape (sights, turns)."""
         at = {place: index for index, place in enumerate(patches.places)}
         rows = [at[sight.place] for sight in sights]
         # brightness as seen, not linear light: edges in the shade count as much as edges in the sun
@@ -129,7 +128,7 @@ class CloseFitter:
 
     @staticmethod
     def _turns(clarity: FloatArray) -> list[float]:
-        """Upright, and the turnings whose edges show most."""
+        """The rotations to try: upright, and those with the strongest edges."""
         ranked = sorted(
             (index for index, degrees in enumerate(TURNS_DEG) if abs(degrees) <= LARGEST_TURN_DEG),
             key=lambda index: -clarity[index],
@@ -138,7 +137,7 @@ class CloseFitter:
 
     @staticmethod
     def _bonuses(turned: _Turned, clarity: FloatArray) -> FloatArray:
-        """What each row's turn gains by the edges it shows, and loses by not being upright."""
+        """Score added to each row for the edges at its rotation, less a penalty for not being upright."""
         columns = [TURNS_DEG.index(degrees) for degrees in turned.degrees]
         seen = np.log(clarity[turned.sight, columns])
         return np.asarray(EDGE_WEIGHT * seen - UPRIGHT_WEIGHT * np.abs(turned.degrees), dtype=np.float64)
@@ -151,7 +150,7 @@ class CloseFitter:
         bank: TemplateBank,
         reach_px: int,
     ) -> _Turned:
-        """Sample patches of (sight, turn, middle) so that a face turned so comes out upright."""
+        """Sample patches of (detection, rotation, centre) so that a face with that rotation is upright."""
         sight = np.array([index for index, _, _ in wanted], dtype=np.intp)
         degrees = np.array([turn for _, turn, _ in wanted], dtype=np.float64)
         middles = np.array([middle for _, _, middle in wanted], dtype=np.float64).reshape(-1, 2)
@@ -168,7 +167,7 @@ class CloseFitter:
         return _Turned(sight, degrees, middles, light.reshape(len(wanted), side, side, 3))
 
     def _likeness(self, turned: _Turned, views: Sequence[Sequence[int]], bank: TemplateBank) -> FloatImage:
-        """The best correlation over each sight's views: shape (rows, down, across, templates)."""
+        """The best correlation over each detection's views: shape (rows, down, across, templates)."""
         rows, side = turned.light.shape[:2]
         shown = cv2.transform(stacked(turned.light), self._weights).reshape(rows, side, side, len(self._weights))
         best: FloatImage | None = None
@@ -183,7 +182,7 @@ class CloseFitter:
 
     @staticmethod
     def _kept(tried: _Turned, coarse: FloatImage, bonus: FloatArray) -> list[tuple[int, float, tuple[float, float]]]:
-        """For each sight the turnings that fit best, each with the middle at which it does."""
+        """The best rotations of each detection, each with its best centre."""
         rows, _, columns = coarse.shape
         flat = coarse.reshape(rows, -1)
         best = flat.argmax(axis=1)
@@ -211,7 +210,7 @@ class CloseFitter:
         own = np.nonzero(close.sight == index)[0]
         judged = fine[own] + bonus[own, None, None, None].astype(np.float32)
         at, down, across, template = np.unravel_index(int(judged.argmax()), judged.shape)
-        # one picture is out of focus for all symbols alike
+        # all symbols in one picture are equally out of focus
         by_template = judged.reshape(-1, judged.shape[-1]).max(axis=0)
         columns_of = self._columns[self._fine.blurs_px[template]]
         scores = {symbol: float(by_template[columns].max()) for symbol, columns in columns_of.items()}
@@ -236,7 +235,7 @@ class CloseFitter:
 
 
 def _moved(turned: _Turned, row: int, down: int, across: int, reach_px: int, px_per_mm: float) -> tuple[float, float]:
-    """The middle in the world of a window that lies some pixels off its patch's middle."""
+    """World position of the centre of a window at an offset in pixels from its patch's centre."""
     right, up = (across - reach_px) / px_per_mm, (reach_px - down) / px_per_mm
     angle = np.deg2rad(turned.degrees[row])
     cosine, sine = float(np.cos(angle)), float(np.sin(angle))
@@ -252,7 +251,7 @@ BLUR_PX = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Patches:
-    """Square patches around places, one pixel a millimetre, +x to the right and +y up, the place in the middle.
+    """Square patches around places, one pixel per millimetre, +x to the right and +y up, the place in the centre.
 
     ``light`` is linear light, (places, 60, 60, 3).
     """
@@ -264,8 +263,8 @@ class Patches:
 
 @dataclass(frozen=True, eq=False)
 class RoughFace:
-    """A first sight of a face near a place: its middle in the world, how well it fits (-1 to 1), and the two ends of
-    the best fit in linear light, blue-green-red.
+    """A coarse detection of a face near a place: its centre in the world, its correlation (-1 to 1), and the linear
+    light of face and ink, blue-green-red.
     """
 
     place: str
@@ -292,14 +291,14 @@ def patches_around(image: Image, grid: PlaneGrid, surface: Surface, places: Sequ
 
 
 class RoughFinder:
-    """Finds first sights of one piece set's faces."""
+    """Finds coarse detections of one piece set's faces."""
 
     def __init__(self, looks: BlockAppearance, face_mm: float) -> None:
         self._bank = TemplateBank.of(looks.masks, face_mm, HALVED_PX_PER_MM, (BLUR_PX,))
         self._weights = view_weights(looks)
 
     def find(self, patches: Patches, least_fit: float) -> list[RoughFace]:
-        """Give for each place what looks most like a face within a centimetre of it, where it fits well enough."""
+        """Return, for each place, the best face within a centimetre of it, if its correlation suffices."""
         count, side = patches.light.shape[:2]
         if count == 0 or len(self._bank) == 0:
             return []
@@ -308,7 +307,7 @@ class RoughFinder:
             cv2.resize(tall, (side // 2, count * side // 2), interpolation=cv2.INTER_AREA), dtype=np.float32
         )
         inner = self._bank.side_px
-        # the face's middle may be REACH_PX away from the patch's
+        # the face's centre may be REACH_PX away from the patch's
         margin = (side // 2 - inner) // 2 - REACH_PX
         near = slice(margin, margin + inner + 2 * REACH_PX)
         light = halved.reshape(count, side // 2, side // 2, 3)[:, near, near]
@@ -335,5 +334,5 @@ class RoughFinder:
 
 
 def stacked(patches: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Patches (n, rows, columns, ...) one below the other as one picture."""
+    """Stack patches (n, rows, columns, ...) vertically into one picture."""
     return patches.reshape(patches.shape[0] * patches.shape[1], *patches.shape[2:])

@@ -1,8 +1,8 @@
 """Fitting one block's top face, and comparing its colour with the known ones.
 
-A face is a square of one colour with a symbol of another. Each symbol's mask is slid over the picture of the plane that
-tops lie in. Where it fits, the picture's brightness is a straight line in the mask's ink, and the two ends of the line
-are the face's colour and the ink's. How well the line fits says whether a face is there at all.
+A face is a square of one colour with a symbol of another. Each symbol's mask is correlated with the picture of the
+plane of the tops. Where it fits, the picture's brightness is a linear function of the mask, whose two ends are the
+colours of face and ink. The correlation shows whether there is a face at all.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ FACE_RIM_MM = 1.5
 
 @dataclass(frozen=True)
 class FaceFit:
-    """One way to see a top face at a place.
+    """A fit of a top face.
 
-    ``x_mm`` and ``y_mm`` are the face's middle in the world, ``turned_deg`` how far the block is turned counter-
-    clockwise (-45 to 45), ``quarter`` how many further quarter turns the symbol has, ``correlation`` that of
-    picture and mask (-1 to 1, positive when the ink is the brighter), ``face`` and ``ink`` linear light
-    (blue, green, red), ``scores`` the best fit of each symbol, ``edges`` how clearly the square's four edges show
-    against other turnings (1: not at all).
+    ``x_mm`` and ``y_mm`` are the face's centre in the world, ``turned_deg`` the block's rotation counter-clockwise (-45
+    to 45), ``quarter`` the number of further quarter turns of the symbol. ``correlation`` is that of picture and mask
+    (-1 to 1, positive when the ink is brighter), ``face`` and ``ink`` are linear light (blue, green, red), ``scores``
+    the best correlation of each symbol, ``edges`` the strength of the square's four edges relative to other rotations
+    (1: none).
     """
 
     symbol: str
@@ -53,7 +53,7 @@ class FaceFit:
 
 @dataclass(frozen=True, eq=False)
 class FaceTemplate:
-    """A mask made ready for sliding: which symbol and quarter turn, and the mask without its rim."""
+    """A mask prepared for correlation: its symbol, quarter turn, and the mask without its rim."""
 
     symbol: str
     quarter: int
@@ -88,14 +88,14 @@ class FaceFinder:
         return tuple(templates)
 
     def templates(self, degrees: float, blur_px: float) -> tuple[FaceTemplate, ...]:
-        """The masks of all symbols and distinct quarter turns, turned and blurred; kept for the next call."""
+        """The masks of all symbols and distinct quarter turns, rotated and blurred; cached."""
         return self._turned(round(degrees * 2) / 2, round(blur_px * 10))
 
 
 def view_weights(looks: BlockAppearance) -> npt.NDArray[np.float32]:
-    """Weights of blue, green and red for one-channel views in which ink stands out from each face colour, (views, 3).
+    """Weights of blue, green and red for one-channel views in which ink contrasts with each face colour, (views, 3).
 
-    With no colour known the three channels and their mean are given, and their negatives for dark ink.
+    Without known colours they are the three channels, their mean, and the negatives of these for dark ink.
     """
     if not looks.colours:
         bright = np.vstack([np.eye(3), np.full((1, 3), 1 / 3)])
@@ -106,12 +106,12 @@ def view_weights(looks: BlockAppearance) -> npt.NDArray[np.float32]:
 
 
 def contrast_views(window: FloatImage, looks: BlockAppearance) -> list[FloatImage]:
-    """One-channel views of a linear-light window in which ink stands out; ``view_weights`` says which."""
+    """One-channel views of a linear-light window, by ``view_weights``."""
     return [np.asarray(window @ weight, dtype=np.float32) for weight in view_weights(looks)]
 
 
 def slide(view: FloatImage, template: Mask) -> tuple[float, tuple[int, int]]:
-    """Slide a mask over a view: the best correlation and its upper left (column, row)."""
+    """Correlate a mask with a view at every offset: the best correlation and its upper left (column, row)."""
     if view.shape[0] < template.shape[0] or view.shape[1] < template.shape[1]:
         return -1.0, (0, 0)
     fits = cv2.matchTemplate(view, template, cv2.TM_CCOEFF_NORMED)
@@ -122,7 +122,7 @@ def slide(view: FloatImage, template: Mask) -> tuple[float, tuple[int, int]]:
 
 
 def face_and_ink(patch: FloatImage, mask: Mask) -> tuple[FloatArray, FloatArray]:
-    """Least-squares ends of the line picture = face + mask x (ink - face), per channel, shapes (3,)."""
+    """Least-squares fit of picture = face + mask x (ink - face), per channel: face and ink, shapes (3,)."""
     amount = mask.reshape(-1)
     values = patch.reshape(-1, 3)
     mean = float(amount.mean())
@@ -139,7 +139,7 @@ def edge_clarity(
     side_px: float,
     turns_deg: Sequence[float],
 ) -> npt.NDArray[np.float64]:
-    """How strongly the picture changes across the four edges of a square, for each turning; shape (turns,)."""
+    """Gradient across the four edges of a square, for each rotation; shape (turns,)."""
     middles = np.array([middle_px], dtype=np.float64)
     return np.asarray(edge_samples(gradient_x, gradient_y, middles, side_px, turns_deg)[0])
 
@@ -176,8 +176,8 @@ def edge_samples(
 
 @dataclass(frozen=True, eq=False)
 class RoughFit:
-    """A first, rough sight of a face: its middle in pixels of the rough picture, how well it fits, and the ends of the
-    best fit in linear light.
+    """A coarse detection of a face: its centre in pixels of the coarse picture, its correlation, and the linear light
+    of face and ink.
     """
 
     x_px: float
@@ -190,10 +190,10 @@ class RoughFit:
 def rough_fits(
     finder: FaceFinder, picture: FloatImage, middles_px: npt.ArrayLike, reach_px: float, blur_px: float
 ) -> list[RoughFit]:
-    """Slide every upright mask over a picture and give the best sight near each middle.
+    """Correlate every upright mask with a picture and return the best detection near each centre.
 
-    ``picture`` is linear light at the finder's scale; ``middles_px`` is (n, 2) as (column, row); ``reach_px`` how far
-    a face's middle may be from it.
+    ``picture`` is linear light at the finder's scale; ``middles_px`` is (n, 2) as (column, row); ``reach_px`` is the
+    maximum distance of a face's centre from it.
     """
     middles = np.asarray(middles_px, dtype=np.float64).reshape(-1, 2)
     templates = finder.templates(0.0, blur_px)
@@ -237,11 +237,11 @@ def fit_face(
     blur_px: float,
     colour: str | None = None,
 ) -> FaceFit | None:
-    """Fit the face whose middle is within a few millimetres of ``middle_mm``; ``None`` outside the picture.
+    """Fit the face whose centre is within a few millimetres of ``middle_mm``; ``None`` outside the picture.
 
-    ``picture`` is linear light sampled through ``window`` at the finder's scale. The square's edges say how the block
-    is turned; each symbol is then judged against those edges, so that a cross is told from an x. With a ``colour``
-    named, ink is sought as it stands out from that colour alone.
+    ``picture`` is linear light sampled through ``window`` at the finder's scale. The square's edges give the block's
+    rotation; each symbol is then judged at that rotation, so that a cross is distinguished from an x. With ``colour``,
+    ink is only searched for in that colour's view.
     """
     scale = finder.px_per_mm
     reach = finder.side_mm * 0.72 + SEARCH_MM
@@ -313,10 +313,10 @@ def fit_face(
 
 
 class ColourMetric:
-    """Says how far a face's colour is from each known one, in standard deviations of ``spread`` (log units).
+    """Distance of a face's colour from each known one, in standard deviations of ``spread`` (log units).
 
-    A gloss on the face adds the lamp's own light to all channels, to dark faces most of all. Each colour is tried with
-    a little more and less of it (the dichromatic reflection model, Shafer 1985), at a price.
+    Gloss adds the lamp's own light to all channels, most visibly on dark faces. Each colour is also compared with some
+    gloss added or removed (the dichromatic reflection model, Shafer 1985), at a cost.
     """
 
     def __init__(self, colours: Mapping[str, FloatArray], spread: float) -> None:
@@ -325,7 +325,7 @@ class ColourMetric:
         self._price = (GLOSS / GLOSS_SPREAD) ** 2
 
     def distances(self, face: FloatArray, ink: FloatArray) -> dict[str, float]:
-        """The distance of linear-light ``face`` and ``ink``, each (3,), from each colour."""
+        """Distance of linear-light ``face`` and ``ink``, each (3,), from each colour."""
         ratio = log_ratio(face, ink)
         return {
             name: float(np.sqrt(((((ratio - glossy) / self._spread) ** 2).mean(axis=1) + self._price).min()))
@@ -334,7 +334,7 @@ class ColourMetric:
 
 
 def _glossy(known: FloatArray) -> FloatArray:
-    """Log ratios of a colour under each amount of gloss, shape (amounts, 3)."""
+    """Log ratios of a colour with each amount of gloss, shape (amounts, 3)."""
     # the brighter of face and ink is 1 in each channel; undo log_ratio's floor for the darker
     darker = np.clip((1 + RATIO_FLOOR) * np.exp(-np.abs(known)) - RATIO_FLOOR, 0.0, 1.0)
     face, ink = np.where(known > 0, 1.0, darker), np.where(known > 0, darker, 1.0)

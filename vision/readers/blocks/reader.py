@@ -1,7 +1,7 @@
-"""The block reader: rough fits of faces, close fits, and a decision that looks at them together.
+"""The block reader: coarse and fine fits of faces, and a decision over all of them.
 
-Tops are looked for in the plane they lie in. A far block's side face can fill a nearer square in that plane and look
-like a top there. So squares are judged from near to far, each with what its own sides show and what nearer blocks hide.
+Tops are searched for in the plane they lie in. A distant block's side face can cover a nearer square in that plane and
+look like a top there. So squares are judged from near to far, with their own side faces and what nearer blocks hide.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ STAR = "star"
 
 @dataclass(frozen=True)
 class BlockSettings:
-    """When a sighting is a block, and of which look.
+    """Thresholds and weights for accepting a sighting as a block, and for its look.
 
-    Odds are log-odds that a block is there. All were set by hand until the virtual table's stress pictures and the
-    ray-traced pictures came out right; none is fitted. ``benchmarks/stress.py`` shows what a change does.
+    Odds are log-odds that a block is there. All were set by hand on the virtual table's stress pictures and the
+    ray-traced pictures. ``benchmarks/stress.py`` shows the effect of a change.
     """
 
     rough_fit: float = 0.6
-    """Correlation of a first sight of a face, from -1 to 1, from which it is looked at closely. Higher: faster, and
-    dim blocks are missed.
+    """Correlation (-1 to 1) of a coarse detection above which it is fitted closely. Higher: faster, but dim blocks are
+    missed.
     """
     close_fit: float = 0.6
-    """Correlation of the close fit from which it is weighed at all."""
+    """Minimum correlation of the fine fit."""
     colour_spread: float = 0.2
-    """Standard deviation of a known colour, in log units. Larger: colours are told apart less surely, and other
-    lamps forgiven.
+    """Standard deviation of a known colour, in log units. Larger: colours are distinguished less reliably, but other
+    lamps are tolerated.
     """
     far_from_any_colour: float = 4.5
-    """Distance from every known colour, in standard deviations, from which a first sight is dropped ..."""
+    """Distance from every known colour, in standard deviations, above which a coarse detection is dropped ..."""
     clearly_a_face: float = 0.8
     """... unless its correlation is above this."""
     fit_slope: float = 26.0
@@ -59,57 +59,57 @@ class BlockSettings:
     fit_middle: float = 0.7
     """... above this one; below it they are lost."""
     colour_easy: float = 1.5
-    """Distance from the nearest colour, in standard deviations, that costs nothing."""
+    """Distance from the nearest colour, in standard deviations, without cost."""
     colour_cost: float = 0.8
     """Odds lost for each squared standard deviation beyond that."""
     colour_cost_limit: float = 8.0
-    """Most odds that an odd colour costs."""
+    """Maximum cost of an unusual colour, in odds."""
     offset_easy_mm: float = 7.0
-    """How far off its place's middle, in mm, a block may stand."""
+    """Offset of a block from its place's centre, in mm, without cost."""
     offset_cost_per_mm: float = 0.8
     """Odds lost for each mm beyond that."""
     sure_support: float = 2.0
-    """Odds from the side faces below which a top gets no help from them against the two costs that follow."""
+    """Odds from the side faces below which the two following costs apply fully."""
     well_supported: float = 6.0
-    """Odds from which neither is charged."""
+    """Odds from which neither applies."""
     printed_star_cost: float = 7.0
-    """Most odds lost by what looks like a star that is printed there."""
+    """Maximum cost, in odds, of looking like a printed star."""
     sure_edges: float = 2.2
-    """Clarity of the square's edges, 1 for none, from which it is a block's star."""
+    """Strength of the square's edges (1: none) above which it is a block's star."""
     no_edges: float = 1.6
-    """Clarity below which it has no edges at all."""
+    """Strength below which there are no edges."""
     own_colour: float = 0.7
-    """Distance from a block's colour, in standard deviations, up to which it is that colour."""
+    """Distance from a block's colour, in standard deviations, below which it is that colour."""
     another_colour: float = 1.5
-    """Distance from which it is another."""
+    """Distance above which it is another colour."""
     flat_thing_cost: float = 12.0
-    """Most odds lost by what lies flat on the bare board, as a coin does."""
+    """Maximum cost, in odds, of an object lying flat on the bare board, such as a coin."""
     faint_edges: float = 1.7
-    """Clarity from which it is no flat thing."""
+    """Strength of edges above which an object is not flat."""
     faintest_edges: float = 1.4
-    """Clarity of edges below which it is flat for certain."""
+    """Strength of edges below which an object is certainly flat."""
     odd_colour: float = 1.7
-    """Distance from the nearest colour, in standard deviations, up to which it may be a block's."""
+    """Distance from the nearest colour, in standard deviations, below which it may be a block's."""
     oddest_colour: float = 2.2
-    """Distance from which the colour is no block's."""
+    """Distance above which the colour is not a block's."""
     least_log_odds: float = -6.0
-    """Odds below which a sighting is forgotten."""
+    """Odds below which a sighting is dropped."""
     overlap_share: float = 0.72
-    """Distance of two blocks' middles, in sides, below which only the surer one stands."""
+    """Distance between the centres of two blocks, in sides, below which only the more probable one is kept."""
     clear_fit: float = 0.88
-    """Correlation above which a block is seen so well that something beside it does not hide it."""
+    """Correlation above which a block counts as clearly seen, whatever covers its surroundings."""
     symbol_temperature: float = 0.016
-    """Temperature, in units of correlation, at which symbols are told apart. Higher: less surely."""
+    """Temperature of the softmax over symbols, in units of correlation. Higher: less certain."""
     odd_one_out: float = 0.002
-    """Share of faces that are not what they seem, whatever the fit."""
+    """Share of faces that are misread whatever the fit."""
     most_colour_distance2: float = 60.0
-    """Most squared standard deviations by which one colour may be farther off than another."""
+    """Maximum difference between the squared distances of two colours, in squared standard deviations."""
 
 
 @dataclass(frozen=True, eq=False)
 class BlockSighting:
-    """A block as seen on a place: its face, its solid, how far each colour is off, log-odds that it is there, and the
-    probabilities of the symbols on each side the camera sees.
+    """A block detected on a place: its face, its solid, the distance from each colour, log-odds that it is there, and
+    the probabilities of the symbols on each visible side.
     """
 
     place: str
@@ -122,16 +122,16 @@ class BlockSighting:
 
     @property
     def colour(self) -> str | None:
-        """The colour it is nearest to, or ``None`` when no colour is known yet."""
+        """The nearest colour, or ``None`` when no colour is known."""
         return min(self.colour_distance, key=lambda name: self.colour_distance[name], default=None)
 
     @property
     def is_clear(self) -> bool:
-        """Whether it is there for certain and its face is seen well."""
+        """Whether it is certainly there and its face is clearly seen."""
         return self.log_odds > 0 and self.face.correlation > self.settings.clear_fit
 
     def look_probabilities(self) -> dict[str, float]:
-        """The probability of each colour with each symbol, from the fits of symbols and colours."""
+        """The probability of each combination of colour and symbol, from their fits."""
         if not self.colour_distance:
             return {}
         symbols = tempered(self.face.scores, self.settings.symbol_temperature, self.settings.odd_one_out)
@@ -146,17 +146,17 @@ class BlockSighting:
         }
 
     def with_log_odds(self, log_odds: float) -> BlockSighting:
-        """The same block, more or less sure."""
+        """The same sighting with other log-odds."""
         return replace(self, log_odds=log_odds)
 
 
 def top_window(surface: Surface, px_per_mm: float) -> PlaneWindow:
-    """The window of the plane the blocks' tops lie in: the surface and a margin."""
+    """The window of the plane of the blocks' tops: the surface and a margin."""
     return PlaneWindow.over(surface.bounds_mm.grown(MARGIN_MM), top_mm(surface), px_per_mm)
 
 
 class BlockReader:
-    """Reads the blocks of one set on one surface; keeps what can be made ready once."""
+    """Reads the blocks of one set on one surface; caches what depends only on the set and the pose."""
 
     def __init__(
         self, surface: Surface, appearance: BlockAppearance, settings: BlockSettings = BlockSettings()
@@ -177,15 +177,16 @@ class BlockReader:
         return self._appearance.looks
 
     def draw(self, picture: Image, view: SurfaceView, sightings: Mapping[str, BlockSighting]) -> Image:
-        """Give a copy of the picture with every block's outline, top symbol and readable sides written on it."""
+        """Return a copy of the picture with every block's outline, top symbol and readable sides."""
         return draw_blocks(picture, sightings, view.camera, view.pose)
 
     def read(
         self, view: SurfaceView, places: Collection[str], previous: Mapping[str, BlockSighting]
     ) -> dict[str, BlockSighting]:
-        """Give every block that may be there, by place, with log-odds above those of a mere chance likeness.
+        """Detect the blocks, by place, with log-odds above those of a chance match.
 
-        Only ``places`` are looked at; the others are as in ``previous``, what an earlier frame from the same pose gave.
+        Only ``places`` are examined; the others are copied from ``previous``, the result of an earlier frame with the
+        same pose.
         """
         image, camera, pose = view.image, view.camera, view.pose
         order = self._near_to_far(pose)
@@ -219,7 +220,7 @@ class BlockReader:
         return found
 
     def _fits(self, image: Image, camera: CameraModel, pose: Pose, places: Sequence[str]) -> dict[str, FaceFit]:
-        """Close fits of whatever looks like a face of a known colour near some places."""
+        """Fine fits of the faces with a known colour near some places."""
         grid = self._grid_for(camera, pose)
         patches = patches_around(image, grid, self._surface, places)
         sights, colours = [], []
@@ -296,9 +297,9 @@ class BlockReader:
 
 
 def _printed_star_cost(settings: BlockSettings, edges: float, colour_distance: float | None) -> float:
-    """What it costs, in log-odds, to look like the star that is printed on the board.
+    """Cost, in log-odds, of looking like the star printed on the board.
 
-    There are no edges around that, and the board is seldom of a block's colour.
+    A printed star has no edges around it, and the board seldom has a block's colour.
     """
     faint = np.clip((settings.sure_edges - edges) / (settings.sure_edges - settings.no_edges), 0.0, 1.0)
     odd = 1.0
@@ -310,10 +311,10 @@ def _printed_star_cost(settings: BlockSettings, edges: float, colour_distance: f
 
 
 def _flat_thing_cost(settings: BlockSettings, edges: float, colour_distance: float) -> float:
-    """What it costs, in log-odds, to look like a thing on the bare board.
+    """Cost, in log-odds, of looking like a flat object on the bare board.
 
-    A light coin looks like the stop on a pale block, but there are no edges of a square around it, and the board is not
-    quite of the block's colour.
+    A light coin looks like the stop symbol on a pale block, but has no square edges around it, and the board's colour
+    differs from the block's.
     """
     faint = np.clip((settings.faint_edges - edges) / (settings.faint_edges - settings.faintest_edges), 0.0, 1.0)
     odd = np.clip((colour_distance - settings.odd_colour) / (settings.oddest_colour - settings.odd_colour), 0.0, 1.0)

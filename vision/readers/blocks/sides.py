@@ -1,4 +1,4 @@
-"""Reading the side faces that the camera sees, and what they say for a block being there at all."""
+"""Reading the visible side faces, and their evidence for a block being there."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ ODD_ONE_OUT = 0.002
 
 @dataclass(frozen=True, eq=False)
 class SideView:
-    """A side face as sampled from the picture: linear light (36, 36, 3), where in the picture each of its pixels is
-    (36, 36, 2), how high and wide it is in the picture's pixels, and which of its pixels nothing hides.
+    """A side face sampled from the picture: linear light (36, 36, 3), the picture coordinates of its pixels (36, 36,
+    2), its height and width in pixels of the picture, and which of its pixels are not hidden.
     """
 
     side: Side
@@ -56,23 +56,23 @@ class SideView:
 
     @property
     def open_share(self) -> float:
-        """How much of the face nothing nearer hides, from 0 to 1."""
+        """Share (0 to 1) of the face that nearer blocks do not hide."""
         return float(self.open.mean())
 
     def behind(self, nearer: npt.NDArray[np.uint8]) -> SideView:
-        """The view without what nearer blocks hide of it; ``nearer`` marks their pixels in the picture."""
+        """The view without the pixels hidden by nearer blocks; ``nearer`` marks those in the picture."""
         hidden = sample(nearer, self.points_px, cv2.INTER_NEAREST) > 0
         return replace(self, open=np.asarray(self.open & ~hidden)) if hidden.any() else self
 
 
 def side_views(image: Image, blocks_px: FloatArray) -> list[list[SideView]]:
-    """Sample for each block the side faces that are turned to the camera and at least a few pixels high.
+    """Sample each block's side faces that face the camera and are at least a few pixels high.
 
-    ``blocks_px`` holds the blocks' corners in the picture, (n, 8, 2), as ``corners_px`` gives them.
+    ``blocks_px`` are the blocks' corners in the picture, (n, 8, 2), as returned by ``corners_px``.
     """
     quads = blocks_px[:, [SIDE_CORNERS[side] for side in Side]]
     ahead = np.roll(quads, -1, axis=2)
-    # seen from outside a face's corners run clockwise, and so they do in the picture
+    # seen from outside, a face's corners are clockwise, in the picture too
     areas = (quads[..., 0] * ahead[..., 1] - ahead[..., 0] * quads[..., 1]).sum(axis=2) / 2
     edges = np.hypot(*(quads[:, :, [1, 2]] - quads[:, :, [0, 3]]).transpose(3, 0, 1, 2))
     widths = edges.mean(axis=2)
@@ -95,7 +95,7 @@ def side_views(image: Image, blocks_px: FloatArray) -> list[list[SideView]]:
 
 def _quad_maps(quads_px: FloatArray, side_px: int) -> PixelMap:
     """Pixel maps, (n, side, side, 2), of squares seen as quads (n, 4, 2): upper left, upper right, lower right, lower
-    left (Heckbert, *Fundamentals of texture mapping*, 1989). Lens distortion within one face is left out.
+    left (Heckbert, *Fundamentals of texture mapping*, 1989). Lens distortion within one face is ignored.
     """
     first, second, third, fourth = (quads_px[:, corner] for corner in range(4))
     right, down, rest = second - third, fourth - third, first - second + third - fourth
@@ -113,8 +113,8 @@ def _quad_maps(quads_px: FloatArray, side_px: int) -> PixelMap:
 
 @dataclass(frozen=True)
 class SideFit:
-    """How well each symbol fits a side face (best correlation over small shifts, -1 to 1), how well any does without
-    more blur, and how far the face is from the block's colour, in log units; ``None`` when no colour is known.
+    """Fit of a side face: each symbol's best correlation over small shifts (-1 to 1), the best one without extra blur,
+    and the distance from the block's colour in log units; ``None`` when no colour is known.
     """
 
     fits: Mapping[str, float]
@@ -123,7 +123,7 @@ class SideFit:
 
 
 class SideReader:
-    """Fits symbols to side faces; keeps the masks it made for faces of about the same size."""
+    """Fits symbols to side faces; caches the masks for faces of about the same size."""
 
     def __init__(self, looks: BlockAppearance) -> None:
         self._looks = looks
@@ -140,7 +140,7 @@ class SideReader:
         self._seen = functools.lru_cache(maxsize=128)(self._templates)
 
     def fit(self, view: SideView, colour: str | None) -> SideFit | None:
-        """Fit every symbol to the open pixels of a side face; ``None`` when too few are open to say anything."""
+        """Fit every symbol to the open pixels of a side face; ``None`` when too few are open."""
         inner = slice(RIM_PX, SIDE_PX - RIM_PX)
         if view.open[inner, inner].mean() < SMALLEST_OPEN_SHARE:
             return None
@@ -153,23 +153,23 @@ class SideReader:
             [_likeness(_shifted(shown[..., at]), templates, is_open) for at in range(len(weights))], axis=0
         )
         shift, template = divmod(int(likeness.argmax()), likeness.shape[1])
-        # one picture is out of focus for all symbols alike, so all are judged at the blur that fits best
+        # all symbols in one picture are equally out of focus, so all are judged at the best blur
         first = template - template % len(self._upright)
         best = likeness[:, first : first + len(self._upright)].max(axis=0)
         fits = {symbol: float(best[rows].max()) for symbol, rows in self._rows_of.items()}
         off = None
         if colour is not None:
             off = _colour_off(view, shift, templates[template], self._looks.colours[colour])
-        # blurred enough, a symbol is like the bare board, too
+        # with enough blur any symbol also resembles the bare board
         sharp_fit = float(likeness[:, : len(self._upright)].max())
         return SideFit(fits, sharp_fit, off)
 
     def _templates(self, width_px: int, height_px: int) -> FloatImage:
-        """Every mask at every distinct quarter turn, as the picture's few pixels show it at each of the blurs, the
-        sharpest first; rows of mean 0 and length 1, shape (blurs x templates, inner pixels).
+        """Every mask at every distinct quarter turn, at the picture's resolution and each of the blurs, sharpest first;
+        rows of mean 0 and length 1, shape (blurs x templates, inner pixels).
         """
         count, inner = len(self._upright), slice(RIM_PX, SIDE_PX - RIM_PX)
-        # side by side they are resized in one call; what little blurs from one into the next is bare of ink
+        # side by side they are resized in one call; the edges that blur into each other have no ink
         row = np.hstack([upright for _, upright in self._upright])
         small = cv2.resize(row, (count * width_px, height_px), interpolation=cv2.INTER_AREA)
         blurred = []
@@ -182,7 +182,7 @@ class SideReader:
 
 
 def _about(length_px: float) -> int:
-    """A length rounded so that lengths that blur a face alike are the same, to whole pixels."""
+    """A length rounded to whole pixels such that lengths with nearly equal blur are equal."""
     step = round(math.log(max(length_px, SMALLEST_HEIGHT_PX)) / LENGTH_STEP)
     return round(math.exp(step * LENGTH_STEP))
 
@@ -194,7 +194,7 @@ def _shifted(picture: FloatImage) -> FloatImage:
 
 
 def _likeness(windows: FloatImage, templates: FloatImage, is_open: FloatImage | None) -> FloatImage:
-    """Correlation of windows (n, pixels) with templates (t, pixels) over open pixels; ``None``: all are. (n, t)."""
+    """Correlation of windows (n, pixels) with templates (t, pixels) over open pixels (``None``: all); (n, t)."""
     if is_open is None:
         return likeness(windows, templates)
     count = np.maximum(is_open.sum(axis=1, keepdims=True), 1.0)
@@ -207,7 +207,7 @@ def _likeness(windows: FloatImage, templates: FloatImage, is_open: FloatImage | 
 
 
 def _colour_off(view: SideView, shift: int, template: FloatImage, ratio: FloatArray) -> float:
-    """How far a side face's own face-to-ink ratio is from the block's, root mean square in log units."""
+    """Root mean square difference, in log units, between a side face's ratio of face to ink and the block's."""
     inner, across = SIDE_PX - 2 * RIM_PX, (2 * RIM_PX) // SHIFT_STEP_PX + 1
     top, left = (SHIFT_STEP_PX * at for at in divmod(shift, across))
     part = np.s_[top : top + inner, left : left + inner]
@@ -221,16 +221,16 @@ def _colour_off(view: SideView, shift: int, template: FloatImage, ratio: FloatAr
 
 
 def support(sides: Sequence[tuple[SideView, SideFit]]) -> float | None:
-    """Log-odds that a block stands below a top face, from how its sides look; ``None``: none seen.
+    """Log-odds that there is a block below a top face, given its side faces; ``None`` without any.
 
-    A picture of a block's side can look like another block's top; but below a true top there are side faces too, with
-    symbols and of the block's colour.
+    A picture of a block's side can look like another block's top, but a real top has side faces below it, with symbols
+    and of the block's colour.
     """
     if not sides:
         return None
     total = 0.0
     for view, fit in sides:
-        # a side only a few pixels high says little, and can't have been taken for a top either
+        # a side only a few pixels high carries little information, and can't have been mistaken for a top either
         clarity = float(np.clip((view.height_px - VAGUE_HEIGHT_PX) / CLEAR_HEIGHT_PX, 0.0, 1.0)) * view.open_share
         evidence = SUPPORT_SLOPE * (fit.sharp_fit - SUPPORT_MIDDLE)
         if fit.colour_off is not None:
@@ -240,10 +240,10 @@ def support(sides: Sequence[tuple[SideView, SideFit]]) -> float | None:
 
 
 def side_probabilities(view: SideView, fits: Mapping[str, float], symbols: Sequence[str]) -> dict[str, float] | None:
-    """Probabilities of the symbols that can be on a side face; ``None`` when it is too flat or hidden to read.
+    """Probabilities of the symbols that can be on a side face; ``None`` when it is too flat or hidden to be read.
 
-    The temperature is such that they come true at least as often as they say on ray-traced pictures and on those of the
-    virtual table, hardships included; it is higher for a flat face.
+    The temperature is set so that they are not overconfident on the ray-traced pictures or the virtual table's
+    difficult ones; it is higher for a flat face.
     """
     possible = {symbol: fits[symbol] for symbol in symbols if symbol in fits}
     if not possible or view.height_px < SMALLEST_SYMBOL_HEIGHT_PX or view.open_share < READABLE_OPEN_SHARE:

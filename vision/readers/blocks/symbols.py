@@ -1,8 +1,8 @@
 """Symbols as masks, and the correlation of many masks with many patches.
 
-A mask is square, float32, covers one whole face, and says how much of each pixel is ink (0 none, 1 all). Rows run from
-the face's far edge to its near edge when the face is seen upright. A template bank holds masks as rows of a matrix, so
-that all correlations are one matrix product.
+A mask is square, float32, covers one whole face, and holds the share of ink in each pixel (0 to 1). Rows run from the
+face's far edge to its near edge when the face is seen upright. A template bank holds masks as rows of a matrix, so that
+all correlations are one matrix product.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SUPERSAMPLING = 8
 
 
 def _polygon(radii: npt.NDArray[np.float64], first_angle_rad: float) -> npt.NDArray[np.float64]:
-    """Corners at equal angles, clockwise as drawn, in fractions of the face's side around its middle."""
+    """Corners at equal angles, clockwise as drawn, in fractions of the face's side from its centre."""
     angles = first_angle_rad + np.arange(len(radii)) * 2 * np.pi / len(radii)
     return np.column_stack([radii * np.cos(angles), radii * np.sin(angles)])
 
@@ -67,8 +67,8 @@ def _shapes(symbol: str) -> tuple[list[npt.NDArray[np.float64]], list[tuple[floa
 def drawn_mask(symbol: str, side_px: int) -> Mask:
     """Draw one of the six known symbols upright, antialiased, on a face of ``side_px`` pixels.
 
-    The proportions are those of a common printed set; a real set is learned by enrolment. Raises ValueError for
-    a symbol without a known shape.
+    The proportions are those of a common printed set; other sets are learned by enrolment. Raises ValueError for a
+    symbol without a known shape.
     """
     polygons, rings = _shapes(symbol)
     large = side_px * SUPERSAMPLING
@@ -88,7 +88,7 @@ def drawn_masks(symbols: tuple[str, ...], side_px: int) -> Mapping[str, Mask]:
 
 
 def turned_mask(mask: Mask, degrees: float) -> Mask:
-    """Turn a mask counter-clockwise about its middle; what comes in from outside is bare of ink."""
+    """Rotate a mask counter-clockwise about its centre; pixels from outside have no ink."""
     side = mask.shape[0]
     middle = (side - 1) / 2
     turn = cv2.getRotationMatrix2D((middle, middle), degrees, 1.0)
@@ -97,7 +97,7 @@ def turned_mask(mask: Mask, degrees: float) -> Mask:
 
 
 def scaled_mask(mask: Mask, scale: float) -> Mask:
-    """Enlarge (above 1) or shrink a mask about its middle; what comes in from outside is bare of ink."""
+    """Enlarge (above 1) or shrink a mask about its centre; pixels from outside have no ink."""
     side = mask.shape[0]
     middle = (side - 1) / 2
     matrix = cv2.getRotationMatrix2D((middle, middle), 0.0, scale)
@@ -105,7 +105,7 @@ def scaled_mask(mask: Mask, scale: float) -> Mask:
 
 
 def distinct_quarter_turns(mask: Mask, alike: float = 0.93) -> tuple[int, ...]:
-    """Which of the four quarter turns of a mask look different from each other (correlation below ``alike``)."""
+    """The quarter turns (0 to 3) at which a mask looks different from the others (correlation below ``alike``)."""
     kept: list[int] = []
     for quarter in range(4):
         turned = np.rot90(mask, quarter).ravel()
@@ -122,9 +122,9 @@ FAINTEST_CONTRAST = 3e-5
 class TemplateBank:
     """Upright face masks of one piece set at one scale, without the face's rim.
 
-    ``masks`` has shape (templates, side, side); ``rows`` the same flat, each of mean 0 and length 1. ``symbols``,
-    ``quarters`` and ``blurs_px`` say for each template which symbol it is, how many quarter turns counter-clockwise,
-    and how much it is blurred.
+    ``masks`` has shape (templates, side, side); ``rows`` are the same, flattened, each of mean 0 and length 1. For each
+    template, ``symbols`` is its symbol, ``quarters`` the number of quarter turns counter-clockwise, and ``blurs_px``
+    its blur.
     """
 
     side_px: int
@@ -143,7 +143,7 @@ class TemplateBank:
         px_per_mm: float,
         blurs_px: tuple[float, ...],
     ) -> TemplateBank:
-        """Make the templates of each symbol's mask in each quarter turn that looks different, at each blur.
+        """Make a template for each symbol's mask, distinct quarter turn and blur.
 
         Blurs are standard deviations in pixels of the bank's scale.
         """
@@ -167,24 +167,24 @@ class TemplateBank:
         return len(self.symbols)
 
     def columns_of(self, symbol: str, blur_px: float) -> npt.NDArray[np.intp]:
-        """The indices of one symbol's templates at one blur."""
+        """Indices of one symbol's templates at one blur."""
         named = zip(self.symbols, self.blurs_px, strict=True)
         return np.asarray([index for index, name in enumerate(named) if name == (symbol, blur_px)], dtype=np.intp)
 
 
 def unit_rows(rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Rows less their mean, of length 1; rows without any contrast become zero."""
+    """Rows minus their mean, normalised to length 1; rows without contrast become zero."""
     centred = rows - rows.mean(axis=1, keepdims=True)
     lengths = np.linalg.norm(centred, axis=1, keepdims=True)
     return np.asarray(centred / np.maximum(lengths, 1e-9), dtype=np.float32)
 
 
 def windows_of(patches: FloatImage, side: int) -> FloatImage:
-    """Every ``side`` x ``side`` window of each patch (patches, rows, columns), less its patch's mean, as flat rows.
+    """Every ``side`` x ``side`` window of each patch (patches, rows, columns), minus its patch's mean, as flat rows.
 
-    Shape (patches, down, across, side * side), where ``down`` and ``across`` count the windows' places.
+    Shape (patches, down, across, side * side), where ``down`` and ``across`` are the window's offsets.
     """
-    # what is left keeps single precision fine enough for a faint symbol on a bright face
+    # after this, single precision suffices for a faint symbol on a bright face
     centred = patches - patches.mean(axis=(1, 2), keepdims=True)
     seen = np.lib.stride_tricks.sliding_window_view(centred, (side, side), axis=(1, 2))
     return np.ascontiguousarray(seen).reshape(*seen.shape[:3], side * side)
@@ -193,7 +193,7 @@ def windows_of(patches: FloatImage, side: int) -> FloatImage:
 def likeness(windows: FloatImage, bank_rows: npt.NDArray[np.float32]) -> FloatImage:
     """Correlation of each window with each template row, -1 to 1; shape (..., templates).
 
-    ``windows`` is (..., pixels), from ``windows_of``. A window with hardly any contrast gives -1 for all.
+    ``windows`` is (..., pixels), from ``windows_of``. A window with hardly any contrast gets -1 for all.
     """
     flat = windows.reshape(-1, windows.shape[-1])
     pixels = flat.shape[1]
@@ -208,9 +208,9 @@ def likeness(windows: FloatImage, bank_rows: npt.NDArray[np.float32]) -> FloatIm
 
 
 def peak_between(scores: FloatImage, row: int, column: int) -> tuple[float, float]:
-    """How far a score's peak lies from its best whole place, (down, across) within half a place.
+    """Subpixel offset (down, across) of a score's peak from its best whole position, within half a step.
 
-    A parabola through the best place and its neighbours; 0 at the border.
+    Fits a parabola through the best position and its neighbours; 0 at the border.
     """
     offsets = []
     for before, at, after in (

@@ -1,1 +1,1 @@
-"""Reading dice, with pips or with faces of their own. Only this package knows what a die is."""
+"""The reader of dice, with pips or with other faces."""

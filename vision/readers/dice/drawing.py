@@ -1,4 +1,4 @@
-"""What was read of dice, drawn over the picture for a person to check: on a photograph or on the table."""
+"""Drawing dice and their values on a photograph or a picture of the table, for a person to check."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SURE_FROM = 0.9
 
 
 def draw_dice(picture: Image, dice: Sequence[DieInPicture]) -> Image:
-    """A copy with a box around each die and its value: green where it is sure, orange in doubt, red where it leans."""
+    """A copy with a box and value for each die: green if certain, orange if in doubt, red if it leans."""
     drawn = picture.copy()
     for die in dice:
         _draw(drawn, die)

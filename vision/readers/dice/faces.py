@@ -1,7 +1,7 @@
-"""Faces without pips: numbers, letters, stars and shapes, learned from one picture a face.
+"""Faces without pips (numbers, letters, stars, shapes), learned from one picture per face.
 
-A face is kept as its ink: how far each point's colour is from the body's, so that dice of other colours fit, too. What
-is up is the face whose ink is most like that seen, over all turns (normalised cross-correlation).
+A face is stored as its ink: the distance of each point's colour from the body's, so that dice of other colours match
+too. The upper face is the one whose ink has the highest normalised cross-correlation over all rotations.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from vision.readers.dice.networks import CROP_PX, DIE_IN_CROP_PX, Floats, Networ
 _TURNS = 36
 _SIZES = (0.88, 0.97, 1.06, 1.16)
 _SHIFTS_PX = ((0, 0), (1.3, 0), (-1.3, 0), (0, 1.3), (0, -1.3))
-"""By how much the finder may be off, in the size of a die and in where its middle is."""
+"""Tolerated errors of the finder, in a die's size and in its centre."""
 _BLUR_PX = 0.8
-"""Softens the ink so that a die that is found a pixel off still fits."""
+"""Blurs the ink so that a die found one pixel off still matches."""
 _SHARPNESS = 30.0
-"""How much a better likeness counts, in log-odds per unit of correlation; one picture a face of made dice gave it."""
+"""Log-odds per unit of correlation, estimated from one picture per face of rendered dice."""
 _REACH = 0.46
-"""How far from the middle ink is looked at, as a share of the edge: the rim shows the sides and the table."""
+"""Distance from the centre within which ink is compared, as a share of the edge: the rim shows the sides and table."""
 
 
 INSIDE = np.hypot(*(np.indices((CROP_PX, CROP_PX)) - (CROP_PX - 1) / 2)) < _REACH * DIE_IN_CROP_PX
-"""The points of a square that are looked at, (CROP_PX, CROP_PX)."""
+"""The points of a square that are compared, (CROP_PX, CROP_PX)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class FaceSet:
     inks: Floats
 
     def probabilities(self, square: Image) -> dict[str, float]:
-        """How probable each face is, given a die's square of ``FoundDie``; they sum to 1."""
+        """Probability of each face, given a die's ``FoundDie.square``; they sum to 1."""
         turned = np.stack([ink_of(one) for one in _turned(square)])
         likeness = (self.inks @ turned.T).max(axis=1)
         chances = np.exp(_SHARPNESS * (likeness - likeness.max()))
@@ -59,7 +59,7 @@ class FaceSet:
 
     @classmethod
     def load(cls, path: Path) -> FaceSet:
-        """Read what ``save`` wrote; raises EnrolmentError."""
+        """Read a file written by ``save``; raises EnrolmentError."""
         try:
             with np.load(path, allow_pickle=False) as held:
                 names, inks = held["names"], held["inks"].astype(np.float32)
@@ -71,7 +71,7 @@ class FaceSet:
 
 
 def learn_faces(pictures: Mapping[str, Image], networks: Networks) -> FaceSet:
-    """Learn faces from one picture each, by name; raises EnrolmentError where a picture shows no die or several."""
+    """Learn faces from one picture each, by name; raises EnrolmentError unless each shows exactly one die."""
     inks = []
     for name, image in pictures.items():
         found = find_dice(image, networks, (10.0, 0.6 * min(image.shape[:2])), FindingSettings())
@@ -98,7 +98,7 @@ def _turned(square: Image) -> list[Image]:
 
 
 def ink_of(square: Image, inside: npt.NDArray[np.bool_] = INSIDE) -> Floats:
-    """How far each point of the upper side is from the body's colour, its mean taken off, of length 1; 0 outside."""
+    """Distance of each point of the upper side from the body's colour, mean removed, of length 1; 0 outside."""
     lab = cv2.cvtColor(square.astype(np.float32) / 255, cv2.COLOR_BGR2Lab)
     body = np.median(lab[inside], axis=0)
     away = cv2.GaussianBlur(np.linalg.norm(lab - body, axis=2), (0, 0), _BLUR_PX)

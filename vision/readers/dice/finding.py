@@ -1,4 +1,4 @@
-"""Dice in a picture: where the first network sees the middle of one, and what the second says is up."""
+"""Finding dice in a picture: one network locates their centres, another reads the upper side."""
 
 from __future__ import annotations
 
@@ -34,18 +34,17 @@ VALUES = ("1", "2", "3", "4", "5", "6")
 
 @dataclass(frozen=True)
 class FindingSettings:
-    """What decides whether something is a die; set by the made pictures and the photographs trained on.
+    """Thresholds for detecting dice, set on rendered pictures and on the training photographs.
 
-    ``least_heat``: how probable a middle must be for a second look; lower finds more and costs time. ``smallest_px``,
-    ``largest_px``: the edges that the finder was trained to find; a picture is scaled until its dice are in between.
-    ``least_die``: how probable a die must be. ``no_doubt``, ``far_off``: what is less certain, or in a square that is
-    off by more edges, is looked at twice, unless it is a die with less than ``never``. ``apart``: middles
-    nearer than this share of their edges' mean are one die; two that touch are that mean apart, seen aslant less.
-    ``beside``, ``side_strength``: what is nearer to a die than this share of an edge, and has less than this share of
-    its strength, is one of its side faces. ``leaning``: how probable a leaning die is beside what the network was
-    trained on; photographs show few, and seen aslant every die looks as if it leant. ``box_per_side``: how large a box
-    is beside an edge, so that it holds the whole die. ``surely_flat``: below these log-odds of the network the outline,
-    which takes time, is not looked at; seven in ten flat dice of made and ray-traced trays are.
+    ``least_heat``: minimum probability of a centre to be classified; lower finds more and is slower. ``smallest_px``
+    and ``largest_px``: the edges the finder was trained on; pictures are scaled so that their dice are in between.
+    ``least_die``: minimum probability of a die. ``no_doubt``, ``far_off``: candidates less certain than this, or in a
+    square off by more edges, are classified twice, unless their probability is below ``never``. ``apart``: centres
+    closer than this share of their mean edge are one die; touching dice are one edge apart, less when seen at an angle.
+    ``beside``, ``side_strength``: a candidate closer to a die than this share of an edge, with less than this share of
+    its strength, is one of its side faces. ``leaning``: prior odds of a leaning die relative to the training data.
+    ``box_per_side``: side of a box that contains the whole die, in edges. ``surely_flat``: log-odds of leaning below
+    which the slow outline check is skipped, as for seven in ten flat dice of rendered and ray-traced trays.
     """
 
     least_heat: float = 0.2
@@ -67,9 +66,9 @@ class FindingSettings:
 class FoundDie:
     """A die in a picture.
 
-    The middle of its upper side and the length of an edge are in pixels; ``heat`` is how probable the finder holds
-    that middle; ``probabilities`` by class of ``networks.CLASSES`` sum to 1. ``square`` is the picture around it, its
-    edge of ``DIE_IN_CROP_PX``. ``leans`` is the probability that it leans, where the camera's place is known.
+    The centre of its upper side and the length of an edge are in pixels; ``heat`` is the finder's probability of that
+    centre. ``probabilities`` by class of ``networks.CLASSES`` sum to 1. ``square`` is the picture around it, with an
+    edge of ``DIE_IN_CROP_PX``. ``leans`` is the probability that it leans, if the camera's position is known.
     """
 
     x_px: float
@@ -82,34 +81,34 @@ class FoundDie:
 
     @property
     def strength(self) -> float:
-        """How much both networks together say that a die shows this face here."""
+        """Combined score of both networks for a die with this face here."""
         best = max(float(chance) for name, chance in zip(CLASSES, self.probabilities, strict=True) if name != NOTHING)
         return self.heat * best
 
     @property
     def is_die(self) -> float:
-        """The probability that it is a die at all."""
+        """Probability that it is a die."""
         return 1.0 - float(self.probabilities[CLASSES.index(NOTHING)])
 
     @property
     def cocked(self) -> float:
-        """The probability that it leans, given that it is a die."""
+        """Probability that it leans, given that it is a die."""
         if self.leans is not None:
             return self.leans
         return float(self.probabilities[CLASSES.index(COCKED)]) / max(self.is_die, 1e-9)
 
     @property
     def has_no_pips(self) -> float:
-        """The probability that its upper side shows something else than pips, given that it is a die."""
+        """Probability that its upper side shows something other than pips, given that it is a die."""
         return float(self.probabilities[CLASSES.index(OTHER)]) / max(self.is_die, 1e-9)
 
     def values(self) -> dict[str, float]:
-        """The probability of each value, given that pips are up; they sum to 1."""
+        """Probability of each value, given that pips are up; they sum to 1."""
         chances = self.probabilities[: len(VALUES)] + 1e-9
         return {name: float(chance) for name, chance in zip(VALUES, chances / chances.sum(), strict=True)}
 
     def colour_lab(self) -> tuple[float, float, float]:
-        """The colour of its body in CIE L*a*b*: the median of the upper side, of which ink covers the smaller part."""
+        """Colour of its body in CIE L*a*b*: the median of the upper side, most of which is not ink."""
         reach = round(DIE_IN_CROP_PX * 0.36)
         middle = self.square.shape[0] // 2
         upper = self.square[middle - reach : middle + reach, middle - reach : middle + reach].reshape(-1, 1, 3)
@@ -120,7 +119,7 @@ class FoundDie:
 
 @dataclass(frozen=True)
 class Candidate:
-    """Where the first network sees the middle of a die, how long its edge is, in pixels, and how probable it is."""
+    """A candidate for a die from the first network: centre and edge in pixels, and its probability."""
 
     x_px: float
     y_px: float
@@ -129,31 +128,31 @@ class Candidate:
 
 
 _ONE_MIDDLE = 0.4
-"""Middles nearer than this share of an edge were found twice, at two scales of the picture."""
+"""Centres closer than this share of an edge are the same die found at two scales."""
 
 
 _MISJUDGED = 1.4
-"""By which factor the finder may be off in the length of an edge, which the second network then corrects."""
+"""Maximum relative error of the finder's edge length, which the second network corrects."""
 
 _NEAREST = 0.95
-"""Middles of two dice that lie flat are at least an edge apart; a little less for what is measured wrongly."""
+"""Minimum distance, in edges, between two dice that lie flat: slightly below 1 to allow for errors."""
 
 _SIDES_SHOW = 0.35
-"""The tangent of the angle of sight from which on side faces are large enough to be taken for upper ones."""
+"""Tangent of the viewing angle above which side faces are large enough to be mistaken for upper ones."""
 
 _IN_FRONT = 0.8
-"""The cosine of how far beside the line to the camera a side face may be; its middle is off by up to half a corner."""
+"""Cosine of the angle within which a side face lies on the line to the camera; its centre is off by half a corner."""
 
 _FARTHEST = 0.5
-"""How far a square may be off, in edges and in the logarithm of an edge: the classifier was trained on little more."""
+"""Maximum error of a square, in edges and in the logarithm of an edge, close to that of the training data."""
 
 LEANING_ODDS = LeaningOdds()
-"""What is made of the network and the outline together."""
+"""Combines the network's and the outline's evidence of leaning."""
 
 PlacedT = TypeVar("PlacedT", Candidate, FoundDie)
 
 SlantAt = Callable[[float, float], tuple[float, float]]
-"""How far aside, across and down, a unit lower is seen at (x, y) of a flattened picture, in pixels."""
+"""Maps (x, y) of a flattened picture to the shift (across, down), in pixels, of a point one unit lower."""
 
 
 def find_dice(
@@ -166,8 +165,8 @@ def find_dice(
 ) -> tuple[FoundDie, ...]:
     """Find the dice of a picture (height, width, 3) whose edges are between two lengths, in pixels.
 
-    Where the picture is flattened and the camera's place known, ``slant_at`` tells from where each die is seen, and
-    thereby its upper side from its sides. ``may_lie`` leaves out places where no die can be.
+    In a flattened picture with known camera position, ``slant_at`` gives the viewing angle at each die, by which its
+    upper side is distinguished from its sides. ``may_lie`` excludes positions where no die can be.
     """
     settings = settings or FindingSettings()
     looked_at = candidates_of(image, networks.finder, side_px, settings)
@@ -184,7 +183,7 @@ def find_dice(
 
 
 def _is_below(die: FoundDie, other: FoundDie, slant_at: SlantAt) -> bool:
-    """Whether it is a side face of the other: in front of its upper side, and nearer than two dice can lie."""
+    """Whether it is a side face of the other die: in front of its upper side, and too close to be another die."""
     away = np.array([die.x_px - other.x_px, die.y_px - other.y_px])
     slant = np.array(slant_at(other.x_px, other.y_px))
     distance, steep = float(np.linalg.norm(away)), float(np.linalg.norm(slant))
@@ -194,7 +193,7 @@ def _is_below(die: FoundDie, other: FoundDie, slant_at: SlantAt) -> bool:
 
 
 def _is_a_side_of(die: FoundDie, other: FoundDie, settings: FindingSettings) -> bool:
-    """Whether what was taken for a die is the side face of another, beside its upper side and far less like one."""
+    """Whether it is a side face of another die: beside its upper side, and much weaker."""
     beside = _distance(die, other) < settings.beside * max(die.side_px, other.side_px)
     return beside and die.strength < settings.side_strength * other.strength
 
@@ -202,7 +201,7 @@ def _is_a_side_of(die: FoundDie, other: FoundDie, settings: FindingSettings) -> 
 def candidates_of(
     image: Image, finder: Network, side_px: tuple[float, float], settings: FindingSettings | None = None
 ) -> list[Candidate]:
-    """Where the finder sees a die with an edge between two lengths, in pixels."""
+    """The finder's candidates for dice with an edge between two lengths, in pixels."""
     settings = settings or FindingSettings()
     candidates: list[Candidate] = []
     for smaller, scale in _levels(image, side_px, settings):
@@ -213,12 +212,12 @@ def candidates_of(
 
 
 def _levels(image: Image, side_px: tuple[float, float], settings: FindingSettings) -> Iterator[tuple[Image, float]]:
-    """The picture at the scales at which its dice have edges that the finder knows, with each scale."""
+    """The picture at the scales at which its dice have edges in the finder's range, with each scale."""
     least, most = side_px
     span = settings.largest_px / settings.smallest_px
     steps = max(1, math.ceil(math.log(most / least) / math.log(span) - 1e-6))
     for step in range(steps):
-        # the edges between least and most are shared out evenly, in octaves; each level has its part in the middle
+        # the edges between least and most are divided evenly in octaves; each level has its range in the middle
         middle = least * (most / least) ** ((step + 0.5) / steps)
         scale = min(math.sqrt(settings.smallest_px * settings.largest_px) / middle, 1.5)
         size = max(CELL_PX, round(image.shape[1] * scale)), max(CELL_PX, round(image.shape[0] * scale))
@@ -227,7 +226,7 @@ def _levels(image: Image, side_px: tuple[float, float], settings: FindingSetting
 
 
 def _candidates(image: Image, scale: float, finder: Network, settings: FindingSettings) -> list[Candidate]:
-    """Every local maximum of the finder's heat."""
+    """Every local maximum of the finder's heat map."""
     height, width = (math.ceil(length / CELL_PX) * CELL_PX for length in image.shape[:2])
     whole = cv2.copyMakeBorder(
         image, 0, height - image.shape[0], 0, width - image.shape[1], borderType=cv2.BORDER_REPLICATE
@@ -249,7 +248,7 @@ def _candidates(image: Image, scale: float, finder: Network, settings: FindingSe
 
 
 def _apart(weighed: Sequence[tuple[float, PlacedT]], apart: float) -> list[PlacedT]:
-    """The strongest of those that are one die."""
+    """The strongest of each group that is one die."""
     kept: list[PlacedT] = []
     for _, one in sorted(weighed, key=lambda pair: -pair[0]):
         if all(_distance(one, other) > apart * (one.side_px + other.side_px) / 2 for other in kept):
@@ -268,9 +267,9 @@ def _named(
     settings: FindingSettings,
     slant_at: SlantAt | None,
 ) -> Iterator[tuple[float, FoundDie]]:
-    """What the second network says of each candidate; those that are dice, each with how much speaks for it.
+    """Classify each candidate; yield those that are dice, each with its strength.
 
-    Where it is in doubt or the square was far off, it looks again at the place that the first look gave.
+    Candidates in doubt, or in a square far off, are classified again at the position from the first pass.
     """
     if not candidates:
         return
@@ -304,9 +303,9 @@ def _looked_at(
     slant_at: SlantAt | None,
     turned_deg: float = 0.0,
 ) -> tuple[Floats, list[Candidate]]:
-    """The second network's log-probabilities (n, classes) of candidates, and where it says that they are.
+    """The second network's log-probabilities (n, classes) of candidates, and their corrected positions.
 
-    Where the camera's place is unknown, squares are cut out turned by ``turned_deg``.
+    Where the camera's position is unknown, squares are cut out rotated by ``turned_deg``.
     """
     views = [
         SquareView(turned_deg) if slant_at is None else SquareView.of(slant_at(one.x_px, one.y_px))
@@ -329,7 +328,7 @@ def _squares(image: Image, places: Sequence[Candidate | FoundDie], views: Sequen
 
 
 def leaning_odds(image: Image, dice: Sequence[FoundDie], networks: Networks, slant_at: SlantAt) -> list[float]:
-    """The log-odds that each die leans, by the network alone, where as many lean as lie flat."""
+    """Log-odds that each die leans, by the network alone, for equal prior odds."""
     views = [SquareView.of(slant_at(die.x_px, die.y_px)) for die in dice]
     return [float(odds) for odds in networks.leaning.run(_squares(image, dice, views))[:, 0]]
 
@@ -337,7 +336,7 @@ def leaning_odds(image: Image, dice: Sequence[FoundDie], networks: Networks, sla
 def _weighed_leaning(
     image: Image, dice: Sequence[FoundDie], networks: Networks, settings: FindingSettings, slant_at: SlantAt
 ) -> list[FoundDie]:
-    """The dice with the probability that each leans, by the network and where it can be seen by the outline."""
+    """The dice with the probability that each leans, by the network and, where visible, the outline."""
     weighed = []
     for die, by_network in zip(dice, leaning_odds(image, dice, networks, slant_at), strict=True):
         odds = by_network
@@ -349,7 +348,7 @@ def _weighed_leaning(
 
 
 def _chances(given: Floats, networks: Networks, settings: FindingSettings) -> Floats:
-    """Probabilities (n, classes) of what the network gave, which is not changed."""
+    """Convert the network's output to probabilities (n, classes), without modifying it."""
     weighed = given / networks.temperature
     weighed[:, CLASSES.index(COCKED)] += math.log(settings.leaning)
     chances = np.exp(weighed - weighed.max(axis=1, keepdims=True))

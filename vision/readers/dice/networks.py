@@ -1,6 +1,7 @@
 """The small networks that read dice, run by OpenCV.
 
-One finds dice, one says what is up, one whether a die leans. ``scripts/train_dice.py`` trains and writes them.
+One finds dice, one reads the upper side, one estimates whether a die leans. ``scripts/train_dice.py`` trains and writes
+them.
 """
 
 from __future__ import annotations
@@ -23,31 +24,31 @@ from vision.frame import Image
 WEIGHTS = Path(__file__).parent / "weights"
 COCKED, OTHER, NOTHING = "cocked", "other", "nothing"
 CLASSES = ("1", "2", "3", "4", "5", "6", COCKED, OTHER, NOTHING)
-"""What the second network tells apart: values, a die that leans, a face without pips, no die."""
+"""Classes of the second network: values, a leaning die, a face without pips, no die."""
 
 CELL_PX = 4
-"""The finder looks for a middle in squares of so many pixels."""
+"""Pixels per cell of the finder's grid of centres."""
 
 CROP_PX = 32
 DIE_IN_CROP_PX = 20.0
-"""The square that the second network gets, and how long a die's edge is in it."""
+"""The square given to the second network, and the length of a die's edge in it."""
 _LOWER = 0.2
-"""How far below the upper side's middle the square's is, in edges for each unit of slant: side faces show there."""
+"""Offset of the square's centre below the upper side's, in edges per unit of slant, to include side faces."""
 
 Floats = npt.NDArray[np.float32]
 
 
 def normalised(image: Image) -> Floats:
-    """A picture (height, width, 3) as the finder takes it, (3, height, width)."""
+    """Convert a picture (height, width, 3) to the finder's input, (3, height, width)."""
     return np.asarray(cv2.dnn.blobFromImage(image, 1 / 128, mean=(128, 128, 128))[0], dtype=np.float32)
 
 
 @dataclass(frozen=True)
 class SquareView:
-    """How a square is cut out: turned by so many degrees, and seen how aslant.
+    """How a square is cut out: its rotation in degrees, and its slant.
 
     ``slant`` is the tangent of the angle between the line of sight and the vertical; the camera is then towards the
-    square's lower side. ``None`` where nothing is known of the camera.
+    square's lower side. ``None`` if the camera's position is unknown.
     """
 
     turned_deg: float = 0.0
@@ -55,15 +56,15 @@ class SquareView:
 
     @classmethod
     def of(cls, slant: tuple[float, float]) -> SquareView:
-        """The view where what is a unit lower is seen so far aside, across and down."""
+        """The view at a position where a point one unit lower is seen shifted by ``slant`` (across, down)."""
         return cls(90.0 - math.degrees(math.atan2(slant[1], slant[0])), math.hypot(*slant))
 
 
 def square_input(squares: Sequence[Image], views: Sequence[SquareView]) -> Floats:
-    """Squares as the networks after the finder take them, (n, 4, height, width).
+    """Convert squares to the input of the networks after the finder, (n, 4, height, width).
 
-    Three channels are the picture by its own mean and spread, so that the light does not matter; the fourth is how
-    aslant it is seen.
+    Three channels are the picture normalised by its own mean and spread, so that the light does not matter; the fourth
+    is the slant.
     """
     values = np.stack(squares).astype(np.float32)
     given = np.empty((len(squares), 4, *values.shape[1:3]), dtype=np.float32)
@@ -78,9 +79,9 @@ _UNTURNED = SquareView()
 
 
 def crop(image: Image, x_px: float, y_px: float, side_px: float, view: SquareView = _UNTURNED) -> Image:
-    """Cut out a die, CROP_PX x CROP_PX, its edge of ``side_px`` brought to DIE_IN_CROP_PX; the border repeats.
+    """Cut out a die, CROP_PX x CROP_PX, with its edge of ``side_px`` scaled to DIE_IN_CROP_PX; the border is repeated.
 
-    The upper side's middle (x, y) comes to lie a little above the square's where the die is seen aslant.
+    With a slant, the upper side's centre (x, y) lies slightly above the square's centre.
     """
     scale = DIE_IN_CROP_PX / side_px
     reach = math.ceil(CROP_PX / scale) + 2
@@ -110,7 +111,7 @@ def crop(image: Image, x_px: float, y_px: float, side_px: float, view: SquareVie
 
 
 class Network:
-    """A network read from a file, whose SHA-256 must be the one given; raises WeightsError."""
+    """A network read from a file, whose SHA-256 must be the given one; raises WeightsError."""
 
     def __init__(self, path: Path, sha256: str) -> None:
         try:
@@ -126,7 +127,7 @@ class Network:
         self._network = _network_of(np.frombuffer(data, dtype=np.uint8))
 
     def run(self, batch: Floats) -> Floats:
-        """What the network gives for a batch (n, channels, height, width)."""
+        """Run the network on a batch (n, channels, height, width)."""
         self._network.setInput(batch)
         return np.asarray(self._network.forward(), dtype=np.float32)
 
@@ -138,7 +139,7 @@ def _network_of(data: npt.NDArray[np.uint8]) -> cv2.dnn.Net:
 
 
 class Networks:
-    """The networks of a folder, and the temperature that makes the second's probabilities come true."""
+    """The networks of a folder, and the temperature that calibrates the second one's probabilities."""
 
     def __init__(self, folder: Path = WEIGHTS) -> None:
         sums = json.loads((folder / "weights.json").read_text(encoding="utf-8"))

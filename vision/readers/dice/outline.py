@@ -1,8 +1,8 @@
-"""Whether a die's outline is that of a cube that lies flat, or fits one that leans better.
+"""Comparing a die's outline with that of flat and of leaning cubes.
 
-The silhouette of a convex body has its farthest point in each direction of the picture. Of a rounded cube these are
-known in closed form for each way to lie, seen from a known place (its support function), so that all ways are compared
-with the outline at once. Side faces that a flat die would hide, and an upper side that is foreshortened, both show.
+The silhouette of a convex body has a farthest point in each direction of the picture. For a rounded cube in any
+orientation, seen from a known position, this distance (its support function) has a closed form, so all orientations are
+compared with the outline at once. Side faces that a flat die would hide, and a foreshortened upper side, both show.
 """
 
 from __future__ import annotations
@@ -18,23 +18,22 @@ import numpy.typing as npt
 from vision.frame import FloatArray, Image
 
 SQUARE_PX = 64
-"""The edge of the square in which the outline is looked for."""
+"""Side of the square in which the outline is searched for."""
 
 _EDGE_PX = 24.0
 _DIRECTIONS = 36
 _ROUNDING = 0.22
-"""The radius of a die's edges as a share of half its edge: of common dice of plastic."""
+"""Radius of a die's rounded edges, as a share of half its edge: common plastic dice."""
 
 
 @dataclass(frozen=True)
 class OutlineSettings:
-    """How the outline is found and compared; lengths are in edges of the die.
+    """How the outline is extracted and compared; lengths are in edges of the die.
 
-    ``of_body``: how far a pixel's colour is from the table's, as a share of the middle of the die; ``of_noise``: how
-    many times the table's own unevenness that has to be. ``darker``: how much of a difference counts where it is
-    darker, as shadows are. ``size``, ``shift``: by how much the die's place may be wrong; ``outlier``: no part of the
-    outline is wrong by more; ``least``: what is fitted better is noise; ``most``: what is fitted worse is no single
-    die.
+    ``of_body``: minimum colour distance from the table, as a share of the die's own. ``of_noise``: the same as a
+    multiple of the table's own variation. ``darker``: weight of differences where it is darker, as shadows are.
+    ``size``, ``shift``: tolerated errors of the die's size and position. ``outlier``: maximum error of any part of the
+    outline. ``least``: errors below this are noise. ``most``: errors above this are not a single die.
     """
 
     of_body: float = 0.35
@@ -49,10 +48,10 @@ class OutlineSettings:
 
 @dataclass(frozen=True)
 class OutlineFit:
-    """How cubes fit a die's outline.
+    """How well cubes fit a die's outline.
 
-    ``misfit`` is the logarithm of how far off a flat die is, in edges; ``gain`` that of how many times nearer the best
-    leaning one is.
+    ``misfit`` is the logarithm of a flat die's error, in edges; ``gain`` the logarithm of the ratio by which the best
+    leaning one is better.
     """
 
     misfit: float
@@ -61,9 +60,9 @@ class OutlineFit:
 
 @dataclass(frozen=True)
 class LeaningOdds:
-    """The log-odds that a die leans where as many lean as lie flat.
+    """Log-odds that a die leans, for equal prior odds.
 
-    Fitted to 120 trays like those of ``scripts/fit_leaning.py``.
+    The weights were fitted to 120 trays like those of ``scripts/fit_leaning.py``.
     """
 
     network: float = 0.45
@@ -72,7 +71,7 @@ class LeaningOdds:
     constant: float = 4.17
 
     def of(self, network_odds: float, fit: OutlineFit) -> float:
-        """The log-odds of what the network says and how the outline is fitted."""
+        """Combine the network's log-odds with the fit of the outline."""
         return self.network * network_odds + self.misfit * fit.misfit + self.gain * fit.gain + self.constant
 
 
@@ -81,8 +80,8 @@ def fit_outline(
 ) -> OutlineFit | None:
     """Fit cubes to the outline of a die in a picture flattened at the height of its upper side.
 
-    ``place`` is the middle of that side and its edge in pixels, ``slant`` that of ``finding.SlantAt`` there. ``None``
-    where no outline of one die stands out from the table.
+    ``place`` is the centre of that side and its edge in pixels, ``slant`` the value of ``finding.SlantAt`` there.
+    ``None`` where the outline of a single die can't be separated from the table.
     """
     settings = settings or OutlineSettings()
     outline = _outline(_cut(image, place, slant), settings)
@@ -98,7 +97,7 @@ def fit_outline(
 
 
 def _cut(image: Image, place: tuple[float, float, float], slant: tuple[float, float]) -> Image:
-    """The square around the middle of the whole die, half an edge below its upper side."""
+    """The square around the centre of the whole die, half an edge below its upper side."""
     x, y, side = place
     scale, middle = _EDGE_PX / side, (SQUARE_PX - 1) / 2
     at = x + slant[0] * side / 2, y + slant[1] * side / 2
@@ -122,7 +121,7 @@ def _outline(square: Image, settings: OutlineSettings) -> FloatArray | None:
     around = (_distances() > 23) & (_distances() < 31)
     light, green_red, blue_yellow = np.moveaxis(lab - np.median(lab[around], axis=0), 2, 0)
     light = np.where(light < 0, settings.darker, 1.0) * light
-    # hue tells a die from its shadow better than lightness
+    # hue separates a die from its shadow better than lightness
     differs = np.sqrt(0.5 * light**2 + 2 * green_red**2 + 2 * blue_yellow**2)
     body = float(np.percentile(differs[_distances() < 8], 60))
     least = settings.of_body * body
@@ -151,7 +150,7 @@ def _all_directions() -> FloatArray:
 
 @cache
 def _ways_to_lie() -> tuple[FloatArray, FloatArray]:
-    """The axes (n, 3, 3) of flat cubes and of leaning ones; every third degree, and by 12 to 33 degrees."""
+    """Axes (n, 3, 3) of flat cubes, every third degree, and of cubes leaning by 12 to 33 degrees."""
     flat = [_turned(turn, 0.0, 0.0) for turn in range(0, 90, 3)]
     leaning = [
         _turned(turn, lean, towards)
@@ -170,9 +169,9 @@ def _turned(turn_deg: float, lean_deg: float, towards_deg: float) -> FloatArray:
 
 
 def _reaches(turns: FloatArray, slant: tuple[float, float]) -> FloatArray:
-    """How far rounded cubes reach from their middle in half of the directions, (n, directions / 2), in edges.
+    """Distance of rounded cubes' outlines from their centre in half of the directions, (n, directions / 2), in edges.
 
-    A cube reaches as far in the opposite direction.
+    The distance in the opposite direction is the same.
     """
     half = _all_directions()[: _DIRECTIONS // 2]
     in_space = np.column_stack([half, -half @ np.array(slant)])
@@ -183,9 +182,9 @@ def _reaches(turns: FloatArray, slant: tuple[float, float]) -> FloatArray:
 
 
 def _least_misfit(reach: npt.NDArray[np.float64], cubes: npt.NDArray[np.float64], settings: OutlineSettings) -> float:
-    """How far off the best cube is when size and place are fitted by least squares, in edges.
+    """Error of the best cube, in edges, with size and position fitted by least squares.
 
-    Size and place part: a cube reaches as far in opposite directions, and a shift does the opposite there.
+    Size and position are independent: they act the same and the opposite way in opposite directions.
     """
     directions = _all_directions()
     noise = 0.1
@@ -197,5 +196,5 @@ def _least_misfit(reach: npt.NDArray[np.float64], cubes: npt.NDArray[np.float64]
     np.minimum(off, settings.outlier, out=off)
     wrong = np.einsum("nk,nk->n", off, off) / _DIRECTIONS
     moved = ((size - 1) / settings.size) ** 2 + float(shift @ shift) / settings.shift**2
-    # a thirtieth of an edge costs as much as being off by what is allowed
+    # being off by the full tolerance costs as much as a thirtieth of an edge
     return float(np.sqrt((wrong + 2e-4 * moved).min()))

@@ -1,4 +1,4 @@
-"""Dice in a plain photograph, of which nothing is known: neither the camera nor how large a die is."""
+"""Reading dice in a photograph, with unknown camera and unknown size of the dice."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from vision.readers.dice.networks import Networks
 
 PHOTOGRAPH = FindingSettings(leaning=0.02, side_strength=0.3, box_per_side=1.48)
 LARGEST_SIDE_PX = 1600
-"""Larger photographs are made smaller, which costs no die that is larger than a hundredth of the picture."""
+"""Larger photographs are reduced to this; only dice smaller than a hundredth of the picture are lost."""
 SMALLEST_SIDE_PX = 48
-"""In a picture that is smaller no die could be read."""
+"""Minimum side of a picture."""
 SMALLEST_DIE_PX = 10.0
 LARGEST_DIE = 0.45
-"""The edge of the largest die that is looked for, beside the shorter side of the picture."""
+"""Edge of the largest die searched for, as a share of the shorter side of the picture."""
 
 SURE = 0.4
-"""From this strength on a die is seen well; grain and print reach less, as measured on the photographs trained on."""
+"""Strength above which a die is clearly seen; grain and print stay below it in the training photographs."""
 MOST_UNLIKE = 1.8
-"""By which factor the edges of dice in one picture may differ: they are 12 to 20 mm, and some lie farther away."""
+"""Maximum ratio of edges in one picture: dice are 12 to 20 mm, and some are farther away."""
 ALIKE = 0.5
-"""How far an edge is drawn towards the usual one of its picture, as a power; the photographs trained on gave it."""
+"""Exponent by which an edge is moved towards its picture's median, from the training photographs."""
 
 
 @dataclass(frozen=True)
 class DieInPicture:
-    """A die in a photograph: its box (left, top, right, bottom) in pixels, its value and how probable that is.
+    """A die in a photograph: its box (left, top, right, bottom) in pixels, its value and its probability.
 
-    ``value`` is ``None`` for a die that leans, a text for a face that was taught.
+    ``value`` is ``None`` for a leaning die, a string for a learned face.
     """
 
     box: tuple[float, float, float, float]
@@ -47,9 +47,9 @@ class DieInPicture:
 def read_photograph(
     image: Image, networks: Networks, name: str = "the picture", faces: FaceSet | None = None
 ) -> tuple[DieInPicture, ...]:
-    """Every die in a photograph, from left to right; raises FrameError for one that is too small.
+    """Read every die in a photograph, from left to right; raises FrameError for one that is too small.
 
-    ``faces`` are those that may be up, where they are no pips.
+    ``faces`` are the learned faces of dice without pips.
     """
     height, width = image.shape[:2]
     if min(height, width) < SMALLEST_SIDE_PX:
@@ -69,7 +69,7 @@ def read_photograph(
 
 
 def _of_one_size(found: Sequence[FoundDie]) -> list[FoundDie]:
-    """Leave out what is seen badly and far smaller or larger than the dice seen well; even out the others' edges."""
+    """Remove weak candidates far smaller or larger than the clear ones; even out the others' edges."""
     sure = [die.side_px for die in found if die.strength >= SURE]
     if not sure:
         return list(found)

@@ -1,7 +1,7 @@
-"""Faces that are printed on dice, of a known set: digits, stars and shapes of four squares, read without teaching.
+"""Printed faces of a known set of dice (digits, stars and tetromino shapes), read without enrolment.
 
-A small network says what each die's upper side looks like. Which faces each die of the set has, and that each die lies
-there once, decides the rest. ``scripts/train_printed.py`` trains and writes it.
+A small network classifies each upper side. The known faces of each die, and that each die of the set is there once,
+resolve the rest. ``scripts/train_printed.py`` trains and writes the network.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from vision.readers.dice.networks import CROP_PX, DIE_IN_CROP_PX, WEIGHTS, Float
 
 SIX_OR_NINE = "6"
 PRINTED = ("0", "1", "2", "3", "4", "5", SIX_OR_NINE, "7", "8", "*", "I", "O", "T", "L", "S")
-"""The faces that are known. A 6 and a 9 are one, since a die may lie either way up; its other faces tell them apart."""
+"""The known faces. A 6 and a 9 are one class, since a die may be upside down; the die's other faces resolve it."""
 
 EDGE_PX = 26.0
-"""How long a die's edge is in the square that is looked at: the corners of its upper side are cut off."""
+"""Edge of a die in the square that is read: the corners of its upper side are cut off."""
 
 SEEN_PX = 24
-"""The side of the part in the middle that the network sees: no face reaches farther."""
+"""Side of the central part that the network sees; no face is larger."""
 
 _MARGIN_PX = (CROP_PX - SEEN_PX) // 2
 _INSIDE = np.hypot(*(np.indices((SEEN_PX, SEEN_PX)) - (SEEN_PX - 1) / 2)) < 0.46 * EDGE_PX
 _FAINT, _MOST = 2.0, 4.0
-"""How far colours differ by noise alone, and where ink is cut off, in its spread: reflections."""
+"""Colour differences due to noise alone, and the limit at which ink is clipped, in its spread: reflections."""
 
 _LOOKS = 4
-"""A die is looked at turned by no quarter to three, and what is said of it averaged: as good as twice as many looks."""
+"""Rotations at which a die is classified, from none to three quarters; averaging equals twice as many views."""
 
 
 class PrintedFaces:
-    """The network that reads printed faces, of a folder."""
+    """The network of a folder that reads printed faces."""
 
     def __init__(self, folder: Path = WEIGHTS) -> None:
         held = json.loads((folder / "printed.json").read_text(encoding="utf-8"))
@@ -48,9 +48,9 @@ class PrintedFaces:
         self._temperature = float(held["temperature"])
 
     def chances(self, image: Image, dice: Sequence[tuple[float, float, float]]) -> Floats:
-        """How probable each of PRINTED is on each die of a flattened picture, (n, 15); each row sums to 1.
+        """Probability of each of PRINTED for each die of a flattened picture, (n, 15); each row sums to 1.
 
-        A die is given by the middle of its upper side and the length of an edge, (x, y, side) in pixels.
+        A die is given by the centre of its upper side and the length of an edge, (x, y, side) in pixels.
         """
         squares = [
             np.rot90(crop(image, x, y, side * DIE_IN_CROP_PX / EDGE_PX), quarter)
@@ -63,10 +63,11 @@ class PrintedFaces:
 
 
 def printed_input(squares: Sequence[Image]) -> Floats:
-    """The ink in the middle of squares (n, CROP_PX, CROP_PX, 3), as the network takes it, (n, 1, SEEN_PX, SEEN_PX).
+    """Convert squares (n, CROP_PX, CROP_PX, 3) to the network's input: the ink in their centre, (n, 1, SEEN_PX,
+    SEEN_PX).
 
-    Colours are taken along the line on which they differ most, from the body's to the ink's, so that neither the
-    colours nor the light matter: the body is near 0, the ink, of which there is less, above.
+    Colours are projected on their principal axis, from the body's to the ink's, so that neither colours nor light
+    matter: the body is near 0 and the ink, the smaller part, above.
     """
     seen = np.stack(squares).astype(np.float32)[:, _MARGIN_PX:-_MARGIN_PX, _MARGIN_PX:-_MARGIN_PX]
     upper = seen[:, _INSIDE]
@@ -75,7 +76,7 @@ def printed_input(squares: Sequence[Image]) -> Floats:
     _, axes = np.linalg.eigh(away.transpose(0, 2, 1) @ away)
     axis = axes[:, :, -1:]
     along = (away @ axis)[..., 0]
-    # the rarer colour lies farther from the mean
+    # the rarer colour is farther from the mean
     signs = np.where(np.power(along, 3).sum(axis=1) < 0, -1, 1)
     ink = ((seen - body[:, None, None]) @ axis[:, None])[..., 0] * signs[:, None, None]
     spread = along.std(axis=1) + _FAINT
@@ -89,7 +90,7 @@ def shipped_faces() -> PrintedFaces:
 
 
 def check_printed(sets: Sequence[str]) -> None:
-    """Raise LayoutError for a face that is not known."""
+    """Raise LayoutError for an unknown face."""
     unknown = sorted({face for faces in sets for face in faces if _class_of(face) is None})
     if unknown:
         raise LayoutError(
@@ -99,20 +100,20 @@ def check_printed(sets: Sequence[str]) -> None:
 
 
 def _class_of(face: str) -> int | None:
-    """The index in PRINTED that a face of a die shows as; ``None`` for one that is not known."""
+    """Index in PRINTED of a die's face; ``None`` for an unknown one."""
     known = SIX_OR_NINE if face == "9" else face
     return PRINTED.index(known) if known in PRINTED else None
 
 
 def face_probabilities(chances: Floats, sets: Sequence[str]) -> list[dict[str, float]]:
-    """What each die shows, given the probabilities of PRINTED (n, 15) and the faces of each die of the set.
+    """Probabilities of each die's faces, given those of PRINTED (n, 15) and the faces of each die of the set.
 
-    Each die of the set lies there once, any face of it is as likely as another, and which is which is not known: the
-    probabilities are sums over all ways to tell. Where more dice are seen than the set has, each is taken by itself.
+    Each die of the set is there once, all its faces are equally likely, and the assignment is unknown: the
+    probabilities are sums over all assignments. If more dice are seen than the set has, each is read independently.
     """
     names = tuple(dict.fromkeys("".join(sets)))
     counts = [Counter(faces) for faces in sets]
-    # weights[i, d, f]: how probable it is that die d shows face f and looks like the die that was seen as i
+    # weights[i, d, f]: probability that die d shows face f and looks like the die seen as i
     weights = np.array(
         [[[die[name] / die.total() * _chance(one, name) for name in names] for die in counts] for one in chances]
     )

@@ -1,4 +1,4 @@
-"""Dice in a tray whose place the camera knows: where each lies in millimetres, what is up, whether it rests."""
+"""Reading the dice in a tray: position in millimetres, upper face, and whether each is at rest."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from vision.reading import DieReading, RollReading
 from vision.sampling import PixelMap, PlaneWindow, plane_map, sample
 
 TRAY = FindingSettings(largest_px=18.0, no_doubt=0.9, apart=0.85, leaning=0.15)
-"""In a tray the edges are known, so that the picture can be small: it costs less time. Half of the dice that were
-trained on lean, which ``leaning`` takes back."""
+"""Prior odds of leaning, which corrects for training data in which half of the dice lean. Edges are known in a tray,
+so the picture can be small, which is faster."""
 
 
 @dataclass(frozen=True)
 class TraySettings:
-    """How a tray is looked at.
+    """How a tray is read.
 
-    ``px_per_mm``: how fine. ``beside_mm``: how far beyond the tray a die's middle may seem to lie. ``rest_mm``: a
-    die that is nearer to where it was lies still; above the finder's noise.
+    ``px_per_mm``: resolution. ``beside_mm``: tolerated distance of a die's centre beyond the tray. ``rest_mm``: maximum
+    movement of a die at rest, above the finder's noise.
     """
 
     px_per_mm: float = 1.8
@@ -40,7 +40,7 @@ class TraySettings:
 
 
 class DiceReader:
-    """Reads the dice of one tray; ``vision.readers.protocols.RollReader``."""
+    """Reads the dice of one tray; implements ``vision.readers.protocols.RollReader``."""
 
     def __init__(
         self,
@@ -50,10 +50,10 @@ class DiceReader:
         faces: FaceSet | None = None,
         printed: PrintedFaces | None = None,
     ) -> None:
-        """Read dice with pips, with those ``faces`` that were taught, or with those that are printed on a known set.
+        """Read dice with pips, with learned ``faces``, or with the printed faces of a known set.
 
-        The layout may name a file of taught faces, or the printed ones. Raises LayoutError where the surface is for
-        other pieces or a printed face is not known, EnrolmentError where the file can't be read.
+        The layout may name a file of learned faces, or list the printed ones. Raises LayoutError where the surface has
+        other pieces or a printed face is unknown, EnrolmentError where the file can't be read.
         """
         self._surface = surface
         self._pieces = DicePieces.on(surface)
@@ -70,7 +70,7 @@ class DiceReader:
         self._seen_from: tuple[Pose, PixelMap] | None = None
 
     def read(self, view: SurfaceView, previous: RollReading | None) -> RollReading:
-        """Every die in the tray, from left to right."""
+        """Read every die in the tray, from left to right."""
         flat = sample(view.image, self._map(view))
         scale = self._settings.px_per_mm
         sides = self._pieces.smallest_mm * scale, self._pieces.largest_mm * scale
@@ -91,7 +91,7 @@ class DiceReader:
         return RollReading(self._surface.name, _named(dice, self._pieces.colours))
 
     def _faced(self, flat: Image, found: Sequence[FoundDie]) -> Iterable[tuple[FoundDie, dict[str, float]]]:
-        """The dice that were found, of a printed set no more than it has, with the probability of each face."""
+        """The dice found, at most as many as a printed set has, with the probability of each face."""
         if self._faces is not None:
             taught = self._faces
             return [(die, taught.probabilities(die.square)) for die in found]
@@ -106,7 +106,7 @@ class DiceReader:
         return zip(likeliest, face_probabilities(chances, sets), strict=True)
 
     def _edge_mm(self, die: Candidate | FoundDie) -> float:
-        """The length of a die's edge, no other than the layout says."""
+        """Length of a die's edge, limited to the layout's range."""
         return min(max(die.side_px / self._settings.px_per_mm, self._pieces.smallest_mm), self._pieces.largest_mm)
 
     def _map(self, view: SurfaceView) -> PixelMap:
@@ -115,24 +115,24 @@ class DiceReader:
         return self._seen_from[1]
 
     def _on_plane(self, x_px: float, y_px: float) -> tuple[float, float]:
-        """Millimetres of a pixel of the flattened picture, in its plane."""
+        """Convert pixels of the flattened picture to millimetres in its plane."""
         scale, window = self._settings.px_per_mm, self._window
         return window.left_mm + (x_px + 0.5) / scale, window.far_mm - (y_px + 0.5) / scale
 
     def _slant(self, x_px: float, y_px: float, camera_mm: FloatArray) -> tuple[float, float]:
-        """``finding.SlantAt`` of the flattened picture."""
+        """``finding.SlantAt`` for the flattened picture."""
         x, y = self._on_plane(x_px, y_px)
         above = float(camera_mm[2]) - self._window.height_mm
         return (float(camera_mm[0]) - x) / above, (y - float(camera_mm[1])) / above
 
     def _place(self, die: Candidate | FoundDie, camera_mm: FloatArray) -> tuple[float, float]:
-        """Where a die's middle is: on the ray of its upper side, at the height that its size says."""
+        """A die's position: on the ray of its upper side, at the height given by its size."""
         scale, window = self._settings.px_per_mm, self._window
         x, y = self._on_plane(die.x_px, die.y_px)
         away = float(camera_mm[2]) - window.height_mm
         base = self._surface.height_mm
         side = die.side_px / scale
-        # seen nearer than the plane, it looks larger: side = measured * (camera - base - side) / away
+        # closer to the camera than the plane, it looks larger: side = measured * (camera - base - side) / away
         side = side * (float(camera_mm[2]) - base) / (away + side)
         side = min(max(side, self._pieces.smallest_mm), self._pieces.largest_mm)
         nearer = (float(camera_mm[2]) - base - side) / away
@@ -168,12 +168,12 @@ class DiceReader:
 
 
 def _in_doubt(faces: Mapping[str, float], cocked: float) -> dict[str, float]:
-    """Probabilities of faces when the die may lean, which leaves all of them alike."""
+    """Probabilities of faces when the die may lean, in which case all are equally likely."""
     return {name: (1 - cocked) * chance + cocked / len(faces) for name, chance in faces.items()}
 
 
 def _is_cut_off(camera: CameraModel, pose: Pose, middle_mm: tuple[float, float, float], pieces: DicePieces) -> bool:
-    """Whether a die's upper side reaches beyond the picture's edge."""
+    """Whether a die's upper side extends beyond the picture's edge."""
     half = pieces.smallest_mm / 2
     around = np.array(middle_mm) + half * np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0]])
     pixels = project(camera, pose, around)
@@ -194,14 +194,14 @@ _COLOURS_LAB = {
     "white": (92.0, 0.0, 2.0),
     "ivory": (88.0, 1.0, 15.0),
 }
-"""What a person calls colours, in CIE L*a*b*: middle ones of their kind, of plastic in even light."""
+"""Typical colours of these names in CIE L*a*b*, of plastic in even light."""
 
 _LIGHT_SHARE = 0.35
-"""How much a difference in lightness counts beside one in hue: light falls unevenly, and hue stays."""
+"""Weight of a difference in lightness relative to one in hue, since light varies and hue does not."""
 
 
 def _named(dice: list[DieReading], colours: tuple[str, ...]) -> tuple[DieReading, ...]:
-    """The dice with the names that fit their bodies best together, where the layout tells them apart by colour."""
+    """The dice named so that all names together fit best, where the layout distinguishes them by colour."""
     known = [name for name in colours if name in _COLOURS_LAB]
     if not known or not dice or len(dice) > len(known):
         return tuple(dice)

@@ -1,1 +1,1 @@
-"""Reading round flat pieces, any of which may carry a ball. Only this package knows what a disc is."""
+"""The reader of round flat pieces, any of which may carry a ball."""

@@ -1,7 +1,7 @@
-"""What a set of discs and balls looks like: each player's two colours beside white paper, and the file of them.
+"""The appearance of a set of discs and balls: each player's two colours relative to white paper, and its file.
 
-A colour is the log of linear light over that of the markers' white paper under the same lamp: blue against green, red
-against green, and brightness. So it hardly changes with lamp, exposure or white balance.
+A colour is the log of linear light over that of the markers' white paper in the same light: blue against green, red
+against green, and brightness. So it hardly depends on lamp, exposure or white balance.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from vision.frame import FloatArray, FloatImage
 
 APPEARANCE_FORMAT = "tabletop-referee discs 1"
 DARK_FLOOR = 0.012
-"""Linear light, of white paper's, that is added before logarithms are taken: below it a camera sees only noise."""
+"""Linear light, relative to white paper, added before logarithms are taken: below it a camera only records noise."""
 
 
 def look_name(player: str, ball: bool) -> str:
-    """The look of a piece, as the whole project writes it: ``black piece with ball``."""
+    """The look of a piece, as written everywhere: ``black piece with ball``."""
     return f"{player} piece{' with ball' if ball else ''}"
 
 
@@ -35,18 +35,18 @@ _UNMIX = np.linalg.inv(_MIX.astype(np.float64))
 
 
 def colours_of(light: FloatImage, paper: FloatArray) -> FloatImage:
-    """Colours, (rows, columns, 3), float32, of linear light of that shape, blue-green-red, beside paper's (3,)."""
+    """Colours, (rows, columns, 3), float32, of linear light of that shape, blue-green-red, relative to paper's (3,)."""
     shares = np.asarray(light * (1 / paper).astype(np.float32) + np.float32(DARK_FLOOR), dtype=np.float32)
     return np.asarray(cv2.transform(cv2.log(shares), _MIX), dtype=np.float32)
 
 
 def shares_of(colour: FloatArray) -> FloatArray:
-    """Linear light, of paper's, blue-green-red, of a colour (3,), ``DARK_FLOOR`` included."""
+    """Linear light relative to paper, blue-green-red, of a colour (3,), including ``DARK_FLOOR``."""
     return np.asarray(np.exp(_UNMIX @ colour), dtype=np.float64)
 
 
 def colour_of_shares(shares: FloatArray) -> FloatArray:
-    """The colours, shape (..., 3), of linear light in shares of paper's, ``DARK_FLOOR`` included."""
+    """Colours, shape (..., 3), of linear light relative to paper, including ``DARK_FLOOR``."""
     return np.asarray(np.log(shares) @ _MIX.T.astype(np.float64), dtype=np.float64)
 
 
@@ -60,7 +60,7 @@ class DiscColours:
 
 @dataclass(frozen=True, eq=False)
 class DiscAppearance:
-    """A piece set: each player's colours, first player first. Empty for a set that was not taught."""
+    """A piece set: each player's colours, first player first. Empty for a set that was not enrolled."""
 
     players: Mapping[str, DiscColours]
 
@@ -71,12 +71,12 @@ class DiscAppearance:
 
     @property
     def traits(self) -> tuple[tuple[str, ...], ...]:
-        """What tells its pieces apart: whose they are, and the ball."""
+        """The traits that distinguish its pieces: the player, and the ball."""
         return tuple(self.players), ("no ball", "ball")
 
 
 def save_appearance(looks: DiscAppearance, path: Path) -> None:
-    """Write the looks to a file, whole or not at all; raises OSError."""
+    """Write an appearance to a file, atomically; raises OSError."""
     players = {
         player: {name: [round(float(value), 4) for value in getattr(colours, name)] for name in ("disc", "ball")}
         for player, colours in looks.players.items()
@@ -85,12 +85,12 @@ def save_appearance(looks: DiscAppearance, path: Path) -> None:
 
 
 def load_appearance(path: Path) -> DiscAppearance:
-    """Read looks from a file; raises EnrolmentError that says what is wrong with it."""
+    """Read an appearance from a file; raises EnrolmentError with what is wrong."""
     return appearance_from_json(read_json_object(path, "the looks", EnrolmentError, plural=True))
 
 
 def appearance_from_json(data: Mapping[str, Any]) -> DiscAppearance:
-    """Read looks back; raises EnrolmentError that says what is wrong with the file."""
+    """Convert from JSON values; raises EnrolmentError with what is wrong."""
     if data.get("format") != APPEARANCE_FORMAT:
         raise EnrolmentError(
             f"these looks have format {data.get('format')!r}; expected {APPEARANCE_FORMAT!r}: enrol the piece set again"

@@ -1,7 +1,7 @@
-"""Whether a disc carries a ball: what a sphere's shading, outline and colour would change of what is seen of the disc.
+"""Detecting a ball on a disc by its shading, outline and colour.
 
-A disc's top is even. A ball on it is lit from one side, has an outline, and reaches beyond the disc where it is seen
-from the side.
+A disc's top is uniform. A ball on it is lit from one side, has an outline, and extends beyond the disc when seen at an
+angle.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _WAYS = np.column_stack([np.cos(_TURNS), np.sin(_TURNS)])
 
 @dataclass(frozen=True, eq=False)
 class BallEvidence:
-    """What is seen where a ball would be.
+    """Evidence of a ball on a disc.
 
-    ``shaded`` is the standard deviation of brightness that a sphere's smooth shading explains, over that of noise;
-    ``edge`` the median contrast of its outline; ``colour`` the median colour inside of it. All 0 where it is hidden.
-    ``top`` are the colours of the whole disc's top and of what lies on it, (n, 3).
+    ``shaded`` is the standard deviation of brightness explained by a sphere's smooth shading, over that of noise.
+    ``edge`` is the median contrast of its outline, ``colour`` the median colour inside it. All are 0 where it is
+    hidden. ``top`` are the colours of the whole disc's top and of what lies on it, (n, 3).
     """
 
     shaded: float
@@ -49,14 +49,14 @@ class BallEvidence:
 
     @property
     def unevenness(self) -> float:
-        """How much both together speak of a ball: their product, at least 0.001."""
+        """Combined evidence of a ball: the product of shading and edge, at least 0.001."""
         return max(self.shaded * self.edge, 1e-3)
 
 
 def ball_evidence(
     plane: TopPlane, shape: DiscShape, fits: Sequence[DiscFit], nearer: BoolImage | None
 ) -> list[BallEvidence]:
-    """Look at discs for what a ball on them would change; ``nearer`` marks what of the plane nearer pieces hide."""
+    """Measure the evidence of a ball on each disc; ``nearer`` marks pixels of the plane hidden by nearer pieces."""
     if not fits:
         return []
     centres = np.array([fit.centre_mm for fit in fits])
@@ -90,27 +90,28 @@ def ball_evidence(
 
 
 def _spread(circles: Circles) -> Circles:
-    """Circles of each disc, to go together with several points of each."""
+    """Circles of each disc, shaped to broadcast with several points of each."""
     middles, radii = circles
     return middles[:, None], radii
 
 
 def _terms(places: FloatArray) -> FloatArray:
-    """The terms of second order, those of a plane first, (n, 6), at places (n, 2)."""
+    """Terms up to second order, linear ones first, (n, 6), at places (n, 2)."""
     x, y = places.T
     return np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y])
 
 
 def _residuals(values: FloatArray, chosen: BoolImage, terms: FloatArray) -> FloatArray:
-    """The mean square that a polynomial leaves of the chosen values of each disc, (discs, columns).
+    """Mean squared residual of a polynomial fitted to the chosen values of each disc, (discs, columns).
 
-    ``values`` (discs, n, columns), of which ``chosen`` (discs, n) count; ``terms`` (n, k) of the polynomial.
+    ``values`` is (discs, n, columns), of which ``chosen`` (discs, n) count; ``terms`` (n, k) are those of the
+    polynomial.
     """
     weights = chosen[:, None].astype(np.float64)
-    # without their mean little is lost to rounding below
+    # removing the mean first loses little to rounding
     values = values - values.mean(axis=1, keepdims=True)
     count = terms.shape[1]
-    # a touch of ridge keeps the normal equations solvable where few points are left
+    # a small ridge term keeps the normal equations solvable when few points are left
     normal = (weights * terms.T) @ terms
     right = (weights * terms.T) @ values
     solution = np.linalg.solve(normal + 1e-6 * np.eye(count), right)
@@ -122,7 +123,7 @@ def _residuals(values: FloatArray, chosen: BoolImage, terms: FloatArray) -> Floa
 def _edges(
     plane: TopPlane, shape: DiscShape, centres: FloatArray, noise: FloatArray, nearer: BoolImage | None
 ) -> FloatArray:
-    """The median contrast across each ball's outline, where it is clear of the disc's own, (discs,)."""
+    """Median contrast across each ball's outline, where it is clear of the disc's own, (discs,)."""
     outline = shape.ball_outline(centres, _WAYS)
     inner, outer = outline - EDGE_MM * _WAYS, outline + EDGE_MM * _WAYS
     over_top = ((outer - centres[:, None]) ** 2).sum(axis=-1) < (shape.radius_mm - OFF_OUTLINE_MM) ** 2

@@ -1,4 +1,4 @@
-"""Drawing discs and balls onto the picture, for a person to check."""
+"""Drawing detected discs and balls on the picture, for a person to check."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _TURNS = np.linspace(0, 2 * np.pi, 24, endpoint=False)
 
 
 def draw_discs(image: Image, discs: Mapping[str, DiscSighting], view: SurfaceView, pieces: DiscPieces) -> Image:
-    """Give a copy of the picture with every disc's outline and owner, and every ball's outline.
+    """Return a copy of the picture with every disc's outline and owner, and every ball's outline.
 
-    Green is sure, red is not (log-odds at or below 0, which are written beside it); a ball is blue, with its log-odds.
+    Discs are drawn green, or red with their log-odds if these are 0 or less; a ball is blue, with its log-odds.
     """
     picture = np.array(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR) if image.ndim == 2 else image, dtype=np.uint8)
     camera, pose = view.camera, view.pose
@@ -49,7 +49,7 @@ def draw_discs(image: Image, discs: Mapping[str, DiscSighting], view: SurfaceVie
 
 
 def _sphere(x_mm: float, y_mm: float, z_mm: float, radius_mm: float) -> FloatArray:
-    """Points of a sphere, (n, 3)."""
+    """Points on a sphere, (n, 3)."""
     up = np.linspace(-1, 1, 9)
     across = np.sqrt(1 - up**2)
     return np.stack(

@@ -17,14 +17,14 @@ from vision.readers.protocols import EnrolmentPicture, SurfaceView
 
 CLEAR_CONTRAST = 2.4
 SAME_COLOUR_LOGS = np.array([0.12, 0.12, 0.3])
-"""How far apart, at least, two players' colours are in one of the three terms, in log units."""
+"""Minimum distance between two players' colours in one of the three terms, in log units."""
 
 
 def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> DiscAppearance:
     """Learn the colours from pictures of known positions.
 
-    Each player's balls are taken to be of the disc's colour where no picture shows one. Raises EnrolmentError that
-    names the piece that could not be made out.
+    A player's balls are assumed to have the disc's colour if no picture shows one. Raises EnrolmentError naming the
+    piece that was not detected.
     """
     if not pictures or not any(picture.position for picture in pictures):
         raise EnrolmentError("there is no picture of a known position to learn from; take one and say what it shows")
@@ -52,10 +52,10 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> DiscAppeara
 
 
 def learn_colours(view: SurfaceView, _plain: DiscAppearance, names: tuple[str, ...]) -> DiscAppearance:
-    """Learn the colours from the start position: the first player's pieces fill the nearest row, the last one's the
+    """Learn the colours from the start position: the first player's pieces fill the nearest row, the last player's the
     farthest, and the middle piece of each has the ball.
 
-    ``names`` go from the first player to the last. Raises EnrolmentError when the pieces are not there.
+    ``names`` are ordered from the first player to the last. Raises EnrolmentError when the pieces are not there.
     """
     surface = view.surface
     if not isinstance(surface, GridSurface) or len(names) != 2:

@@ -1,7 +1,7 @@
-"""Finding discs by their outlines: where all around a circle the inside is even and the outside is another colour.
+"""Finding discs by their outlines: circles with a uniform inside and another colour all around.
 
-Nothing is assumed of the board. A grain or a line crosses a circle here and there; a disc differs from what is around
-it nearly everywhere. So the contrast that most of the outline surpasses tells one from the other.
+Nothing is assumed about the board. Wood grain or a line crosses a circle in a few places, but a disc differs from its
+surroundings nearly everywhere. So the score is the contrast exceeded along most of the outline.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _WAYS = np.column_stack([np.cos(_TURNS), np.sin(_TURNS)])
 
 
 def _steps(most: int, step: int) -> npt.NDArray[np.intp]:
-    """Offsets in both directions by steps, no farther than the most, shape (n, 2)."""
+    """Offsets in both directions, in multiples of a step up to a maximum, shape (n, 2)."""
     steps = np.arange(-most, most + 1, step)
     offsets = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
     return np.asarray(offsets[np.hypot(*offsets.T) <= most + step / 4])
@@ -61,8 +61,8 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class TopPlane:
-    """The plane of the discs' tops as colours beside paper's, (rows, columns, 3), float32, one pixel a millimetre;
-    ``paper`` is the linear light that was taken for white paper's, blue-green-red.
+    """The plane of the discs' tops as colours relative to paper, (rows, columns, 3), float32, one pixel per millimetre.
+    ``paper`` is the linear light used for white paper, blue-green-red.
     """
 
     colours: FloatImage
@@ -75,14 +75,14 @@ class TopPlane:
         return np.ascontiguousarray(self.colours.reshape(-1, 3).T)
 
     def at(self, points_mm: FloatArray) -> FloatImage:
-        """The colours, (..., 3), at points of the plane, (..., 2), interpolated."""
+        """Interpolated colours, (..., 3), at points of the plane, (..., 2)."""
         column, row = self.window.to_pixels(points_mm[..., 0], points_mm[..., 1])
         flat = np.stack([column.ravel(), row.ravel()], axis=-1).astype(np.float32)
         found = cv2.remap(self.colours, flat.reshape(-1, 1, 2), None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
         return np.asarray(found, dtype=np.float32).reshape(*points_mm.shape[:-1], 3)
 
     def marked(self, mask: BoolImage, points_mm: FloatArray) -> BoolImage:
-        """Which points of the plane, (..., 2), lie where a mask of it is set."""
+        """Whether a mask of the plane is set at points, (..., 2)."""
         column, row = self.window.to_pixels(points_mm[..., 0], points_mm[..., 1])
         rows, columns = mask.shape
         return np.asarray(
@@ -95,10 +95,10 @@ class TopPlane:
 
 @dataclass(frozen=True, eq=False)
 class DiscFit:
-    """The best circle near a place: its middle, the contrast of its outline in spreads of its inside, its colour.
+    """The best circle near a place: its centre, its outline's contrast relative to the spread inside, and its colour.
 
-    ``contrast`` leaves out what a ball would cover; ``contrast_without_ball`` does not. ``light`` is linear light of
-    its middle channel, from 0 to 1, as the picture has it.
+    ``contrast`` leaves out what a ball would cover; ``contrast_without_ball`` does not. ``light`` is the linear light,
+    0 to 1, of its middle channel in the picture.
     """
 
     x_mm: float
@@ -111,12 +111,12 @@ class DiscFit:
 
     @property
     def centre_mm(self) -> FloatArray:
-        """The middle, (x, y)."""
+        """The centre, (x, y)."""
         return np.array([self.x_mm, self.y_mm])
 
 
 class DiscFinder:
-    """Looks for discs near the places of a surface, from one place of the camera."""
+    """Finds discs near the places of a surface, from one camera position."""
 
     def __init__(self, view: SurfaceView) -> None:
         camera, pose, surface = view.camera, view.pose, view.surface
@@ -130,7 +130,7 @@ class DiscFinder:
         self._inside, self._outside = self._samples()
 
     def hidden_share(self, middle_mm: FloatArray, nearer: Sequence[tuple[FloatArray, bool]]) -> float:
-        """The share of a disc's top that nearer discs hide, each given by its middle and whether it has a ball."""
+        """Share of a disc's top hidden by nearer discs, each given by its centre and whether it has a ball."""
         points = middle_mm + self._within
         hidden = np.zeros(len(points), dtype=np.bool_)
         for circles in self._covering(nearer):
@@ -138,7 +138,7 @@ class DiscFinder:
         return float(hidden.mean())
 
     def hidden_by(self, nearer: Sequence[tuple[FloatArray, bool]]) -> BoolImage:
-        """What of the plane nearer discs hide, a little more than that."""
+        """Mask of the plane hidden by nearer discs, with a small margin."""
         hidden = np.zeros(self._window.shape, dtype=np.uint8)
         for middles, radii in self._covering(nearer):
             columns, rows = self._window.to_pixels(middles[:, 0], middles[:, 1])
@@ -153,11 +153,11 @@ class DiscFinder:
                 yield self.shape.ball_circles(other)
 
     def plane(self, image: Image, places: Collection[str]) -> TopPlane:
-        """Sample the plane of the tops around some places; elsewhere it is left at zero."""
+        """Sample the plane of the tops around some places; the rest is zero."""
         paper = self._paper.of(image)
         colours = np.zeros((*self._window.shape, 3), dtype=np.float32)
         for part in self._parts([self._numbers[place] for place in places]):
-            # a little more than that is smoothed, since beyond its rim nothing is known
+            # smooth a slightly larger part, because values beyond its rim are unknown
             wider = tuple(slice(max(0, side.start - RIM_PX), side.stop + RIM_PX) for side in part)
             sampled = sample(image, np.ascontiguousarray(self._map[wider]))
             if sampled.ndim == 2:
@@ -170,7 +170,7 @@ class DiscFinder:
         return TopPlane(colours, self._window, paper)
 
     def _parts(self, numbers: Sequence[int]) -> list[tuple[slice, slice]]:
-        """Parts of the plane that hold what is around some places: one around all, or one around each, if smaller."""
+        """Parts of the plane around some places: one part for all, or one for each if that is less area."""
         if not numbers:
             return []
         column, row = self._window.to_pixels(*self._centres[list(numbers)].T)
@@ -188,7 +188,7 @@ class DiscFinder:
         ]
 
     def find(self, plane: TopPlane, places: list[str], nearer: BoolImage | None = None) -> dict[str, DiscFit]:
-        """The best circle near each place where one stands out; ``nearer`` marks what nearer pieces hide."""
+        """The best circle near each place that has one; ``nearer`` marks pixels hidden by nearer pieces."""
         if not places:
             return {}
         chosen = np.array([self._numbers[place] for place in places])
@@ -225,10 +225,10 @@ class DiscFinder:
         whole: bool = False,
         last: bool = False,
     ) -> tuple[Numbers, Floats, Floats, Floats]:
-        """Of offsets in pixels, (places, n, 2), the one of most contrast for each place: it, and what it gives.
+        """Choose the offset with the most contrast for each place, from offsets in pixels (places, n, 2).
 
-        What a ball would cover is left out, unless ``whole``. ``last`` asks for the middle of the circle rather than
-        for its most contrast.
+        Leaves out what a ball would cover, unless ``whole``. ``last`` returns the circle's centre rather than the
+        offset of most contrast.
         """
         inside, inside_kept = self._taken(plane, self._inside, chosen, offsets, nearer, whole)
         outside, outside_kept = self._taken(plane, self._outside, chosen, offsets, nearer, whole)
@@ -241,7 +241,7 @@ class DiscFinder:
         outside -= colour[..., None]
         outside *= scale[..., None]
         apart = np.sqrt(np.einsum("cpos,cpos->pos", outside, outside))
-        # at each direction the farther of what is close to the outline, in its shadow, and what is beyond
+        # for each direction use the larger difference: close to the outline, in its shadow, or beyond it
         shape = (*apart.shape[:-1], len(OUTSIDE_MM), DIRECTIONS)
         kept = np.broadcast_to(outside_kept, apart.shape).reshape(shape)
         near, far = np.moveaxis(np.where(kept > 0, apart.reshape(shape), np.float32(-1)), -2, 0)
@@ -251,7 +251,7 @@ class DiscFinder:
         at = DIRECTIONS - seen + (OUTLINE_SHARE * seen).astype(np.intp)
         contrast = np.take_along_axis(ordered, np.minimum(at, DIRECTIONS - 1)[..., None], axis=-1)[..., 0]
         contrast = np.where((seen >= FEWEST_SHARE * DIRECTIONS) & (count >= FEWEST_INSIDE), contrast, np.float32(0))
-        # the middle is told by all of the outline, of which no part counts for very much
+        # the centre is estimated from the whole outline, so that no part has much influence
         fitting = np.minimum(around, np.float32(FITTING_MOST)).sum(axis=-1)
         near_best = contrast >= SAME_SHARE * contrast.max(axis=1, keepdims=True)
         index = np.where(near_best, fitting, np.float32(-1)).argmax(axis=1) if last else contrast.argmax(axis=1)
@@ -267,7 +267,7 @@ class DiscFinder:
         nearer: BoolImage | None,
         whole: bool,
     ) -> tuple[FloatImage, FloatImage]:
-        """Colours of samples moved by offsets, (3, places, offsets, samples), and weights, without the 3."""
+        """Colours of samples at offsets, (3, places, offsets, samples), and weights, without the 3."""
         rows, columns = plane.colours.shape[:2]
         pixels, kept = samples[0][chosen], samples[1][chosen]
         moved = pixels[:, None] + (offsets[..., 0] - columns * offsets[..., 1])[..., None]
@@ -283,7 +283,7 @@ class DiscFinder:
         inside = middles + self._within
         reach = self.shape.reach(middles, _WAYS)[..., None]
         outside = np.concatenate([middles + (reach + beyond) * _WAYS for beyond in OUTSIDE_MM], axis=1)
-        # a ball may be there or not, so what it would cover tells nothing of the disc
+        # with or without a ball, what it would cover is not evidence of the disc
         balls = self.shape.ball_circles(middles)
         inside_kept, outside_kept = (beyond_mm(points, balls) > CLEAR_OF_BALL_MM for points in (inside, outside))
         return (

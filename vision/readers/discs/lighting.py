@@ -1,7 +1,7 @@
-"""Whose a disc is by its colour, under a light that the paper tells only about.
+"""Assigning discs to players by colour, with the overall brightness estimated from the pieces.
 
-How bright a picture is beside its paper is open by some amount: paper that is too bright for the camera, a lamp on one
-side, a shadow. The pieces themselves tell: one amount must fit all of them.
+Brightness relative to the paper is uncertain: overexposed paper, a lamp on one side, a shadow. One correction must fit
+all pieces.
 """
 
 from __future__ import annotations
@@ -17,53 +17,53 @@ from vision.readers.discs.appearance import DARK_FLOOR, colour_of_shares, shares
 
 @dataclass(frozen=True)
 class ColourSettings:
-    """When a colour is a taught one; set by hand, like those of ``DiscSettings``."""
+    """When a colour matches a learned one; set by hand, like those of ``DiscSettings``."""
 
     hue_spread: float = 0.16
-    """Standard deviation of a taught hue, in log units. Larger: other lamps forgiven, hues told apart less surely."""
+    """Standard deviation of a hue, in log units. Larger: tolerates other lamps, distinguishes hues less reliably."""
     brightness_spread: float = 0.28
-    """The same of its brightness, after the light was made alike."""
+    """Standard deviation of brightness, after the correction of the light."""
     light_spread: float = 0.45
-    """Standard deviation of the light beside the paper's, in log units."""
+    """Standard deviation of the light relative to paper, in log units."""
     light_most: float = 1.3
-    """Most and least of it that is tried, as a logarithm."""
+    """Largest correction tried, up or down, as a logarithm."""
     light_step: float = 0.1
-    """Step in which it is tried."""
+    """Step between corrections."""
     far: float = 3.5
-    """Distance, in standard deviations, beyond which a disc says no more about the light."""
+    """Distance, in standard deviations, beyond which a disc does not influence the correction."""
     freedom: float = 6.0
-    """Degrees of freedom of Student's distribution, by which distances from colours become likelihoods. Lower: a
-    colour that is far from both players' tells less.
+    """Degrees of freedom of Student's distribution, which turns distances from colours into likelihoods. Lower: a
+    colour far from both players' is weaker evidence.
     """
     glossy: float = 0.04
-    """Share of discs in whose top a lamp is mirrored. Higher: pale discs are less surely the paler player's."""
+    """Share of discs whose top reflects a lamp. Higher: pale discs are assigned to the paler player less reliably."""
     gloss: float = 0.3
-    """Mean of the light that this adds, in shares of paper's."""
+    """Mean light added by such a reflection, relative to paper."""
 
 
 class ColourJudge:
-    """Says how far colours are from each player's, in standard deviations."""
+    """Measures the distance of colours from each player's, in standard deviations."""
 
     def __init__(self, colours: Mapping[str, FloatArray], settings: ColourSettings = ColourSettings()) -> None:
         self._settings = settings
         self._players = tuple(colours)
         count = round(settings.light_most / settings.light_step)
         self._lights = np.arange(-count, count + 1) * settings.light_step
-        # linear light of each player's colour under each light, of paper's: (lights, players, 3)
+        # linear light of each player's colour under each correction, relative to paper: (lights, players, 3)
         self._shares = np.array(
             [
                 [(shares_of(colour) - DARK_FLOOR) * np.exp(light) for colour in colours.values()]
                 for light in self._lights
             ]
         ).reshape(len(self._lights), len(self._players), 3)
-        # evenly spaced in the logarithm, so that the density of each step is its share times its place
+        # evenly spaced in the logarithm, so that the density of each step is proportional to its value
         self._gloss = np.geomspace(0.02, 1.2, 16)
         density = self._gloss * np.exp(-self._gloss / settings.gloss)
         self._gloss_weights = settings.glossy * density / density.sum()
         self._spreads = np.array([settings.hue_spread, settings.hue_spread, settings.brightness_spread])
 
     def distances(self, colours: Sequence[FloatArray], paper: FloatArray, light: float) -> list[dict[str, float]]:
-        """The distance of each colour from each player's under a light that ``light`` gave."""
+        """Distance of each colour from each player's, with a light returned by ``light``."""
         if not self._players or not colours:
             return [{} for _ in colours]
         index = int(np.argmin(np.abs(self._lights - light)))
@@ -71,7 +71,7 @@ class ColourJudge:
         return [dict(zip(self._players, map(float, row), strict=True)) for row in apart]
 
     def log_likelihoods(self, colours: Sequence[FloatArray], paper: FloatArray, light: float) -> list[dict[str, float]]:
-        """The log-likelihood of each colour as each player's, to whose disc a mirrored lamp may add its white light."""
+        """Log-likelihood of each colour for each player, allowing for the white reflection of a lamp."""
         if not self._players or not colours:
             return [{} for _ in colours]
         own = np.maximum(self._shares[int(np.argmin(np.abs(self._lights - light)))], 0.0)
@@ -85,7 +85,7 @@ class ColourJudge:
         return [dict(zip(self._players, map(float, row), strict=True)) for row in logs]
 
     def light(self, colours: Sequence[FloatArray], paper: FloatArray) -> float:
-        """The light beside the paper's, as a logarithm, that makes discs of these colours most like the players'."""
+        """The light relative to paper, as a logarithm, under which these discs best match the players' colours."""
         if not self._players or not colours:
             return 0.0
         nearest = np.minimum(self._apart(colours, paper).min(axis=2), self._settings.far)
@@ -93,7 +93,7 @@ class ColourJudge:
         return float(self._lights[int(costs.argmin())])
 
     def _apart(self, colours: Sequence[FloatArray], paper: FloatArray) -> FloatArray:
-        """Distances, (lights, colours, players); a channel that is full holds no more."""
+        """Distances, (lights, colours, players); saturated channels are clamped."""
         full = 1 / np.maximum(paper, 1e-3)
         expected = np.minimum(np.maximum(self._shares, 0.0), full) + DARK_FLOOR
         off = (np.asarray(colours)[None, :, None] - colour_of_shares(expected)[:, None]) / self._spreads

@@ -1,4 +1,4 @@
-"""The light of white paper, as the white cells of the markers show it."""
+"""The light of white paper, measured on the white cells of the markers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from vision.opencv import aruco_dictionary
 from vision.sampling import PixelMap, linear_light, sample
 
 USUAL_PAPER = 0.6
-"""Linear light taken for white paper's where no marker is in sight."""
+"""Linear light assumed for white paper when no marker is visible."""
 LEAST_WHITE_OVER_BLACK = 2.5
 LEAST_WHITE = 1e-4
 _SPREAD = 0.2
 
 
 class PaperLight:
-    """Knows where the markers' cells are in the picture, from one place of the camera."""
+    """Measures white paper at the markers' cells, from one camera position."""
 
     def __init__(self, camera: CameraModel, pose: Pose, markers: MarkerLayout | None) -> None:
         self._cells: list[tuple[PixelMap, int]] = []
@@ -32,9 +32,9 @@ class PaperLight:
                 self._cells.append((pixels.reshape(-1, 1, 2), len(white)))
 
     def of(self, image: Image) -> FloatArray:
-        """Linear light of white paper, blue-green-red, (3,): the geometric mean over the markers that show theirs.
+        """Linear light of white paper, blue-green-red, (3,): the geometric mean over the visible markers.
 
-        A marker whose white cells are not clearly brighter than its black ones is covered.
+        A marker whose white cells are not clearly brighter than its black ones counts as covered.
         """
         lights = []
         for pixels, whites in self._cells:
@@ -49,7 +49,7 @@ class PaperLight:
 
 
 def _cells_mm(markers: MarkerLayout, marker_id: int) -> tuple[FloatArray, FloatArray]:
-    """Points in the middles of a marker's white cells, and of its black ones, shape (n, 3) each."""
+    """Points in the centres of a marker's white cells, and of its black ones, shape (n, 3) each."""
     dictionary = aruco_dictionary(markers.dictionary)
     side = dictionary.markerSize
     bits = cv2.aruco.Dictionary.getBitsFromByteList(dictionary.bytesList[marker_id : marker_id + 1], side)

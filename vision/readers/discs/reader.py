@@ -1,4 +1,4 @@
-"""The disc reader: circles that stand out, whose colour is a player's, and what a ball on them would change."""
+"""The disc reader: high-contrast circles in a player's colour, with or without a ball."""
 
 from __future__ import annotations
 
@@ -23,96 +23,95 @@ from vision.readers.protocols import SurfaceView
 
 @dataclass(frozen=True)
 class DiscSettings:
-    """When a circle is a disc, whose, and whether with a ball.
+    """Thresholds and weights for accepting a circle as a disc, for its player, and for its ball.
 
-    Odds are log-odds. All were set by hand until the ray-traced pictures came out right; none is fitted.
-    ``benchmarks/stress.py`` shows what a change does.
+    Odds are log-odds. All were set by hand on the ray-traced pictures. ``benchmarks/stress.py`` shows the effect of a
+    change.
     """
 
     candidate_contrast: float = 1.9
-    """Contrast of an outline from which a circle is weighed at all. Lower: slower."""
+    """Minimum contrast of an outline. Lower: slower."""
     sure_contrast: float = 3.5
-    """Contrast from which a disc tells how bright the light is."""
+    """Contrast above which a disc is used to estimate the light."""
     contrast_slope: float = 3.0
     """Odds gained for each unit of contrast ..."""
     contrast_middle: float = 2.2
     """... above this one; below it they are lost."""
     most_contrast: float = 6.0
-    """Contrast beyond which there is no more to gain."""
+    """Contrast above which there is no further gain."""
     colour_easy: float = 1.5
-    """Distance from the nearest player's colour, in standard deviations, that costs nothing."""
+    """Distance from the nearest player's colour, in standard deviations, without cost."""
     colour_cost: float = 0.9
     """Odds lost for each squared standard deviation beyond that."""
     colour_cost_limit: float = 26.0
-    """Most odds that an odd colour costs."""
+    """Maximum cost of an unusual colour, in odds."""
     offset_easy_mm: float = 7.5
-    """How far off its place's middle, in mm, a disc may stand."""
+    """Offset of a disc from its place's centre, in mm, without cost."""
     offset_cost_per_mm: float = 1.0
     """Odds lost for each mm beyond that."""
     least_log_odds: float = -6.0
-    """Odds below which a sighting is forgotten."""
+    """Odds below which a sighting is dropped."""
     clear_log_odds: float = 6.0
-    """Odds from which a disc is seen so well that something beside it does not hide it."""
+    """Odds above which a disc counts as clearly seen, whatever covers its surroundings."""
     even_slope: float = 1.0
-    """Odds gained each time the unevenness of where a ball would be shrinks by a factor of e ..."""
+    """Odds gained each time the unevenness of the top decreases by a factor of e ..."""
     even_middle: float = 0.15
-    """... below this one, and lost above it: a disc's top is more even than a board ..."""
+    """... below this value, and lost above it, since a disc's top is more uniform than a board ..."""
     even_most: float = 1.5
-    """... up to so many odds, ..."""
+    """... up to a maximum gain ..."""
     uneven_most: float = 2.0
-    """... or down to so many ..."""
+    """... and a maximum loss ..."""
     ball_share: float = 0.6
-    """... unless it is a ball, which adds this share of its own odds."""
+    """... except that a ball adds this share of its own odds."""
     ball_prior: float = -1.2
-    """Odds of a ball before anything is seen of it: few discs have one."""
+    """Prior odds of a ball: few discs have one."""
     ball_usual: float = 1.8
-    """How uneven a disc with a ball on it is seen to be: the median ..."""
+    """Median unevenness of a disc with a ball ..."""
     ball_spread: float = 0.85
     """... and the standard deviation, in log units."""
     plain_usual: float = 0.13
-    """How uneven a disc without a ball is, where its owner's others don't tell; it counts as much as ..."""
+    """Typical unevenness of a disc without a ball, if its owner's other discs don't show it; weighted as ..."""
     plain_weight: int = 3
-    """... so many of them."""
+    """... this many discs."""
     plain_least: float = 0.06
-    """How uneven a disc without a ball may always be."""
+    """Minimum typical unevenness of a disc without a ball."""
     plain_spread: float = 0.65
-    """Standard deviation, in log units, of how uneven discs of one player are, unless the others show it to be less ...
-    """
+    """Standard deviation, in log units, of the unevenness of one player's discs, unless they show less variation ..."""
     plain_spread_least: float = 0.35
     """... down to this."""
     ball_most: float = 12.0
-    """Most odds for or against a ball."""
+    """Maximum odds for or against a ball."""
     bleached: float = 0.93
-    """Linear light of a disc's middle channel, of 1, from which it is too bright for the camera to show shading ..."""
+    """Linear light (0 to 1) of a disc's middle channel above which it is too overexposed to show shading ..."""
     bleached_share: float = 0.25
-    """... and this share of what an even top says against a ball is left."""
+    """... and the share of the evidence against a ball that then remains."""
     faint: float = 0.026
-    """The same light up to which a disc is so dark that a ball on it hardly differs: 45 of 255 levels."""
+    """Linear light below which a disc is so dark that a ball on it hardly differs: 45 of 255 levels."""
     foreign: float = 3.0
-    """Distance, in such standard deviations, from an owner's colours at which a part of a disc's top is neither disc
+    """Distance, in such standard deviations, from the owner's colours above which part of a disc's top is neither disc
     nor ball ..."""
     foreign_easy: float = 0.15
-    """... the share of the top that may be so for nothing, ..."""
+    """... the share of such parts without cost ..."""
     foreign_cost: float = 80.0
-    """... and the odds lost for all of it, since a coin may lie there: then nothing tells of a ball either, ..."""
+    """... and the cost in odds if the whole top is so, since it may be a coin; a ball is then not judged ..."""
     foreign_most: float = 8.0
-    """... once so many odds are lost."""
+    """... once the cost reaches these odds."""
     ball_colour_spread: float = 0.4
-    """Standard deviation, in log units, of a ball's colour, which shading changes."""
+    """Standard deviation, in log units, of a ball's colour, which varies by shading."""
     nearby_mm: float = 75.0
-    """Distance, in mm, of the middles of two discs up to which one may hide the other ..."""
+    """Distance, in mm, between the centres of two discs within which one may hide the other ..."""
     apart_mm: float = 20.0
-    """... and from which they are two."""
+    """... and above which they are two discs."""
     hidden_share: float = 0.06
-    """Share of a disc that nearer pieces may hide before it is looked at again without that."""
+    """Share of a disc hidden by nearer pieces above which it is fitted again without that part."""
     odd_one_out: float = 0.001
-    """Share of pieces that are not what they seem, whatever the colour."""
+    """Share of pieces that are misread whatever the colour."""
 
 
 @dataclass(frozen=True, eq=False)
 class DiscSighting:
-    """A disc as seen on a place: its circle, how far each player's colour is off and the log-likelihood of what is seen
-    by it, log-odds that it is there, and that it carries a ball if it is.
+    """A disc detected on a place: its circle, the distance from and the log-likelihood under each player's colour, and
+    log-odds that it is there and that it carries a ball.
     """
 
     place: str
@@ -127,21 +126,21 @@ class DiscSighting:
 
     @property
     def player(self) -> str | None:
-        """Whose it is most likely, or ``None`` when no colour is known yet."""
+        """The most likely player, or ``None`` when no colour is known."""
         return _nearest(self.colour_distance)
 
     @property
     def is_clear(self) -> bool:
-        """Whether it is there for certain."""
+        """Whether it is certainly there."""
         return self.log_odds > self.settings.clear_log_odds
 
     @property
     def sides(self) -> Mapping[str, Mapping[str, float]]:
-        """It has none."""
+        """Empty: discs have no side symbols."""
         return {}
 
     def look_probabilities(self) -> dict[str, float]:
-        """The probability of each player's piece without and with a ball, from colours and shape."""
+        """Probability of each player's piece without and with a ball, from colours and shape."""
         if not self.colour_likelihood:
             return {}
         players = tempered(self.colour_likelihood, 1.0, self.settings.odd_one_out)
@@ -153,12 +152,12 @@ class DiscSighting:
         }
 
     def with_log_odds(self, log_odds: float) -> DiscSighting:
-        """The same disc, more or less sure."""
+        """The same sighting with other log-odds."""
         return replace(self, log_odds=log_odds)
 
 
 class DiscReader:
-    """Reads the discs of one set on one surface; keeps what can be made ready once for a pose."""
+    """Reads the discs of one set on one surface; caches what depends only on the pose."""
 
     def __init__(self, surface: Surface, appearance: DiscAppearance, settings: DiscSettings = DiscSettings()) -> None:
         self._settings = settings
@@ -174,16 +173,16 @@ class DiscReader:
         return self._appearance.looks
 
     def draw(self, picture: Image, view: SurfaceView, sightings: Mapping[str, DiscSighting]) -> Image:
-        """Give a copy of the picture with every disc's and ball's outline and owner drawn on it."""
+        """Return a copy of the picture with the outline and owner of every disc and ball."""
         return draw_discs(picture, sightings, view, self._pieces)
 
     def read(
         self, view: SurfaceView, places: Collection[str], previous: Mapping[str, DiscSighting]
     ) -> dict[str, DiscSighting]:
-        """Give every disc that may be there, by place.
+        """Detect the discs, by place.
 
-        Only ``places`` are looked at, and discs so dark that a ball comes and goes without showing; the others are as
-        in ``previous``, what an earlier frame from the same pose gave.
+        Only ``places`` are examined, and discs so dark that a ball is not noticed as a change; the others are copied
+        from ``previous``, the result of an earlier frame with the same pose.
         """
         finder = self._finder_for(view)
         places = {*places, *(place for place, one in previous.items() if one.fit.light < self._settings.faint)}
@@ -204,7 +203,7 @@ class DiscReader:
         return {place: fit for place, fit in fits.items() if fit.contrast > self._settings.candidate_contrast}
 
     def _light(self, plane: TopPlane, fits: Mapping[str, DiscFit], kept: Mapping[str, DiscSighting]) -> float:
-        """How bright the discs are beside the paper, by those that stand out most, seen now or before."""
+        """Light of the discs relative to paper, from those with the most contrast, now or in an earlier frame."""
         sure = [*fits.values(), *(sighting.fit for sighting in kept.values())]
         return self._judge.light(
             [fit.colour for fit in sure if fit.contrast > self._settings.sure_contrast], plane.paper
@@ -219,7 +218,7 @@ class DiscReader:
         known: Mapping[str, DiscSighting],
         nearer: BoolImage | None,
     ) -> dict[str, DiscSighting]:
-        """What is seen of each circle; ``known`` are the discs that were judged before, ``nearer`` what hides them."""
+        """Judge each circle; ``known`` are discs judged before, ``nearer`` marks what hides them."""
         found = {}
         distances = dict(
             zip(fits, self._judge.distances([fit.colour for fit in fits.values()], plane.paper, light), strict=True)
@@ -240,7 +239,7 @@ class DiscReader:
         for place, ball in balls.items():
             fit, distance = fits[place], distances[place]
             owner = _nearest(distance)
-            # bare board is uneven, so that it tells nothing of how even discs are
+            # bare board is uneven and must not influence the discs' typical unevenness
             others = [
                 value
                 for other, player, is_disc, value in uneven
@@ -271,7 +270,7 @@ class DiscReader:
         return log_odds - self._settings.offset_cost_per_mm * max(0.0, off - self._settings.offset_easy_mm)
 
     def _by_evenness(self, ball: BallEvidence, ball_log_odds: float) -> float:
-        """Odds for a disc by how even its top is, or by its ball."""
+        """Odds for a disc by the uniformity of its top, or by its ball."""
         even = self._settings.even_slope * math.log(self._settings.even_middle / ball.unevenness)
         even = float(np.clip(even, -self._settings.uneven_most, self._settings.even_most))
         return even + self._settings.ball_share * max(0.0, ball_log_odds)
@@ -279,7 +278,7 @@ class DiscReader:
     def _ball_log_odds(
         self, ball: BallEvidence, others: Sequence[float], distance: Mapping[str, float], light: float
     ) -> float:
-        """Odds that a disc carries a ball, by how uneven it is beside the ``others`` of its owner, and by colour."""
+        """Odds that a disc carries a ball, by its unevenness relative to the owner's ``others``, and by colour."""
         settings = self._settings
         most = settings.ball_most
         usual = max(settings.plain_least, float(np.median([*others, *[settings.plain_usual] * settings.plain_weight])))
@@ -291,11 +290,11 @@ class DiscReader:
             colours = self._appearance.players[player]
             own, other = (self._ball_distance2(ball.colour - colour, light) for colour in (colours.ball, colours.disc))
             log_odds += 0.5 * (other - own)
-        # not cut off, since the discs of a player are also compared with each other
+        # not clamped, since the discs of a player are also compared with each other
         return most * math.tanh(log_odds / most)
 
     def _spread_of(self, others: Sequence[float], usual: float) -> float:
-        """How far, in log units, the unevenness of an owner's plain discs spreads: as usual, or less if they tell."""
+        """Spread, in log units, of the unevenness of an owner's plain discs: typical, or less if they show it."""
         settings = self._settings
         off = np.log(np.maximum(others, settings.plain_least) / usual)
         known = settings.plain_weight * settings.plain_spread**2 + float((off**2).sum())
@@ -303,7 +302,7 @@ class DiscReader:
         return min(settings.plain_spread, max(settings.plain_spread_least, told))
 
     def _by_what_lies_on_it(self, ball: BallEvidence, owner: str | None, light: float) -> float:
-        """Odds lost where much of a disc's top has neither the disc's colour nor the ball's."""
+        """Cost, in odds, of a top with large parts of neither the disc's nor the ball's colour."""
         if owner is None or not len(ball.top):
             return 0.0
         colours = self._appearance.players[owner]
@@ -321,7 +320,7 @@ class DiscReader:
     def _hiding(
         self, finder: DiscFinder, places: Collection[str], found: Mapping[str, DiscSighting]
     ) -> dict[str, BoolImage]:
-        """For each place whose disc nearer ones hide in part, what of the plane they hide."""
+        """For each place whose disc is partly hidden by nearer ones, the mask of the plane they hide."""
         camera = finder.shape.camera_mm[:2]
         sure = [(one.fit.centre_mm, one.ball_log_odds > 0) for one in found.values() if one.log_odds > 0]
         hiding = {}
@@ -344,5 +343,5 @@ class DiscReader:
 
 
 def _nearest(distance: Mapping[str, float]) -> str | None:
-    """The player whose colour is nearest, or ``None`` when no colour is known yet."""
+    """The player with the nearest colour, or ``None`` when no colour is known."""
     return min(distance, key=lambda name: distance[name], default=None)

@@ -1,8 +1,8 @@
-"""What a disc and its ball cover in the plane of the discs' tops, seen from one place of the camera.
+"""The area that a disc and its ball cover in the plane of the discs' tops, seen from one camera position.
 
-Seen from a point, a circle in one horizontal plane covers a circle in another. So a disc is the hull of two circles,
-its top's and its foot's, and a ball the union of the circles of its slices. Points and middles are arrays (..., 2)
-that go together as NumPy broadcasts.
+Seen from a point, a circle in one horizontal plane covers a circle in another. So a disc covers the hull of the circles
+of its top and foot, and a ball the union of the circles of its slices. Points and centres are arrays (..., 2) that
+broadcast against each other.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from vision.layout.pieces import DiscPieces
 
 _SLICES = np.array([-0.75, -0.4, 0.0, 0.4, 0.75])
 Circles = tuple[FloatArray, FloatArray]
-"""Middles (..., k, 2) and radii (k,), in mm of the plane."""
+"""Centres (..., k, 2) and radii (k,), in mm of the plane."""
 
 
 @dataclass(frozen=True, eq=False)
 class DiscShape:
-    """A disc seen from ``camera_mm``; heights are above the surface's frame, ``top_mm`` that of the disc's top."""
+    """A disc seen from ``camera_mm``; heights are above the surface's frame, ``top_mm`` is the disc's top."""
 
     pieces: DiscPieces
     camera_mm: FloatArray
@@ -30,7 +30,7 @@ class DiscShape:
 
     @classmethod
     def of(cls, pieces: DiscPieces, pose: Pose, base_mm: float) -> DiscShape:
-        """The shape on a surface at a height, as the camera sees it."""
+        """The shape on a surface at a height, as seen by the camera."""
         return cls(pieces, pose.camera_position_mm, base_mm + pieces.disc_mm)
 
     @property
@@ -39,34 +39,34 @@ class DiscShape:
         return self.pieces.diameter_mm / 2
 
     def seen(self, centre_mm: FloatArray, heights_mm: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Where in the plane points (..., 2) are seen that lie at heights (k,), and how much larger what lies there is.
+        """Project points (..., 2) at heights (k,) to the plane, and give the scale at each height.
 
-        Of shapes (..., k, 2) and (k,).
+        Shapes (..., k, 2) and (k,).
         """
         scales = (self.camera_mm[2] - self.top_mm) / (self.camera_mm[2] - heights_mm)
         camera = self.camera_mm[:2]
         return camera + (centre_mm[..., None, :] - camera) * scales[:, None], scales
 
     def reach(self, centre_mm: FloatArray, directions: FloatArray) -> FloatArray:
-        """How far a disc reaches from its top's middle (..., 2) in the given directions (..., 2): its support."""
+        """Extent of a disc from its top's centre (..., 2) in the given directions (..., 2): its support function."""
         feet, scales = self.seen(centre_mm, np.array([self.top_mm - self.pieces.disc_mm]))
         supported = ((feet[..., 0, :] - centre_mm) * directions).sum(axis=-1) + self.radius_mm * scales[0]
         return np.asarray(np.maximum(self.radius_mm, supported))
 
     def disc_circles(self, centre_mm: FloatArray) -> Circles:
-        """Middles (..., 3, 2) and radii (3,) of what the top, the middle and the foot of a disc cover of the plane."""
+        """Centres (..., 3, 2) and radii (3,) covered in the plane by the top, middle and foot of a disc."""
         middles, scales = self.seen(centre_mm, self.top_mm - self.pieces.disc_mm * np.array([0.0, 0.5, 1.0]))
         return middles, self.radius_mm * scales
 
     def ball_circles(self, centre_mm: FloatArray) -> Circles:
-        """Middles (..., k, 2) and radii (k,) of what the slices of a ball on a disc cover of the plane."""
+        """Centres (..., k, 2) and radii (k,) covered in the plane by the slices of a ball on a disc."""
         half = self.pieces.ball_mm / 2
         up = half * _SLICES
         middles, scales = self.seen(centre_mm, self.top_mm + half + up)
         return middles, scales * np.sqrt(half**2 - up**2)
 
     def ball_outline(self, centre_mm: FloatArray, directions: FloatArray) -> FloatArray:
-        """Points of a ball's outline in the plane, (..., n, 2): the farthest in each of the directions (n, 2)."""
+        """Points of a ball's outline in the plane, (..., n, 2): the farthest in each direction (n, 2)."""
         middles, radii = self.ball_circles(centre_mm)
         chosen = (directions @ middles.swapaxes(-1, -2) + radii).argmax(axis=-1)
         farthest = np.take_along_axis(middles, chosen[..., None], axis=-2)
@@ -74,7 +74,7 @@ class DiscShape:
 
 
 def beyond_mm(points_mm: FloatArray, circles: Circles) -> FloatArray:
-    """How far points (..., 2) lie outside the nearest of some circles; below zero inside of one."""
+    """Distance of points (..., 2) outside the nearest of some circles; negative inside one."""
     middles, radii = circles
     across = points_mm[..., None, 0] - middles[..., 0]
     along = points_mm[..., None, 1] - middles[..., 1]

@@ -1,1 +1,1 @@
-"""The reader of sheets: squares filled with pens, and digits and loops that are written."""
+"""The reader of sheets: cells filled with pens, and handwritten digits and loops."""

@@ -1,4 +1,4 @@
-"""What ink looks like: the looks of a sheet's cells, and the file of them. Only a household's digits are taught."""
+"""The looks of a sheet's cells, and their file. Only a household's handwriting is learned."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ APPEARANCE_FORMAT = "tabletop-referee ink 1"
 
 
 def digit_look(digit: str) -> str:
-    """The look of a cell with a digit, as the whole project writes it."""
+    """The look of a cell with a digit, as written everywhere."""
     return f"digit {digit}"
 
 
@@ -37,7 +37,7 @@ def circled_look(digit: str) -> str:
 
 
 def looks_of(pens: Sequence[str]) -> tuple[str, ...]:
-    """The looks of a cell that is filled with one of these pens; without any, that is written in."""
+    """The looks of a cell filled with one of these pens or, without pens, of a handwritten cell."""
     if pens:
         return tuple(pens)
     return (*map(digit_look, DIGITS), "cross", *map(circled_look, DIGITS))
@@ -45,7 +45,7 @@ def looks_of(pens: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class InkAppearance:
-    """The pens of a sheet, none where it is written in; and the household's own digits, where they were taught."""
+    """The pens of a coloured sheet (none for a handwritten one), and the household's digits if they were learned."""
 
     pens: tuple[str, ...] = ()
     handwriting: Handwriting | None = None
@@ -57,33 +57,33 @@ class InkAppearance:
 
     @property
     def traits(self) -> tuple[tuple[str, ...], ...]:
-        """What tells them apart: the looks themselves, or the signs that were taught and how often."""
+        """The traits that distinguish them: the looks themselves, or the learned signs and their counts."""
         if self.handwriting is None:
             return (self.looks,)
         return (tuple(f"{sign} ({count})" for sign, count in self.handwriting.counts.items()),)
 
 
 def plain_appearance(surface: Surface) -> InkAppearance:
-    """The appearance of a surface's ink."""
+    """The appearance of a surface's ink without learned handwriting."""
     return InkAppearance(Ink.on(surface).colours)
 
 
 def unchanged(view: SurfaceView, appearance: InkAppearance, names: tuple[str, ...]) -> InkAppearance:  # noqa: ARG001
-    """The same appearance: the pens are told from each picture, and the writing from any."""
+    """The same appearance: pens are recognised in each picture, and handwriting needs no set-up."""
     return appearance
 
 
 COPIED = "copied"
-"""What a sheet shows that was filled to teach a hand: the digits 1 to 7 over and over, from the left on every line; on
-the lowest line crosses, and on the one above it 0, 8 and 9.
+"""Contents of a sheet filled in to teach handwriting: the digits 1 to 7 repeated from the left on every line, 0, 8 and
+9 on the second line from the bottom, and crosses on the lowest line.
 """
 _LINES = ("X", "089", "1234567")
 
 
 def read_copied(text: str, surface: Surface) -> dict[str, str]:
-    """Read what a filled sheet shows, by place: COPIED, or its lines from the top, the last being the lowest.
+    """Parse the contents of a filled sheet, by place: COPIED, or its lines from top to bottom.
 
-    Lines are parted by ``/``; a dot stands for a cell that is not to be learned. Raises EnrolmentError.
+    Lines are separated by ``/``; a dot stands for a cell that is not learned. Raises EnrolmentError.
     """
     if not isinstance(surface, GridSurface) or Ink.on(surface).colours:
         raise EnrolmentError(f"pens on the {surface.name} are told without being taught; leave out enrolment and looks")
@@ -110,13 +110,13 @@ def read_copied(text: str, surface: Surface) -> dict[str, str]:
 
 _AS_LIKELY = float(np.log(0.5))
 _LEAST_AGREEING = 0.3
-"""Share of the written cells that must look like what they are said to show: odd hands are read by half at least."""
+"""Minimum share of the written cells that are read as stated; even unusual handwriting is half right at first."""
 
 
 def learn_handwriting(pictures: Sequence[EnrolmentPicture], surface: Surface) -> InkAppearance:
-    """Learn a household's own digits from pictures of filled sheets; what was left empty is passed over.
+    """Learn a household's digits from pictures of filled sheets, skipping empty cells.
 
-    Raises EnrolmentError where too little is written, or something else than was said.
+    Raises EnrolmentError where too little is written, or other signs than stated.
     """
     if not isinstance(surface, GridSurface):
         raise EnrolmentError(f"the {surface.name} has no cells to be written in")
@@ -142,13 +142,13 @@ def learn_handwriting(pictures: Sequence[EnrolmentPicture], surface: Surface) ->
 
 
 def save_appearance(looks: InkAppearance, path: Path) -> None:
-    """Write the looks to a file, whole or not at all; raises OSError."""
+    """Write an appearance to a file, atomically; raises OSError."""
     taught = {} if looks.handwriting is None else {"handwriting": looks.handwriting.to_json()}
     write_durably(path, json.dumps({"format": APPEARANCE_FORMAT, "pens": list(looks.pens), **taught}) + "\n")
 
 
 def load_appearance(path: Path) -> InkAppearance:
-    """Read looks from a file; raises EnrolmentError that says what is wrong with it."""
+    """Read an appearance from a file; raises EnrolmentError with what is wrong."""
     return _from_json(read_json_object(path, "the looks", EnrolmentError, plural=True))
 
 

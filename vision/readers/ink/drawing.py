@@ -1,4 +1,4 @@
-"""Writing what is read of a sheet onto the picture, for a person to check."""
+"""Drawing what is read on a sheet on the picture, for a person to check."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _LEAST_SURE = 0.9
 
 
 def draw_ink(image: Image, view: SurfaceView, surface: Surface, sightings: Mapping[str, InkSighting]) -> Image:
-    """Give a copy of the picture with the outline of each cell that something is written in, and what is read there.
+    """Return a copy of the picture with the outline of each written cell and what is read there.
 
-    Green is sure, red is not.
+    Certain readings are green, others red.
     """
     picture = np.array(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR) if image.ndim == 2 else image, dtype=np.uint8)
     for place, one in sightings.items():

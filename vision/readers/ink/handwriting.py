@@ -1,8 +1,8 @@
-"""A household's own digits: cells with known signs, and how the network's last layer is moved towards them.
+"""Learning a household's handwriting: cells with known signs, and the network's last layer adapted to them.
 
-What is taught are the cells themselves, so that they serve another network, too. From what the network makes of them
-(``InkNetwork.features``) its last layer's weights are fitted anew, as near to those it was trained to as the cells
-allow: the maximum of their posterior probability, a Gaussian around the trained weights being the prior.
+The cells themselves are stored, so that they can adapt another network too. The last layer's weights are fitted again
+on the network's features of these cells (``InkNetwork.features``): the maximum a posteriori estimate, with a Gaussian
+prior around the trained weights.
 """
 
 from __future__ import annotations
@@ -25,32 +25,30 @@ if TYPE_CHECKING:
     from vision.readers.ink.network import InkNetwork
 
 TAUGHT_PX = CROP_PX + 2
-"""The edge of a taught cell's picture: a pixel more on each side than the network sees."""
+"""Side of a learned cell's picture: one pixel more on each side than the network sees."""
 FEWEST_CELLS = 20
-"""Written cells that teach anything."""
+"""Minimum number of written cells."""
 
 
 @dataclass(frozen=True)
 class HandwritingSettings:
-    """How far taught cells move the network. Set with ``benchmarks/handwriting.py`` on hands that it did not draw."""
+    """How far learned cells change the network. Set with ``benchmarks/handwriting.py`` on unseen handwriting."""
 
     held: float = 300.0
-    """How strongly weights are held to the trained ones. Higher: a hand is learned less, and others suffer less."""
+    """Strength of the prior. Higher: the household's handwriting is learned less, and other hands suffer less."""
     rounds: int = 150
     """Steps of Nesterov's accelerated descent."""
 
 
 @dataclass(frozen=True, eq=False)
 class Handwriting:
-    """Taught cells: their signs, and pictures of their ink (n, TAUGHT_PX, TAUGHT_PX), uint8, 255 where all light is
-    missing.
-    """
+    """Learned cells: their signs, and pictures of their ink (n, TAUGHT_PX, TAUGHT_PX), uint8, 255 for no light."""
 
     signs: tuple[str, ...]
     cells: npt.NDArray[np.uint8]
 
     def __post_init__(self) -> None:
-        """Refuse too few cells and unknown signs; raises EnrolmentError."""
+        """Check the number of cells and the signs; raises EnrolmentError."""
         unknown = sorted(set(self.signs) - set(SIGNS[1:-1]))
         if unknown:
             raise EnrolmentError(f"{unknown[0]!r} is no sign that can be taught; expected {', '.join(SIGNS[1:-1])}")
@@ -62,19 +60,19 @@ class Handwriting:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """How often each sign was taught."""
+        """Number of cells of each sign."""
         count = Counter(self.signs)
         return {sign: count[sign] for sign in SIGNS if count[sign]}
 
     def moved_weights(self, network: InkNetwork, settings: HandwritingSettings) -> tuple[FloatArray, FloatArray]:
-        """What is added to the scores of SIGNS for each feature (features, len(SIGNS)), and for all, (len(SIGNS),)."""
+        """Corrections of the scores of SIGNS: by feature (features, len(SIGNS)), and constants (len(SIGNS),)."""
         looks = [self._crops(*shift) for shift in SHIFTS_PX]
         scores, features = network.features(np.concatenate(looks))
         targets = np.tile([SIGNS.index(sign) for sign in self.signs], len(looks))
         given = np.column_stack([features, np.ones(len(features))])
         wanted = np.eye(len(SIGNS))[targets] / len(looks)
         weights = ahead = np.zeros((given.shape[1], len(SIGNS)))
-        # the curvature of a softmax is at most a half
+        # the curvature of a softmax is at most one half
         step = 1 / (0.5 * float(np.linalg.eigvalsh(given.T @ given)[-1]) / len(looks) + settings.held)
         for number in range(settings.rounds):
             told = scores + given @ ahead
@@ -90,13 +88,13 @@ class Handwriting:
         return np.ascontiguousarray(part[:, None], dtype=np.float32) / np.float32(255)
 
     def to_json(self) -> dict[str, Any]:
-        """The cells as JSON values, their pictures as one PNG below each other."""
+        """The cells as JSON values, with their pictures as one PNG, stacked vertically."""
         encoded = cv2.imencode(".png", self.cells.reshape(-1, TAUGHT_PX))[1]
         return {"signs": list(self.signs), "cells": base64.b64encode(encoded.tobytes()).decode("ascii")}
 
     @classmethod
     def from_json(cls, data: Any) -> Handwriting:
-        """Read what ``to_json`` gave; raises EnrolmentError."""
+        """Convert from ``to_json``; raises EnrolmentError."""
         damaged = EnrolmentError("the taught handwriting is damaged; teach it again")
         signs, cells = (data.get(key) for key in ("signs", "cells")) if isinstance(data, dict) else (None, None)
         if (
@@ -117,5 +115,5 @@ class Handwriting:
 
 
 def taught_cells(ink: FloatImage, cells: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
-    """Pictures to teach of cells (n, 2) of a flat picture's ink, (n, TAUGHT_PX, TAUGHT_PX)."""
+    """Pictures for learning of cells (n, 2) of a flat picture's ink, (n, TAUGHT_PX, TAUGHT_PX)."""
     return np.round(255 * crops_of(ink, cells, around_px=1)[:, 0]).astype(np.uint8)

@@ -1,7 +1,7 @@
-"""Loops around several cells: which cells they enclose, from what the network says of each cell and of its sides.
+"""Loops around several cells: which cells they enclose, given the network's output for each cell and its sides.
 
-A loop's line runs between cells of the loop and others. Cells without a line between them are on the same side of every
-loop, and what lies beyond the grid is in none.
+A loop's line runs between enclosed cells and others. Cells without a line between them are on the same side of every
+loop, and the outside of the grid is not enclosed.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from vision.frame import FloatArray
 
 COMPASS = ("north", "east", "south", "west")
 LOOP, NO_LOOP = "loop", "open"
-"""What a side of a cell shows."""
+"""The possible contents of a cell's side."""
 _FEWEST = 2
-"""Cells that a loop runs around at least."""
+"""Minimum number of cells in a loop."""
 
 
 @dataclass(frozen=True)
 class LoopSettings:
-    """How cells and their neighbours are weighed against each other, as log-odds; set by hand on made sheets."""
+    """How cells and their neighbours are weighted, as log-odds; set by hand on rendered sheets."""
 
     joined: float = 2.5
-    """Odds that a neighbour without a line between lends. Higher: gaps in a loop let more of the outside in."""
+    """Odds contributed by a neighbour without a line between. Higher: gaps in a loop let more of the outside in."""
     most: float = 10.0
-    """Most odds of a cell for itself."""
+    """Maximum odds of a cell by itself."""
     rounds: int = 25
     """How often neighbours are asked again."""
 
 
 def lines_between(lines: FloatArray) -> FloatArray:
-    """The log-odds of a line along each cell's sides (rows, columns, 4), in COMPASS' order, from both cells' views."""
+    """Log-odds of a line along each cell's sides (rows, columns, 4), in COMPASS order, combining both cells' views."""
     both = lines.copy()
     across = (lines[:, :-1, 1] + lines[:, 1:, 3]) / 2
     down = (lines[:-1, :, 2] + lines[1:, :, 0]) / 2
@@ -44,10 +44,10 @@ def lines_between(lines: FloatArray) -> FloatArray:
 
 
 def looped_cells(looped: FloatArray, lines: FloatArray, settings: LoopSettings = LoopSettings()) -> FloatArray:
-    """The log-odds that a loop runs around each cell (rows, columns), its neighbours heard.
+    """Log-odds that a loop encloses each cell (rows, columns), taking its neighbours into account.
 
-    ``looped`` are the odds of each cell by itself, ``lines`` what ``lines_between`` gave. The cells' means are found
-    by iteration (mean field).
+    ``looped`` are the odds of each cell by itself, ``lines`` the result of ``lines_between``. The marginals are found
+    by mean-field iteration.
     """
     own = np.clip(looped, -settings.most, settings.most)
     coupling = settings.joined / (1 + np.exp(np.clip(lines, -30, 30)))
@@ -64,7 +64,7 @@ def looped_cells(looped: FloatArray, lines: FloatArray, settings: LoopSettings =
 
 
 def _joined(inside: npt.NDArray[np.bool_], lines: FloatArray) -> list[frozenset[tuple[int, int]]]:
-    """The cells of each loop: those inside that no line parts."""
+    """The cells of each loop: enclosed cells connected without a line between."""
     rows, columns = inside.shape
     left = {(row, column) for row in range(rows) for column in range(columns) if inside[row, column]}
     loops = []
@@ -87,7 +87,7 @@ def _joined(inside: npt.NDArray[np.bool_], lines: FloatArray) -> list[frozenset[
 def loops_seen(
     circled: Mapping[tuple[int, int], bool], sides: Mapping[tuple[int, int], Mapping[str, Mapping[str, float]]]
 ) -> list[frozenset[tuple[int, int]]]:
-    """The cells of each loop by row from above and column, of cells that are circled and what their sides show."""
+    """The cells of each loop, by row from the top and column, from circled cells and the contents of their sides."""
     rows, columns = (max(cell[axis] for cell in circled) + 1 for axis in (0, 1))
     inside = np.zeros((rows, columns), dtype=np.bool_)
     lines = np.zeros((rows, columns, len(COMPASS)))

@@ -1,7 +1,4 @@
-"""The small network that reads what is written in a cell, run by OpenCV.
-
-``scripts/train_ink.py`` trains and writes it.
-"""
+"""The small network that reads a cell, run by OpenCV. ``scripts/train_ink.py`` trains and writes it."""
 
 from __future__ import annotations
 
@@ -20,27 +17,27 @@ from vision.readers.ink.handwriting import Handwriting, HandwritingSettings
 WEIGHTS = Path(__file__).parent / "weights"
 SIDES = ("north", "east", "south", "west")
 OUTPUTS = len(SIGNS) + 1 + len(SIDES)
-"""Scores of the signs, the log-odds that a loop runs around the cell, and of a line along each of its sides."""
+"""Scores of the signs, the log-odds that a loop encloses the cell, and of a line along each of its sides."""
 HIDDEN = 96
-"""What the layer before the last tells of a crop."""
+"""Number of features in the layer before the last."""
 
 _SURELY_EMPTY = -0.01
-"""Log-probability of an empty cell from which it is looked at once."""
+"""Log-probability of an empty cell above which it is read only once."""
 _FEWER_BLOTS = 3.0
-"""By how much, in log units, blots are rarer in games than among the sheets that were trained on."""
+"""How much rarer blots are in games than in the training sheets, in log units."""
 _FEWER_STARS = 2.4
-"""By how much, in log units, 0, 8 and 9 are rarer than other digits: only the stars, 3 of Number Drop's 24 faces with
-digits, are written so."""
+"""How much rarer 0, 8 and 9 are than other digits, in log units: only stars, 3 of Number Drop's 24 faces with digits,
+are written so."""
 _STARS = [SIGNS.index(digit) for digit in "089"]
 _BATCH = 64
-"""Cells that the network reads at once."""
+"""Batch size."""
 
 
 def calibrated(scores: FloatArray, temperature: float, written: float) -> FloatArray:
     """Log-probabilities of SIGNS from the network's scores (n, len(SIGNS)).
 
     ``temperature`` divides the scores; ``written`` then multiplies the log-odds that anything is written at all, which
-    is easier to tell than what.
+    is easier to recognise than what.
     """
     scaled = scores / temperature
     others = scaled[:, 1:].max(axis=1, keepdims=True)
@@ -51,9 +48,7 @@ def calibrated(scores: FloatArray, temperature: float, written: float) -> FloatA
 
 
 class InkNetwork:
-    """The network of a folder, what makes its probabilities come true (``calibrated``), and a household's own digits,
-    where they were taught.
-    """
+    """The network of a folder, its calibration (see ``calibrated``), and a household's handwriting if learned."""
 
     def __init__(
         self,
@@ -67,7 +62,7 @@ class InkNetwork:
         self._moved = None if taught is None else taught.moved_weights(self, settings or HandwritingSettings())
 
     def read(self, ink: FloatImage, cells: npt.NDArray[np.int64]) -> FloatArray:
-        """What is in cells (n, 2) of a flat picture's ink, as ``scores`` gives it: the mean of several looks."""
+        """Read cells (n, 2) of a flat picture's ink, with the outputs of ``scores``, averaged over several offsets."""
         scores = self.scores(crops_of(ink, cells))
         written = np.flatnonzero(scores[:, 0] < _SURELY_EMPTY)
         moved = np.concatenate([crops_of(ink, cells[written], shift) for shift in SHIFTS_PX[1:]])
@@ -79,7 +74,7 @@ class InkNetwork:
         return scores
 
     def scores(self, crops: Crops) -> FloatArray:
-        """What is in cells, (n, OUTPUTS), of what ``crops_of`` gave: log-probabilities of SIGNS, then log-odds."""
+        """Outputs for crops from ``crops_of``, (n, OUTPUTS): log-probabilities of SIGNS, then log-odds."""
         told = self._told(crops)
         scores = told[:, :OUTPUTS]
         if self._moved is not None:
@@ -90,7 +85,7 @@ class InkNetwork:
         return scores
 
     def features(self, crops: Crops) -> tuple[FloatArray, FloatArray]:
-        """What the last layer makes of SIGNS (n, len(SIGNS)) and of what (n, HIDDEN), before anything is added."""
+        """Scores of SIGNS (n, len(SIGNS)) and the features they depend on (n, HIDDEN), before corrections."""
         told = self._told(crops)
         return told[:, : len(SIGNS)], told[:, OUTPUTS:]
 

@@ -1,7 +1,6 @@
-"""A sheet's grid laid flat at a fixed number of pixels a cell, and how much light ink takes from its paper.
+"""A sheet's grid rectified to a fixed number of pixels per cell, and the share of light that ink absorbs.
 
-What is said of ink is in shares of the light that the bare paper beside it gives, so that neither lamp, shadow nor
-exposure matters.
+Ink is measured relative to the light of the bare paper beside it, so that lamp, shadow and exposure don't matter.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from vision.sampling import PixelMap, PlaneWindow, linear_light, plane_map, samp
 from vision.surface.bent_paper import PaperShape
 
 CELL_PX = 24
-"""Pixels a cell of the flat picture."""
+"""Pixels per cell of the flat picture."""
 MARGIN_CELLS = 0.5
-"""How much of the paper around the grid the flat picture shows, in cells."""
+"""Margin of the flat picture around the grid, in cells."""
 MOST_FINER = 6
-"""How many times as fine as the flat picture a camera's is sampled at most: a phone sees 300 pixels a cell."""
+"""Maximum oversampling of the flat picture: a phone sees 300 pixels per cell."""
 CLOSING_CELLS = 1.0
-"""Dark things narrower than this, in cells, are ink on the paper; wider ones are shadow."""
+"""Dark marks narrower than this, in cells, are ink; wider ones are shadow."""
 
 
 def flat_window(surface: GridSurface) -> PlaneWindow:
@@ -34,9 +33,9 @@ def flat_window(surface: GridSurface) -> PlaneWindow:
 
 
 def flat_map(camera: CameraModel, pose: Pose, surface: GridSurface, shape: PaperShape | None = None) -> PixelMap:
-    """Where each pixel of the flat picture is in the camera's, also of bent paper.
+    """Pixel map from the flat picture to the camera's, also for bent paper.
 
-    Where the camera sees more than the flat picture shows, the map is so many times as fine, up to MOST_FINER.
+    Where the camera's resolution is higher, the map is oversampled, up to MOST_FINER times.
     """
     window = flat_window(surface)
     bent = None if shape is None else shape.seen_at_mm
@@ -49,7 +48,7 @@ def flat_map(camera: CameraModel, pose: Pose, surface: GridSurface, shape: Paper
 
 
 def flat_picture(image: Image, pixel_map: PixelMap, surface: GridSurface) -> Image:
-    """Lay a camera's picture flat by what ``flat_map`` gave; no thin stroke falls between pixels."""
+    """Rectify a camera's picture with the map of ``flat_map``, averaging so that no thin stroke is lost."""
     fine = sample(image, pixel_map)
     rows, columns = flat_window(surface).shape
     if fine.shape[:2] == (rows, columns):
@@ -67,9 +66,9 @@ def paper_light(light: FloatImage) -> FloatImage:
 
 
 def ink_on(flat: Image) -> FloatImage:
-    """How much of the paper's light is missing at each pixel of a flat picture, 0 to 1: the channel that misses most.
+    """Share of the paper's light that is absorbed at each pixel, 0 to 1: the channel with the largest share.
 
-    ``flat`` is (rows, columns, 3), uint8; the result (rows, columns), float32.
+    ``flat`` is (rows, columns, 3), uint8; the result is (rows, columns), float32.
     """
     light = linear_light(flat)
     shares = light / np.maximum(paper_light(light), np.float32(1e-3))

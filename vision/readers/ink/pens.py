@@ -1,7 +1,7 @@
-"""Squares filled, hatched or ticked with a few pens: how much of which ink is in each.
+"""Cells filled, hatched or ticked with a few pens: amount and pen of the ink in each cell.
 
-The proportions of the densities of its channels tell the pen, whatever the amount of ink. Grey is no pen: a shadow
-takes as much from all channels.
+The ratios between the densities of the channels identify the pen, whatever the amount of ink. Grey is not a pen: a
+shadow takes the same share from all channels.
 """
 
 from __future__ import annotations
@@ -19,38 +19,38 @@ from vision.surface.paper import densities_on, fitted_paper, hues, nearest_turn
 
 @dataclass(frozen=True)
 class PenSettings:
-    """When a square is filled, and with which pen. Odds are log-odds. All were set by hand on ray-traced pictures."""
+    """When a cell counts as filled, and with which pen. Odds are log-odds. All set by hand on ray-traced pictures."""
 
     blur_px: float = 1.2
-    """Standard deviation, in pixels of the flat picture, by which it is smoothed before logarithms are taken."""
+    """Standard deviation, in pixels of the flat picture, of the smoothing before logarithms are taken."""
     window: float = 0.2
-    """Standard deviation, in cells, of the weights of what lies about a square's middle. Larger: what a neighbour's
-    pen left over the line counts more.
+    """Standard deviation, in cells, of the weights around a cell's centre. Larger: ink from a neighbour that crosses
+    the line counts more.
     """
     dark_floor: float = 0.02
-    """Share of the paper's light that is added before logarithms are taken: less is a camera's noise."""
+    """Light, relative to paper, added before logarithms are taken: less is noise."""
     filled: float = 0.1
-    """Density at which a square is as likely filled as bare: a thin tick has more, a neighbour's blur less."""
+    """Density at which filled and empty are equally likely: above a neighbour's blur, below a thin tick."""
     slope: float = 5.0
-    """Odds gained for each factor of e above that."""
+    """Odds gained per factor of e above that."""
     most: float = 12.0
-    """Most odds for or against."""
+    """Maximum odds for or against."""
     bare_log_odds: float = -9.0
-    """Odds of a square that shows no ink at all."""
+    """Odds of a cell without any ink."""
     hue_spread_deg: float = 11.0
-    """Standard deviation of one pen's squares."""
+    """Standard deviation of hue between cells of one pen."""
     usual_spread_deg: float = 16.0
-    """Standard deviation of a pen's hue from what its name says."""
+    """Standard deviation of a pen's hue from its name's typical hue."""
     rounds: int = 8
-    """How often squares and pens are fitted to each other."""
+    """Number of iterations of fitting cells and pens to each other."""
     odd_one_out: float = 0.002
-    """Share of squares that are not of the pen they seem to be of."""
+    """Share of cells that are misread whatever their hue."""
 
 
 def densities(flat: Image, rows: int, columns: int, settings: PenSettings = PenSettings()) -> FloatArray:
-    """The mean density of the ink in each square, (rows, columns, 3), blue-green-red, from a flat picture.
+    """Mean density of the ink in each cell of a flat picture, (rows, columns, 3), blue-green-red.
 
-    What all channels share is left out: it is shadow.
+    The part common to all channels is removed: it is shadow.
     """
     smooth = np.asarray(cv2.GaussianBlur(linear_light(flat), (0, 0), settings.blur_px), dtype=np.float32)
     density = densities_on(smooth, fitted_paper(smooth), settings.dark_floor)
@@ -67,7 +67,7 @@ def densities(flat: Image, rows: int, columns: int, settings: PenSettings = PenS
 
 @dataclass(frozen=True, eq=False)
 class PenReading:
-    """Log-odds that each square is filled (rows, columns), and the probability of each pen if it is (rows, columns,
+    """Log-odds that each cell is filled (rows, columns), and the probability of each pen if it is (rows, columns,
     pens).
     """
 
@@ -78,7 +78,7 @@ class PenReading:
 def read_pens(
     flat: Image, rows: int, columns: int, usual_deg: FloatArray, settings: PenSettings = PenSettings()
 ) -> PenReading:
-    """Read the squares of a flat picture; the pens' hues are fitted to what this picture shows of them."""
+    """Read the cells of a flat picture; the pens' hues are fitted to this picture."""
     hue, strength = hues(densities(flat, rows, columns, settings))
     filled = settings.slope * np.log(np.maximum(strength, 1e-3) / settings.filled)
     filled = np.clip(filled, settings.bare_log_odds, settings.most)
@@ -95,7 +95,7 @@ def read_pens(
 
 
 def _pen_shares(hue: FloatArray, pens: FloatArray, settings: PenSettings) -> FloatArray:
-    """The probability of each pen for each hue, (n, pens)."""
+    """Probability of each pen for each hue, (n, pens)."""
     off = nearest_turn(hue[:, None] - pens) / settings.hue_spread_deg
     scores = -np.log1p(off**2 / 4) * 5 / 2
     weights = np.exp(scores - scores.max(axis=1, keepdims=True))

@@ -1,4 +1,4 @@
-"""The reader of one sheet: squares filled with pens, or digits, crosses and loops."""
+"""The reader of one sheet: cells filled with pens, or digits, crosses and loops."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _LEAST_SHARE = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class InkSighting:
-    """What is written in a cell: log-odds that anything is, the probability of each look if so, and on which sides a
-    loop's line runs. ``scores`` is what the network said of the cell by itself, where it was asked.
+    """The contents of a cell: log-odds that there are any, the probability of each look if so, and the sides along
+    which a loop's line runs. ``scores`` are the network's outputs for the cell by itself, if it was run.
     """
 
     place: str
@@ -44,7 +44,7 @@ class InkSighting:
 
     @property
     def is_clear(self) -> bool:
-        """Whether something is written for certain."""
+        """Whether something is certainly written."""
         return self.log_odds > CLEAR_LOG_ODDS
 
     def look_probabilities(self) -> dict[str, float]:
@@ -52,12 +52,12 @@ class InkSighting:
         return dict(self.shares)
 
     def with_log_odds(self, log_odds: float) -> InkSighting:
-        """The same, more or less sure."""
+        """The same sighting with other log-odds."""
         return replace(self, log_odds=log_odds)
 
 
 class InkReader:
-    """Reads one sheet, whose layout says whether pens or digits are looked for."""
+    """Reads one sheet; its layout decides between pens and handwriting."""
 
     def __init__(self, surface: Surface, appearance: InkAppearance) -> None:
         if not isinstance(surface, GridSurface):
@@ -72,17 +72,17 @@ class InkReader:
 
     @property
     def looks(self) -> tuple[str, ...]:
-        """The pens' colours, or digits, cross, and digits with a loop around them."""
+        """The pens' colours, or digits, a cross, and digits inside a loop."""
         return self._appearance.looks
 
     def draw(self, picture: Image, view: SurfaceView, sightings: Mapping[str, InkSighting]) -> Image:
-        """Give a copy of the picture with what is read beside each cell that is written in."""
+        """Return a copy of the picture with the reading beside each written cell."""
         return draw_ink(picture, view, self._surface, sightings)
 
     def read(
         self, view: SurfaceView, places: Collection[str], previous: Mapping[str, InkSighting]
     ) -> dict[str, InkSighting]:
-        """What every cell shows. Of digits only ``places`` and the cells beside them are looked at again."""
+        """Read every cell. Of a handwritten sheet only ``places`` and their neighbours are read again."""
         flat = flat_picture(view.image, self._map_for(view), self._surface)
         return self._read_pens(flat) if self._pens else self._read_digits(flat, places, previous)
 
@@ -117,7 +117,7 @@ class InkReader:
         }
 
     def _with_neighbours(self, places: Collection[str]) -> set[str]:
-        """The places and those beside them, also by a corner, whose crops show a part of them."""
+        """The places and their eight neighbours, whose crops show part of them."""
         steps = [(across, up) for across in (-1, 0, 1) for up in (-1, 0, 1)]
         found = {self._surface.neighbour(place, *step) for place in places for step in steps}
         return {place for place in found if place is not None}
@@ -129,14 +129,14 @@ class InkReader:
 
 
 def _sighting(place: str, scores: FloatArray, looped: float, lines: FloatArray) -> InkSighting:
-    """A cell by the log-probabilities of SIGNS and the odds of loops around it and of lines along its sides."""
+    """Make a sighting from a cell's log-probabilities of SIGNS and the odds of a loop and lines around it."""
     signs = dict(zip(SIGNS, np.exp(scores[: len(SIGNS)]).tolist(), strict=True))
     empty, blot = signs.pop(EMPTY_SIGN), signs.pop(BLOT)
     written = sum(signs.values()) + blot
     around = _probability(looped)
     shares = {}
     for sign, share in signs.items():
-        # of a blot nothing is known but that it is there
+        # a blot has no known look
         given = max((share + blot / len(signs)) / max(written, 1e-12), _LEAST_SHARE)
         if sign == CROSS:
             shares[_CROSS_LOOK] = given

@@ -1,1 +1,1 @@
-"""The reader of printed tiles of any game: a grid between four corners, its symbols taught from one photo."""
+"""The reader of printed tiles of any game: a grid between four corners, with symbols learned from one photo."""

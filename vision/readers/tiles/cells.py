@@ -1,7 +1,7 @@
-"""From a photo and four corners to the cells of a grid, flattened, so that lamp and exposure hardly matter.
+"""Rectifying the cells of a grid from a photo and four corners, normalised for lamp and exposure.
 
-A cell is kept as the logs of its linear light beside that of the whole grid. A lamp of another colour then adds a
-constant to each channel, and what is left when a cell's mean is taken off is its print alone.
+A cell is stored as the logs of its linear light relative to the whole grid's. A lamp of another colour then adds a
+constant to each channel; subtracting a cell's mean leaves only its print.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from vision.frame import FloatArray, FloatImage, Image
 from vision.sampling import linear_light
 
 CELL_PX = 32
-"""The edge of a flattened cell."""
+"""Side of a rectified cell."""
 LEAST_CELL_PX = 12
-"""The shortest edge of a cell in the photo that can be read."""
+"""Minimum edge of a readable cell in the photo."""
 MOST_CELLS = 40
-"""The most rows and the most columns of a grid."""
+"""Maximum number of rows and of columns."""
 
 _MOST_FINER = 6
-"""How many times finer than ``CELL_PX`` a large cell is sampled before it is averaged."""
+"""Maximum oversampling, relative to ``CELL_PX``, before a large cell is averaged."""
 DARKEST = 0.05
-"""Added to the light before its log is taken, as a share of the grid's mean: darker than that all is black."""
+"""Light added before logarithms are taken, as a share of the grid's mean: anything darker is black."""
 _BLUR_PX = 0.9
-"""Softens the cells, so that focus and corners that are a little off count less."""
+"""Smoothing of the cells, so that focus and slightly wrong corners count less."""
 
 
 @dataclass(frozen=True)
 class TileGrid:
     """A grid in a photo: its corners (x, y) in pixels at top left, top right, bottom right and bottom left.
 
-    Raises LayoutError for corners or numbers that make no grid.
+    Raises LayoutError for invalid corners or numbers.
     """
 
     rows: int
@@ -66,7 +66,7 @@ class TileGrid:
         return np.asarray(cv2.getPerspectiveTransform(ends, np.array(self.corners, dtype=np.float32)), dtype=np.float64)
 
     def edges_px(self) -> tuple[float, float]:
-        """The shortest and the longest edge of a cell in the photo."""
+        """The shortest and the longest edge of a cell in the photo, in pixels."""
         nodes = np.array([(x, y) for y in range(self.rows + 1) for x in range(self.columns + 1)], dtype=np.float64)
         seen = cv2.perspectiveTransform(nodes[:, None], self.to_pixels()).reshape(self.rows + 1, self.columns + 1, 2)
         lengths = [np.linalg.norm(np.diff(seen, axis=axis), axis=2) for axis in (0, 1)]
@@ -111,5 +111,5 @@ def flat_cells(image: Image, grid: TileGrid, source: str) -> FloatImage:
 
 
 def _turn(before: tuple[float, float], at: tuple[float, float], after: tuple[float, float]) -> float:
-    """Above 0 where the way bends clockwise, seen in a picture whose y goes down."""
+    """Above 0 where the path turns clockwise, in a picture whose y points down."""
     return (at[0] - before[0]) * (after[1] - at[1]) - (at[1] - before[1]) * (after[0] - at[0])

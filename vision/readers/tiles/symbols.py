@@ -1,9 +1,8 @@
-"""Symbols that were taught from a photo, and which of them each cell of another photo shows.
+"""Symbols learned from a photo, and recognising them in the cells of another photo.
 
-A cell is unlike a symbol by its print and by its colour. The print is compared by normalised correlation over small
-shifts, written as the squared distance of normalised cells, so that bare cells are alike, too. The mean colour is
-compared after taking off the light in which the photo differs from the one that taught; that light is fitted to all
-cells at once, as a plane in its log.
+Print and colour are compared separately. The print is compared by normalised correlation over small shifts, expressed
+as the squared distance of normalised cells, so that blank cells match too. The mean colour is compared after removing
+the difference in lighting between the photos, which is fitted to all cells at once as a plane in log light.
 """
 
 from __future__ import annotations
@@ -27,58 +26,58 @@ from vision.frame import FloatArray, FloatImage, Image
 from vision.readers.tiles.cells import CELL_PX, DARKEST, TileGrid, flat_cells
 
 UNKNOWN = "?"
-"""Stands for a cell that is like no symbol; no symbol may have this name."""
+"""Name of a cell that matches no symbol; no symbol may have this name."""
 TILES_FORMAT = "tabletop-referee tiles 1"
 
 _SHIFT_PX = 3
-"""How far a cell may be off its place, in pixels of a flattened cell, whose edge is ``CELL_PX``."""
+"""Maximum offset of a cell from its position, in pixels of a rectified cell, whose side is ``CELL_PX``."""
 _MOST_LOG = 20.0
-"""No cell's light is farther from the grid's, in log units."""
+"""Maximum difference of a cell's light from the grid's, in log units."""
 _INNER_PX = CELL_PX - 2 * _SHIFT_PX
 _Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
 class TileSettings:
-    """How unlike counts. Unlikeness is 0 for the same print and colour, 1 where one is bare, 2 for unrelated prints.
+    """Weights of differences. Unlikeness is 0 for the same print and colour, 1 if one is blank, 2 for unrelated prints.
 
-    Tuned on drawn tiles in other light and perspective, blurred and with noise; the tests draw such.
+    Tuned on rendered tiles in other light and perspective, with blur and noise, like those in the tests.
     """
 
     least_contrast: float = 0.1
     """Standard deviation, in log units of light, at which print is as strong as noise."""
     brightness: float = 0.7
-    """Difference of brightness, in log units, that counts half of what a wholly other one does."""
+    """Difference of brightness, in log units, that has half the maximum effect."""
     chroma: float = 0.35
-    """The same for the colour beside brightness."""
+    """The same for chromaticity."""
     unknown: float = 0.24
-    """Unlikeness from which on no symbol is likelier than an unknown one."""
+    """Unlikeness above which an unknown symbol is more likely than any known one."""
     sharpness: float = 50.0
     """Log-odds per unit of unlikeness."""
     same: float = 0.02
-    """Cells less unlike than this can't be told apart."""
+    """Unlikeness below which two cells can't be told apart."""
 
 
 @dataclass(frozen=True)
 class ReadCell:
-    """What a cell shows: the likeliest symbol, ``UNKNOWN`` for one never taught, and how probable that is."""
+    """A cell's most likely symbol, ``UNKNOWN`` for one that was not learned, and its probability."""
 
     symbol: str
     probability: float
     probabilities: Mapping[str, float]
-    """Of every symbol and ``UNKNOWN``; they sum to 1."""
+    """By symbol and ``UNKNOWN``; they sum to 1."""
 
 
 @dataclass(frozen=True, eq=False)
 class TileSet:
-    """Taught cells and their names: cells as ``flat_cells`` gives them, (n, CELL_PX, CELL_PX, 3)."""
+    """Learned cells and their names; cells as returned by ``flat_cells``, (n, CELL_PX, CELL_PX, 3)."""
 
     names: tuple[str, ...]
     cells: FloatImage
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """How many cells each symbol was learned from, in the order of the first of each."""
+        """Number of cells each symbol was learned from, in order of first occurrence."""
         return Counter(self.names)
 
     def read(
@@ -104,14 +103,14 @@ class TileSet:
         return tuple(tuple(read[start : start + grid.columns]) for start in range(0, len(read), grid.columns))
 
     def save(self, path: Path) -> None:
-        """Write the taught tiles to a file; raises OSError."""
+        """Write the learned tiles to a file; raises OSError."""
         cells = [base64.b64encode(cell.astype("<f2").tobytes()).decode("ascii") for cell in self.cells]
         taught = [{"symbol": name, "cell": cell} for name, cell in zip(self.names, cells, strict=True)]
         write_durably(path, json.dumps({"format": TILES_FORMAT, "tiles": taught}, ensure_ascii=False, indent=1) + "\n")
 
     @classmethod
     def load(cls, path: Path) -> TileSet:
-        """Read what ``save`` wrote; raises EnrolmentError."""
+        """Read a file written by ``save``; raises EnrolmentError."""
         data = read_json_object(path, "the taught tiles", EnrolmentError, plural=True)
         expected = f"expected what `{PROGRAM} pieces teach` wrote; teach them again"
         if data.get("format") != TILES_FORMAT:
@@ -132,9 +131,9 @@ class TileSet:
 def learn_tiles(
     image: Image, grid: TileGrid, names: Sequence[str], source: str, settings: TileSettings | None = None
 ) -> TileSet:
-    """Learn symbols from a photo whose cells show ``names`` in reading order; a name may come several times.
+    """Learn symbols from a photo whose cells show ``names`` in reading order; a name may be repeated.
 
-    Raises EnrolmentError for another number of names than cells, and where two names look the same; LayoutError and
+    Raises EnrolmentError if the number of names and cells differs, and where two names look the same; LayoutError and
     FrameError as ``flat_cells`` does.
     """
     settings = settings or TileSettings()
@@ -164,7 +163,7 @@ def learn_tiles(
 
 
 def _tile_from_json(tile: Any) -> tuple[str, FloatImage] | None:
-    """A taught tile's name and cell; ``None`` for what is none."""
+    """A learned tile's name and cell; ``None`` if it is invalid."""
     if not isinstance(tile, dict) or not isinstance(tile.get("symbol"), str) or not isinstance(tile.get("cell"), str):
         return None
     try:
@@ -185,18 +184,18 @@ def _read_cell(symbols: Sequence[str], unlikeness: FloatArray, settings: TileSet
 
 
 def _window(cells: FloatImage, across: int, down: int) -> FloatImage:
-    """The inner part of cells, shifted, (n, _INNER_PX, _INNER_PX, 3)."""
+    """The inner part of cells at an offset, (n, _INNER_PX, _INNER_PX, 3)."""
     return cells[:, down : down + _INNER_PX, across : across + _INNER_PX]
 
 
 def _mean_light(cells: FloatImage) -> FloatArray:
-    """Linear light beside the whole grid's, (n, 3)."""
+    """Linear light relative to the whole grid's, (n, 3)."""
     light = np.exp(_window(cells, _SHIFT_PX, _SHIFT_PX)) - DARKEST
     return np.asarray(np.maximum(light.mean(axis=(1, 2), dtype=np.float64), DARKEST / 10), dtype=np.float64)
 
 
 def _normalised(windows: FloatImage, settings: TileSettings) -> _Floats:
-    """The print alone, (n, points): mean off, of length 1 where contrast is strong, near 0 for bare cells."""
+    """The print alone, (n, points): mean removed, of length 1 if the contrast is strong, near 0 for blank cells."""
     print_ = windows - windows.mean(axis=(1, 2), keepdims=True)
     flat = print_.reshape(len(print_), -1)
     contrast = np.sqrt(np.square(flat).mean(axis=1, keepdims=True) + settings.least_contrast**2)
@@ -204,7 +203,7 @@ def _normalised(windows: FloatImage, settings: TileSettings) -> _Floats:
 
 
 def _print_unlikeness(seen: FloatImage, taught: FloatImage, turns: int, settings: TileSettings) -> FloatArray:
-    """How unlike the print of each seen cell is to each taught one, the least over shifts and turns, (seen, taught)."""
+    """Unlikeness of prints, (seen, taught), minimised over offsets and rotations."""
     inner = _window(taught, _SHIFT_PX, _SHIFT_PX)
     turned = [_normalised(np.rot90(inner, turn, axes=(1, 2)), settings) for turn in range(turns)]
     least = np.full((len(seen), len(taught)), np.inf)
@@ -219,10 +218,9 @@ def _print_unlikeness(seen: FloatImage, taught: FloatImage, turns: int, settings
 
 @dataclass(frozen=True, eq=False)
 class _Colours:
-    """How seen cells differ in mean colour from taught ones, in log units, (seen, taught, 3).
+    """Differences in mean colour between seen and learned cells, in log units, (seen, taught, 3).
 
-    ``sureness``, (seen, taught), is how far the colour beside brightness can be believed, 0 to 1: the dark has hardly
-    any.
+    ``sureness``, (seen, taught), is the reliability (0 to 1) of the chromaticity, which is low in the dark.
     """
 
     differences: FloatArray
@@ -236,7 +234,7 @@ class _Colours:
         return cls(logs[0][:, None] - logs[1][None], np.outer(*sureness))
 
     def some(self, cells: npt.NDArray[np.intp]) -> _Colours:
-        """Only those of some seen cells."""
+        """The same for a subset of the seen cells."""
         return _Colours(self.differences[cells], self.sureness[cells])
 
     def strangeness(self, light: FloatArray, settings: TileSettings) -> FloatArray:
@@ -248,24 +246,24 @@ class _Colours:
         return np.asarray(strange, dtype=np.float64)
 
     def unlikeness(self, light: FloatArray, settings: TileSettings) -> FloatArray:
-        """The same from 0 to 1 (Geman and McClure's function)."""
+        """The same mapped to 0 to 1 (Geman and McClure's function)."""
         strange = self.strangeness(light, settings)
         return np.asarray(strange / (1 + strange), dtype=np.float64)
 
 
 _STARTS = 200
-"""Lights from which the fit is tried."""
+"""Initial lights of the fit."""
 _CELLS_TRIED = 64
-"""Cells by which a light is judged at first."""
+"""Number of cells used for the first evaluation of a light."""
 _ROUNDS = 4
 _USUAL_LIGHT = 0.7
-"""How far a photo's light usually differs from another's, in log units: daylight from a warm lamp by up to so much."""
+"""Typical difference in light between two photos, in log units: up to that of daylight and a warm lamp."""
 _EVEN = 4.0
-"""How many cells' worth of belief there is that the light is even."""
+"""Weight of the prior that the light is even, in cells."""
 
 
 def _fitted_light(print_off: FloatArray, colours: _Colours, grid: TileGrid, settings: TileSettings) -> FloatArray:
-    """By how much the light differs from that in which was taught, in log units, (cells, 3)."""
+    """The difference in light from the learned photo, in log units, (cells, 3)."""
     tried = _spread(len(print_off), _CELLS_TRIED)
     some, some_print = colours.some(tried), print_off[tried]
     cells, taught = np.nonzero(some_print < settings.unknown)
@@ -294,5 +292,5 @@ def _fitted_light(print_off: FloatArray, colours: _Colours, grid: TileGrid, sett
 
 
 def _spread(count: int, most: int) -> npt.NDArray[np.intp]:
-    """At most ``most`` of the first ``count`` numbers, evenly spread."""
+    """At most ``most`` of the first ``count`` integers, evenly spaced."""
     return np.unique(np.linspace(0, count - 1, min(most, count)).astype(np.intp))
