@@ -1,4 +1,4 @@
-"""Pictures to teach a referee a set from: every top of every block colour, a set-up; and calibration boards."""
+"""Pictures for enrolling a set (every top of every block colour, or a set-up) and for calibrating a camera."""
 
 from __future__ import annotations
 
@@ -56,16 +56,16 @@ class EnrolmentImage:
 
     @property
     def name(self) -> str:
-        """What a person calls it."""
+        """Name shown to a person."""
         return f"the picture of {self.colour}"
 
     @property
     def position(self) -> Mapping[str, tuple[str, str]]:
-        """What stands where, as a reader of blocks is told."""
+        """The position in the format of the block reader."""
         return {block.cell: (block.colour, block.top) for block in self.blocks}
 
     def as_json(self) -> dict[str, object]:
-        """The position as an enrolment file holds it."""
+        """The position in the format of an enrolment file."""
         return {
             "blocks": [
                 {"cell": block.cell, "colour": block.colour, "top": block.top, "north": block.north}
@@ -76,7 +76,7 @@ class EnrolmentImage:
 
 @dataclass(frozen=True, eq=False)
 class SetUpImage:
-    """A picture of a game's set-up, and what stands where as a reader of its kind of pieces is told."""
+    """A picture of a game's set-up, and the position in the format of its piece reader."""
 
     image: Image
     position: Mapping[str, Any]
@@ -85,7 +85,7 @@ class SetUpImage:
 
 
 def set_up_image(setting: Setting, standing: Arrangement, seed: int = 0) -> SetUpImage:
-    """Take a picture of a set-up to learn the pieces from."""
+    """Render a set-up from which the pieces can be learned."""
     image = Renderer(seed).render(Scene(setting, tuple(standing.values())), 0)
     places = setting.layout.board.places
     return SetUpImage(image, {place: _told(piece) for place, piece in standing.items() if place in places})
@@ -170,7 +170,7 @@ def charuco_views(
 
 
 def _sheet_pose(camera: CameraModel, sheet: CharucoSheet, rng: np.random.Generator) -> Pose:
-    """A pose from which at least most of the sheet is in the picture."""
+    """A pose at which most of the sheet is in the picture."""
     width, height = camera.size
     corners = np.array([[x * sheet.size_mm[0] / 2, y * sheet.size_mm[1] / 2, 0.0] for x in (-1, 1) for y in (-1, 1)])
 

@@ -1,1 +1,1 @@
-"""Games in which things go wrong: players who err, disturbances around the board, a camera that fails."""
+"""Games with faults: players who make mistakes, disturbances around the board, a failing camera."""

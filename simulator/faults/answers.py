@@ -1,7 +1,7 @@
-"""A game whose players deal with a referee that asks, keeps silent or is mistaken.
+"""A game whose players react to a referee that asks, does not answer, or is mistaken.
 
-First they take away what lies about and press again. Then they straighten the piece. At last they tell the referee
-what is so: a square or the whole position.
+First they remove foreign objects and press again. Then they straighten the piece. Finally they correct the referee: one
+square or the whole position.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from vision.layout.table import TableLayout
 
 _HELPABLE = frozenset({Mood.QUESTION, Mood.CANNOT_SEE, Mood.TROUBLE})
 _NOTED = ANSWERS | {Mood.NOT_FINISHED}
-"""Where a touch ends a turn, a quiet light is all that a whole turn gets."""
+"""In rules where a touch ends a turn, a complete turn only gets a quiet light."""
 
 _IN_A_FEW_WORDS_SHARE = 0.5
 
@@ -33,14 +33,14 @@ FAULTY_PLAYERS: Mapping[str, type[FaultyPlayers]] = {
     "number-drop": FaultySheetPlayers,
     "blokus-dice": FaultySheetPlayers,
 }
-"""Who plays each game when things go wrong."""
+"""The players of each game with faults."""
 
 Wait = Generator[MotionSegment, None, Mood | None]
 
 
 @dataclass(frozen=True)
 class Override:
-    """What a person tells the referee: when, why, and the text of the position or some squares with who plays next."""
+    """A correction by a person: when, why, and the text of the position or of some squares with the next player."""
 
     time_s: float
     state: str
@@ -51,9 +51,10 @@ class Override:
 
 @dataclass(frozen=True)
 class FaultyOptions(GameOptions):
-    """A game with faults: ``kinds`` are the only ones to happen, where any are given.
+    """A game with faults; ``kinds`` limits which ones happen, if any are given.
 
-    ``by_occupancy`` is for a referee who senses only which squares are taken: no violation hides from that one.
+    ``by_occupancy`` is for a referee that only senses which squares are occupied: every violation is then visible to
+    it.
     """
 
     turns: int = 40
@@ -63,7 +64,7 @@ class FaultyOptions(GameOptions):
 
 
 class AnsweringGame(VirtualGame):
-    """One game from one seed; subclasses say what happens in it."""
+    """One game from one seed; subclasses define what happens in it."""
 
     press_after_s = 0.2
 
@@ -88,7 +89,7 @@ class AnsweringGame(VirtualGame):
         self.overrides: list[Override] = []
 
     def _dealt_with(self, action: Action, since_s: float) -> Wait:
-        """Wait for the referee's word on a legal turn and see to it that the game goes on; gives the answer."""
+        """Wait for the referee's verdict on a legal turn and make sure that the game continues; returns the verdict."""
         answer = yield from self._answer_to(action, since_s)
         if answer is Mood.FAULT:
             yield from self._tell("that turn was legal")
@@ -101,10 +102,12 @@ class AnsweringGame(VirtualGame):
         return answer
 
     def _answer_to(self, action: Action, since_s: float) -> Wait:
-        """Wait for an answer, helping a referee that asks; gives the question if none helped, ``None`` for silence."""
+        """Wait for an answer, helping a referee that asks; returns the question if nothing helped, ``None`` for
+        silence.
+        """
         is_violation = action.kind is ActionKind.VIOLATION
         by_touch = self._options.turn_end == "touch"
-        # A turn that counts once the next player touches a block may be the one before.
+        # a turn that is accepted once the next player touches a block may be the one before
         awaited = frozenset({Mood.FAULT}) if by_touch and is_violation else _NOTED if by_touch else ANSWERS
         heard_from_s = since_s
         deadline_s = self._deadline_s()
@@ -116,13 +119,13 @@ class AnsweringGame(VirtualGame):
             if mood is not None and mood in awaited:
                 return mood
             if mood is Mood.QUESTION:
-                # What was accepted in the same breath may be the turn before.
+                # what was accepted at the same moment may be the turn before
                 answered = None if self._by_occupancy else self._mood_since(since_s, awaited)
                 if answered:
                     self.disturbances.remove_things(self._planned_s)
                     return answered
                 if is_violation or self._by_occupancy:
-                    # There is nothing to take away or straighten: only words can tell what no switch can.
+                    # there is nothing to remove or straighten: only a correction can tell what no switch can
                     return mood
             if mood is Mood.QUESTION or self._planned_s > deadline_s:
                 said = mood or said
@@ -142,15 +145,15 @@ class AnsweringGame(VirtualGame):
         if attempt == 2 and action.kind is not ActionKind.VIOLATION:
             yield from self._carry_out(self._people.straighten_after(action))
         yield self._still(self.press_after_s)
-        # A press counts in every mode, so somebody who is asked twice presses.
+        # a press is accepted in every mode, so a player who is asked twice presses
         if self._options.turn_end == "button" or (attempt == 2 and action.kind is not ActionKind.VIOLATION):
             self._presses.append(Press(self._planned_s))
 
     def _answer_in_words(self, action: Action) -> Iterator[MotionSegment]:
-        """Say which piece stands where, or give the whole position where more than this turn may be open.
+        """Correct some squares, or the whole position where more than this turn may be undecided.
 
-        Whoever plays under a referee with switches alone says how the block lies as well: nobody else can know. Of
-        stacks, which only games with dice have, a look tells the top alone, so the whole position is given.
+        If the referee only has switches, the player also says how the block lies, which no switch shows. In games with
+        stacks only the top is visible as a look, so the whole position is given.
         """
         people = self._people
         if (
@@ -166,7 +169,7 @@ class AnsweringGame(VirtualGame):
             yield from self._tell("answered a question")
 
     def _read_out(self, rolled: Action) -> Iterator[MotionSegment]:
-        """Tell what was rolled; who is asked about the turn before, which this roll ends, says what holds."""
+        """Enter the roll; if the referee asked about the turn before, correct that first."""
         by_touch = self._options.turn_end == "touch"
         if not (by_touch and self._is_asked):
             yield from super()._read_out(rolled)
@@ -180,7 +183,7 @@ class AnsweringGame(VirtualGame):
         return bool(self._heard) and self._heard[-1][1] is Mood.QUESTION
 
     def _tell(self, why: str, looks: Mapping[str, str] | None = None) -> Iterator[MotionSegment]:
-        """A person says what holds, which outranks the camera."""
+        """A person's correction, which overrides the camera."""
         if looks:
             self.overrides.append(Override(self._planned_s, "", why, looks, self._people.to_move))
         else:

@@ -1,4 +1,4 @@
-"""Players of Deblockle who break the rules: whole turns by other rules, blocks turned unseen, spare blocks, stars."""
+"""Players of Deblockle who break the rules: turns by other rules, hidden rotations, spare blocks, stars."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _MOST_BLOCKS = 4
 OUT_OF_TURN = "played out of turn"
 
 WHOLE_TURN_VIOLATIONS = (OUT_OF_TURN, "forbidden by the variant")
-"""Violations that are whole turns by other rules, by name."""
+"""Violations that are complete turns by other rules, by name."""
 
 PUT_BACK_TURNED = "put back turned"
-"""Put right after a violation, but with another side to the north."""
+"""Undoing a violation, but with another side to the north."""
 
 ANOTHER_TURNED = "another turned"
 """A legal turn, and another block put back with another side to the north."""
@@ -37,7 +37,7 @@ ONLY_SIDES_TELL = frozenset({kind.name for kind in VIOLATIONS.values() if kind.o
     PUT_BACK_TURNED,
     ANOTHER_TURNED,
 }
-"""The kinds that no top gives away."""
+"""The kinds that change no top."""
 
 NO_HOP_TO_COME = "rolled with no hop to come"
 """A roll after which the block can't hop, which the rules forbid."""
@@ -49,10 +49,10 @@ _VARIANT = " side_by_side=false"
 
 
 class FaultyBlockPlayers(FaultyPlayers):
-    """Players of Deblockle; an onlooker who sees only tops watches them, to tell what gives a violation away.
+    """Players of Deblockle; an onlooker who only sees tops decides whether a violation is visible.
 
-    With ``by_occupancy`` the onlooker sees only which squares are taken, and nobody turns a block unseen. Who starts
-    with fewer than four blocks has a spare one beside the board.
+    With ``by_occupancy`` the onlooker only sees which squares are occupied, and nobody rotates a block unseen. A player
+    who starts with fewer than four blocks has a spare one beside the board.
     """
 
     only_sides_tell = ONLY_SIDES_TELL
@@ -78,13 +78,13 @@ class FaultyBlockPlayers(FaultyPlayers):
 
     @property
     def _blocks(self) -> BlockHandler:
-        """What handles the blocks; raises ValueError at a table without any."""
+        """The handler of the blocks; raises ValueError for a table without blocks."""
         if not isinstance(self._handler, BlockHandler):
             raise ValueError(f"{self._game.title} has no blocks; FaultyBlockPlayers play Deblockle")
         return self._handler
 
     def rare_kinds(self, fates: np.random.Generator) -> set[str]:
-        """Kinds of violation that few games have room for, and this one may have."""
+        """Kinds of violation that are rarely possible, and that this game should try to include."""
         spare = any(" tray " in place for place in self.standing)
         variant = not self._options.get("side_by_side", True)
         stars = [kind.name for kind in VIOLATIONS.values() if kind.star]
@@ -113,13 +113,13 @@ class FaultyBlockPlayers(FaultyPlayers):
         self.standing = Arrangement({**self.standing, laid.end: laid.pose})
 
     def turn(self) -> Action:
-        """A random legal turn, which the onlooker sees too."""
+        """A random legal turn, which the onlooker follows."""
         action = super().turn()
         self._onlooker.follow(self.standing.after_all(action.carries).appearance(self._game.places))
         return action
 
     def undo(self, before: Arrangement, state: Any, player: str) -> Action:
-        """Undo the legal turn played last, which does not count after all."""
+        """Undo the last legal turn, which was not accepted."""
         self._onlooker.go_back()
         return super().undo(before, state, player)
 
@@ -127,7 +127,7 @@ class FaultyBlockPlayers(FaultyPlayers):
         return self._onlooker.is_possible(after)
 
     def _choose(self, turns: Sequence[Any]) -> Any:
-        """Any turn that leaves the avoided squares alone; with an aim one that brings a block before a star."""
+        """Choose a turn that avoids the given squares; with an aim, one that brings a block next to a star."""
         free = [turn for turn in turns if not self.avoided & set(turn.places)]
         drawn = [free[int(index)] for index in self._rng.permutation(len(free))] or list(turns)
         layout = self._handler.layout
@@ -159,7 +159,7 @@ class FaultyBlockPlayers(FaultyPlayers):
         return wrong_set_up(kind, self.standing, self._blocks, self._game.players, self._rng)
 
     def put_right(self, before: Arrangement, player: str) -> Action:
-        """Undo an illegal turn, blocks that stand in each other's way put aside first."""
+        """Undo an illegal turn; blocks in each other's way are put aside first."""
         carries: list[Carry] = []
         now = self.standing
         for place, piece in self.standing.items():
@@ -206,7 +206,8 @@ class FaultyBlockPlayers(FaultyPlayers):
 
 
 def turns_of_kind(game: Game[Any, Any], state: Any, kind: str) -> Sequence[Any]:
-    """Whole turns that are a violation of one of the kinds in ``WHOLE_TURN_VIOLATIONS``; legal turns look otherwise.
+    """Complete turns that are a violation of one of the kinds in ``WHOLE_TURN_VIOLATIONS``; no legal turn looks the
+    same.
 
     Raises ValueError for another kind.
     """
@@ -236,7 +237,7 @@ def _forbidden_by_variant(game: Game[Any, Any], state: Any) -> Sequence[Any]:
 
 
 def rolls_without_hop(game: Game[Any, Any], state: Any, rolls: Sequence[Carry]) -> Sequence[Carry]:
-    """Those of the rolls to open squares with which no legal turn begins, though another symbol than the star is up."""
+    """The rolls to open squares with which no legal turn begins, although a symbol other than the star is up."""
     begun = {(turn.start, place) for turn in game.rules.legal_turns(state) for place in turn.rolled_to}
     return [roll for roll in rolls if block(roll.pose).up != "star" and (roll.start, roll.end) not in begun]
 

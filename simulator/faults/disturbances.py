@@ -1,4 +1,4 @@
-"""Disturbances of the camera, the light and the table: what they are, when they begin and end, how they are drawn."""
+"""Disturbances of the camera, the light and the table: when they begin and end, and how they are rendered."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DISTURBANCE_KINDS = (
 )
 """Faults around the board, by name.
 
-Each lasts about one turn, a bump and a lamp until the next, a coin on a piece until somebody asks or plays that piece.
+Each lasts about one turn; a bump and a lamp last until the next one, a coin on a piece until somebody asks or plays it.
 """
 
 _DELIVERIES: dict[str, Delivery] = {
@@ -58,10 +58,10 @@ _THING_COLOURS: tuple[Colour, ...] = (
 
 @dataclass(frozen=True)
 class Disturbance:
-    """One fault: what it is, from when to when (``None``: for good), and what it changes.
+    """One disturbance: its kind, its beginning and end (``None``: permanent), and its effects.
 
-    ``things`` lie about meanwhile; ``lighting`` and ``pose`` replace the setting's own; until ``shaking_until_s`` the
-    camera shakes; ``delivery`` keeps frames back or spoils them.
+    ``things`` are foreign objects; ``lighting`` and ``pose`` replace those of the setting; the camera shakes until
+    ``shaking_until_s``; ``delivery`` delays or corrupts frames.
     """
 
     kind: str
@@ -74,21 +74,21 @@ class Disturbance:
     delivery: Delivery | None = None
 
     def holds_at(self, time_s: float) -> bool:
-        """Whether it is under way."""
+        """Whether it is active."""
         return self.began_s <= time_s and (self.ended_s is None or time_s < self.ended_s)
 
     def overlaps(self, from_s: float, to_s: float) -> bool:
-        """Whether it is under way at some time in between."""
+        """Whether it is active at some time in the interval."""
         return self.began_s <= to_s and (self.ended_s is None or self.ended_s > from_s)
 
     @property
     def removable(self) -> bool:
-        """Whether a person can take it away."""
+        """Whether a person can remove it."""
         return bool(self.things)
 
 
 class Disturbances:
-    """All disturbances of a game in the order they began."""
+    """All disturbances of a game, in the order in which they began."""
 
     def __init__(self) -> None:
         self._all: list[Disturbance] = []
@@ -97,25 +97,25 @@ class Disturbances:
         return iter(self._all)
 
     def begin(self, disturbance: Disturbance) -> int:
-        """Note a disturbance and give its number."""
+        """Add a disturbance and return its number."""
         self._all.append(disturbance)
         return len(self._all) - 1
 
     def end(self, number: int, time_s: float) -> None:
-        """End one that has not ended by itself before."""
+        """End one that has not ended yet."""
         one = self._all[number]
         if one.ended_s is None or one.ended_s > time_s:
             self._all[number] = replace(one, ended_s=max(time_s, one.began_s))
 
     def remove_things(self, time_s: float) -> bool:
-        """Take everything away that lies about; tells whether there was anything."""
+        """Remove all foreign objects; returns whether there were any."""
         found = [number for number, one in enumerate(self._all) if one.removable and one.holds_at(time_s)]
         for number in found:
             self.end(number, time_s)
         return bool(found)
 
     def at(self, time_s: float) -> list[Disturbance]:
-        """Those under way."""
+        """The active ones."""
         return [one for one in self._all if one.holds_at(time_s)]
 
 
@@ -173,8 +173,8 @@ class DisturbanceMaker:
     def _on_piece(self, pieces: tuple[PiecePose, ...]) -> Iterator[ForeignObject]:
         """A coin on each piece with a level top.
 
-        On a block it is large enough to leave no symbol to be taken for another, on a disc small enough to leave a rim:
-        a disc under a coin of its own size looks like a disc of the coin's colour to anybody above it.
+        On a block it is large enough to hide the symbol completely; on a disc small enough to leave a rim, because from
+        above a disc under a coin of its own size looks like a disc of the coin's colour.
         """
         for piece in pieces:
             level_mm = level_top_mm(self._setting.layout, piece)
@@ -224,7 +224,7 @@ class DisturbanceMaker:
 
 
 def level_top_mm(layout: TableLayout, piece: PiecePose) -> float | None:
-    """How high a coin lies on a piece that stands on the board, ``None`` where it would slip off."""
+    """Height of a coin on a piece that stands on the board, ``None`` where it would slip off."""
     match piece:
         case BlockPose():
             return layout.board.height_mm + BlockPieces.on(layout.board).side_mm
@@ -234,7 +234,7 @@ def level_top_mm(layout: TableLayout, piece: PiecePose) -> float | None:
 
 
 def drawn_pose(camera: CameraModel, layout: TableLayout, rng: np.random.Generator) -> Pose:
-    """A pose from the first player's side, tilted by 4 to 26 degrees, with every marker well in the picture."""
+    """A pose from the first player's side, tilted by 4 to 26 degrees, with every marker well inside the picture."""
     tilt, azimuth = float(rng.uniform(4.0, 26.0)), -90.0 + float(rng.uniform(-12.0, 12.0))
     roll = float(rng.uniform(-3.0, 3.0))
     shift = rng.uniform(-8.0, 8.0, 2)

@@ -1,7 +1,4 @@
-"""A game with faults: what the players do besides playing, and what happens around them.
-
-Which faults happen, and when, is drawn from the seed.
-"""
+"""A game with faults: what players do besides playing, and what happens around them, drawn from the seed."""
 
 from __future__ import annotations
 
@@ -31,14 +28,14 @@ PLAYER_FAULTS = (
     "turn taken back",
     "word in between",
 )
-"""What players do besides playing, by name. ``illegal turn`` is each kind of violation in turn."""
+"""What players do besides playing, by name. ``illegal turn`` stands for each kind of violation in turn."""
 
 DICE_TOUCHED = "dice touched"
-"""What players do besides where dice lie on the table."""
+"""The same for tables with dice."""
 
 NO_FAULT = "nothing"
 _NOT_BEGUN = frozenset({Mood.LOOKING, Mood.NOT_FINISHED, Mood.FAULT, Mood.QUESTION, Mood.CANNOT_SEE})
-"""What the table shows as long as the set-up does not count."""
+"""What the table shows while the set-up is not accepted."""
 
 _TOGETHER_SHARE = 0.25
 _WRONG_SET_UP_SHARE = 0.3
@@ -46,7 +43,7 @@ _WRONG_SET_UP_SHARE = 0.3
 
 @dataclass(frozen=True)
 class Episode:
-    """What was drawn to happen around one turn, and from when on."""
+    """The events drawn for one turn, and when they begin."""
 
     kind: str
     around: str
@@ -68,11 +65,11 @@ class FaultyGame(AnsweringGame):
     def _play(self) -> Iterator[MotionSegment]:
         if self._start == "usual" and not self._only and self._fates.random() < _WRONG_SET_UP_SHARE:
             yield from self._wrong_set_up()
-        # Where any squares will do, a set-up has to rest like a turn.
+        # where any squares are allowed, a set-up must rest like a turn
         yield self._still((2 if self._start == "usual" else 5) * self._habits.settle_s)
         yield from self._begun()
         if self._by_occupancy:
-            # Blocks are put out with any side up, which no switch can tell.
+            # blocks are set up with any side up, which no switch can tell
             yield from self._tell("how the blocks lie")
         if not self._only:
             self._people.aims |= self._people.rare_kinds(self._fates)
@@ -93,7 +90,7 @@ class FaultyGame(AnsweringGame):
         yield self._still(3 * self._habits.settle_s)
 
     def _begun(self) -> Iterator[MotionSegment]:
-        """Wait until the table shows that the game may begin; players who wait in vain begin all the same."""
+        """Wait until the table shows that the game may begin; begin anyway after a time limit."""
         deadline_s = self._planned_s + 3 * self._habits.patience_s
         while self._planned_s < deadline_s and self._heard and self._heard[-1][1] in _NOT_BEGUN:
             yield self._still(POLL_S)
@@ -110,16 +107,16 @@ class FaultyGame(AnsweringGame):
         yield from self._carry_out(people.put_right(before, action.player))
 
     def _drawn(self, bag: str, kinds: tuple[str, ...]) -> str:
-        """Draw from a shuffled bag, so that every kind comes about equally often."""
+        """Draw from a shuffled bag, so that all kinds are about equally frequent."""
         left = self._bags.setdefault(bag, [])
         if not left:
             left.extend(kinds[int(index)] for index in self._fates.permutation(len(kinds)))
         return left.pop()
 
     def _episode(self) -> Generator[MotionSegment, None, Action | None]:
-        """What happens around one turn; gives the turn played last."""
+        """Play the events around one turn; returns the last turn played."""
         if self._people.is_over:
-            # Nobody can use what was rolled.
+            # nobody can use this roll
             return None
         every = self._only or (NO_FAULT, NO_FAULT, *PLAYER_FAULTS, "illegal turn", "illegal turn", *DISTURBANCE_KINDS)
         if not self._only and self._game.dice is not None:
@@ -181,7 +178,7 @@ class FaultyGame(AnsweringGame):
         return self.disturbances.begin(self._maker.make(kind, self._planned_s, free, pieces))
 
     def _end(self, number: int) -> None:
-        """What lies about is taken away after the turn; the rest ends by itself or lasts."""
+        """Remove foreign objects after the turn; other disturbances end by themselves or last."""
         one = list(self.disturbances)[number]
         if one.removable:
             self.disturbances.end(number, self._planned_s)
@@ -191,7 +188,7 @@ class FaultyGame(AnsweringGame):
         yield from super()._carry_out(action)
 
     def _watch_coin(self) -> None:
-        """A coin on a piece stays until somebody asks; until then that block is left alone where that can be."""
+        """Leave a coin on a piece until somebody asks; until then avoid that block if possible."""
         if self._places_under_coins() and self._heard and self._heard[-1][1] is Mood.QUESTION:
             self.disturbances.remove_things(self._planned_s)
         self._people.avoided = self._places_under_coins()
@@ -208,19 +205,19 @@ class FaultyGame(AnsweringGame):
         action = replace(self._people.turn(), rest_s=stays_s)
         self._played += 1
         yield from self._carry_out(action)
-        # Switches sense no hand: who plays over switches alone may be answered while it still lies on the block.
+        # switches sense no hand: the referee may answer while it still lies on the block
         heard_from_s = self._planned_s - (stays_s if self._by_occupancy else 0.0)
         yield from self._dealt_with(action, heard_from_s)
         return action
 
     def _two_quick_turns(self) -> Generator[MotionSegment, None, Action | None]:
         if self._game.dice is not None:
-            # The other player has to roll before the second turn.
+            # the other player has to roll before the second turn
             return (yield from self._turn())
         first = self._people.turn()
         self._played += 1
         yield from self._carry_out(first)
-        # one player's turns run together, the other being stuck, look like one turn to any camera
+        # a camera can't separate consecutive turns of one player, when the other has none
         if self._people.is_over or self._people.to_move == first.player:
             yield from self._dealt_with(first, self._planned_s)
             return first
@@ -233,7 +230,7 @@ class FaultyGame(AnsweringGame):
         return second
 
     def _taken_back(self) -> Iterator[MotionSegment]:
-        """Play a turn, have second thoughts once it counts, press the button for that and put everything back."""
+        """Play a turn, then press the take-back button once it is accepted, and put everything back."""
         people = self._people
         if self._options.turn_end == "touch" or people.is_over or self._played >= self._options.turns:
             return
@@ -250,7 +247,7 @@ class FaultyGame(AnsweringGame):
         yield self._still(2 * self._habits.settle_s)
 
     def _word_in_between(self) -> Iterator[MotionSegment]:
-        """Somebody tells the referee what stands on two squares, and who plays next, without being asked."""
+        """Enter the contents of two squares and the next player without being asked."""
         people = self._people
         if self._in_step and not people.is_over:
             taken = people.taken_squares()
@@ -258,7 +255,7 @@ class FaultyGame(AnsweringGame):
             yield from self._tell("just to be sure", {place: people.looks[place] for place in chosen})
 
     def _clear_the_way(self, action: Action) -> None:
-        """Nobody plays onto a coin: what lies on a square that is touched is taken away first."""
+        """Nobody plays onto a coin: objects on the squares touched are removed first."""
         squares = self._people.squares_of(action)
         for number, one in enumerate(self.disturbances):
             lies_on = {place_under(self._layout, thing.x_mm, thing.y_mm) for thing in one.things}
@@ -266,7 +263,7 @@ class FaultyGame(AnsweringGame):
                 self.disturbances.end(number, self._planned_s)
 
     def _drawn_violation(self) -> Action | None:
-        """The next kind of violation there is room for; those there was none for come first when there is."""
+        """The next possible kind of violation; kinds that were impossible before come first."""
         people = self._people
         for kind in sorted(people.aims):
             action = people.violation_of(kind)

@@ -1,7 +1,7 @@
-"""What looks like a legal turn to somebody who sees only tops, or only which squares are taken.
+"""Whether a change looks like a legal turn when only tops, or only occupied squares, are visible.
 
-A violation that even such an onlooker notices must be named by every referee that sees as much. One that only side
-faces give away need not be, from straight above.
+If a violation is visible to such an onlooker, every referee with the same view must report it. A violation visible only
+on side faces need not be reported by a camera straight above.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from engine.api import Appearance, Game, OptionValue, Place
 from engine.errors import AmbiguousError
 
 _MOST_CHANGED = 4
-"""Two turns change two squares each at most."""
+"""Two turns change at most two squares each."""
 
 
 class Onlooker:
-    """Follows a game by the looks of the table alone; ``by_occupancy`` tells apart only taken squares and empty ones.
+    """Follows a game by its looks alone; with ``by_occupancy`` only occupied and empty squares are distinguished.
 
-    What is followed is known in full all the same: a referee who can't tell two turns apart asks.
+    The true state is used nevertheless, because a referee that can't distinguish two turns asks.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Onlooker:
         self._before = self._states
 
     def follow(self, after: Appearance) -> None:
-        """Take a legal turn that left this; raises ValueError when no turn does."""
+        """Follow a legal turn that left this; raises ValueError when no turn does."""
         reached: list[Any] = []
         for state in self._states:
             legal = self._game.rules.legal_turns(state)
@@ -50,31 +50,31 @@ class Onlooker:
         self._before, self._states = self._states, tuple(dict.fromkeys(reached))
 
     def go_back(self) -> None:
-        """Take it that the turn followed last was taken back."""
+        """Undo the last turn that was followed."""
         self._states = self._before
 
     def is_possible(self, after: Appearance) -> bool:
-        """Whether nothing, a legal turn, or two in a row could leave this, for all that the tops tell."""
+        """Whether no turn, one legal turn or two in a row could leave this, judging by the tops."""
         if self._by_occupancy:
             return self._could_be_taken(occupied(after))
         return any(self._leaves(state, after) for state in self._states)
 
     def _could_be_taken(self, taken: frozenset[Place]) -> bool:
-        """Whether nothing, one turn or two could leave just these places taken."""
+        """Whether no turn, one or two could leave exactly these places occupied."""
         for state, before, turns in self._after_a_turn_at_most():
             differing = before ^ taken
             if not differing:
                 return True
             if len(differing) > _MOST_CHANGED // 2:
                 continue
-            # A turn changes nothing but its own places.
+            # a turn only changes its own places
             for turn in turns:
                 if differing.issubset(turn.places) and self._taken(self._game.rules.apply(state, turn)) == taken:
                     return True
         return False
 
     def _after_a_turn_at_most(self) -> Sequence[tuple[Any, frozenset[Place], Sequence[Any]]]:
-        """States after nothing or one turn, what is taken in each, and its turns: asked for often in one position."""
+        """States after at most one turn, with their occupied places and turns; cached for repeated queries."""
         if self._near is None or self._near[0] is not self._states:
             rules = self._game.rules
             reached = dict.fromkeys(self._states)
@@ -105,7 +105,7 @@ class Onlooker:
             if seen == after:
                 return True
             own = {place for place, look in seen.items() if before[place] != look}
-            # A first turn leaves traces, save where the same player goes on with the same block.
+            # a first turn leaves traces, except where the same player continues with the same block
             covered = len(own - changed)
             if covered > 1 or (covered and reached.to_move != state.to_move):
                 continue

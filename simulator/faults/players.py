@@ -1,4 +1,4 @@
-"""Players who also break the rules, set the board up wrongly, and may err when they put it right."""
+"""Players who also break the rules, set the board up wrongly, and make mistakes when they undo it."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _TRIES = 12
 
 
 class FaultyPlayers(Players):
-    """Players of one game, in which all that counts shows from above.
+    """Players of a game whose whole state is visible from above.
 
-    With ``by_occupancy`` a violation leaves other squares taken than any turn. ``aims`` are kinds of violation they
-    play towards, ``avoided`` squares they leave alone as long as they can.
+    With ``by_occupancy`` a violation occupies other squares than any turn. ``aims`` are kinds of violation they play
+    towards; ``avoided`` are squares they don't touch if possible.
     """
 
     only_sides_tell: ClassVar[frozenset[str]] = frozenset()
-    """The kinds of violation that no look from above gives away."""
+    """The kinds of violation that are invisible from above."""
     wrong_set_ups: ClassVar[tuple[str, ...]] = ("piece missing", "wrong square")
-    """Ways to set the board up that the usual start does not allow, by name."""
+    """Names of set-ups that the usual start does not allow."""
     further_kinds: ClassVar[tuple[str, ...]] = ()
-    """Kinds of violation beside those of the game's handler."""
+    """Kinds of violation besides those of the game's handler."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class FaultyPlayers(Players):
         return (*self._handler.violations, *self.further_kinds)
 
     def rare_kinds(self, fates: np.random.Generator) -> set[str]:  # noqa: ARG002 - where all kinds have room
-        """Kinds of violation that few games have room for, and this one may have."""
+        """Kinds of violation that are rarely possible, and that this game should try to include."""
         return set()
 
     @property
@@ -67,11 +67,11 @@ class FaultyPlayers(Players):
         return self.standing.appearance(self.places)
 
     def _is_possible(self, after: Mapping[str, str]) -> bool:
-        """Whether nothing, a legal turn, or two in a row could leave this, for all that shows from above."""
+        """Whether no turn, one legal turn or two in a row could leave this, judging by the view from above."""
         return could_be_played(self._game, self.state, after, by_occupancy=self._by_occupancy)
 
     def _choose(self, turns: Sequence[Any]) -> Any:
-        """Any turn that leaves the avoided squares alone and the table other than it was."""
+        """Choose a turn that avoids the given squares and changes the table."""
         for _ in range(_TRIES):
             turn = super()._choose(turns)
             if not self.avoided & set(turn.places):
@@ -79,7 +79,7 @@ class FaultyPlayers(Players):
         return turn
 
     def violation_of(self, kind: str) -> Action | None:
-        """An illegal turn of that kind that shows from above, or for ``only_sides_tell`` at sides; ``None`` if none."""
+        """An illegal turn of that kind, visible from above (or ``only_sides_tell``); ``None`` if impossible."""
         player = self.to_move
         if self._by_occupancy and kind in self.only_sides_tell:
             return None
@@ -97,7 +97,7 @@ class FaultyPlayers(Players):
         return self._handler.violations[kind].carries(area, player, self._rng)
 
     def set_up_wrongly(self, kind: str) -> Action | None:
-        """Carries that turn the set-up into one the usual start does not allow; ``None`` if that kind can't be."""
+        """Carries that make the set-up a wrong one; ``None`` if that kind is impossible."""
         carries = self._wrong_set_up(kind)
         if carries is None:
             return None
@@ -134,7 +134,7 @@ class FaultyPlayers(Players):
         return None
 
     def slip(self) -> None:
-        """Have every piece slip a little, as when somebody bumps into the table."""
+        """Displace every piece slightly, as by a bump against the table."""
         rng = self._rng
         way = rng.uniform(-2.0, 2.0, 2)
         moved: dict[str, PiecePose] = {}
@@ -148,7 +148,7 @@ class FaultyPlayers(Players):
         self.standing = Arrangement(moved)
 
     def straighten_after(self, action: Action) -> Action:
-        """Nudge the piece that was moved last, as somebody does who is asked to have a look."""
+        """Nudge the piece moved last, as a player does when asked to check it."""
         ends = [place for carry in action.carries for place in (carry.end, *(one for one, _ in carry.written))]
         place = next((place for place in reversed(ends) if place in self.places), "")
         if place not in self.standing:
@@ -170,12 +170,12 @@ class FaultyPlayers(Players):
         return tuple(others[int(index)] for index in self._rng.permutation(len(others)))
 
     def squares_of(self, action: Action) -> set[str]:
-        """Every square an action touches, the one a turn was rolled to included."""
+        """Every square an action touches, including the one a block was rolled to."""
         touched = {place for carry in action.carries for place in (carry.start, carry.end)}
         return touched | {place for carry in action.carries for place, _ in carry.written}
 
     def taken_squares(self) -> list[str]:
-        """The squares on which something stands."""
+        """The occupied squares."""
         return [place for place, look in self.looks.items() if look != EMPTY]
 
 
@@ -188,5 +188,5 @@ class FaultySheetPlayers(FaultyPlayers):
         return self._handler.violations[ONE_CELL].carries(PlayArea(self.standing, self._handler), "p1", self._rng)
 
     def sweep(self) -> Action:
-        """Nothing is taken away from sheets: a hand comes in."""
+        """Nothing is removed from sheets: only a hand comes in."""
         return replace(self.rest_hand(), kind=ActionKind.SWEPT)

@@ -1,7 +1,7 @@
-"""A virtual table at which things go wrong: the camera, the light and the board as well as the players.
+"""A virtual table with faults of the camera, the light, the board and the players.
 
-Like ``simulator.table.VirtualTable`` it is a camera and a button to the referee. A person may also tell the referee
-what is so (``take_overrides``). The camera may hold frames back, spoil them, or go away for a while.
+Like ``simulator.table.VirtualTable`` it provides a camera and buttons. It also provides a person's corrections
+(``take_overrides``). The camera may delay or corrupt frames, or be disconnected for a while.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ DROPPED_SHARE = 0.6
 def faulty_setting(
     seed: int, size: tuple[int, int] = (1280, 720), game: str = "deblockle", sheets: int | None = None
 ) -> Setting:
-    """An ordinary table, drawn from a seed: what it stands on, where the lamp hangs and from where it is seen."""
+    """An ordinary table drawn from a seed: its surface, its lamp and its camera pose."""
     layout = default_layout(game) if sheets is None else default_layout(game).with_sheets(sheets)
     rng = np.random.default_rng([seed, 45])
     camera = lens(size)
@@ -55,9 +55,9 @@ def faulty_setting(
 
 
 class FaultyTable(PlayedTable):
-    """One game with faults on a virtual table, all of it from one seed.
+    """One game with faults on a virtual table, from one seed.
 
-    Without ``pictures`` the frames are a single grey pixel, for a reader that is told what there is to see.
+    Without ``pictures`` the frames are a single grey pixel, for a reader that gets the true looks.
     """
 
     def __init__(
@@ -81,49 +81,49 @@ class FaultyTable(PlayedTable):
 
     @property
     def disturbances(self) -> Disturbances:
-        """What disturbed the game so far; not for the referee."""
+        """The disturbances so far; hidden from the referee."""
         return self._game.disturbances
 
     @property
     def episodes(self) -> tuple[Episode, ...]:
-        """What was drawn to happen, turn by turn; not for the referee."""
+        """The events drawn so far, turn by turn; hidden from the referee."""
         return tuple(self._game.episodes)
 
     @property
     def scene(self) -> Scene:
-        """What there was to see in the newest frame; not for the referee."""
+        """The scene of the newest frame; hidden from the referee."""
         return self._scene
 
     @property
     def pieces(self) -> tuple[PiecePose, ...]:
-        """What stands and moves where now, whether or not a camera looks: for switches under the board."""
+        """Positions of all pieces now, with or without a camera: for switches under the board."""
         return self._pieces
 
     @property
     def is_shaken(self) -> bool:
-        """Whether the camera was being knocked about in the newest frame."""
+        """Whether the camera was shaking in the newest frame."""
         taken_s = self.time_s - 1 / self.fps
         return any(taken_s < one.shaking_until_s for one in self.disturbances.at(taken_s))
 
     def take_overrides(self) -> tuple[Override, ...]:
-        """What a person told the referee up to now and that was not taken yet."""
+        """Corrections made so far that were not taken yet."""
         due = [one for one in self._game.overrides if one.time_s <= self.time_s]
         new = due[self._overrides_taken :]
         self._overrides_taken = len(due)
         return tuple(new)
 
     def wait(self, seconds: float) -> None:
-        """Let the table's time go by without looking."""
+        """Advance the table's time without taking a frame."""
         for _ in range(max(1, round(seconds * self.fps))):
             moment = self._game.moment(self.time_s)
             self._pieces = self._pieces if moment is None else moment.pieces
             self._sequence += 1
 
     def read(self, timeout_s: float = 2.0) -> Frame:
-        """Take the next frame there is.
+        """Take the next frame.
 
-        Raises FrameTimeoutError when none comes in time, FrameError for one that came broken, CameraError while the
-        camera is unplugged, EndOfFramesError when the game is over.
+        Raises FrameTimeoutError when none arrives in time, FrameError for a corrupted one, CameraError while the camera
+        is unplugged, EndOfFramesError when the game is over.
         """
         waited_s = 0.0
         while True:
@@ -168,13 +168,13 @@ class FaultyTable(PlayedTable):
         if key not in self._settings:
             pose: Pose = everything[key[0]].pose or self._setting.pose if moved else self._setting.pose
             lighting = everything[key[1]].lighting or self._setting.lighting if lit else self._setting.lighting
-            # Kept for ever: the renderer knows a setting by its identity.
+            # kept permanently: the renderer identifies a setting by object identity
             self._settings[key] = replace(self._setting, pose=pose, lighting=lighting)
         return self._settings[key]
 
 
 def _shaken(image: Image, rng: np.random.Generator) -> Image:
-    """The picture of a camera that is being knocked about: displaced, turned a little, smeared."""
+    """The picture of a shaking camera: displaced, slightly rotated, smeared."""
     height, width = image.shape[:2]
     turn = cv2.getRotationMatrix2D((width / 2, height / 2), float(rng.uniform(-1.5, 1.5)), 1.0)
     matrix = np.asarray(turn, dtype=np.float64)
@@ -187,7 +187,7 @@ def _shaken(image: Image, rng: np.random.Generator) -> Image:
 
 
 def _spoilt(frame: Frame, luck: float) -> Frame:
-    """A frame that came broken: black, cut off with grey below, or not to be decoded at all."""
+    """A corrupted frame: black, cut off with grey below, or impossible to decode."""
     if luck < 0.15:
         raise FrameError(f"{frame.source}: frame {frame.sequence} is cut off and can't be decoded; it is left out")
     image = frame.image.copy()

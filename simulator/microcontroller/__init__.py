@@ -1,7 +1,7 @@
-"""A virtual microcontroller: the firmware's own core on a virtual board, behind a wire with faults.
+"""A virtual microcontroller: the firmware's own core on a virtual board, behind a faulty wire.
 
 - ``microcontroller``: in real time on a pseudo-terminal, for the service and for tests with real pyserial.
 - ``stepped``: the same in virtual time, step by step.
-- ``faults``: the knobs. ``wire``: what they do to the bytes.
+- ``faults``: the fault settings. ``wire``: their effects on the bytes.
 - ``board``: pins, lights, switches and buttons. ``terminal``: the pseudo-terminal.
 """

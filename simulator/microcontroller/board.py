@@ -1,6 +1,7 @@
-"""The virtual board: what the firmware's core finds instead of pins.
+"""The virtual board on which the firmware's core runs, in place of real pins.
 
-Contacts bounce, a matrix of them has ghosts, and frames shown are remembered. Times are seconds on any clock.
+Contacts bounce, a switch matrix without diodes has ghosts, and shown frames are recorded. Times are seconds on any
+clock.
 """
 
 from __future__ import annotations
@@ -24,15 +25,16 @@ _REMEMBERED_FRAMES = 1024
 _REMEMBERED_TONES = 256
 
 MOST_BOUNCE_S = 0.006
-"""The longest that a contact chatters; J. G. Ganssle, *A Guide to Debouncing* (2004), measured 6.2 ms at most."""
+"""Maximum bounce time of a contact; J. G. Ganssle, *A Guide to Debouncing* (2004), measured at most 6.2 ms."""
 
 
 @dataclass(frozen=True)
 class ShownFrame:
     """What the lights showed from ``time_s`` on; red, green, blue of each light, three bytes.
 
-    ``colours`` is what was wanted, sRGB encoded, as the host sends it; ``duty`` what the strip was given: gamma,
-    brightness and current limit are in. ``is_waiting``: the firmware's own waiting state, no host's frame.
+    ``colours`` is what was requested, sRGB encoded, as the host sends it; ``duty`` what the strip received, after
+    gamma, brightness and current limit. ``is_waiting``: the firmware's own waiting animation, not a frame from the
+    host.
     """
 
     time_s: float
@@ -43,7 +45,7 @@ class ShownFrame:
 
 @dataclass(frozen=True)
 class SoundedTone:
-    """What the buzzer sounded from ``time_s`` on; 0 Hz is silence."""
+    """The buzzer's tone from ``time_s`` on; 0 Hz is silence."""
 
     time_s: float
     frequency_hz: int
@@ -51,7 +53,7 @@ class SoundedTone:
 
 @dataclass(frozen=True)
 class Wiring:
-    """What is on the board's pins: so many lights, matrix rows and columns, single switches and buttons."""
+    """What is connected to the pins: the number of lights, matrix rows and columns, single switches and buttons."""
 
     lights: int = 0
     rows: int = 0
@@ -62,7 +64,7 @@ class Wiring:
 
     @classmethod
     def of_pin_map(cls, pins: PinMap) -> Wiring:
-        """Take what the firmware's own reading of the owner's pin map says."""
+        """The wiring in a pin map, as parsed by the firmware."""
         return cls(
             lights=pins.lights,
             rows=len(pins.rows),
@@ -74,12 +76,12 @@ class Wiring:
 
     @property
     def switches(self) -> int:
-        """All switches: the matrix's row by row, then the single ones."""
+        """Number of switches: the matrix's row by row, then the single ones."""
         return self.rows * self.columns + self.single_switches
 
 
 class BoardRestartedError(Exception):
-    """The firmware reset the board: what it was doing ends here. ``into_interpreter``: the firmware won't start."""
+    """Raised when the firmware resets the board. ``into_interpreter``: the firmware doesn't start again."""
 
     def __init__(self, into_interpreter: bool) -> None:
         super().__init__("the firmware reset the board")
@@ -87,14 +89,14 @@ class BoardRestartedError(Exception):
 
 
 class VirtualBoard(Board):
-    """A board's pins without a board. ``clock`` gives seconds; ``bounce_s`` is the longest a contact chatters.
+    """A board without hardware. ``clock`` returns seconds; ``bounce_s`` is the maximum bounce time of a contact.
 
-    Lights keep what they show when the board resets, as real ones do, and go out with the power.
+    Like real lights, these keep what they show when the board resets, and go out without power.
 
     Attributes:
-        watchdog_fed_s: when the watchdog was last told that the loop is alive.
+        watchdog_fed_s: when the watchdog was last fed.
         moved_s: when a contact was last moved.
-        wanted_lights: the firmware's own frame buffer, to remember what was wanted with what is shown.
+        wanted_lights: the firmware's own frame buffer, recorded together with what is shown.
     """
 
     def __init__(
@@ -120,7 +122,7 @@ class VirtualBoard(Board):
         self.start(POWER)
 
     def start(self, cause: int) -> None:
-        """Start anew: another boot id, the clock from near 0, nothing in the buffers."""
+        """Start again: new boot id, clock near 0, empty buffers."""
         self.boot_id = self._rng.getrandbits(32)
         self.reset_cause = cause
         now_s = self._clock()
@@ -132,19 +134,19 @@ class VirtualBoard(Board):
         self._tones.append(SoundedTone(now_s, 0))
 
     def lose_power(self) -> None:
-        """Go dark and silent."""
+        """Turn lights and buzzer off."""
         dark = bytes(3 * self._wiring.lights)
         self._shown.append(ShownFrame(self._clock(), dark, dark, is_waiting=False))
         self._tones.append(SoundedTone(self._clock(), 0))
 
-    # What the firmware sees.
+    # the firmware's side
 
     def ticks_ms(self) -> int:
-        """Give the milliseconds of the board's clock, modulo 2**30."""
+        """Milliseconds of the board's clock, modulo 2**30."""
         return (round(self._clock() * 1000) - self._ticks_offset_ms) & TICKS_MASK
 
     def read(self) -> bytes:
-        """Give what has arrived from the host, at most 1 kB at a time."""
+        """Return bytes from the host, at most 1 kB at a time."""
         if not self._inbox:
             return b""
         piece = self._inbox.popleft()
@@ -155,18 +157,18 @@ class VirtualBoard(Board):
         return piece
 
     def write(self, data: memoryview) -> int:
-        """Hand bytes to the host; all are taken."""
+        """Send bytes to the host; all are accepted."""
         self._outbox += data
         return len(data)
 
     def show_lights(self, colours: bytearray) -> None:
-        """Show and remember a frame."""
+        """Show and record a frame."""
         wanted = self.wanted_lights
         frame = (bytes(colours), False) if wanted is None else (bytes(wanted.wanted), wanted.is_waiting)
         self._shown.append(ShownFrame(self._clock(), frame[0], bytes(colours), frame[1]))
 
     def scan(self, masks: list[int]) -> None:
-        """Read the switches as they are now, ghosts and chatter left in."""
+        """Read the switches' present levels, including ghosts and bounce."""
         if self._moving_until_s is not None:
             self._read_switches()
         masks[:] = self._masks
@@ -185,66 +187,66 @@ class VirtualBoard(Board):
         self._masks = [sum(1 << column for column in columns) for columns in rows]
         if wiring.single_switches:
             self._masks.append(_bits(levels[in_matrix:]))
-        # While nothing moves, what was read holds: most scans find that.
+        # while nothing moves, the last levels are valid, which is the case for most scans
         if self._moving_until_s is not None and now_s >= self._moving_until_s:
             self._moving_until_s = None
 
     def tone(self, frequency_hz: int) -> None:
-        """Sound at a frequency until told otherwise."""
+        """Sound a frequency until the next call."""
         self._tones.append(SoundedTone(self._clock(), frequency_hz))
 
     def feed_watchdog(self) -> None:
-        """Tell the watchdog that the loop is alive."""
+        """Feed the watchdog."""
         self.watchdog_fed_s = self._clock()
 
     def restart(self, into_interpreter: bool) -> None:
-        """Reset the board: raises BoardRestartedError, since a real one doesn't return from here."""
+        """Reset the board: raises BoardRestartedError, since the call does not return on a real board."""
         raise BoardRestartedError(into_interpreter)
 
-    # What the world around the board does and sees.
+    # the outside world's side
 
     @property
     def wiring(self) -> Wiring:
-        """What is on the pins."""
+        """What is connected to the pins."""
         return self._wiring
 
     @property
     def shown(self) -> Sequence[ShownFrame]:
-        """The last thousand frames shown, the newest last."""
+        """The last thousand frames shown, newest last."""
         return self._shown
 
     @property
     def tones(self) -> Sequence[SoundedTone]:
-        """The last tones sounded, the newest last."""
+        """The last tones sounded, newest last."""
         return self._tones
 
     @property
     def has_input(self) -> bool:
-        """Whether bytes wait that the firmware has not read."""
+        """Whether there are bytes that the firmware has not read."""
         return bool(self._inbox)
 
     def receive(self, data: bytes) -> None:
-        """Let bytes arrive from the host; those that the firmware reads too slowly for are lost."""
+        """Receive bytes from the host; those beyond the buffer's size are lost."""
         if self._inbox_bytes + len(data) > _MOST_INBOX:
             return
         self._inbox.append(data)
         self._inbox_bytes += len(data)
 
     def sent(self) -> bytes:
-        """Take out what the firmware has written since the last call."""
+        """Take the bytes that the firmware has written since the last call."""
         data = bytes(self._outbox)
         self._outbox.clear()
         return data
 
     def move_switch(self, switch: int, closed: bool, time_s: float) -> None:
-        """Close or open a switch. Raises IndexError, naming how many there are."""
+        """Close or open a switch. Raises IndexError with the number of switches."""
         contact = _pick(self._switches, switch, "switch")
         contact.move(closed, time_s)
         self.moved_s = time_s
         self._moving_until_s = max(self._moving_until_s or 0.0, contact.settles_s or time_s)
 
     def move_button(self, button: int, closed: bool, time_s: float) -> None:
-        """Press or release a button. Raises IndexError, naming how many there are."""
+        """Press or release a button. Raises IndexError with the number of buttons."""
         _pick(self._buttons, button, "button").move(closed, time_s)
         self.moved_s = time_s
 
@@ -263,7 +265,7 @@ _MOST_CHATTERS = 12
 
 
 class Contact:
-    """One contact: it chatters for up to ``bounce_s`` each time it closes or opens, differently each time."""
+    """One contact, which bounces for up to ``bounce_s`` each time it closes or opens, at random."""
 
     def __init__(self, rng: Random, bounce_s: float = MOST_BOUNCE_S, *, closed: bool = False) -> None:
         self._rng = rng
@@ -285,7 +287,7 @@ class Contact:
         self.is_closed(time_s)
 
     def is_closed(self, time_s: float) -> bool:
-        """Whether it is closed then; times must not go back."""
+        """Whether it is closed at that time; times must not decrease."""
         while self._edges and self._edges[0] <= time_s:
             self._edges.pop(0)
             self._closed = not self._closed
@@ -293,16 +295,16 @@ class Contact:
 
     @property
     def settles_s(self) -> float | None:
-        """When the chatter that is under way ends; ``None`` when it rests."""
+        """When the current bounce ends; ``None`` when it is stable."""
         return self._edges[-1] if self._edges else None
 
 
 def columns_read(row: int, closed: Collection[tuple[int, int]], *, diodes: bool) -> set[int]:
     """The columns that read as closed while ``row`` is driven and these (row, column) contacts are closed.
 
-    With a diode at each contact current flows from rows to columns only, so these are the row's own. Without, it flows
-    back through any closed contact, too: every column that is connected with the row in any way reads as closed, which
-    is how three corners of a rectangle close the fourth.
+    With a diode at each contact, current only flows from rows to columns, so these are the row's own. Without diodes it
+    also flows back through any closed contact: every column connected with the row in any way reads as closed. So three
+    closed corners of a rectangle make the fourth one read as closed.
     """
     columns = {column for at, column in closed if at == row}
     if diodes:

@@ -1,4 +1,4 @@
-"""What goes wrong on the wire between host and virtual microcontroller: the knobs, and when moments of trouble come."""
+"""Fault settings of the wire between host and virtual microcontroller, and the schedule of outages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 FRAME_FAULTS = ("lose", "flip", "repeat", "delay", "split", "join")
-"""Faults that strike single frames: the knobs that are shares."""
+"""Faults of single frames; their settings are shares."""
 
 _LONGEST_S = 3600.0
 _MOST_GARBAGE = 65536
@@ -18,32 +18,31 @@ _MOST_GARBAGE = 65536
 
 @dataclass(frozen=True)
 class WireFaults:
-    """What goes wrong, in both directions alike. Without arguments the wire is a good one.
+    """Faults of the wire, the same in both directions. Without arguments the wire has none.
 
-    Shares, 0 to 1, of the frames that are written (a frame here: all up to the zero that ends it):
+    Shares, 0 to 1, of the frames written (a frame here: all bytes up to the zero that ends it):
 
     - ``lose``: it never arrives.
-    - ``flip``: one to eight of its bits arrive turned over.
-    - ``repeat``: it arrives twice, one right after the other.
-    - ``delay``: it arrives up to ``delay_s`` later than it should, and what follows waits.
+    - ``flip``: one to eight of its bits are inverted.
+    - ``repeat``: it arrives twice in a row.
+    - ``delay``: it arrives up to ``delay_s`` late, and what follows waits.
     - ``split``: it arrives in two or three pieces with up to ``split_s`` between them; what follows waits.
     - ``join``: it waits up to ``join_s`` for the next one and arrives in one piece with it.
 
-    Moments, drawn at random ``..._every_s`` seconds apart on average (``None``: never), and at the fixed times
+    Outages, at random times ``..._every_s`` seconds apart on average (``None``: never), and at the fixed times
     ``..._at_s``, both counted from the start:
 
     - silence: for ``silence_s`` nothing gets through in either direction.
     - reset: the microcontroller resets by itself.
     - unplug: it is unplugged for ``unplugged_s``, and comes back under another name.
 
-    A serial wire keeps the order of what it carries. With ``overtakes`` it doesn't: what is delayed is overtaken by
-    what follows, and a repeat comes up to ``delay_s`` later.
+    A serial wire keeps the order of its bytes. With ``overtakes`` it doesn't: later frames overtake a delayed one, and
+    a repeat arrives up to ``delay_s`` later.
 
-    ``garbage_bytes`` random bytes come before whatever the device says first, after plugging in and after each reset.
-    ``bytes_per_s`` is how many bytes a second the wire carries in each direction (``None``: any number), and
-    ``latency_s`` how long each takes.
+    ``garbage_bytes`` random bytes precede the device's first message after plugging in and after each reset.
+    ``bytes_per_s`` is the capacity of the wire in each direction (``None``: unlimited), ``latency_s`` its latency.
 
-    Raises ValueError, naming the knob, when one is out of its range.
+    Raises ValueError, naming the setting, when one is out of range.
     """
 
     lose: float = 0.0
@@ -92,15 +91,15 @@ class WireFaults:
 
     @classmethod
     def every_kind(cls, share: float) -> WireFaults:
-        """Each fault that strikes single frames at that share, and nothing else."""
+        """Each fault of single frames at that share, and no others."""
         return cls(lose=share, flip=share, repeat=share, delay=share, split=share, join=share)
 
     @classmethod
     def from_text(cls, text: str) -> WireFaults:
-        """Read knobs as a person types them, such as ``"lose=0.05, reset_every_s=20"``; ``all=0.05`` sets every share.
+        """Parse settings such as ``"lose=0.05, reset_every_s=20"``; ``all=0.05`` sets every share.
 
-        Several times in one knob are joined by ``+``: ``resets_at_s=5+12``. Raises ValueError, naming the part that
-        is wrong and what may stand there.
+        Several times in one setting are joined by ``+``: ``resets_at_s=5+12``. Raises ValueError, naming the wrong part
+        and what is allowed there.
         """
         knobs: dict[str, Any] = {}
         names = [field.name for field in fields(cls)]
@@ -127,7 +126,7 @@ class WireFaults:
 
 
 class Trouble(enum.Enum):
-    """What happens to the whole cable or board at a moment."""
+    """An outage of the whole cable or board."""
 
     SILENCE = "silence"
     RESET = "reset"
@@ -135,9 +134,9 @@ class Trouble(enum.Enum):
 
 
 class FaultSchedule:
-    """When which trouble comes: at the fixed times, and at random ones that depend on nothing but the seed.
+    """The times of outages: fixed ones, and random ones that only depend on the seed.
 
-    ``start_s`` is when the times of ``faults`` begin; what is passed in and given here are times of the same clock.
+    ``start_s`` is when the times of ``faults`` begin; all times are of the same clock.
     """
 
     def __init__(self, faults: WireFaults, seed: int, start_s: float = 0.0) -> None:
@@ -154,11 +153,11 @@ class FaultSchedule:
 
     @property
     def next_s(self) -> float | None:
-        """When the next one comes; ``None``: none comes any more."""
+        """Time of the next one; ``None`` if there are no more."""
         return min((head[0] for head in self._heads if head is not None), default=None)
 
     def due(self, now_s: float) -> list[Trouble]:
-        """Those that came up to ``now_s`` and were not given before, in order of time."""
+        """Those up to ``now_s`` that were not returned before, in order of time."""
         came: list[tuple[float, Trouble]] = []
         for number, stream in enumerate(self._streams):
             head = self._heads[number]

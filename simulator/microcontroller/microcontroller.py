@@ -1,4 +1,4 @@
-"""The virtual microcontroller in real time: a pseudo-terminal that behaves like a board plugged into USB."""
+"""The virtual microcontroller in real time: a pseudo-terminal that behaves like a board on USB."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ _LONGEST_SLEEP_S = 60.0
 
 
 class VirtualMicrocontroller:
-    """The firmware's own core on a virtual board, behind a real pseudo-terminal and a wire with faults.
+    """The firmware's own core on a virtual board, behind a real pseudo-terminal and a faulty wire.
 
-    Whoever opens ``port_name`` with pyserial, and looks ports up in ``list_ports``, can't tell it from a board on USB.
-    A context manager: one thread serves the port while inside, asleep in ``select`` whenever nothing is due. All
-    methods may be called from any thread.
+    For a program that opens ``port_name`` with pyserial and lists ports with ``list_ports`` it behaves like a board on
+    USB. A context manager: inside, one thread serves the port and sleeps in ``select`` when nothing is due. All methods
+    may be called from any thread.
 
     Args:
-        pin_map: what is on the pins, in the form that the firmware reads (``PinMap.device_json()``).
-        faults: what goes wrong; without it, nothing.
-        seed: draws the faults, the contacts' chatter and the boot ids.
-        serial_number: USB's, by which the board is found again.
-        bounce_s: how long contacts chatter at most.
-        watchdog_s: after how long without a loop the board resets.
+        pin_map: what is on the pins, in the format that the firmware parses (``PinMap.device_json()``).
+        faults: faults of the wire; none by default.
+        seed: determines the faults, the bounce of contacts and the boot ids.
+        serial_number: USB serial number, by which the board is found again.
+        bounce_s: maximum bounce time of contacts.
+        watchdog_s: time without a loop after which the board resets.
         clock: monotonic seconds.
     """
 
@@ -94,7 +94,7 @@ class VirtualMicrocontroller:
         self.close()
 
     def close(self) -> None:
-        """End the thread and take the port away. Raises what ended the thread before, if anything did."""
+        """End the thread and remove the port. Raises the exception that ended the thread earlier, if any."""
         if self._serving is None or self._is_closing:
             return
         self._is_closing = True
@@ -108,32 +108,32 @@ class VirtualMicrocontroller:
         self._terminal = self._next_terminal = None
         self._serving.result()
 
-    # What the host's computer sees.
+    # the host computer's side
 
     @property
     def port_name(self) -> str:
-        """What the host opens: ``/dev/pts/...``. Raises RuntimeError while unplugged."""
+        """The port to open: ``/dev/pts/...``. Raises RuntimeError while unplugged."""
         with self._changed:
             if self._terminal is None:
                 raise RuntimeError("the virtual microcontroller is unplugged, or not running; it has no port")
             return self._terminal.name
 
     def list_ports(self) -> list[ListPortInfo]:
-        """List ports as ``serial.tools.list_ports.comports`` does: this one, while it is plugged in."""
+        """List ports like ``serial.tools.list_ports.comports``: this one, while it is plugged in."""
         with self._changed:
             if self._terminal is None:
                 return []
             record = ListPortInfo(self._terminal.name, skip_link_detection=True)
-        # What a Pico with MicroPython says of itself.
+        # as reported by a Pico with MicroPython
         record.description = "Board in FS mode - Board CDC"
         record.manufacturer, record.product = "MicroPython", "Board in FS mode"
         record.vid, record.pid, record.serial_number = VENDOR_ID, PRODUCT_ID, self._serial_number
         return [record]
 
-    # What a person at the table does and sees.
+    # the side of a person at the table
 
     def lights(self) -> ShownFrame:
-        """What the lights show now: as the host sent it (sRGB) and as the strip was given it."""
+        """What the lights show now: as the host sent it (sRGB) and as the strip received it."""
         with self._changed:
             return self._running.board.shown[-1]
 
@@ -148,23 +148,23 @@ class VirtualMicrocontroller:
             return tuple(self._running.board.tones)
 
     def press(self, button: int, held_s: float = 0.1) -> None:
-        """Press a button, and release it ``held_s`` later. Raises IndexError if there is none such."""
+        """Press a button, and release it ``held_s`` later. Raises IndexError if there is no such button."""
         self._do(lambda inside: inside.press(button, self._clock(), held_s))
 
     def set_switch(self, switch: int, closed: bool) -> None:
-        """Close or open a switch. Raises IndexError if there is none such."""
+        """Close or open a switch. Raises IndexError if there is no such switch."""
         self._do(lambda inside: inside.set_switch(switch, closed, self._clock()))
 
     def unplug(self) -> None:
-        """Pull the cable: a host that has the port open finds it gone, and the board has no power."""
+        """Pull the cable: a host that has the port open gets an error, and the board has no power."""
         self._do(lambda inside: inside.unplug(self._clock()))
 
     def replug(self) -> None:
-        """Put the cable in again: the board starts, on a port of another name."""
+        """Plug the cable in again: the board starts, on a port with another name."""
         self._do(lambda inside: inside.replug(self._clock()))
 
     def reset(self, cause: int = SOFTWARE) -> None:
-        """Let the board reset by itself; its port stays."""
+        """Reset the board; its port stays."""
         self._do(lambda inside: inside.reset(self._clock(), cause))
 
     def hang(self) -> None:
@@ -173,47 +173,47 @@ class VirtualMicrocontroller:
 
     @property
     def boots(self) -> int:
-        """How often the board has started."""
+        """Number of times the board has started."""
         with self._changed:
             return self._running.boots
 
     @property
     def is_plugged(self) -> bool:
-        """Whether the cable is in."""
+        """Whether the cable is plugged in."""
         with self._changed:
             return self._terminal is not None
 
     @property
     def is_in_interpreter(self) -> bool:
-        """Whether the host has sent the board into its bare interpreter."""
+        """Whether the host has switched the board to its bare interpreter."""
         with self._changed:
             return self._running.is_in_interpreter
 
     @property
     def rounds(self) -> int:
-        """How often the thread has woken up."""
+        """Number of times the thread has woken up."""
         with self._changed:
             return self._rounds
 
     def struck(self) -> dict[str, int]:
-        """How many frames went either way (``"frames"``), and how many each kind of fault struck."""
+        """Number of frames in both directions (``"frames"``), and of those hit by each kind of fault."""
         with self._changed:
             wires = (self._running.to_device, self._running.to_host)
             kinds = dict.fromkeys(kind for wire in wires for kind in wire.struck)
             return {kind: sum(wire.struck.get(kind, 0) for wire in wires) for kind in kinds}
 
     def wait_for(self, predicate: Callable[[], bool], timeout_s: float = 10.0) -> bool:
-        """Wait until ``predicate`` holds, and say whether it came to hold in time; it is asked after each change."""
+        """Wait until ``predicate`` is true, checked after each change; returns whether it was in time."""
         with self._changed:
             serving = self._serving
             holds = self._changed.wait_for(lambda: (serving is not None and serving.done()) or predicate(), timeout_s)
             if serving is not None and serving.done():
-                # What ended the thread is raised here.
+                # an exception that ended the thread is raised here
                 serving.result()
                 return predicate()
             return holds
 
-    # The thread.
+    # the thread's side
 
     @property
     def _running(self) -> SteppedMicrocontroller:
@@ -226,20 +226,20 @@ class VirtualMicrocontroller:
             inside = self._running
             act(inside)
             self._wake()
-            # The thread alone opens and closes ports, since it may just be waiting for one.
+            # only the thread opens and closes ports, since it may just be waiting for one
             if not self.wait_for(lambda: inside.is_plugged == (self._terminal is not None)):
                 raise RuntimeError("the virtual microcontroller's thread did not open or close its port within 10 s")
 
     def _wake(self) -> None:
-        # A full pipe will wake the thread as well.
+        # with a full pipe the thread wakes up as well
         with contextlib.suppress(BlockingIOError):
             os.write(self._wake_write, b"\0")
 
     def _match_plug(self) -> None:
-        """Take the port away when the cable was pulled, and offer one of another name when it is in again."""
+        """Remove the port when the cable was pulled, and open one with another name when it is plugged in again."""
         inside = self._running
         if not inside.is_plugged and self._terminal is not None:
-            # Made before the old one goes, so that its name is another.
+            # opened before the old one is closed, so that its name differs
             self._next_terminal = PseudoTerminal()
             self._terminal.close()
             self._terminal = None
@@ -261,7 +261,7 @@ class VirtualMicrocontroller:
             reading: list[int] = [self._wake_read]
             writing: list[int] = []
             if terminal is not None:
-                # A slow wire takes no more while it carries something, so that the host's buffer fills.
+                # a slow wire accepts no more while it is busy, so that the host's buffer fills
                 if inside.to_device.free_at_s <= now_s:
                     reading.append(terminal.fileno())
                 else:

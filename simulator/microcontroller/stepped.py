@@ -1,4 +1,4 @@
-"""The virtual microcontroller in virtual time: nothing happens but when it is told which time it is. Pure."""
+"""The virtual microcontroller in virtual time, which only advances by calls. Pure."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from simulator.microcontroller.faults import FaultSchedule, Trouble, WireFaults
 from simulator.microcontroller.wire import FaultyWire
 
 BUSY_LOOP_S, IDLE_LOOP_S = 0.001, 0.005
-"""How long a round of the firmware's loop takes while bytes come or go, and while none do."""
+"""Duration of a round of the firmware's loop, with and without data to transfer."""
 WATCHDOG_S = 8.3
-"""After how long without a loop the watchdog resets the board; 8.3 s is the RP2040's longest."""
+"""Time without a loop after which the watchdog resets the board; 8.3 s is the RP2040's maximum."""
 
 _PROMPT = b'\r\nMPY: soft reboot\r\nMicroPython v1.26.0\r\nType "help()" for more information.\r\n>>> '
 _MOST_STEPS = 64
@@ -34,15 +34,15 @@ class SteppedMicrocontroller:
     """The firmware's own core on a virtual board behind two faulty wires.
 
     All times are seconds on one clock that never goes back. The host's side is ``from_host``, ``advance`` and
-    ``to_host``, and ``next_due_s`` says when to call them next. The same seed and the same calls give the same bytes.
+    ``take_to_host``; ``next_due_s`` says when to call them next. The same seed and calls give the same bytes.
 
     Args:
-        pin_map: what is on the pins, in the form that the firmware reads.
-        faults: what goes wrong on the wire, and when the board resets or is unplugged.
-        seed: draws faults, chatter and boot ids.
-        start_s: the time of now; the faults' moments count from here.
-        bounce_s: how long contacts chatter at most.
-        watchdog_s: after how long without a loop the board resets.
+        pin_map: what is on the pins, in the format that the firmware parses.
+        faults: faults of the wire, and when the board resets or is unplugged.
+        seed: determines faults, bounce and boot ids.
+        start_s: the present time, from which the times of faults count.
+        bounce_s: maximum bounce time of contacts.
+        watchdog_s: time without a loop after which the board resets.
     """
 
     def __init__(
@@ -75,12 +75,12 @@ class SteppedMicrocontroller:
 
     @property
     def device(self) -> Device | None:
-        """The firmware's core; ``None`` while the board is without power or in the bare interpreter."""
+        """The firmware's core; ``None`` while the board has no power or is in the bare interpreter."""
         return self._device
 
     @property
     def is_plugged(self) -> bool:
-        """Whether the cable is in."""
+        """Whether the cable is plugged in."""
         return self._plugged
 
     @property
@@ -89,59 +89,61 @@ class SteppedMicrocontroller:
         return self._plugged and self._device is None
 
     def from_host(self, data: bytes, now_s: float) -> None:
-        """Let the host write bytes; while the board is unplugged they are lost."""
+        """Accept bytes written by the host; while the board is unplugged they are lost."""
         self.advance(now_s)
         if self._plugged:
             self.to_device.write(data, now_s)
 
     def take_to_host(self, now_s: float) -> list[bytes]:
-        """Take out what arrives at the host by now, in pieces as it arrives."""
+        """Take what has arrived at the host by now, in pieces as it arrived."""
         return self.to_host.read(now_s) if self._plugged else []
 
     @property
     def next_due_s(self) -> float:
-        """When to call ``advance`` and ``take_to_host`` next, unless the host writes before."""
+        """When to call ``advance`` and ``take_to_host`` next, unless the host writes earlier."""
         arrives_s = self.to_host.next_due_s if self._plugged else None
         due_s = self._next_inside_s
         return max(self._now_s, due_s if arrives_s is None else min(due_s, arrives_s))
 
     def advance(self, now_s: float) -> None:
-        """Let everything happen that happens up to now, moment by moment."""
+        """Process everything due up to now, in order of time."""
         while (due_s := self._next_inside_s) <= now_s:
             self._now_s = max(self._now_s, due_s)
             self._happen()
         self._now_s = max(self._now_s, now_s)
 
     def set_switch(self, switch: int, closed: bool, now_s: float) -> None:
-        """Close or open a switch: put a piece on it, or take it away. Raises IndexError if there is none such."""
+        """Close or open a switch, as a piece does that is put on it or taken off. Raises IndexError for an unknown
+        switch.
+        """
         self.advance(now_s)
         self.board.move_switch(switch, closed, self._now_s)
 
     def press(self, button: int, now_s: float, held_s: float = 0.1) -> None:
-        """Press a button, and release it ``held_s`` later. Raises IndexError if there is none such."""
+        """Press a button, and release it ``held_s`` later. Raises IndexError for an unknown button."""
         self.advance(now_s)
         self.board.move_button(button, True, self._now_s)
         heapq.heappush(self._releases, (self._now_s + held_s, button))
 
     def reset(self, now_s: float, cause: int = SOFTWARE) -> None:
-        """Let the board reset by itself; nothing happens while it has no power."""
+        """Reset the board; ignored while it has no power."""
         self.advance(now_s)
         if self._plugged:
             self._boot(cause)
 
     def hang(self, now_s: float) -> None:
-        """Let the firmware hang, until the watchdog resets the board."""
+        """Make the firmware hang until the watchdog resets the board."""
         self.advance(now_s)
         self._hangs = True
 
     def unplug(self, now_s: float) -> None:
-        """Pull the cable, which is the board's power as well; what is on its way is lost. It stays out."""
+        """Pull the cable, which also powers the board; data in transit is lost. It stays unplugged."""
         self.advance(now_s)
         self._replug_at_s = None
         self._pull()
 
     def replug(self, now_s: float) -> None:
-        """Put the cable in again: the board starts."""
+        """Plug the cable in again: the board starts."""
         self.advance(now_s)
         if not self._plugged:
             self._put_in()
@@ -209,7 +211,7 @@ class SteppedMicrocontroller:
         self.boots += 1
         self._hangs = False
         self.board.start(cause)
-        # What was on its way to a board that restarts, nobody is there to read.
+        # data in transit to a board that restarts is not read by anyone
         self.to_device.drop()
         self.to_host.garbage(self._faults.garbage_bytes, self._now_s)
         self._device = Device(self.board, self._pins)
@@ -217,7 +219,7 @@ class SteppedMicrocontroller:
         self._loop_due_s = self._now_s
 
     def _loop(self) -> None:
-        """The firmware's loop, once, and again while bytes wait for it; quicker while there is something to do."""
+        """Run the firmware's loop once, and again while data is waiting; sooner when there is work to do."""
         is_busy = self.board.has_input or self._now_s < self.board.moved_s + _BUSY_AFTER_MOVE_S
         for _ in range(_MOST_STEPS):
             try:

@@ -1,4 +1,4 @@
-"""Pseudo-terminals in place of USB serial ports: what a host opens, and the end that the virtual device holds."""
+"""Pseudo-terminals in place of USB serial ports."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _MOST_WAITING = 65536
 
 
 class PseudoTerminal:
-    """A pseudo-terminal whose one end the host opens by ``name`` while this process reads and writes the other.
+    """A pseudo-terminal: the host opens one end by ``name``, and this process reads and writes the other.
 
-    Nothing here blocks. As on USB, what the host doesn't read waits in a buffer, and when that is full, is lost.
+    Nothing here blocks. As on USB, data that the host doesn't read is buffered, and lost when the buffer is full.
     """
 
     def __init__(self) -> None:
         self._device_end, self._host_end = os.openpty()
-        # The host's end stays open here too, so that reading doesn't fail while no host has it open.
+        # the host's end stays open here too, so that reading doesn't fail while no host has it open
         tty.setraw(self._host_end)
         os.set_blocking(self._device_end, False)
         self.name = os.ttyname(self._host_end)
@@ -29,28 +29,28 @@ class PseudoTerminal:
         self._lost_bytes = 0
 
     def fileno(self) -> int:
-        """The file to wait on with ``select``."""
+        """The file descriptor to wait on with ``select``."""
         return self._device_end
 
     @property
     def lost_bytes(self) -> int:
-        """How many bytes were lost because the host didn't read."""
+        """Number of bytes lost because the host didn't read."""
         return self._lost_bytes
 
     @property
     def is_waiting(self) -> bool:
-        """Whether something waits until the host reads: then wait for the file to be writable, too."""
+        """Whether data waits for the host to read: then also wait for the file to be writable."""
         return bool(self._waiting)
 
     def read(self) -> bytes:
-        """What has come from the host, up to a few kilobytes; empty when there is nothing."""
+        """Read bytes from the host, up to a few kilobytes; empty when there are none."""
         try:
             return os.read(self._device_end, _PIECE)
         except BlockingIOError:
             return b""
 
     def write(self, data: bytes) -> None:
-        """Send bytes to the host, as far as there is room, and keep the rest for ``flush``."""
+        """Send as many bytes to the host as there is room for, and keep the rest for ``flush``."""
         if self._waiting_bytes + len(data) > _MOST_WAITING:
             self._lost_bytes += len(data)
             return
@@ -59,7 +59,7 @@ class PseudoTerminal:
         self.flush()
 
     def flush(self) -> None:
-        """Send what waits, as far as there is room."""
+        """Send kept bytes, as many as there is room for."""
         while self._waiting:
             piece = self._waiting[0]
             try:
@@ -73,7 +73,7 @@ class PseudoTerminal:
             self._waiting.popleft()
 
     def close(self) -> None:
-        """Take it away, as unplugging does: a host that has it open finds it gone."""
+        """Remove it, as unplugging does: a host that has it open gets an error."""
         if self._device_end >= 0:
             os.close(self._device_end)
             os.close(self._host_end)

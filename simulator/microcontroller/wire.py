@@ -1,4 +1,4 @@
-"""One direction of a bad serial wire: bytes in at one end, at the other what is left of them, and when. Pure."""
+"""One direction of a faulty serial wire: bytes go in, and come out later with faults applied. Pure."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _MOST_PIECES = 3
 
 
 class FaultyWire:
-    """Carries bytes one way, with the faults of ``WireFaults`` that strike single frames.
+    """Carries bytes one way, with those faults of ``WireFaults`` that affect single frames.
 
-    What becomes of the bytes depends only on the seed, the bytes and how they were written; when they arrive, also on
-    the times passed in, which are seconds on any clock that never goes back.
+    The resulting bytes depend only on the seed, the bytes and how they were written; their arrival also depends on the
+    times passed in, which are seconds on any clock that never goes back.
     """
 
     def __init__(self, faults: WireFaults, seed: int | str) -> None:
         self._faults = faults
-        # Two streams: which frames one fault strikes doesn't depend on what another did to those before.
+        # two streams, so that one kind of fault does not influence which frames another one hits
         self._strikes = Random(f"{seed} strikes")
         self._details = Random(f"{seed} details")
         self._flying: list[tuple[float, int, bytes]] = []
@@ -36,11 +36,11 @@ class FaultyWire:
 
     @property
     def struck(self) -> Mapping[str, int]:
-        """How many frames were written (``"frames"``), and how many each kind of fault struck."""
+        """Number of frames written (``"frames"``), and of those hit by each kind of fault."""
         return self._struck
 
     def write(self, data: bytes, now_s: float) -> None:
-        """Put bytes in."""
+        """Write bytes."""
         if now_s < self._silent_until_s:
             self._struck["silence"] += 1
             return
@@ -49,7 +49,7 @@ class FaultyWire:
             self._carry(frame, now_s)
 
     def read(self, now_s: float) -> list[bytes]:
-        """Take out what has arrived by now, in pieces as they arrived."""
+        """Take what has arrived by now, in pieces as it arrived."""
         self._release(now_s)
         arrived = []
         while self._flying and self._flying[0][0] <= now_s:
@@ -58,7 +58,7 @@ class FaultyWire:
 
     @property
     def next_due_s(self) -> float | None:
-        """When the next bytes arrive, if nothing more is written; ``None``: nothing is on its way."""
+        """When the next bytes arrive if nothing more is written; ``None`` if nothing is in transit."""
         due_s = self._flying[0][0] if self._flying else None
         if self._held and (due_s is None or self._held_until_s < due_s):
             return self._held_until_s
@@ -66,37 +66,37 @@ class FaultyWire:
 
     @property
     def free_at_s(self) -> float:
-        """When a slow wire has carried what was written; 0 for one without a limit, which is always free."""
+        """When a slow wire has carried what was written; 0 for one without a limit."""
         return 0.0 if self._faults.bytes_per_s is None else self._busy_until_s
 
     def be_silent(self, until_s: float) -> None:
-        """Swallow everything that is written up to then."""
+        """Discard everything written until then."""
         self._silent_until_s = max(self._silent_until_s, until_s)
 
     def mend(self) -> None:
-        """From now on nothing goes wrong any more, however slow the wire is."""
+        """Remove all faults from now on; the speed stays."""
         self._silent_until_s = 0.0
         self._faults = WireFaults(bytes_per_s=self._faults.bytes_per_s, latency_s=self._faults.latency_s)
 
     def drop(self) -> None:
-        """Lose everything that is on its way."""
+        """Lose everything in transit."""
         self._flying.clear()
         self._held = b""
         self._busy_until_s = self._last_arrival_s = 0.0
 
     def cut(self) -> None:
-        """Lose everything that is on its way, and begin anew with another cable."""
+        """Lose everything in transit, and start again with another cable."""
         self.drop()
         self._silent_until_s = 0.0
 
     def garbage(self, count: int, now_s: float) -> None:
-        """Let that many random bytes arrive, struck by no further fault."""
+        """Deliver that many random bytes, without further faults."""
         if count:
             data, self._held = self._held + self._details.randbytes(count), b""
             self._fly(data, self._arrival_s(count, now_s))
 
     def _release(self, now_s: float) -> None:
-        """Let go what waited in vain for another frame to join it."""
+        """Release what waited in vain for another frame to be joined with."""
         if self._held and self._held_until_s <= now_s:
             self._fly(self._held, self._held_until_s)
             self._held = b""
@@ -143,7 +143,7 @@ class FaultyWire:
         self._fly(frame, arrival_s + self._details.random() * self._faults.delay_s * self._faults.overtakes)
 
     def _arrival_s(self, count: int, now_s: float) -> float:
-        """When the last of ``count`` bytes arrives, behind all that goes before."""
+        """When the last of ``count`` bytes arrives, after everything before it."""
         per_s = self._faults.bytes_per_s
         starts_s = max(now_s, self._busy_until_s)
         self._busy_until_s = starts_s if per_s is None else starts_s + count / per_s
@@ -152,7 +152,7 @@ class FaultyWire:
     def _fly(self, data: bytes, arrival_s: float) -> None:
         if not self._faults.overtakes:
             self._last_arrival_s = arrival_s = max(arrival_s, self._last_arrival_s)
-        # The number keeps what arrives at one moment in the order it was written.
+        # the number keeps data that arrives at the same time in the order in which it was written
         self._written += 1
         heapq.heappush(self._flying, (arrival_s, self._written, data))
 
@@ -176,9 +176,9 @@ class FaultyWire:
 
 
 def frames_of(data: bytes) -> list[bytes]:
-    """Cut bytes after each zero that ends a frame; together the pieces are ``data`` again.
+    """Split bytes after each zero that ends a frame; joined, the pieces are ``data`` again.
 
-    Zeros in front belong to the frame that follows; what comes after the last zero is a piece of its own.
+    Leading zeros belong to the frame that follows; bytes after the last zero are a piece of their own.
     """
     pieces = []
     start = position = 0

@@ -1,1 +1,1 @@
-"""Players of a virtual game: what they do, how they handle blocks, and how that looks over time."""
+"""Players of a virtual game: their turns, how they handle pieces, and their movements over time."""

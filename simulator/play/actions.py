@@ -1,4 +1,4 @@
-"""What players do with pieces of any kind: carries, actions and what stands where, as frozen values.
+"""What players do with pieces of any kind: carries, actions and arrangements, as frozen values.
 
 A ``Handler`` makes carries the way people do: never quite centred, never quite straight.
 """
@@ -24,7 +24,7 @@ class ActionKind(StrEnum):
 
     TURN = "turn"
     DONE = "done without"
-    """What was left of a turn was done without: nobody draws a loop any more."""
+    """The rest of a turn was passed: nobody draws another loop."""
     ROLLED = "rolled"
     VIOLATION = "violation"
     PUT_RIGHT = "put right"
@@ -37,12 +37,12 @@ class ActionKind(StrEnum):
 
 @dataclass(frozen=True)
 class Carry:
-    """One piece taken from where it stands to another place (or none: the tray), over an edge or through the air.
+    """One piece moved from its place to another (or none: the tray), over an edge or through the air.
 
-    ``start`` and ``end`` are places or tray names; ``tips_towards`` is the compass side it is rolled to. Where only a
-    part of what stands on ``start`` is taken, ``taken`` is that part and ``left`` the rest; where it is put on what
-    stands on ``end``, ``joined`` is what stands there then. A pen leaves what is ``written``: by place what there is to
-    see of ink then, ``None`` where it was rubbed out.
+    ``start`` and ``end`` are places or tray names; ``tips_towards`` is the compass side it is rolled to. If only part
+    of what stands on ``start`` is taken, ``taken`` is that part and ``left`` the rest; if it is put on top of what
+    stands on ``end``, ``joined`` is the result. ``written`` maps places to the ink after a pen's stroke, ``None`` where
+    it was erased.
     """
 
     start: str
@@ -57,11 +57,11 @@ class Carry:
 
 @dataclass(frozen=True)
 class Action:
-    """All that a hand does between coming in and going out again.
+    """Everything a hand does between coming in and leaving.
 
     ``turn`` is the engine's text of the turn or roll, ``state_before`` that of the position it is played in,
-    ``violation`` the kind of an illegal one; ``rest_s`` is how long the hand lies still at the end; ``ends_turn``
-    whether the player then ends the turn.
+    ``violation`` the kind of an illegal one. ``rest_s`` is how long the hand rests at the end; ``ends_turn`` whether
+    the player then ends the turn.
     """
 
     kind: ActionKind
@@ -75,14 +75,14 @@ class Action:
 
 
 class Arrangement(Mapping[str, PiecePose]):
-    """What stands where: places on the board and on the tray beside it, to what stands there. Frozen."""
+    """What stands where: a frozen mapping from places on the board and the tray beside it to pieces."""
 
     def __init__(self, pieces: Mapping[str, PiecePose]) -> None:
         self._pieces = MappingProxyType(dict(pieces))
 
     @classmethod
     def on_board(cls, layout: TableLayout, pieces: Iterable[PiecePose]) -> Arrangement:
-        """What stands on the board; pieces in a hand or beside the board are left out."""
+        """The pieces on the board, without those in a hand or beside the board."""
         return cls({place: piece for piece in pieces if (place := standing_on(layout, piece)) is not None})
 
     def __getitem__(self, place: str) -> PiecePose:
@@ -95,7 +95,7 @@ class Arrangement(Mapping[str, PiecePose]):
         return len(self._pieces)
 
     def after(self, carry: Carry) -> Arrangement:
-        """What stands where after that carry; raises ValueError when its start is empty or its end is taken."""
+        """The arrangement after that carry; raises ValueError when its start is empty or its end is occupied."""
         if carry.start not in self._pieces:
             raise ValueError(f"nothing stands on {carry.start}; {', '.join(self._pieces)} are taken")
         standing = {place: piece for place, piece in self._pieces.items() if place != carry.start}
@@ -111,7 +111,7 @@ class Arrangement(Mapping[str, PiecePose]):
         return Arrangement(standing)
 
     def after_all(self, carries: tuple[Carry, ...]) -> Arrangement:
-        """What stands where after carries in order."""
+        """The arrangement after carries in order."""
         standing = self
         for carry in carries:
             standing = standing.after(carry)
@@ -124,7 +124,7 @@ class Arrangement(Mapping[str, PiecePose]):
 
 @dataclass(frozen=True)
 class Slack:
-    """How carelessly pieces are put down: standard deviations, cut off at three times that and at ``most_mm``."""
+    """How carelessly pieces are put down: standard deviations, clipped at three times that and at ``most_mm``."""
 
     offset_mm: float = 1.3
     turned_deg: float = 2.0
@@ -137,9 +137,9 @@ Carries = tuple[Carry, ...]
 
 @dataclass(frozen=True)
 class ViolationKind:
-    """One way to break the rules: its name, and what draws the carries for a player.
+    """One way to break the rules: its name, and a function that draws the carries for a player.
 
-    ``carries`` gives ``None`` when the position has no room for it. ``only_sides_tell`` marks a kind that changes no
+    ``carries`` returns ``None`` when the position has no room for it. ``only_sides_tell`` marks a kind that changes no
     top beyond what a legal turn would. ``star`` is the star it needs a block near: the player's own or their goal.
     ``usual`` marks what ordinary players do now and then.
     """
@@ -152,7 +152,7 @@ class ViolationKind:
 
 
 class Handler(ABC):
-    """How the pieces of one game are handled: knows the table's layout and draws how carelessly one is put down."""
+    """How the pieces of one game are handled, with random inaccuracy."""
 
     violations: ClassVar[Mapping[str, ViolationKind]]
     """Ways to break the game's rules, by name."""
@@ -167,23 +167,23 @@ class Handler(ABC):
         return float(np.clip(self._rng.normal(0.0, deviation), -limit, limit)) if deviation > 0 else 0.0
 
     def _offset_mm(self, most_mm: float) -> tuple[float, float]:
-        """How far off the middle somebody puts a piece down."""
+        """A random offset from the centre of a place."""
         return (self._within(self._slack.offset_mm, most_mm), self._within(self._slack.offset_mm, most_mm))
 
     def _turned_deg(self) -> float:
-        """How far somebody turns a piece that they put down straight."""
+        """A random rotation of a piece that is put down straight."""
         return self._within(self._slack.turned_deg, self._slack.most_deg)
 
     @abstractmethod
     def set_up(self, looks: Mapping[str, str], text: str = "") -> Arrangement:
-        """Put the pieces out, on places that are to look so; ``text`` is the start as the game writes it."""
+        """Set the pieces up so that places have these looks; ``text`` is the start as the game writes it."""
 
     @abstractmethod
     def carries_of(self, standing: Arrangement, turn: Any) -> Carries:
-        """The carries that play a turn from where the pieces stand."""
+        """The carries that play a turn from this arrangement."""
 
     def shows(self, standing: Arrangement, turn: Any) -> bool:  # noqa: ARG002 - a turn of whatever game
-        """Whether a turn can be played without a word, and leaves the table other than it was."""
+        """Whether a turn can be played without an announcement, and changes the table."""
         return True
 
     @abstractmethod
@@ -204,31 +204,31 @@ class Handler(ABC):
 
     @abstractmethod
     def put_back(self, before: Arrangement, now: Arrangement) -> Carries:
-        """Carries that make ``now`` look like ``before`` again, by way of free places."""
+        """Carries that make ``now`` look like ``before`` again, via free places."""
 
     @abstractmethod
     def owner(self, piece: PiecePose) -> str:
-        """Whose piece it is, ``""`` for nobody's; of several that stand on each other the top one's."""
+        """The owner of a piece, ``""`` for none; of a stack, the owner of its top piece."""
 
     def is_easy(self, faces: Sequence[str]) -> bool:  # noqa: ARG002 - in most games any roll will do
-        """Whether a turn with this roll is drawn quickly."""
+        """Whether a turn with this roll can be drawn quickly."""
         return True
 
     def throw_dice(self, standing: Arrangement, faces: Mapping[str, str]) -> Carries:  # noqa: ARG002 - a table without dice
-        """The carries that throw dice, given by name, so that these faces are up; none where no dice are to be seen."""
+        """The carries that throw dice, given by name, so that these faces are up; none if the table has no dice."""
         return ()
 
     def touch_dice(self, standing: Arrangement, player: str) -> Carries:  # noqa: ARG002 - a table without dice
-        """The carry of a die of a player that is touched and turned over by mistake; none where no dice are."""
+        """The carry that turns a player's die over by mistake; none if the table has no dice."""
         return ()
 
     def facings(self, standing: Arrangement) -> dict[str, dict[str, str]]:  # noqa: ARG002 - most pieces have no sides
-        """The side faces of every piece on the board, where pieces show anything at their sides."""
+        """The side faces of every piece on the board that has visible sides."""
         return {}
 
 
 class PlayArea:
-    """What a player who cheats needs to know: what stands where and how pieces are handled."""
+    """What is needed to draw a violation: the arrangement and the handler."""
 
     def __init__(self, standing: Arrangement, handler: Any) -> None:
         self.standing = standing
@@ -258,5 +258,5 @@ _T = TypeVar("_T")
 
 
 def pick(rng: np.random.Generator, among: Sequence[_T]) -> _T | None:
-    """Draw one of them, ``None`` where there is none."""
+    """Draw one of them, ``None`` if there is none."""
     return among[int(rng.integers(len(among)))] if among else None

@@ -1,4 +1,4 @@
-"""Where hands and blocks are at each moment while an action is carried out."""
+"""Positions of hands and pieces at each moment of an action."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ELBOW_MM = 460.0
 
 @dataclass(frozen=True)
 class Arm:
-    """A player's arm: which end of the table it comes from (-1 near, 1 far), its skin and sleeve."""
+    """A player's arm: its end of the table (-1 near, 1 far), its skin and sleeve."""
 
     end: int
     skin: Colour = SKINS["pale skin"]
@@ -36,10 +36,10 @@ class Arm:
 
 @dataclass(frozen=True)
 class MotionSegment:
-    """A stretch of time in which one thing happens evenly.
+    """A stretch of time with one uniform movement.
 
-    ``standing`` is what stands still; ``carry`` moves ``held`` to ``carry.pose``. The fingertips go from
-    ``tip_from_mm`` to ``tip_to_mm``, or follow the held block; no tips means no hand.
+    ``standing`` is what stands still; ``carry`` moves ``held`` to ``carry.pose``. The fingertips move from
+    ``tip_from_mm`` to ``tip_to_mm``, or follow the held piece; without tips there is no hand.
     """
 
     duration_s: float
@@ -55,7 +55,7 @@ class MotionSegment:
 
 @dataclass(frozen=True)
 class Moment:
-    """What stands, what is held and which hands are there at one time."""
+    """What stands, what is held and which hands are visible at one time."""
 
     pieces: tuple[PiecePose, ...]
     hands: tuple[Hand, ...] = ()
@@ -66,7 +66,7 @@ def _ease(share: float) -> float:
 
 
 class Choreography:
-    """Turns actions on one table into stretches, and stretches into moments."""
+    """Turns the actions on one table into segments, and segments into moments."""
 
     def __init__(self, layout: TableLayout, arms: dict[str, Arm], pace: float) -> None:
         self._layout = layout
@@ -81,13 +81,13 @@ class Choreography:
         return (0.5 * x_mm + 40.0, arm.end * _HOME_MM, 70.0)
 
     def still(self, standing: Arrangement, duration_s: float) -> MotionSegment:
-        """Nothing moves and no hand is there."""
+        """A segment without movement and without a hand."""
         return MotionSegment(duration_s, tuple(standing.values()))
 
     def stretches(
         self, standing: Arrangement, action: Action, rest_at_mm: tuple[float, float] | None = None
     ) -> Iterator[MotionSegment]:
-        """The stretches of an action, from the hand coming in to its having gone out."""
+        """The segments of an action, from the hand coming in to its leaving."""
         arm = self._arms[action.player]
         pace = self._pace
         if not action.carries:
@@ -121,7 +121,7 @@ class Choreography:
         yield MotionSegment(_REACH_S * pace, blocks, arm, None, None, tip, self._home(arm, tip[0]), 0.9, 0.3)
 
     def moment(self, stretch: MotionSegment, elapsed_s: float) -> Moment:
-        """What there is to see that long after the stretch began."""
+        """The scene at that time after the segment began."""
         share = min(max(elapsed_s / stretch.duration_s, 0.0), 1.0) if stretch.duration_s > 0 else 1.0
         arm = stretch.arm
         if arm is None:
@@ -179,7 +179,7 @@ class Choreography:
 
 
 def _lie_alike(one: PiecePose, other: PiecePose) -> bool:
-    """Whether the two differ in where they are at most."""
+    """Whether the two differ only in position."""
     return changed(one, x_mm=other.x_mm, y_mm=other.y_mm, base_mm=other.base_mm, turned_deg=other.turned_deg) == other
 
 

@@ -1,6 +1,6 @@
-"""A game being played: what the players do as time goes by, and how they react to what the table shows.
+"""A game being played: what the players do over time, and how they react to what the table shows.
 
-No picture is made here; ``simulator.table`` puts a camera over it.
+No picture is made here; ``simulator.table`` puts a camera above it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ROLL_S = 0.8
 
 @dataclass(frozen=True)
 class Press:
-    """A button that was pressed: when, and which."""
+    """A button press: when, and which button."""
 
     time_s: float
     button: str = "end turn"
@@ -39,14 +39,14 @@ class Press:
 
 @dataclass(frozen=True)
 class AnnouncedRoll:
-    """A roll that a player read out to the referee: when, and the faces."""
+    """A roll that a player entered: when, and the faces."""
 
     time_s: float
     faces: tuple[str, ...]
 
 
 class Mood(StrEnum):
-    """What the players see the table say: the moods of its status light, by the words that the lights use."""
+    """What the table's status light shows, named as the lights name it."""
 
     WAITING = "waiting"
     LOOKING = "looking"
@@ -60,14 +60,14 @@ class Mood(StrEnum):
 
 
 ANSWERS = frozenset({Mood.ACCEPTED, Mood.FINISHED, Mood.FAULT})
-"""What settles a turn."""
+"""The moods that decide a turn."""
 
 
 @dataclass(frozen=True)
 class GameOptions:
-    """What is played, for how many turns at most, and how: ``rules`` are the game's own options.
+    """What is played, for at most how many turns, and how: ``rules`` are the game's own options.
 
-    ``choose`` gives the turn to play in a state; without it turns are random.
+    ``choose`` returns the turn to play in a state; without it turns are random.
     """
 
     game: str = "deblockle"
@@ -78,16 +78,16 @@ class GameOptions:
     choose: Choose | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Refuse a number of turns that makes no sense."""
+        """Validate the number of turns."""
         if self.turns < 0:
             raise ValueError(f"{self.turns} turns asked for; expected 0 or more")
 
 
 class VirtualGame:
-    """One game from one seed; times are asked for in rising order, and only what was heard before them counts."""
+    """One game from one seed; times must be requested in rising order, and only earlier signals count."""
 
     press_after_s = 0.25
-    """How long after the hand is gone the player presses."""
+    """Seconds between the hand leaving and the button press."""
 
     def __init__(
         self, seed: int, layout: TableLayout, options: GameOptions | None = None, truth: TruthLog | None = None
@@ -113,15 +113,15 @@ class VirtualGame:
 
     @property
     def presses(self) -> tuple[Press, ...]:
-        """Every press so far, those of the moment being played included."""
+        """Every press so far, including the present moment's."""
         return tuple(self._presses)
 
     def hear(self, time_s: float, mood: str) -> None:
-        """Let the players see what the table shows from ``time_s`` on; raises ValueError for no mood of a table."""
+        """Tell the players what the table shows from ``time_s`` on; raises ValueError for an unknown mood."""
         self._heard.append((time_s, Mood(mood)))
 
     def moment(self, time_s: float) -> Moment | None:
-        """What there is to see at that time; ``None`` when the game is over and cleared away."""
+        """The scene at that time; ``None`` when the game is over and cleared away."""
         while not self._ended and (self._stretch is None or time_s >= self._planned_s):
             following = next(self._script, None)
             if following is None:
@@ -135,11 +135,11 @@ class VirtualGame:
         return self._choreography.moment(self._stretch, time_s - self._began_s)
 
     def put_out_again(self, rng: np.random.Generator) -> Arrangement:
-        """How the pieces stand when they are put out for the start another time."""
+        """An arrangement of the pieces when they are set up again."""
         return self._players.put_out_again(rng)
 
     def looks(self, moment: Moment) -> dict[str, str]:
-        """Each place's look at a moment; a block in a hand stands nowhere."""
+        """Each place's look at a moment; a piece in a hand has no place."""
         return Arrangement.on_board(self._layout, moment.pieces).appearance(self._players.places)
 
     def _arms(self) -> dict[str, Arm]:
@@ -156,7 +156,7 @@ class VirtualGame:
         return arms
 
     def _play(self) -> Iterator[MotionSegment]:
-        """The game as stretches, each made only when the one before is over, so that the players can react."""
+        """The game as segments, each made only when the one before is over, so that the players can react."""
         habits, players = self._habits, self._players
         yield self._still(2 * habits.settle_s)
         for _ in range(self._options.turns):
@@ -177,7 +177,7 @@ class VirtualGame:
         yield self._still(3 * habits.settle_s)
 
     def _roll(self) -> Iterator[MotionSegment]:
-        """Roll, where dice are to be rolled; tell the referee what came up where it does not see that by itself."""
+        """Roll if dice are to be rolled, and enter the roll if the referee does not see it."""
         while self._players.awaits_roll and not self._players.is_over:
             yield self._still(_ROLL_S)
             action = self._players.roll()
@@ -188,7 +188,7 @@ class VirtualGame:
             yield from self._read_out(action)
 
     def _read_out(self, rolled: Action) -> Iterator[MotionSegment]:
-        """Tell the referee what was rolled."""
+        """Enter a roll."""
         self.rolls.append(AnnouncedRoll(self._planned_s, tuple(rolled.turn.split(","))))
         yield self._still(self._habits.pause_s)
 
@@ -223,14 +223,14 @@ class VirtualGame:
             yield self._still(self.press_after_s)
 
     def _carry_out(self, action: Action) -> Iterator[MotionSegment]:
-        """Do something with the hands, and press if that ends a turn."""
+        """Perform an action, and press if that ends a turn."""
         players = self._players
         began_s, standing = self._planned_s, players.standing
         rest_at = None if action.carries else players.resting_place(action.player)
         yield from self._choreography.stretches(standing, action, rest_at)
         players.perform(action)
         gone_s = self._planned_s
-        # Somebody whose hand stays on the piece presses with the other one.
+        # a player whose hand stays on the piece presses with the other one
         early_s = action.rest_s / 2 if action.carries and action.rest_s > 0 else 0.0
         ended_s = gone_s + (self.press_after_s if early_s == 0 else -early_s) if action.ends_turn else None
         self._note_event(action, standing, began_s, gone_s, ended_s)
@@ -238,7 +238,7 @@ class VirtualGame:
             self._presses.append(Press(ended_s))
 
     def _answer(self) -> Generator[MotionSegment, None, Mood | None]:
-        """Wait until the table says something about the turn just ended, or patience is out; gives the mood."""
+        """Wait until the table reacts to the turn just ended, or patience runs out; returns the mood."""
         since_s = self._planned_s
         yield self._still(self._habits.settle_s)
         while self._planned_s - since_s < self._habits.patience_s:
@@ -250,7 +250,7 @@ class VirtualGame:
         return self._mood_since(since_s, ANSWERS)
 
     def _mood_since(self, since_s: float, moods: Collection[Mood]) -> Mood | None:
-        """The latest of these moods heard; what the table showed before ``since_s`` was about something else."""
+        """The latest of these moods; what the table showed before ``since_s`` concerned something else."""
         for time_s, mood in reversed(self._heard):
             if time_s < since_s:
                 break

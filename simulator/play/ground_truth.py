@@ -1,6 +1,6 @@
-"""What really happened on the virtual table.
+"""What really happened on the virtual table, for scoring.
 
-Only tests, benchmarks and the demo's score open it, after the referee has spoken.
+Only tests, benchmarks and the demo's score read it, after the referee has decided.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from simulator.play.actions import ActionKind
 
 @dataclass(frozen=True)
 class TruthEvent:
-    """One action: when a hand came in and was gone again, and how the board looked before and after.
+    """One action: when a hand came in and left, and the board before and after.
 
-    ``turn`` is the engine's text, ``violation`` the kind; ``ended_s`` is when the player ended the turn (pressed the
-    button, or would have), ``None`` when they didn't; ``facings`` are the side faces after it. ``state`` is the
-    position that counts after it, ``state_before`` the one a turn was played in.
+    ``turn`` is the engine's text, ``violation`` the kind. ``ended_s`` is when the player ended the turn (pressed the
+    button, or would have), ``None`` if they didn't. ``facings`` are the side faces after it. ``state`` is the valid
+    position after it, ``state_before`` the one a turn was played in.
     """
 
     kind: ActionKind
@@ -36,7 +36,7 @@ class TruthEvent:
 
 @dataclass(frozen=True)
 class FrameTruth:
-    """One frame: its looks by place (a block in a hand is nowhere), where a hand is and what it covers."""
+    """One frame: its looks by place (a block in a hand has no place), the hand's position and what it covers."""
 
     sequence: int
     time_s: float
@@ -55,7 +55,7 @@ class TruthLog:
 
     @property
     def played(self) -> tuple[TruthEvent, ...]:
-        """The legal turns that stand, in order: those undone are left out."""
+        """The legal turns in order, without those taken back."""
         standing: list[TruthEvent] = []
         for event in self.events:
             if event.kind is ActionKind.TURN:
@@ -66,5 +66,5 @@ class TruthLog:
 
     @property
     def turns(self) -> tuple[str, ...]:
-        """The texts of the legal turns that stand, in order."""
+        """The texts of the legal turns in order, without those taken back."""
         return tuple(event.turn for event in self.played)

@@ -1,4 +1,4 @@
-"""What looks as if it had been played, to somebody who sees the table from above."""
+"""Whether a change of the table looks legal when seen from above."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.showing import CouldBe, turns_showing
 
 
 def could_be_played(game: Game[Any, Any], state: Any, after: Appearance, *, by_occupancy: bool = False) -> bool:
-    """Whether nothing, a legal turn or two in a row leave the table so, ``by_occupancy`` by which squares are taken."""
+    """Whether no turn, one legal turn or two in a row leave this (``by_occupancy``: these squares occupied)."""
     exact = _could_be(game, after, by_occupancy=by_occupancy)
     before = game.table.appearance(state)
     if all(before[place] in looks for place, looks in exact.items()):
@@ -17,7 +17,7 @@ def could_be_played(game: Game[Any, Any], state: Any, after: Appearance, *, by_o
     if next(iter(turns_showing(game, state, exact)), None) is not None:
         return True
     if game.dice is not None:
-        # Between two turns dice are rolled, which no table passes over.
+        # dice are rolled between two turns, which are therefore never merged
         return False
     for first in turns_showing(game, state, _after_the_first(game, state, exact)):
         reached = game.rules.apply(state, first)
@@ -36,7 +36,7 @@ def _could_be(game: Game[Any, Any], after: Appearance, *, by_occupancy: bool) ->
 def _after_the_first(game: Game[Any, Any], state: Any, exact: CouldBe) -> CouldBe:
     """What each place could show after the first of two turns.
 
-    Where pieces are their owner's alone to move, the second player leaves the first one's as they are.
+    In games where only the owner moves a piece, the second player leaves the first one's pieces unchanged.
     """
     if game.name not in _OWNERS_MOVE_ALONE:
         return {}

@@ -1,4 +1,4 @@
-"""Two people playing: random legal turns or chosen ones, and now and then what people do besides.
+"""Two people playing: random or chosen legal turns, with other actions now and then.
 
 They know every side of every piece, because they can look at them; the referee has to find out.
 """
@@ -24,7 +24,7 @@ from vision.layout.table import TableLayout
 
 _TRIES = 40
 _DONE_WITHOUT_SHARE = 0.3
-"""How often nobody draws a loop though somebody might."""
+"""How often players don't draw a loop although they could."""
 
 HANDLERS: Mapping[str, type[Handler]] = MappingProxyType(
     {
@@ -35,22 +35,22 @@ HANDLERS: Mapping[str, type[Handler]] = MappingProxyType(
         "blokus-dice": ColourSheetHandler,
     }
 )
-"""What handles the pieces of each game that can be played on the virtual table."""
+"""The handler of each game that can be played on the virtual table."""
 
 
 Choose = Callable[[Any], Any]
-"""Gives the turn that is played in a state."""
+"""Returns the turn to play in a state."""
 
 
 @dataclass(frozen=True)
 class Habits:
-    """How the players behave: shares of turns before which something else happens, and how long things take.
+    """How the players behave: shares of turns preceded by other actions, and durations.
 
-    ``patience_s`` is how long they wait for the referee before they go on (or put a fault right by themselves),
-    ``pause_s`` how long they think, ``pace`` how slowly hands move (1 is about 2.5 s a turn), ``settle_s`` how long
-    a hand stays away around a change. ``violations`` are kinds of the game's; without them they are the usual ones that
-    show from above. ``by_occupancy`` leaves out those that only show in what is up, for a table at which nothing is
-    told but which squares are taken.
+    ``patience_s`` is how long they wait for the referee before they go on (or undo a violation by themselves),
+    ``pause_s`` how long they think, ``pace`` how slowly hands move (1 is about 2.5 s a turn), ``settle_s`` how long a
+    hand stays away around a change. ``violations`` are kinds of the game; by default those that are usual and visible
+    from above. ``by_occupancy`` leaves out those that only change what is up, for a table that only senses occupied
+    squares.
     """
 
     violation_share: float = 0.2
@@ -92,7 +92,7 @@ class Players:
         self._set_up()
 
     def _known(self, chosen: tuple[str, ...] | None) -> tuple[str, ...]:
-        """The kinds of violation they commit; raises ValueError for one that the game doesn't have."""
+        """The kinds of violation they commit; raises ValueError for an unknown kind."""
         kinds = self._handler.violations
         if chosen is None:
             return tuple(kind.name for kind in kinds.values() if kind.usual and not kind.only_sides_tell)
@@ -111,11 +111,11 @@ class Players:
 
     @property
     def _anywhere(self) -> bool:
-        """Whether they agreed on other squares than the usual ones."""
+        """Whether they agreed on a start other than the usual one."""
         return False
 
     def put_out_again(self, rng: np.random.Generator) -> Arrangement:
-        """How the pieces stand when they are put out for the start another time."""
+        """An arrangement of the pieces when they are set up again."""
         handler = type(self._handler)(self._handler.layout, self._habits.slack, rng)
         return handler.set_up(self._starting_looks(), self._starting_text())
 
@@ -136,7 +136,7 @@ class Players:
 
     @property
     def awaits_roll(self) -> bool:
-        """Whether dice are to be rolled before anybody plays."""
+        """Whether dice are to be rolled before the next turn."""
         return self._game.awaits_roll(self.state)
 
     def roll(self) -> Action:
@@ -158,15 +158,15 @@ class Players:
 
     @property
     def to_move(self) -> str:
-        """Whose turn it is; the first player when nobody's."""
+        """The player to move; the first player if there is none."""
         return str(self.state.to_move or self._game.players[0])
 
     def happens(self, share: float) -> bool:
-        """Draw whether something of that share happens."""
+        """Draw an event with that probability."""
         return bool(self._rng.random() < share)
 
     def turn(self) -> Action:
-        """A legal turn, or doing without; ``state`` goes on at once, ``standing`` only by ``perform``."""
+        """A legal turn or a pass; ``state`` changes at once, ``standing`` only by ``perform``."""
         thought_out = self._thought_out()
         chosen = thought_out or self._choose(self._game.rules.legal_turns(self.state))
         silent = silent_turns(self._game, self.state) if thought_out is None else ()
@@ -179,19 +179,19 @@ class Players:
         return Action(ActionKind.TURN, player, carries, turn=text, state_before=before, ends_turn=True)
 
     def _thought_out(self) -> Any | None:
-        """The turn that the players choose, where they do and it leaves the table other than it was."""
+        """The chosen turn, if players choose and it changes the table."""
         turn = None if self._think is None else self._think(self.state)
         return turn if turn is not None and self._handler.shows(self.standing, turn) else None
 
     def _done_without(self, turns: Sequence[Any]) -> Action:
-        """Everybody does without what they may still do; nothing is written."""
+        """Everybody passes what they may still do; nothing is written."""
         player, before = self.to_move, self._game.notation.format_state(self.state)
         for turn in turns:
             self.state = self._game.rules.apply(self.state, turn)
         return Action(ActionKind.DONE, player, state_before=before, ends_turn=True)
 
     def _choose(self, turns: Sequence[Any]) -> Any:
-        """Any of the turns that leave the table other than it was."""
+        """Choose among the turns that change the table."""
         for _ in range(_TRIES):
             turn = turns[int(self._rng.integers(len(turns)))]
             if self._handler.shows(self.standing, turn):
@@ -199,11 +199,11 @@ class Players:
         return turn
 
     def perform(self, action: Action) -> None:
-        """Have the blocks stand as they do after the action."""
+        """Update ``standing`` to the arrangement after the action."""
         self.standing = self.standing.after_all(action.carries)
 
     def violation(self) -> Action | None:
-        """An illegal turn that no legal turn, nor two in a row, would look like; ``None`` when none is found."""
+        """An illegal turn that looks like no legal turn, nor two in a row; ``None`` when none is found."""
         player = self.to_move
         if not self._violations:
             return None
@@ -220,16 +220,16 @@ class Players:
         return None
 
     def _could_be_played(self, standing: Arrangement) -> bool:
-        """Whether nothing, a legal turn or two in a row would leave the table looking so."""
+        """Whether no turn, one legal turn or two in a row would leave the table looking so."""
         after = standing.appearance(self.places)
         return could_be_played(self._game, self.state, after, by_occupancy=self._habits.by_occupancy)
 
     def put_right(self, before: Arrangement, player: str) -> Action:
-        """Undo an illegal turn: everything where it was, only not quite as straight."""
+        """Undo an illegal turn: everything back in place, only not quite as straight."""
         return Action(ActionKind.PUT_RIGHT, player, self._handler.put_back(before, self.standing))
 
     def undo(self, before: Arrangement, state: Any, player: str) -> Action:
-        """Undo a legal turn that the referee called illegal; the players give in."""
+        """Undo a legal turn that the referee rejected; the players give in."""
         self.state = state
         return Action(ActionKind.UNDONE, player, self._handler.put_back(before, self.standing))
 
@@ -243,11 +243,11 @@ class Players:
         return Action(ActionKind.STRAIGHTENED, player, self._handler.nudges(self.standing, place))
 
     def touch_dice(self) -> Action:
-        """Turn a die over that was read already; what it shows then counts for nothing."""
+        """Turn over a die that was already read; its new face is meaningless."""
         return Action(ActionKind.STRAIGHTENED, self.to_move, self._handler.touch_dice(self.standing, self.to_move))
 
     def try_out(self) -> Action:
-        """Play a turn, think again and put everything back before the turn is ended."""
+        """Play a turn, reconsider and put everything back before the turn is ended."""
         turns = self._game.rules.legal_turns(self.state)
         chosen = Players._choose(self, turns)
         carries = self._handler.carries_of(self.standing, chosen)
@@ -255,7 +255,7 @@ class Players:
         return Action(ActionKind.TRIED_OUT, chosen.player, carries + back)
 
     def rest_hand(self) -> Action:
-        """Lay a hand on the table beside one's own piece, move nothing, go away again."""
+        """Rest a hand on the table beside one's own piece, without moving anything."""
         return Action(ActionKind.RESTED, self.to_move, rest_s=self._habits.hand_rest_s)
 
     def resting_place(self, player: str) -> tuple[float, float]:

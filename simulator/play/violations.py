@@ -1,4 +1,4 @@
-"""Ways to break the rules of Deblockle on purpose, as carries; the engine says whether one really is illegal."""
+"""Violations of Deblockle's rules, as carries; the engine decides whether one really is illegal."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""From a scene to the picture that the camera takes of it."""
+"""Rendering a scene as the camera sees it."""

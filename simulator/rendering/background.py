@@ -1,4 +1,4 @@
-"""The part of a picture that stays the same: table, board and markers under the lamps, without anything on them."""
+"""The constant part of a picture: table, board and markers under the lamps, without anything on them."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ _MARKER_SAMPLES = 4
 _SHIFT = 4
 _LIGHT_STEP_PX = 8
 _BEND_ROUNDS = 4
-"""How often it is found anew where a ray meets bent paper: each round is about five times as exact."""
+"""Iterations for intersecting a ray with bent paper: each is about five times as exact."""
 _AROUND_SHEET_MM = (-200.0, 200.0)
 
 Layer = npt.NDArray[np.float32]
 
 
 def pixels_per_mm(setting: Setting) -> float:
-    """How many pixels a millimetre at the board's centre covers, at most."""
+    """Pixels per millimetre at the board's centre, at most."""
     top = setting.layout.board.height_mm
     points = np.array([[0.0, 0.0, top], [1.0, 0.0, top], [0.0, 1.0, top]])
     centre, right, far = project(setting.camera, setting.pose, points)
@@ -71,9 +71,9 @@ def _sample(texture: Image, columns: FloatArray, rows: FloatArray) -> Image:
 
 
 def _light_on(setting: Setting, points_mm: FloatArray, height_mm: float, gloss_share: float) -> tuple[Layer, Layer]:
-    """Light that falls on, and is mirrored by, a level plane seen at points (height, width, 2).
+    """Light falling on, and reflected by, a level plane at points (height, width, 2).
 
-    Worked out on a coarse grid: light changes slowly.
+    Computed on a coarse grid, because light changes slowly.
     """
     size = (points_mm.shape[1], points_mm.shape[0])
     half = _LIGHT_STEP_PX // 2

@@ -1,4 +1,4 @@
-"""Objects that do not belong to the game, drawn straight into the frame with their shadows."""
+"""Objects that do not belong to the game, drawn directly into the frame with their shadows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hands and arms: how they look, what shadows they cast, and which squares they hide from the camera.
+"""Hands and arms: their appearance, their shadows, and which squares they hide from the camera.
 
 An arm is a set of tapered limbs in space: forearm, palm, fingers and thumb, reaching over from a player's side.
 """
@@ -226,7 +226,7 @@ _HIDDEN_SHARE = 0.25
 
 
 class HandOcclusion:
-    """Knows where each square and each piece's top is seen in one setting."""
+    """Finds the places hidden by hands, with all pixel regions of one setting precomputed."""
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting

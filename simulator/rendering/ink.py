@@ -1,4 +1,4 @@
-"""What pens leave on sheets of paper, and the pens, as the camera sees them."""
+"""Ink on sheets of paper, and pens, as the camera sees them."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ INKS: dict[str, tuple[Colour, float]] = {
     "yellow": ((0.12, 0.75, 0.92), 0.9),
     "green": ((0.25, 0.55, 0.13), 0.9),
 }
-"""The colour of each pen's ink, and how much of the paper it hides."""
+"""The colour of each pen's ink, and its opacity on paper."""
 
 _PEN_MM = 135.0
 _PEN_WIDE_MM = 9.0
 _PEN_RISES = 0.9
-"""How steeply a pen is held: how much its other end is higher for each millimetre along the table."""
+"""How steeply a pen is held: rise of its other end per millimetre along the table."""
 _BARREL: Colour = (0.35, 0.3, 0.28)
 
 

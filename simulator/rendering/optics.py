@@ -1,7 +1,7 @@
-"""Light: how much of it falls where, and what lens and sensor make of it.
+"""Light on surfaces, and the effects of lens and sensor.
 
-Lamps are small spheres above the table (Lambert's cosine law, inverse square of the distance, Blinn's half vector
-for the gloss). Then rays of pixels, tone curve, vignette, noise, blur and compression.
+Lamps are small spheres above the table (Lambert's cosine law, inverse square of the distance, Blinn's half vector for
+gloss). Then follow the rays of pixels, tone curve, vignette, noise, blur and compression.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def normalised_rays(
     grid = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 1, 2)
     rays = cv2.undistortPoints(grid, camera.matrix, camera.distortion)
     coarse = np.asarray(rays, dtype=np.float32).reshape(len(rows), len(columns), 2)
-    # Linear on purpose: OpenCV's cubic does not keep straight ramps straight.
+    # linear on purpose: OpenCV's cubic interpolation does not keep straight ramps straight
     fine = cv2.resize(coarse, None, fx=step, fy=step, interpolation=cv2.INTER_LINEAR)
     margin = 2 * step
     return np.asarray(fine[margin : margin + height, margin : margin + width], dtype=np.float64)
@@ -143,7 +143,7 @@ class SensorNoise:
 
 
 def streak(image: Image, streak_px: tuple[float, float]) -> Image:
-    """The image smeared evenly along (x, y) pixels, as a movement during the exposure does."""
+    """The image smeared evenly along (x, y) pixels, as by movement during the exposure."""
     length = float(np.hypot(*streak_px))
     if length < 1.0:
         return image

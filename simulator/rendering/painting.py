@@ -1,6 +1,6 @@
-"""What painters of all kinds of pieces share: small pictures to lay over a frame, and soft shadows.
+"""What the painters of all kinds of pieces share: sprites to lay over a frame, and soft shadows.
 
-A painter draws pieces of one kind in one setting. The renderer knows which painter draws which piece.
+A painter draws pieces of one kind in one setting. The renderer chooses the painter of each piece.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from vision.frame import FloatArray, Image
 from vision.geometry import project
 
 SAMPLES = 2
-"""Along each direction, so many samples are averaged into a pixel."""
+"""Supersampling: samples per pixel along each direction."""
 MARGIN_PX = 3
 
 
 @dataclass(frozen=True, eq=False)
 class Sprite:
-    """A small picture to lay over a frame at (left, top), its cover mask (0 to 255), and how far from the camera."""
+    """A small picture to lay over a frame at (left, top), its alpha mask (0 to 255), and its distance."""
 
     left: int
     top: int

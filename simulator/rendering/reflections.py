@@ -1,7 +1,7 @@
-"""What the faces of a smooth plastic mirror, and the shadows that fall on them, drawn quickly.
+"""Reflections in smooth plastic faces, and the shadows that fall on them, drawn quickly.
 
-Seen at a glance, plastic mirrors more than it shows of its own colour: a steep face, from nearly above, is mostly a
-picture of the board beside it. In a flat face that picture is what a camera behind the face would see.
+From nearly above, a steep plastic face mostly shows a reflection of the board beside it. In a flat face the reflection
+is what a camera behind the face would see.
 """
 
 from __future__ import annotations
