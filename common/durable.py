@@ -6,10 +6,11 @@ import os
 from pathlib import Path
 
 
-def write_durably(path: Path, text: str) -> None:
+def write_durably(path: Path, text: str, *, private: bool = False) -> None:
     """Put a text file in the place of the one before; on return it is on the disk. Raises OSError.
 
-    Cut off at any moment, the file is as it was before or as it is after.
+    Cut off at any moment, the file is as it was before or as it is after. One that is ``private`` only its owner may
+    read.
     """
     target = path.resolve()
     if target.exists() and not target.is_file():
@@ -18,7 +19,12 @@ def write_durably(path: Path, text: str) -> None:
         return
     draft = target.with_name(f".{target.name}.draft")
     try:
-        with draft.open("w", encoding="utf-8") as file:
+        if private:
+            # A draft that was left over keeps its own rights.
+            draft.unlink(missing_ok=True)
+        mode = 0o600 if private else 0o666
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

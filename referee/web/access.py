@@ -5,7 +5,6 @@ A session is a signed cookie, or the same token in an ``Authorization: Bearer`` 
 
 from __future__ import annotations
 
-import enum
 import hashlib
 import ipaddress
 import secrets
@@ -23,6 +22,10 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import cookie_parser
 
+from referee.errors import PageError
+from referee.web.devices import Device, PairedDevices
+from referee.web.devices import Role as Role  # noqa: PLC0414 - a part of what this module tells
+
 SESSION_S = 180 * 24 * 3600.0
 """How long a device stays paired."""
 _KEY_BYTES = 32
@@ -30,15 +33,6 @@ _CODE_DIGITS = 8
 _OTHERS_MAY = 0o077
 _LOCAL_ENDINGS = ("", ".local", ".lan", ".home.arpa", ".internal")
 """What home networks put behind a machine's name; nobody can register a name that ends so."""
-
-
-class Role(enum.IntEnum):
-    """What a session may do; each may do what those before it may."""
-
-    NOBODY = 0
-    LOOK = 1
-    PLAY = 2
-    OWN = 3
 
 
 @dataclass(frozen=True)
@@ -155,10 +149,21 @@ def keep_private(path: Path, content: bytes) -> None:
 
 
 class Access:
-    """Makes and reads sessions. ``now_s`` gives seconds since 1970, ``clock`` monotonic ones."""
+    """Makes and reads sessions. ``now_s`` gives seconds since 1970, ``clock`` monotonic ones.
 
-    def __init__(self, door: Door, key: bytes, now_s: Callable[[], float], clock: Callable[[], float]) -> None:
+    A session lasts until its token is old or its device is no longer among ``devices``, which say what it may do.
+    """
+
+    def __init__(
+        self,
+        door: Door,
+        key: bytes,
+        now_s: Callable[[], float],
+        clock: Callable[[], float],
+        devices: PairedDevices | None = None,
+    ) -> None:
         self.door = door
+        self.devices = devices or PairedDevices(None, now_s)
         self.cookie = f"referee-{hashlib.sha256(key).hexdigest()[:8]}"
         self._tokens = URLSafeSerializer(key, salt="session")
         self._csrf = URLSafeSerializer(key, salt="csrf")
@@ -180,16 +185,20 @@ class Access:
     def pair(self, code: str, name: str, wanted: Role, client: str) -> tuple[Session, str]:
         """Pair a device and give its session and token: the code says what it may do at most, ``wanted`` may be less.
 
-        Raises HTTPException for a wrong code, and for too many tries.
+        Raises HTTPException for a wrong code, for too many tries, and where the device can't be kept.
         """
         if not (self._tries.take(client) and self._all_tries.take()):
             raise HTTPException(429, "Too many tries. Wait a minute, then type the code again.")
         digits = "".join(character for character in code if character in string.digits)
         for role, right in self.door.codes.items():
             if secrets.compare_digest(digits, right):
-                session = self._session(secrets.token_urlsafe(12), min(role, wanted), name)
+                try:
+                    device = self.devices.add(name, min(role, wanted))
+                except PageError as error:
+                    raise HTTPException(503, f"{error}.") from error
                 until_s = int(self._now_s() + SESSION_S)
-                return session, str(self._tokens.dumps([session.id, int(session.role), name, until_s]))
+                session = self._session(device.id, device.role, name)
+                return session, str(self._tokens.dumps([device.id, until_s]))
         raise HTTPException(403, "That is not the code. The referee's terminal shows it.")
 
     def count_command(self, session: Session) -> None:
@@ -208,12 +217,27 @@ class Access:
         if named != session.id:
             raise HTTPException(403, "This page is out of date. Load it again, then repeat what you did.")
 
+    def still_holds(self, session: Session) -> bool:
+        """Whether a session from before is still one: its device may have been unpaired since."""
+        return session.id == _AT_THE_MACHINE or self._paired(session.id) is not None
+
     def _read(self, token: str, *, is_bearer: bool = False) -> Session | None:
         try:
-            identity, role, name, until_s = self._tokens.loads(token)
-        except BadSignature:
+            identity, until_s = self._tokens.loads(token)
+        except (BadSignature, ValueError):
             return None
-        return self._session(identity, Role(role), name, is_bearer=is_bearer) if until_s >= self._now_s() else None
+        device = self._paired(identity) if until_s >= self._now_s() else None
+        if device is None:
+            return None
+        self.devices.saw(identity)
+        return self._session(identity, device.role, device.name, is_bearer=is_bearer)
+
+    def _paired(self, identity: str) -> Device | None:
+        try:
+            return self.devices.find(identity)
+        except PageError:
+            # Nobody is let in by a list that can't be read.
+            return None
 
     def _session(self, identity: str, role: Role, name: str, *, is_bearer: bool = False) -> Session:
         return Session(identity, role, name, str(self._csrf.dumps(identity)), is_bearer)

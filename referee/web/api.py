@@ -33,12 +33,15 @@ from referee.web.endpoints import Endpoint, openapi
 from referee.web.guard import CSRF_FIELD, form_fields
 from referee.web.history import History
 from referee.web.orders import ORDERS, ReplyDocument
+from referee.web.owner.devices import DEVICE_ORDER, DevicesDocument, change_device, devices_document
 from referee.web.pictures import CameraPictures
-from referee.web.ports import TablePort
+from referee.web.ports import TablePort, Versioned
 from referee.web.results import ResultsDocument
 
-KEEP_OPEN_S = 15.0
-"""How often a stream with nothing new gets a comment, so that nothing on the way takes it for dead."""
+LOOK_AGAIN_S = 2.5
+"""How often a stream with nothing new looks whether its device is still paired."""
+LOOKS_KEPT_OPEN = 6
+"""After how many looks it gets a comment, so that nothing on the way takes it for dead."""
 MOST_VIEWERS = 256
 _PAIRING: TypeAdapter[PairingOrder] = TypeAdapter(PairingOrder)
 _LARGEST = 2**63 - 1
@@ -66,6 +69,7 @@ class Api:
 
     def __init__(self, desk: Desk) -> None:
         self._port = desk.port
+        self._access = desk.access
         self._documents = desk.documents
         self._counter = desk.counter
         self._history = desk.history
@@ -102,6 +106,15 @@ class Api:
                 {"overlay": "1: with what was located drawn over it."},
             ),
             Endpoint("/api/session", self._session, Role.LOOK, "What this device may do", SessionDocument),
+            Endpoint("/api/devices", self._devices, Role.OWN, "The paired devices", DevicesDocument),
+            Endpoint(
+                "/api/devices",
+                self._change_device,
+                Role.OWN,
+                "Give a paired device another role, or unpair it",
+                DevicesDocument,
+                takes=DEVICE_ORDER,
+            ),
             Endpoint(
                 "/api/commands", self._command, Role.LOOK, "Tell the referee something", ReplyDocument, takes=ORDERS
             ),
@@ -120,28 +133,31 @@ class Api:
     async def _table(self, _: Request) -> Response:
         return Response(self._documents.newest().json, media_type="application/json")
 
-    async def _events(self, _: Request) -> Response:
+    async def _events(self, request: Request) -> Response:
         if self._viewers >= MOST_VIEWERS:
             raise HTTPException(503, f"{MOST_VIEWERS} screens are looking already. Close one of them.")
-        return StreamingResponse(self._changes(), media_type="text/event-stream")
+        return StreamingResponse(self._changes(request.state.session), media_type="text/event-stream")
 
-    async def _changes(self) -> AsyncIterator[bytes]:
+    async def _changes(self, session: Session) -> AsyncIterator[bytes]:
         self._viewers += 1
         try:
-            rendered = self._documents.newest()
+            rendered, looks = self._documents.newest(), 0
+            yield rendered.event
             while True:
-                yield rendered.event
-                while True:
-                    try:
-                        async with asyncio.timeout(KEEP_OPEN_S):
-                            newer = await self._port.snapshots.after(rendered.document.version)
-                    except TimeoutError:
-                        yield b": still here\n\n"
-                    else:
-                        break
-                if newer is None:
+                newer: Versioned | None = None
+                try:
+                    async with asyncio.timeout(LOOK_AGAIN_S):
+                        newer = await self._port.snapshots.after(rendered.document.version)
+                    is_over = newer is None
+                except TimeoutError:
+                    is_over, looks = False, looks + 1
+                if is_over or not self._access.still_holds(session):
                     return
-                rendered = self._documents.of(newer)
+                if newer is not None:
+                    rendered = self._documents.of(newer)
+                    yield rendered.event
+                elif looks % LOOKS_KEPT_OPEN == 0:
+                    yield b": still here\n\n"
         finally:
             self._viewers -= 1
 
@@ -184,6 +200,15 @@ class Api:
     async def _session(self, request: Request) -> Response:
         session: Session = request.state.session
         return _json(SessionDocument(role=session.role.name.lower(), name=session.name, csrf=session.csrf))
+
+    async def _devices(self, _: Request) -> Response:
+        return _json(devices_document(self._access.devices))
+
+    async def _change_device(self, request: Request) -> Response:
+        fields = await _fields(request)
+        if isinstance(fields, dict):
+            fields.pop(CSRF_FIELD, None)
+        return _json(await change_device(self._access, fields))
 
     async def _command(self, request: Request) -> Response:
         fields = await _fields(request)

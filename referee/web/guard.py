@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qs
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -159,6 +160,8 @@ class Guard:
         else:
             scope["state"]["session"] = session
             await self._app(scope, receive, send_dressed)
+            if self._access.devices.is_due:
+                await run_in_threadpool(self._access.devices.keep_seen)
 
 
 def refuse_strangers(door: Door, headers: Headers) -> None:

@@ -30,8 +30,10 @@ from referee.errors import PageError
 from referee.web import views
 from referee.web.access import Access, Door, Role, keep_private, key_at, names_of, new_codes
 from referee.web.api import Api, Desk
+from referee.web.devices import PairedDevices, devices_path
 from referee.web.documents import RefusalDocument
 from referee.web.guard import NO_UPLOADS, Guard
+from referee.web.owner.views import OwnerPages
 from referee.web.ports import PageOptions, TablePort
 
 LOOPBACK = "127.0.0.1"
@@ -48,7 +50,9 @@ _NOWHERE = ("192.0.2.1", 9)
 def create_app(port: TablePort, access: Access) -> Starlette:
     """Build the application that shows a running referee to those whom ``access`` lets in."""
     desk = Desk.of(port, access)
-    return guarded_app([*(endpoint.route for endpoint in Api(desk).endpoints), *views.routes(desk)], access)
+    return guarded_app(
+        [*(endpoint.route for endpoint in Api(desk).endpoints), *views.routes(desk), *OwnerPages(desk).routes()], access
+    )
 
 
 def guarded_app(routes: Sequence[BaseRoute], access: Access, uploads: Mapping[str, int] = NO_UPLOADS) -> Starlette:
@@ -200,11 +204,13 @@ def open_site(
             kept = key_at(key)
         except OSError as error:
             raise PageError(f"the page's key can't be kept in {key}: {error.strerror}") from error
-        access = Access(door, kept, time.time, time.monotonic)
+        devices = PairedDevices(None if key is None else devices_path(key), time.time)
+        access = Access(door, kept, time.time, time.monotonic, devices)
         app = make(access)
         app.state.house = options
         with _served(app, listening, close, say):
             yield OpenPage(_shown_address(listening), codes)
+        devices.keep_seen()
 
 
 def key_path(journal: Path) -> Path:

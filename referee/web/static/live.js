@@ -29,8 +29,14 @@ export function follow() {
       banner.textContent = word("away");
       banner.hidden = false;
       // A browser gives up for good on a refused connection; we don't.
-      if (stream.readyState === EventSource.CLOSED) setTimeout(open, RETRY_MS);
+      if (stream.readyState === EventSource.CLOSED) setTimeout(openAgain, RETRY_MS);
     });
+  };
+  const openAgain = async () => {
+    // A device that was unpaired is told how to be paired again.
+    const answer = await fetch("/api/session").catch(() => null);
+    if (answer?.status === 401) location.assign("/pair");
+    else open();
   };
   open();
   addEventListener("pagehide", () => stream.close());

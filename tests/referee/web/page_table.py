@@ -16,6 +16,7 @@ from hardware.lights.signals import Mood, Signal
 from referee.commands.queue import CommandQueue, Submitted
 from referee.session.feed import Snapshot
 from referee.web.access import Access, Door, Role, names_of
+from referee.web.devices import PairedDevices
 from referee.web.ports import SnapshotHub, TablePort
 from referee.web.server import create_app
 
@@ -30,9 +31,9 @@ def port_of(name: str = "diaballik", **parts: Any) -> TablePort:
     return TablePort(load(name), commands=CommandQueue(time.monotonic), **parts)
 
 
-def access_of(door: Door | None = None, now_s: float = 0.0) -> Access:
+def access_of(door: Door | None = None, now_s: float = 0.0, devices: PairedDevices | None = None) -> Access:
     """Who is let in; on this machine alone without a door."""
-    return Access(door or Door(owner="Ann"), b"k" * 32, lambda: now_s, lambda: 0.0)
+    return Access(door or Door(owner="Ann"), b"k" * 32, lambda: now_s, lambda: 0.0, devices)
 
 
 def client_of(port: TablePort, access: Access | None = None, **settings: Any) -> TestClient:

@@ -21,6 +21,7 @@ from referee.web.access import (
     names_of,
     new_codes,
 )
+from referee.web.devices import PairedDevices
 from referee.web.guard import HEADERS, MOST_BODY_BYTES, Guarded
 from referee.web.server import create_app
 from tests.effort import some
@@ -64,10 +65,12 @@ def test_without_a_session_nothing_is_told_and_nothing_done(route: Guarded, meth
 @every_private_route
 @pytest.mark.parametrize("way", ["cookie", "bearer"])
 def test_a_forged_or_old_token_is_none(route: Guarded, method: str, way: str) -> None:
-    access = access_of(HOUSE)
-    of_others = Access(HOUSE, b"x" * 32, lambda: 0.0, lambda: 0.0)
+    # All are in the list of devices: only their tokens are not right.
+    devices = PairedDevices(None, lambda: 0.0)
+    access = access_of(HOUSE, devices=devices)
+    of_others = Access(HOUSE, b"x" * 32, lambda: 0.0, lambda: 0.0, devices)
     _, theirs = of_others.pair(CODES[Role.OWN], "Eve", Role.OWN, "")
-    _, old = access_of(HOUSE, now_s=-SESSION_S - 1).pair(CODES[Role.OWN], "Eve", Role.OWN, "")
+    _, old = access_of(HOUSE, -SESSION_S - 1, devices).pair(CODES[Role.OWN], "Eve", Role.OWN, "")
     _, good = access.pair(CODES[Role.LOOK], "Ben", Role.OWN, "")
     payload, _, signature = good.rpartition(".")
     client = client_of(port_of(), access)
@@ -166,14 +169,15 @@ def test_the_machine_itself_needs_a_code_too_once_the_house_may_come() -> None:
     ],
 )
 def test_a_code_says_what_a_device_may_do_at_most(code: str, wanted: str, got: str) -> None:
-    client = client_of(port_of(), access_of(HOUSE))
+    access = access_of(HOUSE)
+    client = client_of(port_of(), access)
     reply = client.post("/api/pair", json={"code": code, "name": "Ben", "role": wanted})
     assert reply.json()["role"] == got
     cookie = reply.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=lax" in cookie
     assert client.get("/api/session").json()["role"] == got
-    program = client_of(port_of(), access_of(HOUSE))
+    program = client_of(port_of(), access)
     bearer = {"Authorization": f"Bearer {reply.json()['token']}"}
     assert program.get("/api/session", headers=bearer).json() == {
         "role": got,

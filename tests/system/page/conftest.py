@@ -36,14 +36,14 @@ def visit(browser: Any) -> Iterator[Callable[..., Any]]:
     with ExitStack() as stack:
         complaints: list[str] = []
 
-        def opened(address: str, **device: Any) -> Any:
+        def opened(address: str, *, is_paired: bool = True, **device: Any) -> Any:
             context = stack.enter_context(browser.new_context(**{"locale": "en-GB", **device}))
             context.set_default_timeout(ANSWER_S * 1000)
             page = context.new_page()
             page.on("pageerror", lambda error: complaints.append(str(error)))
             page.on("console", lambda said: complaints.append(said.text) if "Content Security" in said.text else None)
             page.goto(address, wait_until="load")
-            if device.get("java_script_enabled", True):
+            if is_paired and device.get("java_script_enabled", True):
                 page.wait_for_selector("html[data-live]", state="attached")
             return page
 

@@ -18,6 +18,7 @@ VIEWS = (
     "/correct",
     "/enter",
     "/new",
+    "/owner",
     "/ending",
     "/ending?resign=black",
     "/offline",

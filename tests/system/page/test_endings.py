@@ -9,6 +9,7 @@ import pytest
 from referee.commands.values import EnterTurn
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
+expect.set_options(timeout=20_000)
 
 
 @pytest.mark.parametrize("scripts", [True, False])

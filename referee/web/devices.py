@@ -1,0 +1,175 @@
+"""The devices that are paired with a page: kept in a file beside the journal, which the terminal changes too."""
+
+from __future__ import annotations
+
+import enum
+import fcntl
+import json
+import os
+import secrets
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from common.durable import write_durably
+from referee.errors import PageError
+
+MOST_DEVICES = 256
+"""More than a house has; beyond it, those that were not seen for longest are unpaired."""
+_SEEN_EVERY_S = 600.0
+"""How often the file is written anew only to say when devices were seen: it may lie on a memory card."""
+
+
+class Role(enum.IntEnum):
+    """What a session may do; each may do what those before it may."""
+
+    NOBODY = 0
+    LOOK = 1
+    PLAY = 2
+    OWN = 3
+
+
+@dataclass(frozen=True)
+class Device:
+    """A paired device; ``paired_s`` and ``seen_s`` are seconds since 1970."""
+
+    id: str
+    name: str
+    role: Role
+    paired_s: float
+    seen_s: float
+
+
+_Stamp = tuple[int, int, int]
+
+
+class PairedDevices:
+    """The list of devices; any thread and, by way of the file, any process may read and change it.
+
+    Without a ``path`` it is kept in memory. ``now_s`` gives seconds since 1970. Raises PageError where the file can't
+    be read or written.
+    """
+
+    def __init__(self, path: Path | None, now_s: Callable[[], float]) -> None:
+        self._path = path
+        self._now_s = now_s
+        self._lock = threading.RLock()
+        self._stamp: _Stamp | None = None
+        self._known: dict[str, Device] = {}
+        self._seen: dict[str, float] = {}
+        self._kept_s = now_s()
+        self._refresh()
+
+    def all(self) -> tuple[Device, ...]:
+        """List them, the first paired first."""
+        with self._lock:
+            self._refresh()
+            return tuple(sorted(map(self._dated, self._known.values()), key=lambda device: device.paired_s))
+
+    def find(self, identity: str) -> Device | None:
+        """Give a device as it is now, ``None`` for one that is not paired, or not any more."""
+        with self._lock:
+            self._refresh()
+            return self._known.get(identity)
+
+    def add(self, name: str, role: Role) -> Device:
+        """Pair a device."""
+        now_s = self._now_s()
+        device = Device(secrets.token_urlsafe(12), name, role, now_s, now_s)
+        with self._changing() as devices:
+            devices[device.id] = device
+            if len(devices) > MOST_DEVICES:
+                del devices[min(devices.values(), key=lambda each: each.seen_s).id]
+        return device
+
+    def change(self, identity: str, role: Role) -> Device | None:
+        """Give a device another role, ``NOBODY`` to unpair it; gives it as it was, ``None`` where there is none."""
+        with self._changing() as devices:
+            before = devices.get(identity)
+            if before is not None and role is Role.NOBODY:
+                del devices[identity]
+            elif before is not None:
+                devices[identity] = replace(before, role=role)
+        return before
+
+    def saw(self, identity: str) -> None:
+        """Note that a device has just asked for something."""
+        with self._lock:
+            self._seen[identity] = self._now_s()
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time to write down when devices were seen."""
+        with self._lock:
+            return bool(self._seen) and self._now_s() - self._kept_s >= _SEEN_EVERY_S
+
+    def keep_seen(self) -> None:
+        """Write down when devices were seen."""
+        with self._lock:
+            if self._seen:
+                with self._changing():
+                    self._kept_s = self._now_s()
+
+    def _dated(self, device: Device) -> Device:
+        return replace(device, seen_s=max(device.seen_s, self._seen.get(device.id, 0.0)))
+
+    @contextmanager
+    def _changing(self) -> Iterator[dict[str, Device]]:
+        """Give the devices to change, as they are in the file now; what comes of them is written on leaving."""
+        with self._lock:
+            if self._path is None:
+                yield self._known
+                return
+            try:
+                with _locked(self._path.parent):
+                    self._refresh()
+                    devices = {identity: self._dated(device) for identity, device in self._known.items()}
+                    yield devices
+                    rows = [asdict(device) for device in devices.values()]
+                    write_durably(self._path, json.dumps({"devices": rows}, indent=1), private=True)
+                    self._seen.clear()
+                    self._refresh()
+            except OSError as error:
+                raise PageError(f"the paired devices can't be kept in {self._path} ({error.strerror})") from error
+
+    def _refresh(self) -> None:
+        """Read the file anew if it was changed since."""
+        if self._path is None:
+            return
+        try:
+            status = self._path.stat()
+        except FileNotFoundError:
+            self._stamp, self._known = None, {}
+            return
+        stamp = (status.st_ino, status.st_mtime_ns, status.st_size)
+        if stamp != self._stamp:
+            self._known, self._stamp = _read(self._path), stamp
+
+
+def devices_path(key: Path) -> Path:
+    """Where the devices are kept that are paired by a page's key."""
+    return key.with_name(f"{key.name.removesuffix('-key')}-devices")
+
+
+def _read(path: Path) -> dict[str, Device]:
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))["devices"]
+        devices = [Device(**{**row, "role": Role(row["role"])}) for row in rows]
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise PageError(
+            f"the paired devices {path} can't be read ({error}); delete the file, then pair the devices again"
+        ) from error
+    return {device.id: device for device in devices}
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep other processes from changing the list at the same time."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,85 @@
+"""The paired devices, for the owner: who has one, what it may do and when it was seen; another role, or unpaired."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+
+from referee.errors import PageError
+from referee.web.access import Access, Role
+from referee.web.devices import PairedDevices
+from referee.web.documents import Document
+
+UNPAIRED = "none"
+
+
+class DeviceDocument(Document):
+    """A paired device; the times are ISO 8601 UTC."""
+
+    id: str
+    name: str
+    role: str
+    paired: str
+    seen: str
+
+
+class DevicesDocument(Document):
+    """The paired devices, the first paired first."""
+
+    devices: tuple[DeviceDocument, ...]
+
+
+class DeviceOrder(BaseModel):
+    """What a device may do from now on; with ``none`` it is unpaired."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: Annotated[str, Field(max_length=64)]
+    role: Literal["look", "play", "own", "none"]
+
+
+DEVICE_ORDER: TypeAdapter[DeviceOrder] = TypeAdapter(DeviceOrder)
+
+
+def devices_document(devices: PairedDevices) -> DevicesDocument:
+    """List the devices; raises HTTPException where the list can't be read."""
+    try:
+        listed = devices.all()
+    except PageError as error:
+        raise HTTPException(503, f"{error}.") from error
+    return DevicesDocument(
+        devices=tuple(
+            DeviceDocument(
+                id=each.id,
+                name=each.name,
+                role=each.role.name.lower(),
+                paired=_iso(each.paired_s),
+                seen=_iso(each.seen_s),
+            )
+            for each in listed
+        )
+    )
+
+
+async def change_device(access: Access, fields: object) -> DevicesDocument:
+    """Carry an order out; raises HTTPException for what is not one, and for a device that is not paired."""
+    try:
+        order = DEVICE_ORDER.validate_python(fields)
+    except ValidationError as error:
+        raise HTTPException(422, "Give a device's id, and its role: look, play, own or none.") from error
+    role = Role.NOBODY if order.role == UNPAIRED else Role[order.role.upper()]
+    try:
+        changed = await run_in_threadpool(access.devices.change, order.id, role)
+    except PageError as error:
+        raise HTTPException(503, f"{error}.") from error
+    if changed is None:
+        raise HTTPException(404, "That device is not paired, or not any more.")
+    return devices_document(access.devices)
+
+
+def _iso(time_s: float) -> str:
+    return datetime.fromtimestamp(time_s, UTC).isoformat(timespec="seconds")

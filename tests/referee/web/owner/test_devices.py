@@ -1,0 +1,181 @@
+"""Paired devices: listed for the owner, changed on the page, by a program and at the terminal, refused at once."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from referee.errors import PageError
+from referee.web import api
+from referee.web.access import Role
+from referee.web.devices import MOST_DEVICES, PairedDevices
+from referee.web.ports import PageOptions
+from referee.web.server import open_page
+from tests.commands import runner_in
+from tests.referee.web.page_table import CODES, HOUSE, access_of, client_of, paired, port_of, snapshot_of
+
+
+def listed(path: Path | None = None, now_s: float = 0.0) -> PairedDevices:
+    return PairedDevices(path, lambda: now_s)
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_device_is_kept_changed_and_unpaired(is_kept: bool, tmp_path: Path) -> None:
+    path = tmp_path / "devices" if is_kept else None
+    devices = listed(path)
+    ben = devices.add("Ben", Role.PLAY)
+    other = listed(path) if is_kept else devices
+    assert other.all() == (ben,)
+    assert other.change(ben.id, Role.LOOK) == ben
+    found = devices.find(ben.id)
+    assert found is not None
+    assert found.role is Role.LOOK
+    assert other.change(ben.id, Role.NOBODY) is not None
+    assert devices.find(ben.id) is None
+    assert devices.change(ben.id, Role.OWN) is None
+
+
+def test_only_the_owner_of_the_file_may_read_it(tmp_path: Path) -> None:
+    path = tmp_path / "devices"
+    listed(path).add("Ben", Role.PLAY)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_two_processes_lose_none_of_each_others_changes(tmp_path: Path) -> None:
+    path = tmp_path / "devices"
+
+    def pair(name: str) -> None:
+        devices = listed(path)
+        for number in range(10):
+            devices.add(f"{name}{number}", Role.LOOK)
+
+    threads = [threading.Thread(target=pair, args=(name,)) for name in "abc"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(listed(path).all()) == 30
+
+
+def test_when_a_device_was_seen_is_written_down_now_and_then(tmp_path: Path) -> None:
+    path, now_s = tmp_path / "devices", [0.0]
+    devices = PairedDevices(path, lambda: now_s[0])
+    ben = devices.add("Ben", Role.LOOK)
+    now_s[0] = 500.0
+    devices.saw(ben.id)
+    assert [device.seen_s for device in devices.all()] == [500.0]
+    assert not devices.is_due
+    now_s[0] = 1000.0
+    assert devices.is_due
+    devices.keep_seen()
+    assert [device.seen_s for device in listed(path).all()] == [500.0]
+    assert not devices.is_due
+
+
+def test_a_list_that_was_damaged_lets_nobody_in(tmp_path: Path) -> None:
+    path = tmp_path / "devices"
+    access = access_of(HOUSE, devices=listed(path))
+    client = client_of(port_of(), access)
+    paired(client, Role.OWN)
+    path.write_text("{")
+    assert client.get("/api/table").status_code == 401
+    with pytest.raises(PageError, match="delete the file"):
+        listed(path)
+
+
+def test_the_list_has_an_end() -> None:
+    devices = listed()
+    for number in range(MOST_DEVICES + 3):
+        devices.add(str(number), Role.LOOK)
+    assert len(devices.all()) == MOST_DEVICES
+
+
+def test_the_owner_changes_a_role_and_unpairs_on_the_page() -> None:
+    access = access_of(HOUSE)
+    owner, guest = (client_of(port_of(), access) for _ in range(2))
+    paired(owner, Role.OWN)
+    csrf = paired(guest, Role.PLAY)
+    page = owner.get("/owner").text
+    assert page.count('<option value="play" selected>') == 1
+    guests = [each.id for each in access.devices.all() if each.role is Role.PLAY]
+    assert f'name="id" value="{guests[0]}"' in page
+    token = re.findall(r'name="csrf" value="([^"]+)"', page)[0]
+    change = {"csrf": token, "id": guests[0], "role": "look"}
+    assert owner.post("/owner/devices", data=change).headers["location"] == "/owner"
+    assert guest.get("/api/session").json()["role"] == "look"
+    order = guest.post("/api/commands", json={"command": "hint"}, headers={"X-CSRF-Token": csrf})
+    assert order.status_code == 403
+    owner.post("/owner/devices", data={**change, "role": "none"})
+    assert guest.get("/api/table").status_code == 401
+    assert owner.post("/owner/devices", data=change).status_code == 404
+    assert owner.post("/owner/devices", data={**change, "role": "king"}).status_code == 422
+
+
+def test_a_program_of_the_owner_lists_and_unpairs() -> None:
+    access = access_of(HOUSE)
+    client = client_of(port_of(), access)
+    headers = {"X-CSRF-Token": paired(client, Role.OWN)}
+    (device,) = client.get("/api/devices").json()["devices"]
+    assert (device["name"], device["role"]) == ("Ben", "own")
+    done = client.post("/api/devices", json={"id": device["id"], "role": "none"}, headers=headers)
+    assert done.json() == {"devices": []}
+    assert client.get("/api/devices").status_code == 401
+
+
+def test_an_unpaired_devices_stream_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "LOOK_AGAIN_S", 0.05)
+    port = port_of(journal=tmp_path / "journal.sqlite")
+    port.snapshots(snapshot_of(port.game))
+    with open_page(port, PageOptions(address="127.0.0.1"), print) as page:
+        connection = http.client.HTTPConnection(page.address.removeprefix("http://").rstrip("/"), timeout=60)
+        body = json.dumps({"code": page.codes[Role.PLAY], "name": "Ben"})
+        connection.request("POST", "/api/pair", body)
+        token = json.loads(connection.getresponse().read())["token"]
+        bearer = {"Authorization": f"Bearer {token}"}
+        connection.request("GET", "/api/events", headers=bearer)
+        stream = connection.getresponse()
+        assert stream.readline() == b"event: table\n"
+        # As the terminal does it, from another process.
+        devices = listed(tmp_path / "journal.sqlite.page-devices")
+        devices.change(devices.all()[0].id, Role.NOBODY)
+        assert stream.read().count(b"event: table") == 0
+        connection.close()
+        connection.request("GET", "/api/table", headers=bearer)
+        assert connection.getresponse().status == 401
+        connection.close()
+
+
+def test_the_terminal_lists_and_unpairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "referee.toml").write_text('[journal]\npath = "game.sqlite"\n')
+    run = runner_in(tmp_path, monkeypatch)
+    assert "No device is paired" in run("tools", "devices").stdout
+    devices = listed(tmp_path / "game.sqlite.page-devices")
+    for name in ("Ben", "Cem", "Cem"):
+        devices.add(name, Role.PLAY)
+    assert [line.split()[:3] for line in run("tools", "devices").stdout.splitlines()[1:]] == [
+        ["1", "Ben", "play"],
+        ["2", "Cem", "play"],
+        ["3", "Cem", "play"],
+    ]
+    assert run("tools", "devices", "ben", "--may", "look").stdout == "Ben may look from now on.\n"
+    assert run("tools", "devices", "3", "--unpair").stdout == "Cem is no longer paired.\n"
+    assert [(device.name, device.role) for device in devices.all()] == [("Ben", Role.LOOK), ("Cem", Role.PLAY)]
+    assert "no device is called 'Eve'" in run("tools", "devices", "Eve", "--unpair").stderr
+    devices.add("Ben", Role.PLAY)
+    assert "2 devices are called 'Ben'" in run("tools", "devices", "Ben", "--unpair").stderr
+    for wrong in (("Ben",), ("--unpair",), ("Ben", "--unpair", "--may", "own")):
+        assert "name a device, and either" in run("tools", "devices", *wrong).stderr
+
+
+def test_neither_codes_nor_tokens_are_in_the_list(tmp_path: Path) -> None:
+    access = access_of(HOUSE, devices=listed(tmp_path / "devices"))
+    _, token = access.pair(CODES[Role.OWN], "Ben", Role.OWN, "")
+    kept = (tmp_path / "devices").read_text()
+    assert CODES[Role.OWN] not in kept
+    assert token not in kept
