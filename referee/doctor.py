@@ -1,6 +1,6 @@
-"""What is there, what is missing, and what to do about it.
+"""Diagnosis: what is present, what is missing, and what to do about it.
 
-Every check is a function from what it looks at to Findings (``common.findings``).
+Every check is a function that returns Findings (``common.findings``).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Version = Callable[[str], str]
 
 @dataclass(frozen=True)
 class Machine:
-    """The computer that is looked at, passed in so that it can be another one."""
+    """The computer that is examined; passed in so that tests can replace it."""
 
     root: Path = Path("/")
     python: tuple[int, ...] = field(default_factory=lambda: tuple(sys.version_info[:3]))
@@ -60,7 +60,7 @@ class Machine:
 
 
 def examine(load: Callable[[], Configuration], now: datetime, machine: Machine | None = None) -> Iterator[Finding]:
-    """Look at everything, one Finding after the other; ``load`` reads the settings (ConfigError is a finding too)."""
+    """Examine everything, one Finding after the other; ``load`` reads the settings (ConfigError is a Finding too)."""
     around = machine or Machine()
     yield check_python(around.python)
     yield from check_packages(around.version_of)

@@ -1,1 +1,1 @@
-"""The demo: the real service on the virtual table."""
+"""The demo: the real service on a virtual table."""

@@ -1,4 +1,4 @@
-"""The demo's time: that of the virtual table's newest frame."""
+"""The demo's time, which is that of the virtual table's newest frame."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ _VIRTUAL_DAY = datetime(2025, 1, 1, 12, tzinfo=UTC)
 
 @dataclass
 class VirtualClock:
-    """The virtual clock: the time of the newest frame."""
+    """A clock that shows the time of the newest frame."""
 
     time_s: float = 0.0
 
     def read(self) -> float:
-        """Give that time in seconds."""
+        """Return that time in seconds."""
         return self.time_s
 
     def wall_clock(self) -> datetime:
-        """Give a date and time of a day that is always the same."""
+        """Return a date and time on a fixed day."""
         return _VIRTUAL_DAY + timedelta(seconds=round(self.time_s, 3))
 
 
 @dataclass
 class ClockedCamera:
-    """The virtual camera, with the clock set by its frames; ``taken`` is called after each."""
+    """The virtual camera, which sets the clock by its frames; ``taken`` is called after each."""
 
     table: VirtualTable
     now: VirtualClock

@@ -1,8 +1,8 @@
-"""The demo's microcontroller: a virtual one behind a real pseudo-terminal, lit, pressed and sensed over the wire.
+"""The demo's microcontroller: a virtual one on a real pseudo-terminal, with lights, buttons and switches.
 
-The virtual players see the table's lights as the strip shows them, and press the board's button. The switches under
-the board close where something stands in each frame. The wire runs in real time and the table in its own, so the
-table's time stands still while something is on its way; a wire that is cut keeps nobody waiting for ever.
+The virtual players read the table's lights from the strip and press the board's button. The switches under the board
+close where a piece stands in each frame. The wire runs in real time and the table in virtual time, so the table's time
+stops while data is in transit, up to a limit in case the wire is cut.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from simulator.microcontroller.faults import WireFaults
 from simulator.microcontroller.microcontroller import PRODUCT_ID, VENDOR_ID, VirtualMicrocontroller
 
 _SETTLE_S = 2.0
-"""How long the table's time stands still at most for a frame or a switch that is on its way."""
+"""Maximum real time for which the table's time stops, for a frame or a switch in transit."""
 _PRESS_S = 5.0
 _LINK_S = 30.0
 _HELD_S = 0.05
@@ -60,12 +60,12 @@ pin = 22
 _MOODS: Mapping[tuple[int, ...], Mood] = MappingProxyType(
     {style.colour.value: mood for mood, style in reversed(list(MOOD_STYLES.items()))}
 )
-"""What a status light of a colour means to a player: where two moods share one, the earlier."""
+"""The mood that a player reads from each colour of the status light: the first of those that share it."""
 
 
 @dataclass
 class WireReport:
-    """What is told of the board at the end: signals seen on the strip and those that were others than meant."""
+    """Statistics for the end of the demo: signals seen on the strip, and those that differed from the intended ones."""
 
     signals: int = 0
     wrong: int = 0
@@ -88,12 +88,12 @@ class DemoController:
     _standing: Mapping[str, bool] = field(default_factory=dict)
 
     def driver_sources(self, hear: Callable[[str], None]) -> tuple[DriverSource, ...]:
-        """Give the board's drivers, and the players' eyes behind them; they ``hear`` the status light's mood."""
+        """The drivers of the board and of the strip watcher; ``hear`` is called with each mood of the status light."""
         watched = _StripWatcher(self, hear)
         return (*self.board.driver_sources(), DriverSource("players", lambda: watched))
 
     def press(self, role: ButtonRole) -> list[ButtonRole]:
-        """Press a button as a person does who sees that nothing happened: again, once the board is back."""
+        """Press a button, and again once the board is back if nothing happened, as a person would."""
         button = self.plan.roles.index(role)
         for _ in range(3):
             self.connection.wait_for(lambda: self.connection.welcome is not None, _LINK_S)
@@ -109,14 +109,14 @@ class DemoController:
         return []
 
     def put(self, occupied: Mapping[str, bool]) -> None:
-        """Let the switches feel what stands where."""
+        """Set the switches to where pieces stand."""
         for place, stands in occupied.items():
             if stands != self._standing.get(place, False):
                 self.device.set_switch(self._sensor_map.places[place], stands)
         self._standing = dict(occupied)
 
     def latest(self, now_s: float) -> SensorSnapshot | None:
-        """Give what the board says of its switches in the table's time, once it has told all there is to tell."""
+        """The board's switches in the table's time, once all changes have arrived."""
         until_s = time.monotonic() + _SETTLE_S
         told = self.board.latest(now_s)
         changes = [] if told is None else list(told.changes)
@@ -131,7 +131,7 @@ class DemoController:
         return replace(told, time_s=now_s, changes=tuple(replace(change, time_s=now_s) for change in changes))
 
     def closing_words(self) -> tuple[str, ...]:
-        """Say what went over the wire, and what became of it."""
+        """Sentences about the traffic on the wire and its faults."""
         report, link = self.report, self.connection.statistics.link
         struck = {kind: count for kind, count in self.device.struck().items() if count}
         frames = struck.pop("frames", 0)
@@ -162,23 +162,23 @@ class DemoController:
         return not shown.is_waiting and shown.colours.rstrip(b"\0") == self.recorder.frame.rstrip(b"\0")
 
     def wait_for_lights(self) -> None:
-        """Wait until the strip shows the newest frame; not for a board that is away."""
+        """Wait until the strip shows the newest frame, unless the board is away."""
         self.device.wait_for(lambda: self.is_up_to_date or self.connection.welcome is None, _SETTLE_S)
 
     def mood(self) -> Mood | None:
-        """What the status light on the strip means now; ``None`` while it is dark."""
+        """The mood of the strip's status light; ``None`` while it is dark."""
         status = self._light_map.status[0]
         return _nearest_mood(self._colour(status))
 
     def seen(self) -> Signal | None:
-        """The signal as the strip shows it at this moment: the lights of it that are lit."""
+        """The signal that the strip shows at this moment: its lit lights."""
         if self.signal is None:
             return None
         lit = tuple(light for light in self.signal.lights if any(self._colour(self._light_map.places[light.place][0])))
         return replace(self.signal, lights=lit)
 
     def agrees_with(self, signal: Signal) -> bool:
-        """Whether every light that is lit on the strip is one of the signal's, in its colour."""
+        """Whether every lit light on the strip belongs to the signal and has its colour."""
         meant = {place: light.colour for place, light in most_urgent_lights(signal.lights).items()}
         for place, numbers in self._light_map.places.items():
             colour = self._colour(numbers[0])
@@ -205,7 +205,7 @@ class DemoController:
 
 @dataclass
 class _StripWatcher:
-    """The players' eyes: a driver that looks at the strip after each signal and tells the mood of its status light."""
+    """A driver that reads the strip after each signal and reports the mood of its status light to the players."""
 
     table: DemoController
     hear: Callable[[str], None]
@@ -213,25 +213,25 @@ class _StripWatcher:
     _unseen: Signal | None = None
 
     def show(self, signal: Signal, time_s: float) -> None:
-        """Look until the strip shows the signal, or for as long as people look."""
+        """Wait until the strip shows the signal, up to a limit."""
         del time_s
         self._unseen = self.table.signal = signal
         self.table.wait_for_lights()
         self._look()
 
     def tick(self, time_s: float) -> None:
-        """Look again for what could not be seen before."""
+        """Check again for a signal that was not visible before."""
         del time_s
         if self._unseen is not None:
             self._look()
 
     def next_change_s(self, time_s: float) -> float | None:
-        """The demo looks at every frame anyway."""
+        """``None``: the demo calls ``tick`` at every frame anyway."""
         del time_s
         return None
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is nothing to release."""
 
     def _look(self) -> None:
         mood = self.table.mood()
@@ -244,7 +244,7 @@ class _StripWatcher:
 
 @dataclass
 class _RecordingConnection:
-    """The connection, with the frame that was handed to it last."""
+    """A connection that remembers the last frame sent."""
 
     connection: BoardConnection
     frame: bytes = b""
@@ -272,16 +272,16 @@ class _RecordingConnection:
 def demo_controller(
     grid: PlaceGrid, faults: WireFaults | None, seed: int, *, lights: bool, say: Callable[[str], None]
 ) -> Iterator[DemoController]:
-    """Plug a virtual board in and connect to it; waits until it answers. ``lights``: whether it has the table's lights.
+    """Plug in a virtual board and wait until it answers. ``lights``: whether it drives the table's lights.
 
-    ``say`` gets what the service says of the board, from the connection's thread.
+    ``say`` is called with the service's sentences about the board, from the connection's thread.
     """
     columns, rows = len(grid.rows[0]), len(grid.rows)
     squares = columns * rows
     pins = _PINS.format(lights=squares + 1, rows=list(range(rows)), columns=list(range(rows, rows + columns)))
     pin_map = parse_pin_map(pins, button_roles=BUTTON_ROLES)
     near_first = [place for row in reversed(grid.rows) for place in row]
-    # The strip turns round at the end of each row.
+    # the strip reverses direction at the end of each row
     strip = [place for number, row in enumerate(reversed(grid.rows)) for place in (row[::-1] if number % 2 else row)]
     plan = WiringPlan(
         drivers=("board",) if lights else (),
@@ -303,7 +303,7 @@ def demo_controller(
 
 
 def _nearest_mood(colour: bytes) -> Mood | None:
-    """What a status light of that colour means, however bright; ``None`` while it is dark."""
+    """The mood of a status light's colour, at any brightness; ``None`` while it is dark."""
     if not any(colour):
         return None
     return _MOODS[min(_MOODS, key=lambda known: _distance(known, colour))]

@@ -1,4 +1,4 @@
-"""Somebody who looks on at the demo's table and answers what the referee can't tell."""
+"""A person at the demo's table who answers what the referee can't determine."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _NAME = "onlooker"
 
 @dataclass
 class Onlooker:
-    """Answers what can't be told from what is sensed, as a person does with ``table correct`` and ``turn``.
+    """Answers questions that the sensors leave open, as a person does with ``table correct`` and ``turn``.
 
-    ``truth`` is what a person at the table sees; ``say`` gets what became of an answer that was refused.
-    ``tells_set_up``: the referee feels where pieces stand and can't tell how they lie.
+    ``truth`` is what really happened. ``say`` is called when an answer is refused. ``tells_set_up``: the referee only
+    senses occupied squares, so it has to be told how the pieces lie.
     """
 
     submit: Callable[[Command, Respond], object]
@@ -27,12 +27,12 @@ class Onlooker:
     _told: int = 0
 
     def hear(self, verdicts: Sequence[Verdict]) -> None:
-        """Answer what was asked in these verdicts."""
+        """Answer the questions in these verdicts."""
         for verdict in verdicts:
             if verdict.kind is VerdictKind.SET_UP and self.tells_set_up:
                 self._ask(Correct(by=_NAME, position=self.truth.start, why="this is how they lie"))
             elif verdict.kind is VerdictKind.ACCEPTED:
-                # Who does without what they may still write changes no place.
+                # a player who passes changes no place
                 self._told += len(verdict.turns) if verdict.places else 0
             elif verdict.kind is VerdictKind.AMBIGUOUS and len(self.truth.played) > self._told:
                 played = self.truth.played[self._told]
@@ -45,7 +45,7 @@ class Onlooker:
             if reply.refused:
                 self.say(f"The onlooker's word is refused: {reply.words}")
             else:
-                # What a person says is remarked by the service itself.
+                # the service itself reports what a person entered
                 self._told += isinstance(command, EnterTurn)
 
         self.submit(command, hear)

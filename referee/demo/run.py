@@ -1,8 +1,7 @@
-"""Runs the demo: the real service on the virtual table.
+"""Runs the demo: the real service on a virtual table.
 
-Only frames, presses of the button and, where no camera can tell what was played, an onlooker's words go into the
-service, and only signals come back to the virtual players. What really happened is opened after the game, for the
-closing line.
+The service's only inputs are frames, button presses and, where no camera can tell what was played, a person's answers.
+The virtual players only see its signals. The true course of the game is read after its end, for the closing line.
 """
 
 from __future__ import annotations
@@ -66,12 +65,12 @@ from simulator.table import VirtualTable
 from vision.frame import Frame, Image
 
 _RINGS = (Sound.FINISHED,)
-"""Of a terminal's one bell, the end is worth it."""
+"""Sounds for which the terminal's bell rings: the end of the game only."""
 
 
 @dataclass
 class _SignalTap:
-    """A driver that lets the virtual players see what the table shows, and remembers it for the screen."""
+    """A driver that passes signals on to the virtual players and keeps the newest one for the screen."""
 
     table: VirtualTable
     name: str = "players"
@@ -85,14 +84,14 @@ class _SignalTap:
         self.table.hear(mood)
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is nothing to release."""
 
 
 def run_demo(options: DemoOptions, console: Console) -> int:
     """Play and referee one game; 0 when every verdict agreed with what was played, 1 otherwise.
 
-    The same seed and turns give the same game, verdicts and journal events. Raises JournalError when the journal
-    can't be written, FrameError when the film can't.
+    The same seed and turns give the same game, verdicts and journal events. Raises JournalError when the journal can't
+    be written, FrameError when the film can't.
     """
     game: Game[Any, Any] = load(options.game)
     truth = TruthLog()
@@ -159,7 +158,7 @@ def run_demo(options: DemoOptions, console: Console) -> int:
 
 
 def _stay(service: Service[Any, Any], commands: CommandQueue) -> None:
-    """Carry out what people say to a game that is over, until Ctrl-C."""
+    """Carry out commands after the end of the game, until Ctrl-C."""
     with Interrupts() as interrupts:
         try:
             while True:
@@ -178,7 +177,7 @@ def _play(
     typed: AbstractContextManager[Iterable[str]],
     screen: LiveScreen | None,
 ) -> bool:
-    """Referee to the end; tells whether it was reached, and not stopped before."""
+    """Referee to the end; returns whether it was reached."""
     with Interrupts() as interrupts, screen or nullcontext(), typed as lines:
         listen_to_lines(lines, partial(_ask_hint, ports.commands))
         try:
@@ -189,14 +188,14 @@ def _play(
 
 
 def _live_screen(options: DemoOptions, on: _Table, stage: _Stage, console: Console) -> LiveScreen | None:
-    """What shows the game on a terminal that is large enough."""
+    """The live screen, if the terminal is large enough."""
     if options.lights == "none" or not fits_live(console):
         return None
     return LiveScreen(on.game, console, keys="h gives a hint" if options.keys else "", seen=stage.seen, rings=_RINGS)
 
 
 class _Onlookers:
-    """Everybody who looks on after each frame: the report, whoever answers questions, and who takes pictures."""
+    """Subscribers called after each frame: the report, the person who answers questions, films and stills."""
 
     def __init__(
         self,
@@ -212,12 +211,12 @@ class _Onlookers:
         self._pictures = Pictures(options.video, options.still, FRAMES_PER_SECOND)
         self._pace = Pace(None if options.fast else time.sleep, time.monotonic)
         tells_set_up = options.inputs == Inputs.SENSORS
-        # Of stacks, which only games with dice have, tops alone don't tell every turn.
+        # in games with stacks (and dice) the tops alone don't identify every turn
         self._answers = tells_set_up or on.game.dice is not None
         self._onlooker = Onlooker(commands.submit, on.truth, report.remark, tells_set_up=tells_set_up)
 
     def hear(self, frame: Frame | None, verdicts: list[Verdict]) -> None:
-        """Take a frame and what was said of it."""
+        """Process a frame and its verdicts."""
         self.verdicts.extend(verdicts)
         self._report.tell(frame)
         if self._answers:
@@ -238,7 +237,7 @@ class _Onlookers:
 
 
 def _typed(keys: Iterable[str] | None, screen: LiveScreen | None) -> AbstractContextManager[Iterable[str]]:
-    """What a person types: on the screen of a terminal, which would else show it in the middle of the board."""
+    """Lines typed by a person; with a screen it shows them, because the terminal would echo them onto the board."""
     if screen is not None and isinstance(keys, TextIOWrapper):
         return typed_unseen(keys, screen.show_typed)
     return nullcontext(keys or ())
@@ -246,7 +245,7 @@ def _typed(keys: Iterable[str] | None, screen: LiveScreen | None) -> AbstractCon
 
 @dataclass(frozen=True)
 class _Table:
-    """What the demo is played on."""
+    """The virtual table and the game played on it."""
 
     game: Game[Any, Any]
     table: VirtualTable
@@ -256,7 +255,7 @@ class _Table:
 
 @dataclass(frozen=True)
 class _Stage:
-    """What the service is given: a reader, lights, and a board where there is one; ``seen`` is what the lights show."""
+    """What is passed to the service: reader, lights, and a board if there is one; ``seen`` returns the lights shown."""
 
     reader: Reader
     sources: Sequence[DriverSource]
@@ -265,12 +264,12 @@ class _Stage:
 
     @property
     def wire_agreed(self) -> bool:
-        """Whether a board's lights showed nothing but what was meant."""
+        """Whether a board's lights only showed intended signals."""
         return self.board is None or self.board.report.wrong == 0
 
     @property
     def closing_words(self) -> tuple[str, ...]:
-        """What went over the wire, where there is one."""
+        """Sentences about the wire, if there is one."""
         return () if self.board is None else self.board.closing_words()
 
 
@@ -299,20 +298,20 @@ def _reader(options: DemoOptions, on: _Table, board: DemoController | None, cons
 
 
 def _set_switches(board: DemoController | None, truth: TruthLog, panel: Panel) -> None:
-    """Let the switches feel what stands on the table in the frame just taken, and the lights move on."""
+    """Set the switches and advance the lights to the frame just taken."""
     if board is not None:
         board.put({place: look != EMPTY for place, look in truth.frames[-1].looks.items()})
     panel.tick()
 
 
 def _ask_hint(commands: CommandQueue, line: str) -> None:
-    """A person who looks on may ask for a hint, and no more."""
+    """Accept a typed request for a hint, and no other command."""
     if is_hint(line):
         commands.submit(Press(ButtonRole.HINT))
 
 
 def _presses(table: VirtualTable, board: DemoController | None, commands: CommandQueue) -> list[ButtonRole]:
-    """The virtual players read their rolls out and end their turns, by the board's button where there is one."""
+    """Enter the virtual players' rolls and button presses, by the board's button if there is one."""
     for roll in table.take_rolls():
         commands.submit(EnterRoll(",".join(roll.faces), "player"))
     pressed = [ButtonRole(press.button) for press in table.take_presses()]

@@ -1,4 +1,4 @@
-"""What the referee said beside what was played; only opened after the game."""
+"""Comparing the referee's verdicts with what was played, after the game."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from simulator.play.ground_truth import TruthLog
 
 @dataclass(frozen=True)
 class Score:
-    """How many turns were played and accepted as played, how many violations there were, were named or asked about."""
+    """Counts: turns played and accepted as played; violations made, reported, and asked about."""
 
     played: int
     accepted: int
@@ -53,9 +53,9 @@ def score_of(
 ) -> Score:
     """Compare the journal and the verdicts with the truth.
 
-    A turn counts as accepted as played when the board after it is the one the referee believed after the turn of
-    the same number; a violation as named when an illegal verdict came before the next action that ends a turn. With
-    ``may_ask``, for a referee who only feels, a question about it will do.
+    A turn counts as accepted as played when the board after it equals the referee's belief after the turn of the same
+    number. A violation counts as reported when an illegal verdict came before the next action that ends a turn. With
+    ``may_ask``, for a referee with sensors only, a question about it suffices.
     """
     differences: list[str] = []
     played = truth.played
@@ -92,7 +92,7 @@ def score_of(
 
 
 def silent_turns_of(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> frozenset[int]:
-    """The numbers of turns on sheets that wrote nothing: somebody did without what they could still have written."""
+    """Numbers of turns on sheets that wrote nothing: a player passed."""
     if game.printed_sheet is None:
         return frozenset()
     silent: set[int] = set()

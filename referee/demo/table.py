@@ -1,4 +1,4 @@
-"""The demo's table: what is played there, by which rules, and by whom."""
+"""The demo's table: its game, rules and players."""
 
 from __future__ import annotations
 
@@ -25,29 +25,28 @@ from vision.layout.table import default_layout
 from vision.readers.registry import is_readable
 
 LinkFaults = WireFaults
-"""What goes wrong on the microcontroller's wire."""
+"""Faults of the microcontroller's wire."""
 
 FRAMES_PER_SECOND = 15.0
 GAMES = tuple(game for game in HANDLERS if is_readable(default_layout(game)))
-"""What is played on the virtual table, and a camera can see."""
+"""Games that can be played on the virtual table and read by a camera."""
 _WRITERS = 2
-"""How many write in the demo of a game that is written."""
+"""Number of sheets in the demo of a game that is written."""
 _SHORT: Mapping[str, Mapping[str, OptionValue]] = MappingProxyType({"deblockle": {"blocks_gold": 2, "blocks_teal": 2}})
-"""Options by which players who think come to the end within the turns that are usually played."""
+"""Options with which thinking players reach the end within the usual number of turns."""
 
 
 @dataclass(frozen=True)
 class DemoOptions:
     """What is played and how it is shown.
 
-    ``turns`` are the most that are played, ``random`` ones instead of such as a hint would give; ``fast`` does not wait
-    for real time; ``video`` films it; ``still`` keeps one picture of the film, in which the
-    first fault is being explained; without ``journal`` it is kept in a new temporary
-    folder; ``lights`` is ``terminal``, ``none`` for the verdicts alone, or ``pico`` for a virtual microcontroller's on
-    a real pseudo-terminal; ``inputs`` are the ``camera``, ``sensors`` under the squares, or ``both``; ``link_faults``
-    strike the wire to the microcontroller. ``keys`` are lines that a person types, of which ``h`` asks for a hint,
-    ``None`` when nobody sits there. ``clock`` is the players' time; the
-    program plays the side of ``opponent``. With a ``page`` the demo goes on showing its end
+    ``turns`` is their maximum number; with ``random`` they are random instead of those a hint would give. ``fast`` does
+    not wait for real time. ``video`` films the game; ``still`` saves one picture of the film, in which the first
+    violation is explained. Without ``journal`` it is in a new temporary folder. ``lights`` is ``terminal``, ``none``
+    (verdicts only) or ``pico`` (a virtual microcontroller's, on a real pseudo-terminal). ``inputs`` are the ``camera``,
+    ``sensors`` under the squares, or ``both``. ``link_faults`` apply to the wire to the microcontroller. ``keys`` are
+    lines typed by a person, of which ``h`` asks for a hint; ``None`` without a person. ``clock`` is the players' time
+    control; the program plays the side of ``opponent``. With a ``page`` the demo keeps showing the end of the game
     until it is stopped.
     """
 
@@ -75,14 +74,14 @@ class DemoOptions:
 
 
 def demo_rules(options: DemoOptions, game: Game[Any, Any]) -> dict[str, OptionValue]:
-    """The options the demo is played by: as they are at random, a short game where it is to come to an end."""
+    """The game's options in the demo: the defaults for random turns, a short game if it should reach its end."""
     if game.printed_sheet is not None:
         return {"players": _WRITERS}
     return {} if options.random else dict(_SHORT.get(game.name, {}))
 
 
 def demo_table(options: DemoOptions, game: Game[Any, Any], truth: TruthLog, snapshots: SnapshotHub) -> VirtualTable:
-    """The virtual table with its players, who play what the program means where ``snapshots`` say so."""
+    """The virtual table with its players; they play the program's intended turn when ``snapshots`` announce one."""
 
     def meant() -> Intention | None:
         return None if snapshots.newest is None else snapshots.newest.snapshot.intention
@@ -91,7 +90,7 @@ def demo_table(options: DemoOptions, game: Game[Any, Any], truth: TruthLog, snap
     choose = None if options.random else thinking_players(game, options.seed)
     if options.opponent is not None:
         choose = playing_for(game, choose, meant)
-    # The usual table under a camera whose pictures don't travel over a cable, so that none is packed and unpacked.
+    # the usual table with an uncompressed picture, since none is sent over a cable
     setting = standard_setting(layout=with_rules(default_layout(game.name), game, rules))
     return VirtualTable(
         options.seed,
@@ -103,5 +102,5 @@ def demo_table(options: DemoOptions, game: Game[Any, Any], truth: TruthLog, snap
 
 
 def _habits(options: DemoOptions) -> Habits:
-    """What the players do; where there is no camera, only violations that can be felt."""
+    """The players' behaviour; without a camera, only violations that switches can sense."""
     return Habits(by_occupancy=options.inputs == Inputs.SENSORS)

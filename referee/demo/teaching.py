@@ -1,4 +1,4 @@
-"""What the demo's referee knows before the game: the table is measured, and the pieces are taught by pictures."""
+"""The demo's calibrated and enrolled reader."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def enrolled_reader(table: VirtualTable) -> TableReader:
 
 
 def enrolled_appearance(table: VirtualTable) -> Appearance:
-    """Learn what the pieces look like from pictures of known positions; of ink there is nothing to learn."""
+    """Learn the pieces' appearance from pictures of known positions; ink needs none."""
     camera, layout = table.calibration(), table.setting.layout
     if isinstance(layout.board.pieces, Ink):
         plain: Appearance = reader_kind(layout).plain(layout.board)

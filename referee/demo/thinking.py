@@ -1,6 +1,6 @@
-"""How the demo's players choose their turns: by hints of little work, one of them thinking further than the others.
+"""How the demo's players choose their turns: by short hints, one player searching deeper than the others.
 
-The work is counted, not timed, so that a seed gives the same game on every machine.
+The work is counted instead of timed, so that a seed gives the same game on every machine.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from simulator.play.players import Choose
 
 _WORK_S = 0.05
 _STEP_S = 0.0001
-"""A hint looks at its clock at most ``_WORK_S / _STEP_S`` times: tenths of a second on a small computer."""
+"""A hint reads its clock at most ``_WORK_S / _STEP_S`` times: tenths of a second on a small computer."""
 
 
 def thinking_players(game: Game[Any, Any], seed: int) -> Choose:
-    """Give who chooses the turns; the seed says which player is the better one, which lets a game come to an end."""
+    """Return the function that chooses turns; the seed decides which player is stronger, so that games end."""
     rng = Random(seed)
     better = game.players[seed % 2]
 
@@ -37,14 +37,14 @@ def thinking_players(game: Game[Any, Any], seed: int) -> Choose:
 
 
 def counted_opponent(game: Game[Any, Any], settings: OpponentSettings) -> Opponent:
-    """Give the program as an opponent that thinks as far as the demo's players do; raises ConfigError."""
+    """The program as an opponent that searches as deep as the demo's players; raises ConfigError."""
     return Opponent(
         game, OpponentSettings(settings.player, settings.strength, _WORK_S), ImmediateHints(CountingClock(_STEP_S))
     )
 
 
 def playing_for(game: Game[Any, Any], choose: Choose | None, meant: Callable[[], Intention | None]) -> Choose:
-    """Have the players play the turn that the program means, where it means one; ``None`` for any turn at random."""
+    """Make the players play the turn that the program announces, else ``choose``; ``None`` for random turns."""
 
     def choose_or_obey(state: Any) -> Any:
         intention = meant()

@@ -1,7 +1,7 @@
 """The journal: every accepted event, durable before it is shown; the state of a game is a fold over it.
 
-``Journal`` keeps events and their evidence in one SQLite file, ``BufferedJournal`` goes on in memory while that file
-cannot be written, and ``fold`` gives the state back. See docs/internals/journal.md.
+``Journal`` stores events and their evidence in one SQLite file, ``BufferedJournal`` continues in memory while that file
+cannot be written, and ``fold`` computes the state. See docs/internals/journal.md.
 
 >>> from datetime import UTC, datetime
 >>> from engine.registry import load

@@ -1,4 +1,4 @@
-"""A journal that goes on in memory while its file cannot be written, and catches up when it can."""
+"""A journal that continues in memory while its file cannot be written, and writes the events later."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ Say = Callable[[str], None]
 
 
 class BufferedJournal:
-    """Wraps a Journal so that no accepted event is lost while the process lives.
+    """Wraps a Journal so that no accepted event is lost while the process runs.
 
-    An event the file cannot take (full disk, read-only, failing card) is kept in memory and ``append`` still gives
-    its number: nobody else writes, so it is the number the event will have. ``say`` hears of the trouble once and
-    of its end once. Kept events are written first and in order, at every ``append`` and ``retry``.
+    An event that the file cannot take (full disk, read-only, failing card) is kept in memory. ``append`` still returns
+    its number, which is final because no other process writes. ``say`` is called once when the trouble begins and once
+    when it ends. Kept events are written first and in order, at every ``append`` and ``retry``.
     """
 
     def __init__(self, journal: Journal, say: Say) -> None:
-        """Take an open, writable journal; ``say`` is called with sentences for a person."""
+        """Wrap an open, writable journal; ``say`` is called with sentences for a person."""
         self.journal = journal
         self._say = say
         self._pending: deque[tuple[Event, tuple[Evidence, ...]]] = deque()
         self._written = journal.last_number
         self._game = journal.latest_game() or 0
         self.trouble: JournalError | None = None
-        """What keeps the file from being written, ``None`` while all is well."""
+        """Why the file cannot be written; ``None`` if it can."""
 
     @property
     def pending(self) -> tuple[Event, ...]:
@@ -39,9 +39,9 @@ class BufferedJournal:
         return tuple(event for event, _ in self._pending)
 
     def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:
-        """Accept an event and give its number; it is durable on return unless ``trouble`` says otherwise.
+        """Accept an event and return its number; it is durable on return unless ``trouble`` is set.
 
-        Raises EventError for an event that no journal could take.
+        Raises EventError for an invalid event.
         """
         event = self.journal.stamped(event)
         encode(event)
@@ -54,7 +54,7 @@ class BufferedJournal:
         return number
 
     def retry(self) -> bool:
-        """Try to write what is only in memory; gives whether everything is on the disk now."""
+        """Try to write the events that are only in memory; returns whether everything is on the disk now."""
         caught_up = 0
         try:
             while self._pending:
@@ -74,7 +74,7 @@ class BufferedJournal:
         return True
 
     def events(self, game: int | None = None) -> list[tuple[int, Event]]:
-        """List (number, event) in order, those only in memory included."""
+        """List (number, event) in order, including those only in memory."""
         events = self.journal.events(game)
         current = self.journal.latest_game() or 0
         for number, (event, _) in enumerate(self._pending, start=self._written + 1):
@@ -88,18 +88,18 @@ class BufferedJournal:
         return self.journal.games()
 
     def latest_game(self) -> int | None:
-        """Give the number of the game begun last, or ``None`` when there is none."""
+        """Number of the newest game, or ``None`` without any."""
         return self._game or None
 
     def evidence(self, event_number: int) -> list[KeptEvidence]:
-        """List an event's pictures, from the disk or from memory."""
+        """An event's pictures, from the disk or from memory."""
         waiting = event_number - self._written - 1
         if 0 <= waiting < len(self._pending):
             return [KeptEvidence(picture, len(picture.content)) for picture in self._pending[waiting][1]]
         return self.journal.evidence(event_number)
 
     def close(self) -> None:
-        """Try once more to write everything, say what is lost if that fails, and let go of the file."""
+        """Try once more to write everything, report what is lost if that fails, and close the file."""
         if not self.retry():
             self._say(
                 f"{counted(len(self._pending), 'event')} lost, since the journal can't be written: {self.trouble}"

@@ -1,4 +1,4 @@
-"""The journal's file: its tables, their version and upgrades, SQLite's errors as the journal's, and its one writer."""
+"""The journal's file: tables, schema versions and upgrades, SQLite's errors, and the writer's lock."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from referee.errors import (
 )
 
 APPLICATION_ID = 0x54524546
-"""``TREF`` in SQLite's header, so that ``file`` and we can tell a journal from another database."""
+"""``TREF`` in SQLite's header, which identifies a journal."""
 
 _FIRST_TABLES = """
 CREATE TABLE event (
@@ -53,14 +53,14 @@ CREATE INDEX evidence_kept ON evidence (number) WHERE content IS NOT NULL;
 """
 
 _MORE_KINDS = ""
-"""No table differs: a referee that knows only the version before could not read the kinds of event that are new."""
+"""The tables are unchanged: a program of the version before could not read the new kinds of event."""
 
 MIGRATIONS: tuple[str, ...] = (_FIRST_TABLES, _MORE_KINDS, _MORE_KINDS)
-"""``MIGRATIONS[n]`` makes version ``n + 1`` of version ``n``; version 0 is an empty file."""
+"""``MIGRATIONS[n]`` upgrades version ``n`` to ``n + 1``; version 0 is an empty file."""
 
 
 def version_of(connection: sqlite3.Connection) -> int:
-    """Give the schema version of an open file, 0 for an empty one.
+    """Schema version of an open file, 0 for an empty one.
 
     Raises JournalUnreadableError when the database belongs to another application.
     """
@@ -78,7 +78,7 @@ def version_of(connection: sqlite3.Connection) -> int:
 
 
 def check_version(version: int, migrations: Sequence[str] = MIGRATIONS) -> None:
-    """Raise JournalNewerError when a file's version is one this program does not know."""
+    """Raise JournalNewerError when a file's version is unknown to this program."""
     if version > len(migrations):
         raise JournalNewerError(
             f"it has version {version}, this referee knows up to {len(migrations)}. "
@@ -87,14 +87,14 @@ def check_version(version: int, migrations: Sequence[str] = MIGRATIONS) -> None:
 
 
 def upgrade(connection: sqlite3.Connection, migrations: Sequence[str] = MIGRATIONS) -> int:
-    """Bring a file to the current version, one transaction a step; gives the version it had.
+    """Upgrade a file to the current version, one transaction per step; returns the version it had.
 
-    Raises JournalNewerError or JournalUnreadableError and then leaves the file as it was.
+    Raises JournalNewerError or JournalUnreadableError and then leaves the file unchanged.
     """
     before = version_of(connection)
     check_version(before, migrations)
     for version, script in enumerate(migrations[before:], start=before + 1):
-        # executescript commits by itself, so the transaction has to be part of the script.
+        # executescript commits by itself, so the transaction has to be part of the script
         try:
             connection.executescript(
                 f"BEGIN IMMEDIATE; PRAGMA application_id = {APPLICATION_ID}; {script} "
@@ -133,7 +133,7 @@ def _translate(error: sqlite3.Error, path: Path) -> JournalError:
 
 @contextmanager
 def journal_faults(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors inside the block into JournalErrors that name ``path`` and say what to do."""
+    """Convert SQLite's errors inside the block to JournalErrors that name ``path`` and say what to do."""
     try:
         yield
     except sqlite3.Error as error:
@@ -145,15 +145,15 @@ def journal_faults(path: Path) -> Iterator[None]:
 
 
 def lock_path(journal: Path) -> Path:
-    """Give the path of a journal's lock file."""
+    """Path of a journal's lock file."""
     return journal.with_name(journal.name + ".lock")
 
 
 class WriterLock:
-    """The right to write one journal, held until ``release``."""
+    """The exclusive right to write one journal, held until ``release``."""
 
     def __init__(self, journal: Path, now: datetime) -> None:
-        """Take the lock; raises JournalBusyError that names the holder, or JournalReadOnlyError."""
+        """Acquire the lock; raises JournalBusyError that names the holder, or JournalReadOnlyError."""
         path = lock_path(journal)
         try:
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -176,20 +176,20 @@ class WriterLock:
             os.ftruncate(self._descriptor, 0)
             os.pwrite(self._descriptor, text.encode("utf-8"), 0)
         except OSError as error:
-            # The lock itself holds; without room for its text only the holder's name is missing.
+            # the lock itself is held; without disk space only the holder's name is missing
             if error.errno != errno.ENOSPC:
                 os.close(self._descriptor)
                 raise JournalError(f"cannot write the journal's lock {path}: {error.strerror}") from error
 
     def release(self) -> None:
-        """Let another process write."""
-        # The file stays: removing it would let two processes hold locks on two files of the same name.
+        """Release the lock."""
+        # the file stays: removing it would let two processes hold locks on two files of the same name
         os.ftruncate(self._descriptor, 0)
         os.close(self._descriptor)
 
 
 def holder(journal: Path) -> str | None:
-    """Say who writes the journal now, or ``None`` when nobody does."""
+    """Name the process that writes the journal now, or ``None``."""
     try:
         descriptor = os.open(lock_path(journal), os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

@@ -1,4 +1,4 @@
-"""What leaves a journal: a game as a record that others can read, told to a person, and kept pictures as files."""
+"""Exports of a journal: a game as a record, as readable lines, and its pictures as files."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _MORE_WAS_SEEN = "side faces were seen"
 
 
 def record_of(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> record.Record:
-    """Give the record of one game's (number, event) pairs: what counts of it, and where a person corrected it.
+    """The record of one game's (number, event) pairs: its valid steps, and a person's corrections.
 
-    Raises FoldError when the game was never set up or its events do not make a game.
+    Raises FoldError when the game was never set up or its events are inconsistent.
     """
     folded = fold(game, events)
     if not folded.started:
@@ -43,7 +43,7 @@ def record_of(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> reco
 
 
 def _start(game: Game[Any, Any], folded: Folded[Any]) -> Any:
-    """The starting state that the first step fits; the first one while nobody has played."""
+    """The starting state that fits the first step; the first of them if nothing was played."""
     first: FoldedStep[Any] | None = folded.steps[0] if folded.steps else None
     if first is None or first.kind == EventKind.CORRECTION:
         return folded.start[0]
@@ -75,7 +75,7 @@ def _tags(
 
 
 def _one_line(text: str) -> str:
-    """A text from a person without what a record's line cannot hold."""
+    """A person's text without characters that a record's line cannot hold."""
     line = " ".join(text.translate(_NOT_IN_A_RECORD).split())
     return "".join(character for character in line if character.isprintable())
 
@@ -85,7 +85,7 @@ _SUFFIXES = {"image/png": ".png", "image/jpeg": ".jpg"}
 
 @dataclass(frozen=True)
 class WrittenEvidence:
-    """A picture's file, or (``path`` is ``None``) why there is none: ``too large`` or ``made room``."""
+    """A picture's file, or why there is none (``path`` is ``None``): ``too large`` or ``made room``."""
 
     event_number: int
     name: str
@@ -94,10 +94,10 @@ class WrittenEvidence:
 
 
 def write_evidence(journal: Journal, events: Iterable[tuple[int, Event]], folder: Path) -> list[WrittenEvidence]:
-    """Write the pictures of (number, event) pairs into ``folder``, made when it is not there.
+    """Write the pictures of (number, event) pairs into ``folder``, which is created if necessary.
 
-    Files are named by event number, kind and picture: ``0012-illegal-before-c3.png``. Raises OSError when one cannot
-    be written and JournalError when the journal cannot be read.
+    Files are named by event number, kind and picture: ``0012-illegal-before-c3.png``. Raises OSError when one cannot be
+    written and JournalError when the journal cannot be read.
     """
     folder.mkdir(parents=True, exist_ok=True)
     written = []
@@ -116,13 +116,13 @@ def write_evidence(journal: Journal, events: Iterable[tuple[int, Event]], folder
 
 
 def _file_part(text: str) -> str:
-    """A name from a journal as part of a file's name: nothing in it may lead to another folder."""
+    """A name from a journal as part of a file's name, without anything that could lead to another folder."""
     return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-") or "picture"
 
 
 @dataclass(frozen=True)
 class EventLine:
-    """One event as a line: its number, when it was accepted, what kind it is and a sentence."""
+    """One event as a line: its number, when it was accepted, its kind and a sentence."""
 
     number: int
     wall_time: str
@@ -131,11 +131,11 @@ class EventLine:
 
 
 def event_lines(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> list[EventLine]:
-    """Tell one game's events, checking on the way that they make a game; raises FoldError where they do not."""
+    """Describe one game's events line by line; raises FoldError if they are inconsistent."""
     told = []
     before: Folded[Any] = Folded()
     for (number, event), after in zip(events, fold_each(game, events), strict=True):
-        # That a clock ran on, or was taken up again, is for the fold alone.
+        # events that only keep the clock running are for the fold alone
         if event.kind != EventKind.CLOCK or "sentence" in event.data:
             told.append(EventLine(number, event.wall_time, event.kind, _sentence(game, event, before, after)))
         before = after

@@ -1,4 +1,4 @@
-"""An evening's results: who of those who gave a name played, won and drew, against whom, and with how many points."""
+"""Results of several games: by name, games won, drawn and lost, against whom, and points."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from referee.journal.journal import Journal
 
 @dataclass(frozen=True)
 class PlayedGame:
-    """A game that was played to its end: who sat on which side, how it ended, and the points where it has them."""
+    """A finished game: names by side, how it ended, and the points if the game has them."""
 
     names: Mapping[Player, str]
     outcome: Outcome
@@ -31,7 +31,7 @@ class PlayedGame:
         return frozenset(self.outcome.shared_by or ((self.outcome.winner,) if self.outcome.winner else ()))
 
     def lead(self, one: Player, other: Player) -> int | None:
-        """Say whether one did better than the other (1), worse (-1) or as well (0); ``None`` where nothing tells."""
+        """1 if one side did better than the other, -1 if worse, 0 if equally well; ``None`` if undecided."""
         ahead = (one in self.winners) - (other in self.winners)
         if ahead or not self.winners or one in self.winners:
             return ahead
@@ -42,7 +42,7 @@ class PlayedGame:
 
 @dataclass(frozen=True)
 class Tally:
-    """Games won, drawn (a shared victory is one) and lost."""
+    """Games won, drawn (including shared victories) and lost."""
 
     won: int = 0
     drawn: int = 0
@@ -50,17 +50,17 @@ class Tally:
 
     @property
     def played(self) -> int:
-        """How many they are in all."""
+        """Number of games."""
         return self.won + self.drawn + self.lost
 
     def plus(self, ahead: int) -> Tally:
-        """Count one more: won (1), drawn (0) or lost (-1)."""
+        """Add one game: won (1), drawn (0) or lost (-1)."""
         return Tally(self.won + (ahead > 0), self.drawn + (ahead == 0), self.lost + (ahead < 0))
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How one name stands: its games, and its points in those that have them (``None`` in no such game)."""
+    """The results of one name: its games, and its points in games that have them (``None`` without such games)."""
 
     name: str
     tally: Tally
@@ -71,8 +71,8 @@ class Standing:
 class Results:
     """The table of some games, the best first.
 
-    ``against`` is what each name made of its games with each other one. ``left_out`` are the numbers of the games that
-    were not played to their end, or can't be read.
+    ``against`` are each name's games by opponent. ``left_out`` are the numbers of games that were not finished or can't
+    be read.
     """
 
     standings: tuple[Standing, ...] = ()
@@ -81,7 +81,7 @@ class Results:
 
 
 def results_of(games: Iterable[PlayedGame], left_out: tuple[int, ...] = ()) -> Results:
-    """Add games up by the names of those who played, matched as they were typed."""
+    """Sum up games by the names of the players, exactly as they were typed."""
     tallies: dict[str, Tally] = {}
     points: dict[str, int] = {}
     against: dict[tuple[str, str], Tally] = {}
@@ -106,9 +106,9 @@ def results_of(games: Iterable[PlayedGame], left_out: tuple[int, ...] = ()) -> R
 
 
 def played_game(game: Game[Any, Any], events: list[tuple[int, Event]]) -> PlayedGame | None:
-    """Give what counts of a game's (number, event) pairs, ``None`` where it was not played to its end.
+    """The result of a game's (number, event) pairs, ``None`` if it was not finished.
 
-    Who gave no name is called by their side. Raises FoldError where the events make no game.
+    Players without a name are named by their side. Raises FoldError if the events are inconsistent.
     """
     folded = fold(game, events)
     if folded.outcome is None or folded.outcome.reason == STOPPED or not folded.start:
@@ -121,7 +121,7 @@ def played_game(game: Game[Any, Any], events: list[tuple[int, Event]]) -> Played
 
 
 def results_in(journal: Journal, first: int = 1) -> Results:
-    """Give the results of a journal's games from number ``first`` on."""
+    """The results of a journal's games from number ``first`` on."""
     games, left_out = [], []
     for summary in journal.games():
         if summary.number < first:

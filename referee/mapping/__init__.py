@@ -1,1 +1,1 @@
-"""Learning which light and which switch is under which square."""
+"""Finding out which light and which switch is under which square."""

@@ -1,4 +1,4 @@
-"""The walks with a person at the terminal: what shows, what is asked, what is said. All of it is passed in."""
+"""The mapping dialogues with a person at the terminal; all input and output is passed in."""
 
 from __future__ import annotations
 
@@ -23,36 +23,36 @@ ShowLight = Callable[[int | None], None]
 """Shows one light alone, by its number, or none."""
 
 PAIRS = 3
-"""How many times a light goes off and on before the camera."""
+"""How many times a light is switched off and on in front of the camera."""
 
 CAMERA_DELAY_S = 0.35
-"""How old a picture may be when it arrives: what a light does is looked for in pictures taken later than that."""
+"""Maximum age of a picture on arrival: only pictures taken after a light changed show the change."""
 
 _READ_TIMEOUT_S = 5.0
 
 
 def one_light_map(lights: int) -> LightMap:
-    """Give a map in which every light is a place of its own, called by its number."""
+    """A map in which every light is a place of its own, named by its number."""
     return LightMap({str(number): (number,) for number in range(lights)}, lights=lights)
 
 
 def one_light_signal(light: int | None) -> Signal:
-    """Give the signal that shows one light of ``one_light_map`` alone, or none."""
+    """The signal that shows one light of ``one_light_map`` alone, or none."""
     lights = () if light is None else (Light(str(light), Colour.WHITE, Pattern.STEADY, LightRole.TURN),)
     return Signal(Mood.WAITING, lights)
 
 
 class Camera(Protocol):
-    """What gives frames; errors as in ``vision.cameras``."""
+    """A source of frames; errors as in ``vision.cameras``."""
 
     def read(self, timeout_s: float) -> Frame:
-        """Give the newest frame."""
+        """Return the newest frame."""
         ...
 
 
 @dataclass(frozen=True)
 class LightFinder:
-    """A camera over the table that watches one light at a time. ``clock`` is the camera's, in monotonic seconds."""
+    """Locates one light at a time with a camera. ``clock`` is the camera's, in monotonic seconds."""
 
     camera: Camera
     clock: Callable[[], float]
@@ -62,7 +62,7 @@ class LightFinder:
     pairs: int = PAIRS
 
     def find(self, light: int, show: ShowLight) -> Spot:
-        """Switch a light off and on a few times and find where it shines; raises CameraError."""
+        """Switch a light off and on a few times and locate it; raises CameraError."""
         off, on = [self._look(show, None)], []
         for _ in range(self.pairs):
             on.append(self._look(show, light))
@@ -79,14 +79,14 @@ class LightFinder:
 
 
 def walk_lights(walk: LightWalk, show: ShowLight, ask: Ask, say: Say, eye: LightFinder | None = None) -> None:
-    """Go through the lights; with an eye a person is asked only where it is not sure.
+    """Go through the lights; with ``eye`` a person is only asked about uncertain ones.
 
-    Ends when every light has been walked to, when the person finishes, or when the input ends.
+    Ends after the last light, when the person finishes, or when the input ends.
     """
     say(walk.HELP)
     watched = -1
     while (light := walk.light) is not None:
-        # A light that was gone back to is the person's to say: the camera would only say the same again.
+        # a light that the person went back to is theirs to decide: the camera would find the same again
         spot = None if eye is None or light <= watched else eye.find(light, show)
         watched = max(watched, light)
         if spot is not None and spot.place is not None and not spot.doubt:
@@ -101,7 +101,7 @@ def walk_lights(walk: LightWalk, show: ShowLight, ask: Ask, say: Say, eye: Light
 
 
 def _ask_about(walk: LightWalk, light: int, show: ShowLight, ask: Ask, say: Say) -> bool:
-    """Ask until this light is answered or walked away from; false when nobody answers any more."""
+    """Ask until this light is answered or left; returns false when the input has ended."""
     show(light)
     while walk.light == light:
         try:
@@ -122,10 +122,10 @@ def walk_switches(
     wait: Callable[[], object],
     say: Say,
 ) -> bool:
-    """Go through squares or switches while pieces are put down; false when the input ended before the person did.
+    """Go through squares or switches while pieces are put down; returns false when the input ended early.
 
-    ``switches`` gives the newest report with the changes since it was last asked for, ``typed`` the lines typed
-    since, with ``EOFError`` at the input's end; ``wait`` waits a moment for either.
+    ``switches`` returns the newest report with the changes since the last call, ``typed`` the lines typed since, with
+    ``EOFError`` at the end of the input; ``wait`` waits a moment for either.
     """
     say(walk.HELP)
     prompt = ""
@@ -153,9 +153,9 @@ def walk_switches(
 
 
 def _is_settled(report: SwitchReport | None, before: bool | None) -> bool | None:
-    """Whether the switches can be told; ``None`` until they can for the first time."""
+    """Whether the switches are readable; ``None`` until they are for the first time."""
     if report is None or all(report.doubtful):
-        # Right after its start a board can't tell any switch yet, and what closes now would be no change.
+        # right after its start a board can't read any switch yet, and what closes now is not a change
         return before if before is None or report is not None else False
     return True
 
@@ -168,11 +168,11 @@ def _closed_already(report: SwitchReport | None) -> str:
 
 
 def _closings(report: SwitchReport | None) -> list[list[int]]:
-    """The switches that closed for good, those of one moment together."""
+    """The switches that closed and stayed closed, grouped by moment."""
     together_s = 0.05
     moments: list[tuple[float, list[int]]] = []
     for change in () if report is None else report.changes:
-        # What closed and opened again since (a piece slid over it) is not where the piece stands.
+        # a switch that opened again (a piece slid over it) is not where the piece stands
         if not change.closed or report is None or not report.closed[change.switch]:
             continue
         if moments and change.time_s - moments[-1][0] <= together_s:
@@ -184,7 +184,7 @@ def _closings(report: SwitchReport | None) -> list[list[int]]:
 
 
 def where_it_is(kind: str, path: Path, named: Path | None, setting: str) -> str:
-    """Say where a map was written, and with which ``setting`` it is used unless that names it already."""
+    """Say where a map was written, and which ``setting`` uses it, unless that names it already."""
     if named is not None and named.resolve() == path.resolve():
         return f"The {kind} is in {path}, which the settings name already."
     return f"The {kind} is in {path}; {setting} uses it."

@@ -1,7 +1,7 @@
-"""Where in a picture one light shines, and which square that is: pictures with it off and on, and their difference.
+"""Locating one light in pictures taken with it off and on, and the square it is in. Pure.
 
-Several pairs are taken in turns, so that what changes by itself (a lamp's flicker, daylight, an exposure that is
-adjusted, noise, a hand once) does not repeat with the light and falls out in the median. Pure.
+Pairs of pictures are taken alternately, so that changes that do not repeat with the light (flicker, daylight, automatic
+exposure, noise, a hand) disappear in the median.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from vision.geometry import CameraModel, Pose, back_project, project
 from vision.layout.table import TableLayout
 
 LEAST_GREY_LEVELS = 4.0
-"""Less than this (of 255) is no light, whatever the noise."""
+"""Minimum brightening, in grey levels of 255."""
 
 _MAD_TO_SIGMA = 1.4826
 _NOISE_SIGMAS = 8.0
 _BLUR_SHARE = 0.12
-"""How far a light is smoothed, in squares: about as wide as it looks through a board's top."""
+"""Smoothing radius, in squares: about the size of a light seen through a board's top."""
 _RIVAL_SHARE = 0.6
 _EDGE_SHARE = 0.12
 _OUTSIDE_SHARE = 0.5
@@ -30,10 +30,10 @@ _OUTSIDE_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Spot:
-    """What was found of one light.
+    """The result for one light.
 
-    ``place`` is the square it shines in, ``None`` for none; ``doubt`` says why a person should be asked, empty when
-    it is sure. ``pixel`` is the (x, y) of the brightest point, ``grey_levels`` how much brighter it became (of 255).
+    ``place`` is its square, ``None`` for none. ``doubt`` is the reason to ask a person, empty when certain. ``pixel``
+    is the (x, y) of the brightest point, ``grey_levels`` its brightening (of 255).
     """
 
     place: str | None
@@ -45,16 +45,16 @@ class Spot:
 def locate_light(
     off: Sequence[Image], on: Sequence[Image], camera: CameraModel, pose: Pose, layout: TableLayout
 ) -> Spot:
-    """Find where the light of the pictures ``on`` shines that is dark in those of ``off``.
+    """Locate the light that shines in the pictures ``on`` and is dark in ``off``.
 
-    ``on[k]`` was taken between ``off[k]`` and ``off[k + 1]``, so there is one more of ``off``; each is height x width
-    x 3, uint8, all of one size. Raises ValueError when the numbers don't fit.
+    ``on[k]`` was taken between ``off[k]`` and ``off[k + 1]``, so there is one more of ``off``. Each is height x width x
+    3, uint8, all of one size. Raises ValueError when the numbers don't fit.
     """
     if not on or len(off) != len(on) + 1:
         raise ValueError(f"{len(off)} pictures with the light off and {len(on)} with it on; expected one more of off")
     square_px = _square_px(camera, pose, layout)
     changes = [_change(before, lit, after) for before, lit, after in zip(off, on, off[1:], strict=False)]
-    # The median over the pairs: what happened once is no light.
+    # the median over the pairs removes what happened only once
     change = np.median(np.stack(changes), axis=0)
     smooth = _blurred(np.asarray(change, dtype=np.float64), max(1.0, _BLUR_SHARE * square_px))
     noise = max(_noise(smooth), _noise_of_off(off, square_px))
@@ -71,17 +71,17 @@ def locate_light(
 
 
 def _change(before: Image, lit: Image, after: Image) -> FloatArray:
-    """How much brighter each pixel is with the light than in the mean of before and after, in its strongest channel."""
+    """Brightening of each pixel relative to the mean of before and after, in its strongest channel."""
     dark = (before.astype(np.float64) + after.astype(np.float64)) / 2
     bright = lit.astype(np.float64)
-    # A lamp or an automatic exposure changes everything alike: made equally bright by the medians.
+    # a lamp or automatic exposure changes everything alike: normalised by the medians
     gain = np.maximum(np.median(dark, axis=(0, 1)), 1.0) / np.maximum(np.median(bright, axis=(0, 1)), 1.0)
     change: FloatArray = bright * gain - dark
     return np.asarray(change.max(axis=-1), dtype=np.float64) if change.ndim == 3 else change
 
 
 def _noise_of_off(off: Sequence[Image], square_px: float) -> float:
-    """What changes between pictures without the light, in its strongest part: people, shadows, a flickering screen."""
+    """The strongest change between pictures without the light: people, shadows, a flickering screen."""
     if len(off) < 3:
         return 0.0
     changes = [_change(off[k], off[k + 1], off[k + 2]) for k in range(len(off) - 2)]
@@ -105,14 +105,14 @@ def _rival(smooth: FloatArray, peak: tuple[int, int], square_px: float) -> float
 
 
 def _square_px(camera: CameraModel, pose: Pose, layout: TableLayout) -> float:
-    """About how many pixels a square is wide in the middle of the board."""
+    """Approximate width of a square in the middle of the board, in pixels."""
     half = layout.board.cell_mm / 2
     ends = project(camera, pose, [[-half, 0.0, layout.board.height_mm], [half, 0.0, layout.board.height_mm]])
     return float(np.linalg.norm(ends[1] - ends[0]))
 
 
 def _place(pixel: tuple[float, float], camera: CameraModel, pose: Pose, layout: TableLayout) -> tuple[str | None, str]:
-    """Which square a pixel lies in, and why that may be wrong."""
+    """The square of a pixel, and why it may be wrong."""
     x_mm, y_mm, _ = back_project(camera, pose, [pixel], layout.board.height_mm)[0]
     column = x_mm / layout.board.cell_mm + (layout.board.columns - 1) / 2
     row = y_mm / layout.board.cell_mm + (layout.board.rows - 1) / 2

@@ -1,4 +1,4 @@
-"""``./run hardware lights``: mapping a strip and trying every light, on what the settings name."""
+"""``./run hardware lights``: mapping a strip of lights, and showing every signal."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _READ_TIMEOUT_S = 5.0
 
 @dataclass(frozen=True)
 class LightMapOptions:
-    """Where the map goes, and whether the camera of the settings finds the lights."""
+    """Where the map is written, and whether the camera locates the lights."""
 
     out: Path
     by_camera: bool = False
@@ -50,9 +50,9 @@ def map_lights(
     *,
     open_camera: Callable[..., AbstractContextManager[Camera]] = open_camera,
 ) -> int:
-    """Walk through the lights and write the light map; 0 when one was written, 1 when nothing was found.
+    """Go through the lights and write the light map; 0 when one was written, 1 when nothing was found.
 
-    Raises ConfigError where no strip is set, what keeps a board or a camera away, and MapFileError.
+    Raises ConfigError where no strip is set, MapFileError, and the errors of the board and the camera.
     """
     say = _sayer(console)
     game = load(configuration.settings.game.name)
@@ -86,14 +86,14 @@ def map_lights(
 def show_every_light(
     configuration: Configuration, seconds: float, console: Console, wait: Callable[[float], object] = time.sleep
 ) -> int:
-    """Show every role and every mood in turn, ``seconds`` each, with words; 0 when every driver showed all of it.
+    """Show every role and mood in turn, ``seconds`` each, with an explanation; 0 when every driver showed all of them.
 
-    Raises ConfigError, and what keeps a board away.
+    Raises ConfigError, and the errors of the board.
     """
     say = _sayer(console)
     settings = configuration.settings
     game = load(settings.game.name)
-    # Lights may be tried before the sensors are mapped.
+    # lights may be tried before the sensors are mapped
     unseeing = settings.model_copy(update={"sensors": settings.sensors.model_copy(update={"eyes": "camera"})})
     plan = wiring_plan(unseeing, configuration.sources, game.places)
     faults: list[str] = []
@@ -111,7 +111,7 @@ def show_every_light(
         own = replace(pinned, drivers=tuple(name for name in pinned.drivers if name != "terminal"))
         sources += driver_sources(own, PlaceGrid(()), console)
         if not sources:
-            # The words come with each signal anyway, so the terminal draws only where nothing else does.
+            # the explanations come with each signal, so the terminal only draws if nothing else does
             sources = driver_sources(replace(pinned, captions=False), grid_of(tuple(game.places)), console)
         if not sources:
             raise ConfigError(
@@ -128,7 +128,7 @@ def show_every_light(
 
 
 def every_signal(places: tuple[str, ...]) -> Iterator[Signal]:
-    """Give a signal for each role, on all places at once, for each mood, and for each sound, with what it means."""
+    """A signal for each role, on all places at once, for each mood and for each sound, with its meaning."""
     for role, style in ROLE_STYLES.items():
         words = f"squares, {role}: {style.colour.name.lower()}, {style.pattern.value} ({style.meaning})"
         yield Signal(Mood.WAITING, tuple(Light.for_role(place, role) for place in places), words=words)
@@ -157,7 +157,7 @@ def _light_count(plan: WiringPlan, linked: LinkedController | None) -> int:
 def _light_finder(
     configuration: Configuration, open_camera: Callable[..., AbstractContextManager[Camera]]
 ) -> Iterator[LightFinder]:
-    """Open the camera and find the table in its picture; raises what keeps either from being done (VisionError)."""
+    """Open the camera and locate the table in its picture; raises VisionError."""
     settings = configuration.settings
     if settings.camera.calibration is None:
         raise CalibrationError(

@@ -1,4 +1,4 @@
-"""``./run hardware sensors``: mapping switches to squares and looking at them, on what the settings name."""
+"""``./run hardware sensors``: mapping switches to squares, and showing their state."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FIRST_REPORT_S = 5.0
 
 
 class _SquareState(enum.StrEnum):
-    """What the sensor of a square says."""
+    """The state of a square's sensor."""
 
     OCCUPIED = "occupied"
     EMPTY = "empty"
@@ -47,16 +47,16 @@ _PLAIN_MARKS = dict(zip(_SquareState, "o.?x ", strict=True))
 
 @dataclass(frozen=True)
 class SensorMapOptions:
-    """Where the map goes, and whether a person names the square of each switch instead of the other way round."""
+    """Where the map is written, and whether a person names the square of each switch instead of the reverse."""
 
     out: Path
     by_switch: bool = False
 
 
 def map_sensors(configuration: Configuration, options: SensorMapOptions, console: Console, lines: Iterable[str]) -> int:
-    """Walk through the squares and write the sensor map; 0 when one was written, 1 when nothing was found.
+    """Go through the squares and write the sensor map; 0 when one was written, 1 when nothing was found.
 
-    ``lines`` are what a person types. Raises ConfigError where no switches are set, and what keeps a board away.
+    ``lines`` are what a person types. Raises ConfigError where no switches are set, and the errors of the board.
     """
 
     def say(sentence: str) -> None:
@@ -81,7 +81,7 @@ def map_sensors(configuration: Configuration, options: SensorMapOptions, console
 def show_sensors(configuration: Configuration, console: Console, *, once: bool) -> int:
     """Show which squares are occupied, once or until a person stops it; 0 when every sensor could be read.
 
-    Raises ConfigError where no switches or no map are set, and what keeps a board away.
+    Raises ConfigError where no switches or no map are set, and the errors of the board.
     """
     settings = configuration.settings
     game = load(settings.game.name)
@@ -117,7 +117,7 @@ def show_sensors(configuration: Configuration, console: Console, *, once: bool) 
 
 
 def remarks(told: SensorSnapshot | None, sensor_map: SensorMap, out: Mapping[str, str]) -> Iterator[str]:
-    """Say in words what the picture of the sensors shows."""
+    """Describe the state of the sensors in sentences."""
     if told is None:
         yield "The sensors say nothing."
         return
@@ -135,7 +135,7 @@ def remarks(told: SensorSnapshot | None, sensor_map: SensorMap, out: Mapping[str
 def board_of_sensors(
     told: SensorSnapshot | None, grid: PlaceGrid, out: Mapping[str, str], *, plain: bool = False
 ) -> Text:
-    """Draw which squares are occupied; ``out`` are sensors taken out, by square, and why."""
+    """Draw which squares are occupied; ``out`` maps squares with a switched-off sensor to the reason."""
     marks = _PLAIN_MARKS if plain else _MARKS
     text = Text()
     for row in grid.rows:
@@ -162,7 +162,7 @@ def _state(told: SensorSnapshot | None, place: str, out: Mapping[str, str]) -> _
 
 
 def _first_report(switches: Switches) -> SwitchReport | None:
-    """Wait for the first report in which every switch has settled, for a little while."""
+    """Wait for the first report in which every switch is stable, up to a limit."""
     until_s = time.monotonic() + _FIRST_REPORT_S
     while True:
         report = switches.read()

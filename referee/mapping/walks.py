@@ -1,4 +1,4 @@
-"""Learning square by square: which light shines where, which switch closes where. Pure."""
+"""Mapping square by square: which light and which switch belongs to which square. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SKIP = ("", "s", "skip")
 
 @dataclass
 class SquareWalk:
-    """Goes from square to square; the switch that closes while a square is asked for is the one under it."""
+    """Goes through the squares; the switch that closes while a square is asked for is the one under it."""
 
     switches: int
     places: Sequence[str]
@@ -29,7 +29,7 @@ class SquareWalk:
 
     @property
     def place(self) -> str | None:
-        """The square that is asked for now; ``None`` at the end."""
+        """The current square; ``None`` at the end."""
         done = len(self.passed)
         return None if self.finished or done >= len(self.places) else self.places[done]
 
@@ -40,11 +40,11 @@ class SquareWalk:
 
     @property
     def prompt(self) -> str:
-        """What to ask for."""
+        """The question to ask."""
         return f"Put a piece on {self.place}."
 
     def closed(self, switches: Sequence[int]) -> str:
-        """Take the switches that closed at one moment; gives a sentence for the person."""
+        """Process switches that closed at the same moment; returns a sentence for the person."""
         place = self.place
         if place is None:
             return ""
@@ -65,7 +65,7 @@ class SquareWalk:
         return f"{place} is switch {switch}."
 
     def answer(self, text: str) -> str:
-        """Take what a person typed; gives a sentence for them."""
+        """Process a typed answer; returns a sentence for the person."""
         word = text.strip().lower()
         if word in _BACK:
             if not self.passed:
@@ -82,13 +82,13 @@ class SquareWalk:
         return f"{text.strip()!r} means nothing here. {self.HELP}"
 
     def summary(self) -> str:
-        """Say what was found, and which squares and switches have no partner."""
+        """The result, and which squares and switches have no partner."""
         return summary(self.found, self.places, self.switches)
 
 
 @dataclass
 class SwitchWalk:
-    """Takes switches in whatever order a person closes them, and asks for the square of each."""
+    """Takes switches in the order in which a person closes them, and asks for the square of each."""
 
     switches: int
     places: Sequence[str]
@@ -108,11 +108,11 @@ class SwitchWalk:
 
     @property
     def prompt(self) -> str:
-        """What to ask for."""
+        """The question to ask."""
         return "Put a piece on a square." if self.switch is None else f"Switch {self.switch} closed: which square? "
 
     def closed(self, switches: Sequence[int]) -> str:
-        """Take the switches that closed at one moment; gives a sentence for the person."""
+        """Process switches that closed at the same moment; returns a sentence for the person."""
         if len(switches) > 1:
             return f"Switches {', '.join(map(str, switches))} closed at once: take the piece off and try again."
         (switch,) = switches
@@ -125,7 +125,7 @@ class SwitchWalk:
         return ""
 
     def answer(self, text: str) -> str:
-        """Take what a person typed; gives a sentence for them."""
+        """Process a typed answer; returns a sentence for the person."""
         word = text.strip().lower()
         if word in _FINISH:
             self.finished = True
@@ -148,7 +148,7 @@ class SwitchWalk:
         return f"{word} is switch {self.found[word]}."
 
     def summary(self) -> str:
-        """Say what was found, and which squares and switches have no partner."""
+        """The result, and which squares and switches have no partner."""
         return summary(self.found, self.places, self.switches)
 
 
@@ -168,17 +168,17 @@ def summary(found: Mapping[str, int], places: Sequence[str], switches: int) -> s
 
 
 STATUS = "status"
-"""What the status light is called where places are."""
+"""Name of the status light among places."""
 
 _NONE = ("", "-", "none")
 
 
 @dataclass
 class LightWalk:
-    """Goes from light to light and keeps what each one is.
+    """Goes through the lights and records the place of each.
 
-    ``places`` are the board's squares. A light may be no square's (``None`` in ``answers``) and a square may have
-    several lights. What is not walked to is no square's.
+    ``places`` are the board's squares. A light may have no square (``None`` in ``answers``), and a square several
+    lights. Lights that were not reached have no square.
     """
 
     lights: int
@@ -192,12 +192,12 @@ class LightWalk:
 
     @property
     def light(self) -> int | None:
-        """The light to show now; ``None`` when there is none left or the person has finished."""
+        """The light to show now; ``None`` at the end."""
         return None if self.finished or len(self.answers) >= self.lights else len(self.answers)
 
     @property
     def prompt(self) -> str:
-        """What to ask about the light that shows now."""
+        """The question about the current light."""
         return f"Light {self.light} of 0 to {self.lights - 1}: which square? "
 
     HELP = (
@@ -206,7 +206,7 @@ class LightWalk:
     )
 
     def answer(self, text: str) -> str:
-        """Take what a person typed about the light that shows; gives a sentence for them, empty when all is clear."""
+        """Process a typed answer about the current light; returns a sentence for the person, or an empty string."""
         light = self.light
         if light is None:
             return "Every light has been walked to."
@@ -230,7 +230,7 @@ class LightWalk:
         return unknown_place(word, self.places)
 
     def places_of_lights(self) -> tuple[dict[str, tuple[int, ...]], tuple[int, ...]]:
-        """Give the lights of each square, in the order of the board, and those of the status light."""
+        """The lights of each square, in the order of the board, and those of the status light."""
         found = {
             place: tuple(number for number, given in enumerate(self.answers) if given == place)
             for place in (*self.places, STATUS)
@@ -239,7 +239,7 @@ class LightWalk:
         return {place: numbers for place, numbers in found.items() if numbers}, status
 
     def summary(self) -> str:
-        """Say what was found and which squares have no light."""
+        """The result, and which squares have no light."""
         places, status = self.places_of_lights()
         dark = [place for place in self.places if place not in places]
         lit = sum(len(numbers) for numbers in places.values())
@@ -251,7 +251,7 @@ class LightWalk:
 
 
 def unknown_place(word: str, places: Sequence[str]) -> str:
-    """Say that there is no such square, and which there are."""
+    """Say that there is no such square, and list those there are."""
     return f"There is no square {word!r}; squares run from {places[0]} to {places[-1]}."
 
 

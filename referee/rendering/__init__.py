@@ -1,1 +1,1 @@
-"""What people look at: the board drawn, lines in a terminal, films, sheets to print."""
+"""Output for people: drawings of the board, lines in a terminal, films, sheets to print."""

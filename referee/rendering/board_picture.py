@@ -24,7 +24,7 @@ _LINES = 5
 
 
 def _square(place: str) -> str:
-    """A place's name without the sheet that it is on."""
+    """A place's name without the sheet's prefix."""
     return place.rpartition(".")[2]
 
 
@@ -38,7 +38,7 @@ def board_picture(
 ) -> Image:
     """Draw the board as a picture of ``square_px`` a square, with a margin for the names of rows and columns.
 
-    The squares of ``goals`` have a star.
+    The squares of ``goals`` are marked with a star.
     """
     margin = square_px // 2
     height = square_px * len(grid.rows) + margin
@@ -73,7 +73,7 @@ def beside_camera(
     goals: Collection[str] = (),
     height_px: int = 540,
 ) -> Image:
-    """Put what the camera saw beside what the referee thinks: board, lights, mood and words."""
+    """Combine the camera's picture with the referee's belief: board, lights, mood and sentence."""
     width = round(camera.shape[1] * height_px / camera.shape[0])
     left: Image = np.asarray(cv2.resize(camera, (width, height_px), interpolation=cv2.INTER_AREA), dtype=np.uint8)
     square = (height_px - _HEADING_PX - _WORDS_PX) * 2 // (2 * len(grid.rows) + 1)
@@ -93,7 +93,7 @@ def beside_camera(
 
 
 def _columns(width_px: int) -> int:
-    """How many characters fit; the fonts of OpenCV's versions differ in width."""
+    """Number of characters that fit; the fonts of OpenCV's versions differ in width."""
     sample = "the gold block on c3 "
     (sample_px, _), _ = cv2.getTextSize(sample, _FONT, _WORDS_SCALE, 1)
     return max(10, width_px * len(sample) // max(1, sample_px))
@@ -160,7 +160,7 @@ def _fill(
 
 
 def symbol_corners(symbol: str) -> list[tuple[float, float]] | None:
-    """Give the corners of a symbol about its centre, in a circle of radius 1, x to the right and y up."""
+    """Corners of a symbol about its centre, in a circle of radius 1, x to the right and y up."""
     arm = 0.3
     plus = [(-arm, 1), (arm, 1), (arm, arm), (1, arm), (1, -arm), (arm, -arm)]
     plus += [(-x, -y) for x, y in plus]

@@ -1,8 +1,8 @@
-"""The board drawn as text: one notation for every command that shows one.
+"""The board drawn as text, with the same notation in every command.
 
-A piece is the first letter of its colour and a sign for what it shows; a stack is written from the lowest piece up;
-what is written on a sheet stands as it is. Signs round a square say why it is lit. Colours carry nothing that these
-don't.
+A piece is the first letter of its colour and a character for what it shows; a stack is written from the lowest piece
+up; what is written on a sheet is shown as it is. Characters around a square show why it is lit. Colour only repeats
+what the characters show.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ COLOURS: Mapping[str, RGB] = {
     "white": (245, 245, 245),
     "black": (40, 40, 40),
 }
-"""Red, green and blue of the colours that pieces come in; any other is drawn grey."""
+"""Red, green and blue of the pieces' colours; any other is drawn grey."""
 GREY: RGB = (128, 128, 128)
 _SIGNS = {"star": "★", "stop": "●", "cross": "+", "x": "x", "slider": "◆", "hoops": "◎"}
 _ASCII_SIGNS = {"star": "*", "stop": "o", "cross": "+", "x": "x", "slider": "^", "hoops": "@"}
@@ -46,15 +46,15 @@ _OPEN, _ASCII_OPEN = "·", "."
 _LIGHT_SQUARE, _DARK_SQUARE, _SHEET = (226, 211, 184), (202, 182, 148), (240, 238, 230)
 _INK, _FAINT, _GOAL_INK = "rgb(20,20,20)", "rgb(120,104,80)", "rgb(150,30,30)"
 _PRINTED_INK = {"digit", "cross"}
-"""Looks that somebody wrote, in the colour of ink."""
+"""Looks that are written, drawn in the colour of ink."""
 
 
 @dataclass(frozen=True)
 class DrawnBoard:
-    """What is to be drawn: the look of every place, what is known beyond it, what is lit, and the squares with a star.
+    """What is drawn: each place's look, further facts, lit squares, and squares with a star.
 
-    ``looks`` are all that there are in the game; ``red_line`` is how many rows of a sheet lie below the line that must
-    not be crossed.
+    ``looks`` are all looks of the game; ``red_line`` is the number of rows of a sheet below the line that must not be
+    crossed.
     """
 
     appearance: Appearance
@@ -66,13 +66,13 @@ class DrawnBoard:
 
     @classmethod
     def of(cls, game: Game[Any, Any], state: Any, lights: Sequence[Light] = ()) -> DrawnBoard:
-        """Take a state of a game as it stands."""
+        """Make it from a game's state."""
         known = game.notation.squares(state) if isinstance(game.notation, WritesSquares) else {}
         return cls(game.table.appearance(state), game.looks, known, lights, game.goals, _red_line(game))
 
     @classmethod
     def seen(cls, game: Game[Any, Any], looks: Appearance, lights: Sequence[Light] = ()) -> DrawnBoard:
-        """Take what a picture shows, place by place; places of the game that it lacks are drawn empty."""
+        """Make it from the looks in a picture; places of the game that are missing are drawn empty."""
         places = dict.fromkeys(looks or game.table.appearance(game.rules.new()), EMPTY)
         return cls({**places, **looks}, game.looks, {}, lights, game.goals, _red_line(game))
 
@@ -84,8 +84,8 @@ def _red_line(game: Game[Any, Any]) -> int | None:
 def board_text(board: DrawnBoard, *, width: int, ascii_only: bool, roomy: bool = False, first: str = "") -> Text:
     """Draw a board, or every sheet of a table: ``first`` and as many others as fit in ``width`` columns at full size.
 
-    The rest are drawn small, and below where they don't fit beside it. A sheet with a light comes before ``first``.
-    ``roomy`` draws a single board three lines a row.
+    The rest are drawn small, below if they don't fit beside it. A sheet with a light comes before ``first``. ``roomy``
+    draws a single board with three lines per row.
     """
     drawing = _Drawing(board, ascii_only)
     sheets = sheets_of((*board.appearance, *(place for place in board.squares if place not in board.appearance)))
@@ -99,19 +99,19 @@ def board_text(board: DrawnBoard, *, width: int, ascii_only: bool, roomy: bool =
 
 
 def draws_ascii(console: Console) -> bool:
-    """Whether a console has no more signs than ASCII."""
+    """Whether a console can only show ASCII."""
     return not (console.encoding or "").lower().startswith("utf")
 
 
 def state_text(game: Game[Any, Any], state: Any, *, width: int, ascii_only: bool) -> Text:
-    """Draw a state with what a board doesn't show below it."""
+    """Draw a state, with facts that a board doesn't show below it."""
     first = state.to_move or ""
     drawn = board_text(DrawnBoard.of(game, state), width=width, ascii_only=ascii_only, first=first)
     return Text("\n").join([drawn, Text(), *(Text(line) for line in game.notation.standing(state))])
 
 
 def legend(board: DrawnBoard, *, width: int, ascii_only: bool) -> Text:
-    """Say what signs mean: those round squares that are lit now, then all pieces and goals; broken between them."""
+    """Explain the characters: those around lit squares first, then all pieces and goals, on separate lines."""
     said: list[Text] = []
     roles = {light.role for light in most_urgent_lights(board.lights).values()}
     for role in (role for role in LightRole if role in roles):
@@ -139,20 +139,20 @@ def legend(board: DrawnBoard, *, width: int, ascii_only: bool) -> Text:
 
 
 def light_style(role: LightRole) -> Style:
-    """How a light of a role is painted: black or white on its colour, whichever reads better."""
+    """The style of a light's role: black or white on its colour, whichever is more readable."""
     return _on(ROLE_STYLES[role].colour.value)
 
 
 def written(piece: Look, *, ascii_only: bool = True) -> str:
-    """A digit or cross that is written: ``4``, ``4°`` (``4o``) in a loop, ``X``; nothing for a piece."""
+    """The text of a written digit or cross: ``4``, ``4°`` (``4o``) in a loop, ``X``; empty for a piece."""
     if piece.colour == "digit":
         return piece.shape.replace(" circled", "o" if ascii_only else "°")
     return "X" if piece.name == "cross" else ""
 
 
 def letter_of(piece: Look) -> str:
-    """The letter that stands for a piece's colour."""
-    # As in the texts of Blockade's positions: black and blue lie on one board there.
+    """The letter for a piece's colour."""
+    # as in the notation of Blockade, where black and blue are on one board
     is_blue_s_neighbour = piece.colour == "black" and piece.shape in _SIZES
     return "K" if is_blue_s_neighbour else piece.colour[:1].upper() or "?"
 
@@ -169,7 +169,7 @@ class _Drawing:
         self.open = _ASCII_OPEN if ascii_only else _OPEN
 
     def large(self, grid: PlaceGrid, *, roomy: bool = False) -> list[Text]:
-        """A line a row, three with ``roomy``, with the names of rows and columns."""
+        """One line per row, three with ``roomy``, with the names of rows and columns."""
         least = 1 if "." in grid.places[0] else 2
         body = max(least, *(cell_len(self._body(place)) for place in grid.places)) + (3 if roomy else 0)
         edge = Text("   ")
@@ -189,7 +189,7 @@ class _Drawing:
         return [*lines, Text(f"   {names}")]
 
     def small(self, grid: PlaceGrid) -> list[Text]:
-        """A line a row without names: what is there, and an exclamation mark on an empty square that is lit."""
+        """One line per row without names: the pieces, and an exclamation mark on an empty lit square."""
         body = max(cell_len(self._body(place)) for place in grid.places)
         lines = []
         for row in grid.rows:
@@ -244,7 +244,7 @@ class _Drawing:
 
 
 def sheets_of(places: Iterable[Place]) -> dict[str, PlaceGrid]:
-    """Give the squares of each sheet by its name, or of the one board; the highest row first, as they lie."""
+    """The squares of each sheet by its name, or of the one board; the highest row first."""
     rows: dict[str, dict[str, list[Place]]] = {}
     for place in places:
         sheet, _, square = place.rpartition(".")
@@ -267,7 +267,7 @@ def _rank(row: str) -> int:
 
 
 def _square(place: Place) -> str:
-    """A place's name without the sheet that it is on."""
+    """A place's name without the sheet's prefix."""
     return place.rpartition(".")[2]
 
 
@@ -299,7 +299,7 @@ def _joined(lines: Iterable[Text]) -> Text:
 
 
 def _on(colour: RGB) -> Style:
-    """Ink that reads well on a colour."""
+    """A text colour that is readable on a colour."""
     red, green, blue = colour
     ink = "rgb(0,0,0)" if 0.299 * red + 0.587 * green + 0.114 * blue > 110 else "rgb(255,255,255)"
     return Style(color=ink, bgcolor=_rich(colour))

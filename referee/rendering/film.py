@@ -1,4 +1,4 @@
-"""A film of the demo, or one picture of it."""
+"""A film of the demo, or a still from it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CODECS = {".mp4": "mp4v", ".avi": "MJPG", ".mkv": "MJPG"}
 class Film:
     """Writes pictures of one size to a video file; the suffix chooses the codec.
 
-    Raises FrameError for a suffix it does not know, and when the file can't be written.
+    Raises FrameError for an unknown suffix, and when the file can't be written.
     """
 
     def __init__(self, path: Path, frames_per_second: float) -> None:
@@ -47,9 +47,9 @@ class Film:
 
 
 class Still:
-    """Keeps the picture in which the first fault is named; none without a ``path``.
+    """Saves the picture in which the first violation is explained; none without ``path``.
 
-    It is shrunk to ``width_px`` and calmed a little, since noise makes large files. Raises FrameError when it can't
+    It is reduced to ``width_px`` and smoothed slightly, since noise makes large files. Raises FrameError when it can't
     be written.
     """
 
@@ -59,12 +59,12 @@ class Still:
         self._kept = False
 
     def is_due(self, verdicts: Sequence[Verdict]) -> bool:
-        """Whether these verdicts are the moment."""
+        """Whether one of these verdicts explains a violation."""
         wanted = self._path is not None and not self._kept
         return wanted and any(verdict.kind is VerdictKind.ILLEGAL for verdict in verdicts)
 
     def keep(self, picture: Image, verdicts: Sequence[Verdict]) -> None:
-        """Write the picture if this is the moment."""
+        """Write the picture if one of the verdicts explains a violation."""
         if self._path is None or not self.is_due(verdicts):
             return
         size = (self._width_px, round(picture.shape[0] * self._width_px / picture.shape[1]))
@@ -75,14 +75,14 @@ class Still:
 
 
 class Pictures:
-    """The film and the still of one demo, each only if it was asked for; a picture is drawn only when needed."""
+    """The film and the still of one demo, if requested; pictures are only drawn when needed."""
 
     def __init__(self, video: Path | None, still: Path | None, frames_per_second: float) -> None:
         self._film = None if video is None else Film(video, frames_per_second)
         self._still = Still(still)
 
     def add(self, draw: Callable[[], Image], verdicts: Sequence[Verdict]) -> None:
-        """Take one more moment and what was said in it."""
+        """Process the next moment and its verdicts."""
         if self._film is None and not self._still.is_due(verdicts):
             return
         picture = draw()

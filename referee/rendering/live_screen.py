@@ -1,4 +1,4 @@
-"""The whole game on one screen of a terminal, kept up to date: the table as it is believed to be and what was said.
+"""The whole game on one screen of a terminal, kept up to date: the believed table and what was said.
 
 ``screen`` draws it from values; ``LiveScreen`` keeps it on a terminal.
 """
@@ -31,23 +31,23 @@ from referee.session.feed import Snapshot
 from referee.session.signals import looking_signal
 
 _MOST_KEPT = 1000
-"""How many lines are printed again when the screen is left; an evening has a few hundred."""
+"""Number of lines printed again when the screen is closed; an evening has a few hundred."""
 _ROOMY_LINES = 34
-"""Terminals so high get a board of three lines a row."""
+"""Minimum height of a terminal for a board with three lines per row."""
 _BESIDE = 30
-"""Columns that words need beside the board."""
+"""Columns needed for words beside the board."""
 _MOST_SHOWN = 60
 _FRAME_LINES = 3
 """Heading, rule and keys."""
 _LEAST_SAID = 3
-"""How many lines of what was said are left room for."""
+"""Minimum number of lines for what was said."""
 _LEAST_COLUMNS, _LEAST_LINES = 64, 22
 _STOPS = "Ctrl-C stops"
 
 
 @dataclass(frozen=True)
 class Said:
-    """A line that was said: when and what kind of thing it is, and the words."""
+    """A line that was said: its time and kind, and the words."""
 
     lead: Text
     words: Text
@@ -55,10 +55,10 @@ class Said:
 
 @dataclass(frozen=True)
 class Shown:
-    """What is on the screen: the game, what holds, what the lights show, what was said, and what is being typed.
+    """The contents of the screen: the game, its state, the lights, what was said, and what is being typed.
 
-    ``keys`` says what may be typed; empty where nobody can. ``clock`` are the lines of the clock. ``page`` is where the
-    page is, empty without one.
+    ``keys`` explains the possible input; empty without a keyboard. ``clock`` are the lines of the clock. ``page`` is
+    the address of the page, empty without one.
     """
 
     game: Game[Any, Any]
@@ -73,13 +73,13 @@ class Shown:
 
 @dataclass(frozen=True)
 class Screen:
-    """A renderable as large as the terminal. Without colours it reads as well."""
+    """A renderable that fills the terminal and is readable without colours."""
 
     shown: Shown
     ascii_only: bool = False
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Fill the terminal: heading, board and words beside it, what the signs mean, the last lines, the keys."""
+        """Fill the terminal: heading, board with words beside it, legend, the last lines, the keys."""
         width, height = options.max_width, options.height or console.height
         upper = [*self._lines(console, self._heading(width), width), *self._table(console, width, height)]
         lower = self._lines(console, self._keys(width), width)
@@ -101,7 +101,7 @@ class Screen:
                 yield Segment.line()
 
     def _table(self, console: Console, width: int, height: int) -> list[list[Segment]]:
-        """The board with what is said of it beside, or below where there is no room."""
+        """The board with words beside it, or below where there is no room."""
         board = self._board()
         to_move = "" if self.shown.snapshot is None else self.shown.snapshot.to_move or ""
         for roomy in (height >= _ROOMY_LINES, False):
@@ -123,7 +123,7 @@ class Screen:
             left += [[Segment(" " * (broad + 3))]] * (tall - high)
             lines = [one + other for one, other in zip(left, words, strict=True)]
         else:
-            # Of sheets, the own one comes first.
+            # the sheet of the player to move comes first
             left = left[: free - _LEAST_SAID]
             lines = left + words[: max(3, free - high - _LEAST_SAID)]
         return [*lines, *signs, [Segment("─" * width if not self.ascii_only else "-" * width, Style(dim=True))]]
@@ -148,7 +148,7 @@ class Screen:
         return Text(f"{left}{' ' * room}{right}", style="reverse", no_wrap=True, overflow="crop")
 
     def _words(self) -> Iterator[Text]:
-        """What holds, what was played last, and what the board doesn't show."""
+        """The state, the last turn, and facts that the board doesn't show."""
         yield status_line(self.shown.signal or looking_signal())
         snapshot = self.shown.snapshot
         if snapshot is None:
@@ -172,7 +172,7 @@ class Screen:
         typed = f"> {self.shown.typed}"
         cursor = "_" if self.ascii_only else "▏"
         told = f"  {self.shown.keys}, {_STOPS}"
-        # A long line is the typist's alone: a second one would push the board up.
+        # a long line is cut: a second line would push the board up
         told = told if cell_len(f"{typed}{cursor}{told}") <= width else ""
         return Text.assemble((typed, "bold"), (cursor, "bold"), (told, "dim"))
 
@@ -182,10 +182,10 @@ class Screen:
 
 
 class LiveScreen:
-    """Keeps the screen on a terminal up to date, on a page of its own; what was said is printed on leaving.
+    """Keeps the screen up to date on the terminal's alternate screen; prints what was said when it is closed.
 
-    It takes snapshots by ``hear`` and lines by ``write``, from any thread. ``seen`` gives what the lights show where
-    that is not what the snapshot says; the terminal's bell ``rings`` for these sounds.
+    It receives snapshots by ``hear`` and lines by ``write``, from any thread. ``seen`` returns the lights shown if they
+    differ from the snapshot's; the terminal's bell ``rings`` for these sounds.
     """
 
     def __init__(
@@ -228,13 +228,13 @@ class LiveScreen:
             self._console.print(board_text(board, width=self._console.width, ascii_only=self._ascii_only))
 
     def hear(self, snapshot: Snapshot) -> None:
-        """Show what holds now."""
+        """Show a new snapshot."""
         if snapshot.signal.sound in self._rings:
             self._console.bell()
         self._show(snapshot=snapshot, signal=snapshot.signal, clock=_clock_lines(snapshot, snapshot.time_s))
 
     def write(self, lead: Text, words: Text) -> None:
-        """Add a line to what was said."""
+        """Add a line."""
         with self._lock:
             if self._has_left:
                 self._lines.write(lead, words)
@@ -247,11 +247,11 @@ class LiveScreen:
         self._show(typed=typed)
 
     def show_page(self, words: str) -> None:
-        """Show where the page is, for as long as the game goes on."""
+        """Show the page's address during the game."""
         self._show(page=words)
 
     def look(self, time_s: float | None = None) -> None:
-        """Draw again if the lights, the clock or the terminal's size changed; ``time_s`` is that of a frame."""
+        """Redraw if the lights, the clock or the terminal's size changed; ``time_s`` is that of a frame."""
         snapshot = self._shown.snapshot
         if snapshot is not None and snapshot.clock is not None and time_s is not None:
             self._show(clock=_clock_lines(snapshot, time_s))
@@ -274,13 +274,13 @@ class LiveScreen:
 
 
 def _clock_lines(snapshot: Snapshot, time_s: float) -> Sequence[str]:
-    """What the clock shows at a time of the frames."""
+    """The lines of the clock at a time of the frames."""
     clock = snapshot.clock
     return () if clock is None else tuple(clock_words(clock.after(time_s - clock.time_s), snapshot.names))
 
 
 def fits_live(console: Console) -> bool:
-    """Whether a console is a terminal on which the whole game fits."""
+    """Whether a console is a terminal large enough for the live screen."""
     return (
         console.is_terminal
         and not console.is_dumb_terminal

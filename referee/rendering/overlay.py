@@ -1,4 +1,4 @@
-"""The camera's picture with what the referee makes of it: where the table lies, what is read there, what is hidden."""
+"""The camera's picture with the referee's reading drawn on it: the table's location, looks and hidden places."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from vision.reading import Reading
 
 _READ, _DOUBTFUL, _HIDDEN = (255, 255, 255), (60, 60, 255), (200, 60, 200)
 _SURE_PROBABILITY = 0.9
-"""Below it, a look is written in red."""
+"""Probability below which a look is written in red."""
 _TINT = 0.5
 
 
@@ -31,10 +31,10 @@ def _nothing() -> Any:
 
 @dataclass(frozen=True)
 class Overlay:
-    """Draws over frames. It locates each anew, so any thread may ask, and has to wait for some tens of milliseconds.
+    """Draws over frames. Each is located again, so any thread may call it; a call takes some tens of milliseconds.
 
-    ``known`` gives a pose that was found before, if any: without markers it tells which of the board's sides is which.
-    ``reading`` gives what the newest frame said.
+    ``known`` returns a known pose, if any: without markers it determines the board's orientation. ``reading`` returns
+    the newest reading.
     """
 
     camera: CameraModel
@@ -43,7 +43,7 @@ class Overlay:
     reading: Callable[[], Reading | None] = _nothing
 
     def __call__(self, frame: Frame) -> Image | None:
-        """Give the picture with markers, box, grid and readings; ``None`` where the table was not located."""
+        """Return the picture with markers, box, grid and readings; ``None`` where the table was not located."""
         try:
             located = locate(frame.image, self.camera, self.layout, previous=self.known())
         except (NotLocatedError, FrameError):

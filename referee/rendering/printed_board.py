@@ -1,6 +1,6 @@
-"""A board to print, true to scale: squares, the markers where they belong, and the tray of the dice.
+"""A board to print, true to scale: squares, markers in their places, and the dice tray.
 
-A board is larger than a sheet of paper, so it is cut into pages to be glued together along their thin lines.
+A board is larger than a sheet of paper, so it is split into pages that are glued together along thin lines.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from vision.layout.surfaces import GridSurface, Tray
 from vision.layout.table import TableLayout
 
 _RIM_MM = 12.0
-"""How much white is left around all that is drawn: a marker needs a border of one module."""
+"""White margin around everything drawn: a marker needs a border of one module."""
 _GRID_LINE_MM = 0.6
 _LETTER_MM = 7.0
-"""How far outside the squares their letters and numbers stand."""
+"""Distance of the letters and numbers from the squares."""
 
 
 @dataclass
 class _Drawing:
-    """What is drawn, in millimetres from the board's middle."""
+    """What is drawn, in millimetres from the board's centre."""
 
     shapes: list[tuple[Rectangle, ...]] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
@@ -46,9 +46,9 @@ class _Drawing:
 
 
 def plan_board(layout: TableLayout, title: str, paper: str) -> tuple[Page, ...]:
-    """Plan the pages of a board with its markers in their places, left to right, the far row first.
+    """Plan the pages of a board with its markers, left to right, the far row first.
 
-    The paper lies whichever way needs fewer pages. Raises PrintError for an unknown paper.
+    The paper is used upright or sideways, whichever needs fewer pages. Raises PrintError for an unknown paper.
     """
     drawing = _drawn(layout)
     left = min(x for x, _ in drawing.points) - _RIM_MM
@@ -114,7 +114,7 @@ def _draw_lines(drawing: _Drawing, across: tuple[float, ...], along: tuple[float
 
 
 def _page(drawing: _Drawing, window: Rectangle, size: tuple[float, float], words: tuple[str, ...]) -> Page:
-    """One page with what of the drawing lies in ``window``."""
+    """One page with the part of the drawing that lies in ``window``."""
     by_x, by_y = MARGIN_MM - window.x_mm, MARGIN_MM + RULER_HEIGHT_MM - window.y_mm
     cut = replace(window, x_mm=MARGIN_MM, y_mm=MARGIN_MM + RULER_HEIGHT_MM)
     shapes = tuple(
@@ -139,7 +139,7 @@ def _page(drawing: _Drawing, window: Rectangle, size: tuple[float, float], words
 
 
 def _within(rectangle: Rectangle, window: Rectangle) -> Rectangle | None:
-    """The part of a rectangle, or of a line, that lies in the window; ``None`` without any."""
+    """The part of a rectangle, or of a line, inside the window; ``None`` without any."""
     left, low = max(rectangle.x_mm, window.x_mm), max(rectangle.y_mm, window.y_mm)
     right = min(rectangle.x_mm + rectangle.width_mm, window.x_mm + window.width_mm)
     high = min(rectangle.y_mm + rectangle.height_mm, window.y_mm + window.height_mm)

@@ -31,7 +31,7 @@ _LABEL_WIDTH_MM = 50.0
 _GAP_MM = 4.0
 _MM_PER_POINT = 25.4 / 72
 _SHADE = 0.75
-"""How light what is shaded is, from 0 to 1: light enough to be crossed off with any pen."""
+"""Lightness of shaded areas, from 0 to 1: light enough to be crossed off with any pen."""
 
 INSTRUCTIONS = (
     "Print at 100 % (no fit to page), on matt paper. Measure the ruler: it must be exactly 100 mm long.",
@@ -72,9 +72,9 @@ class Label:
 
 @dataclass(frozen=True)
 class Page:
-    """One page: black shapes (each a set of rectangles filled at once), lines to cut along, a ruler, texts.
+    """One page: black shapes (each a set of rectangles filled at once), cut lines, a ruler, texts.
 
-    ``lines`` are what is printed to write on, over the grey of ``shaded``.
+    ``lines`` are printed to be written on, over the grey of ``shaded``.
     """
 
     width_mm: float
@@ -88,9 +88,9 @@ class Page:
 
 
 def marker_shape(dictionary: str, marker_id: int, x_mm: float, y_mm: float, side_mm: float) -> tuple[Rectangle, ...]:
-    """Give a marker's black modules, joined along rows; (x, y) is the lower left corner of its black square.
+    """A marker's black modules, joined along rows; (x, y) is the lower left corner of its black square.
 
-    Raises PrintError for a dictionary or id that does not exist.
+    Raises PrintError for an unknown dictionary or id.
     """
     modules = _marker_modules(dictionary, marker_id)
     count = len(modules)
@@ -176,10 +176,10 @@ def plan_markers(markers: MarkerLayout, paper: str) -> tuple[Page, ...]:
 
 
 def plan_charuco(board: CharucoBoardSpec, paper: str) -> Page:
-    """Plan the page with a calibration board, on the paper turned whichever way it fits.
+    """Plan the page with a calibration board, on the paper upright or sideways, whichever fits.
 
-    The squares and markers are where ``cv2.aruco.CharucoBoard`` has them: the first square black, markers numbered
-    along the rows. Raises PrintError when the board does not fit.
+    Squares and markers are arranged as in ``cv2.aruco.CharucoBoard``: the first square black, markers numbered along
+    the rows. Raises PrintError when the board does not fit.
     """
     board_width, board_height = board.columns * board.square_mm, board.rows * board.square_mm
     for width, height in (paper_mm(paper), paper_mm(paper)[::-1]):
@@ -223,7 +223,7 @@ def _heading(lines: Sequence[str], height_mm: float) -> tuple[Label, ...]:
 
 
 def ruler() -> tuple[Line, ...]:
-    """The ruler at the lower left of a page: ``RULER_MM`` long, with a stroke a millimetre."""
+    """The ruler at the lower left of a page: ``RULER_MM`` long, with a stroke at each millimetre."""
     base = MARGIN_MM + 6
     lines = [Line((MARGIN_MM, base), (MARGIN_MM + RULER_MM, base))]
     for millimetre in range(RULER_MM + 1):
@@ -234,7 +234,7 @@ def ruler() -> tuple[Line, ...]:
 
 
 def ruler_label() -> Label:
-    """What stands under the ruler."""
+    """The label below the ruler."""
     return Label(MARGIN_MM, MARGIN_MM + 2, f"This ruler is {RULER_MM} mm long, a stroke a millimetre.", 8)
 
 
@@ -252,7 +252,7 @@ def write_pdf(pages: Sequence[Page], path: Path, *, title: str) -> None:
             canvas.rect(*_points_of(rectangle), stroke=0, fill=1)
         canvas.setFillGray(0)
         for shape in page.shapes:
-            # One path a shape: rectangles filled one by one show hairlines where they meet.
+            # one path per shape: rectangles filled one by one show hairlines where they meet
             outline = canvas.beginPath()
             for rectangle in shape:
                 outline.rect(*_points_of(rectangle))

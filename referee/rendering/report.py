@@ -1,4 +1,4 @@
-"""What a person reads while a table is watched: a line a verdict, and pictures for finding out what went wrong."""
+"""What a person reads while a table is watched: a line per verdict, and pictures for diagnosis."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ _STYLES: Mapping[VerdictKind, str] = MappingProxyType(
 
 
 class Page(Protocol):
-    """Where a report is read."""
+    """A destination of the report."""
 
     def write(self, lead: Text, words: Text) -> None:
-        """Take a line that was said: when and what kind of thing it is, and the words."""
+        """Add a line: its time and kind, and the words."""
 
     def hear(self, snapshot: Snapshot) -> None:
-        """Take what holds now."""
+        """Receive a new snapshot."""
 
     def look(self, time_s: float | None = None) -> None:
-        """Look, after each frame (of that time), whether something is to be drawn again."""
+        """Redraw if necessary, after each frame (of that time)."""
 
 
 @dataclass(frozen=True)
 class PrintedLines:
-    """Prints what is said: on a terminal broken between words, under the first word; elsewhere a line stays a line."""
+    """Prints lines: on a terminal wrapped with a hanging indent, elsewhere unbroken."""
 
     console: Console
 
@@ -61,14 +61,14 @@ class PrintedLines:
             self.console.print(Text.assemble(lead, words), soft_wrap=True, highlight=False)
 
     def hear(self, snapshot: Snapshot) -> None:
-        """Lines say it."""
+        """Do nothing: the lines report it."""
 
     def look(self, time_s: float | None = None) -> None:
-        """Lines stay as they are."""
+        """Do nothing: printed lines stay."""
 
 
 def hanging(lead: Text, words: Text) -> Table | Text:
-    """A line whose words go on under the first of them."""
+    """A line with a hanging indent."""
     if not lead.plain:
         return words
     table = Table.grid(padding=0)
@@ -79,9 +79,9 @@ def hanging(lead: Text, words: Text) -> Table | Text:
 
 
 class Report:
-    """Says a line a verdict: the file or the time, the verdict, the sentence and the squares it turns on.
+    """Reports a line per verdict: the file or the time, the verdict, the sentence and its squares.
 
-    It subscribes to the session's snapshots by ``hear``, and writes what they said after each frame.
+    It subscribes to the session's snapshots by ``hear``, and writes their verdicts after each frame.
     """
 
     def __init__(self, page: Page, *, stills: bool = False) -> None:
@@ -94,14 +94,14 @@ class Report:
         self._faults = 0
 
     def hear(self, snapshot: Snapshot) -> None:
-        """Take what holds now; a verdict that is new waits to be said."""
+        """Receive a new snapshot; its new verdicts are kept until ``tell``."""
         self._page.hear(snapshot)
         before, self._snapshot = self._snapshot, snapshot
         if snapshot.verdict is not None and (before is None or snapshot.verdict is not before.verdict):
             self._unsaid.append((snapshot.verdict, snapshot.words))
 
     def tell(self, frame: Frame | None) -> None:
-        """Say the verdicts since the last time; ``frame`` is ``None`` for one that could not be used and the end."""
+        """Report the verdicts since the last call; ``frame`` is ``None`` for an unusable frame and at the end."""
         if frame is not None and self._began_s is None:
             self._began_s = frame.time_s
         told, self._unsaid = self._unsaid, []
@@ -119,11 +119,11 @@ class Report:
         self._page.look(None if frame is None else frame.time_s)
 
     def remark(self, sentence: str) -> None:
-        """Say a remark that is no verdict."""
+        """Report a remark that is not a verdict."""
         self._page.write(Text(f"{'':<11}"), Text(sentence, style="italic"))
 
     def close(self) -> None:
-        """Say how it ended."""
+        """Report the end of the game."""
         if self._snapshot is None or not self._snapshot.states:
             self._page.write(Text(), Text("No game was set up."))
             return
@@ -140,7 +140,7 @@ class Report:
 
 
 class DebugPictures:
-    """Writes what was located into a folder, one picture a frame it is given: as it is where the table was not."""
+    """Writes one picture per frame into a folder, with the location drawn if the table was located."""
 
     def __init__(self, folder: Path, overlay: Callable[[Frame], Image | None]) -> None:
         self._folder = folder
@@ -158,14 +158,14 @@ def _winner(outcome: Outcome) -> str:
 
 @dataclass
 class Pace:
-    """Keeps virtual time from running ahead of real time; without ``wait`` it runs as it can."""
+    """Keeps virtual time from running ahead of real time; without ``wait`` it runs as fast as possible."""
 
     wait: Callable[[float], object] | None
     clock: Callable[[], float]
     began_s: float | None = None
 
     def keep(self, time_s: float) -> None:
-        """Wait until real time has come as far."""
+        """Wait until real time has reached this time."""
         if self.wait is None:
             return
         if self.began_s is None:

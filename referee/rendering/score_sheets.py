@@ -1,7 +1,7 @@
 """A player's sheet to print, true to scale: markers, grid, and the boxes that a game has around it.
 
-The layout says where markers and grid lie, the game what else is printed. Boxes flow into what is left beside and below
-the grid, clear of the markers.
+The layout defines the markers and the grid, the game everything else. Boxes are placed beside and below the grid, clear
+of the markers.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout
 
 _MODULES = 6
-"""How many modules a marker of four bits a side has with its border."""
+"""Modules per side of a marker with four bits a side, including its border."""
 _EDGE_MODULES = 2
-"""How much white is left between a marker and the cut line: with one less, a dark table would hide the marker."""
+"""White margin between a marker and the cut line, in modules: with less, a dark table would hide the marker."""
 _APART_MM = 2.0
 _BOX_MM = 8.0
 _SHAPE_BOX_MM = 12.5
@@ -43,12 +43,12 @@ _GRID_LINE_MM = 0.3
 _GREY = (0.45, 0.45, 0.45)
 _RED = (0.85, 0.1, 0.1)
 _TEXT_DROP = 0.12
-"""How far under a box's middle its words' baseline lies, in millimetres for each point of their size."""
+"""Distance of a text's baseline below a box's centre, in millimetres per point of its size."""
 
 
 @dataclass(frozen=True)
 class _Strip:
-    """Room beside the grid: from the left and the top on, so wide and so high."""
+    """An area beside the grid: left, top, width and height."""
 
     left_mm: float
     top_mm: float
@@ -57,7 +57,7 @@ class _Strip:
 
 
 class _Drawing:
-    """What is drawn on one page, from the middle of the sheet's grid."""
+    """What is drawn on one page, relative to the centre of the sheet's grid."""
 
     def __init__(self, x_mm: float, y_mm: float) -> None:
         self._x_mm, self._y_mm = x_mm, y_mm
@@ -170,7 +170,7 @@ def _draw_grid(drawing: _Drawing, printed: PrintedSheet, grid: GridSurface) -> N
 
 
 def _draw_boxes(drawing: _Drawing, groups: tuple[BoxGroup, ...], strips: tuple[_Strip, ...]) -> None:
-    """Draw the groups from above, each in the first strip that has room for it."""
+    """Draw the groups from the top, each in the first strip with room for it."""
     used = [0.0] * len(strips)
     for group in groups:
         for number, strip in enumerate(strips):

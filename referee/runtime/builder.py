@@ -1,6 +1,6 @@
-"""Builds a session for the real table, the virtual one, benchmarks and tests alike.
+"""Builds a session for the real table, the virtual one, benchmarks and tests.
 
-In this example the reader is told what stands where; one frame is judged, and the set-up is in the journal:
+In this example the reader returns the true looks; one frame is judged, and the set-up is in the journal:
 
 >>> from datetime import UTC, datetime
 >>> import numpy as np
@@ -56,8 +56,8 @@ def compose_reader(
 ) -> Reader:
     """Combine camera and sensors into one reader; one of them may be missing.
 
-    ``every_frame`` reads each frame fully, even while something moves or nothing has changed. Raises ValueError where
-    there is neither a reader nor sensors.
+    ``every_frame`` reads each frame fully, even while something moves or nothing has changed. Raises ValueError without
+    a reader and without sensors.
     """
     if seen is None:
         if sensors is None:
@@ -90,9 +90,10 @@ def open_session(
 ) -> Iterator[Service[Any, Any]]:
     """Open a session on a journal and start it; at the end, open requests for hints are refused.
 
-    ``subscribers`` take each snapshot in order, ``say`` hears remarks that are not verdicts; ``hints`` works out hints,
-    ``restore`` switches a sensor on again, ``opponent`` plays a side. With ``resume`` the journal's latest game goes on
-    if it isn't over; ``seed`` is recorded with a new one. Raises FoldError and JournalError as ``Service.start`` does.
+    ``subscribers`` receive each snapshot in order, ``say`` is called with remarks that are not verdicts. ``hints``
+    computes hints, ``restore`` switches a sensor on again, ``opponent`` plays a side. With ``resume`` the journal's
+    latest game is continued if it isn't over; ``seed`` is recorded with a new one. Raises FoldError and JournalError as
+    ``Service.start`` does.
     """
 
     def publish(snapshot: Snapshot) -> None:

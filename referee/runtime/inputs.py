@@ -1,4 +1,4 @@
-"""How a table is watched: the options that a person chose, and the camera, sensors or both opened for them."""
+"""Opening the inputs of a watched table: camera, sensors or both, by the options a person chose."""
 
 from __future__ import annotations
 
@@ -49,16 +49,15 @@ from vision.readers.table_reader import TableReader
 class WatchOptions:
     """What to watch and how.
 
-    One of ``camera`` (as ``vision.cameras.open_camera`` reads it), ``frames`` (a folder of pictures in name order)
-    and ``video``, or none of them where ``wire``, which is what hangs on wires, says that sensors are the only eyes.
-    ``stills``: every frame is a table at rest at the end of a turn; otherwise pictures count as taken 15 a second.
-    ``calibration`` is needed; without ``layout`` the game's own is used, and with ``markers`` at ``none`` its markers
-    are left out. Without ``looks`` the pieces' colours are learned from the set-up. Without ``journal`` nothing is
-    kept. ``options`` are the game's, as text, and ``starts=either``. ``debug_images`` is a folder for pictures of what
-    was located. ``camera_size`` (width, height) in pixels and ``camera_rate`` in frames a second are asked of a camera.
-    ``list_ports`` tells the serial ports. On a terminal a live table takes the whole screen, unless not
-    ``full_screen``; ``notices`` are said first. ``clock`` is the players' time in a new game;
-    the program plays the side of ``opponent``.
+    One of ``camera`` (see ``vision.cameras.open_camera``), ``frames`` (a folder of pictures in name order) and
+    ``video``, or none of them if ``wire``, the wiring plan, uses sensors only. ``stills``: every frame is a table at
+    rest at the end of a turn; otherwise pictures count as taken 15 a second. ``calibration`` is required; without
+    ``layout`` the game's own is used, and with ``markers`` at ``none`` its markers are left out. Without ``looks`` the
+    pieces' colours are learned from the set-up. Without ``journal`` nothing is saved. ``options`` are the game's, as
+    text, and ``starts=either``. ``debug_images`` is a folder for pictures of what was located. ``camera_size`` (width,
+    height) in pixels and ``camera_rate`` in frames a second are requested from a camera. ``list_ports`` lists the
+    serial ports. On a terminal a live table takes the whole screen, unless not ``full_screen``; ``notices`` are
+    reported first. ``clock`` is the time control of a new game; the program plays the side of ``opponent``.
     """
 
     camera: str | None = None
@@ -94,12 +93,12 @@ class WatchOptions:
 
     @property
     def by_sensors_alone(self) -> bool:
-        """Whether there is no camera at all."""
+        """Whether there is no camera."""
         return self.wire.inputs is Inputs.SENSORS
 
     @property
     def is_live(self) -> bool:
-        """Whether a table is watched now, not one that was filmed."""
+        """Whether a table is watched live, not a recording."""
         return self.camera is not None or self.by_sensors_alone
 
 
@@ -111,8 +110,7 @@ _GROWING = "folder:"
 class OpenedInputs:
     """The source of frames, their reader, and the learning reader if colours are learned from the set-up.
 
-    ``stand_in`` is the (width, height) of black frames that take the camera's place while it is away, where sensors
-    go on without it.
+    ``stand_in`` is the (width, height) of black frames used while the camera is away, if sensors continue without it.
     """
 
     camera: FrameSource
@@ -132,7 +130,7 @@ def open_inputs(
 ) -> OpenedInputs:
     """Open the camera and sensors of the options, to be closed with ``stack``. Without a ``layout``, sensors only.
 
-    Raises the errors of what it opens, and ConfigError for options that don't go together.
+    Raises the errors of what it opens, and ConfigError for contradictory options.
     """
     settings, health = options.wire.sensor_settings, None if devices.health is None else devices.health.health
     if layout is None:
@@ -167,7 +165,7 @@ def open_inputs(
 
 
 def _say_what_sensors_tell(game: Game[Any, Any], say: Callable[[str], None]) -> None:
-    """Say how much of the game the switches can tell; raises ConfigError where they tell nothing."""
+    """Say how much of the game the switches can distinguish; raises ConfigError if nothing."""
     title = game.title
     if game.sheet_file is not None:
         raise ConfigError(
@@ -208,10 +206,10 @@ def _camera(options: WatchOptions, journal: BufferedJournal) -> Camera:
 
 
 def seen_before(folder: Path, journal: BufferedJournal) -> frozenset[str]:
-    """Give the names of the pictures in a growing folder that a resumed game has already seen.
+    """Names of the pictures in a growing folder that a resumed game has already processed.
 
-    Pictures older than the journal's last event were judged before it; the newest is looked at in any case.
-    Raises CameraError when the folder cannot be listed.
+    Pictures older than the journal's last event were judged before it; the newest is read in any case. Raises
+    CameraError when the folder cannot be listed.
     """
     events = journal.events(journal.latest_game())
     if not events or not folder.is_dir():
@@ -256,13 +254,13 @@ def _learning_reader(
     journal: BufferedJournal,
     say: Callable[[str], None],
 ) -> Reader:
-    """Learn the colours from the set-up, and for a board without markers also its orientation.
+    """A reader that learns the colours from the set-up, and for a board without markers also its orientation.
 
-    A game under way has no set-up to learn colours from, so they were saved.
+    A game in progress has no set-up to learn colours from, so they were saved.
     """
     camera = calibrated(options)
     if game.printed_sheet is not None:
-        # What is written on sheets is read by anybody's hand.
+        # handwriting is read without being learned
         return table_reader(camera, layout, None)
     number = journal.latest_game()
     events = journal.events(number) if number is not None and options.resume else []
@@ -293,7 +291,7 @@ def _expected(options: WatchOptions, game: Game[Any, Any], states: Sequence[Any]
 def _keeper(
     options: WatchOptions, save: Callable[[Appearance, Path], None], say: Callable[[str], None]
 ) -> Callable[[Appearance], None]:
-    """Give the function that saves learned colours beside the journal, so that the game can be resumed."""
+    """The function that saves learned colours beside the journal, so that the game can be resumed."""
     path = _learned_path(options)
 
     def keep(looks: Appearance) -> None:

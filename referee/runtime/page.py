@@ -1,4 +1,4 @@
-"""The page beside a running session: opened, and shown to people on the terminal."""
+"""The page of a running session: serving it, and showing its address on the terminal."""
 
 from __future__ import annotations
 
@@ -20,20 +20,19 @@ def shown_page(
     screen: LiveScreen | None,
     say: Callable[[str], None],
 ) -> Iterator[None]:
-    """Serve the page while this is entered, and say where it is: by lines with a QR code, or on the screen.
+    """Serve the page while this is entered, and show its address: as lines with a QR code, or on the screen.
 
-    Without ``options`` there is none.
-
-    The line of commands is closed before the page, so that who waits there for an answer gets one. Raises PageError.
+    Does nothing without ``options``. The command queue is closed before the page, so that waiting requests are
+    answered. Raises PageError.
     """
     if options is None:
         yield
         return
-    # Who wants no page need not wait until a web server is loaded.
+    # the web server is only loaded if a page is requested
     from referee.web.server import codes_path, open_page
 
     with open_page(port, options, say) as page:
-        # What isn't a terminal may well be a log.
+        # output that isn't a terminal may be a log
         if console.is_terminal or port.journal is None:
             say(page.words)
         else:

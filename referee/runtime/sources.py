@@ -1,4 +1,4 @@
-"""Between camera and loop: commands and Ctrl-C while waiting for a frame, blank frames while the camera is away."""
+"""Sources of frames: reading a camera in a thread, blank frames while it is away, and handling Ctrl-C."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from vision.frame import Frame
 
 
 class CameraThread:
-    """Reads a camera in its own thread, so that commands are carried out while a frame is awaited.
+    """Reads a camera in its own thread, so that commands are carried out while waiting for a frame.
 
-    A frame is read only when it is asked for, so the camera gives the same frames as without this thread. ``serve``
-    carries out the commands in the calling thread; ``waiting`` calls the function it is given where a person may stop
-    the program.
+    A frame is only read when it is requested, so the camera returns the same frames as without this thread. ``serve``
+    carries out the commands in the calling thread; ``waiting`` calls the given function where a person may stop the
+    program.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class CameraThread:
         self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="frames")
 
     def read(self, timeout_s: float) -> Frame:
-        """Read as the camera does."""
+        """Read like the camera."""
         frame = self._threads.submit(self._camera.read, timeout_s)
         frame.add_done_callback(self._wake)
         while not frame.done():
@@ -50,7 +50,7 @@ class CameraThread:
         return frame.result()
 
     def close(self) -> None:
-        """Stop reading. A read under way ends with the camera, which is closed after this."""
+        """Stop reading. A read in progress ends with the camera, which is closed after this."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def __enter__(self) -> Self:
@@ -67,14 +67,14 @@ class CameraThread:
 
 
 TICK_S = 0.2
-"""How often a blank frame comes."""
+"""Seconds between blank frames."""
 
 
 class ReconnectingSource:
     """Frames of a camera, black ones while it is away; its loss and its return are reported once.
 
     ``size`` is the frames' (width, height); ``clock`` gives their time; ``wait`` waits that many seconds. Unusable
-    frames and the end of all frames are raised as the camera raises them.
+    frames and the end of all frames raise as the camera does.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class ReconnectingSource:
         self._sequence = 0
 
     def read(self, timeout_s: float) -> Frame:
-        """Give the camera's newest frame, or a black one."""
+        """Return the camera's newest frame, or a black one."""
         try:
             frame = self._camera.read(TICK_S if self._is_away else timeout_s)
         except (EndOfFramesError, FrameError):
@@ -104,7 +104,7 @@ class ReconnectingSource:
                 self._is_away = True
                 self._say(f"{error}. I go by the sensors alone until the camera is back.")
             if not isinstance(error, FrameTimeoutError):
-                # A device that fails at once would keep a core busy.
+                # a device that fails immediately would keep a core busy
                 self._wait(TICK_S)
             return self._numbered(Frame(self._black, self._clock(), 0, NO_CAMERA))
         if self._is_away:
@@ -128,8 +128,8 @@ class _Source(Protocol):
 class Interrupts:
     """While this is entered, ``SIGINT`` and ``SIGTERM`` raise KeyboardInterrupt inside ``waiting`` and nowhere else.
 
-    A signal in between is raised by the next ``waiting``, a second one at once. Outside the main thread, where Python
-    gets no signals, nothing changes.
+    A signal in between is raised by the next ``waiting``, a second one immediately. Outside the main thread, where
+    Python receives no signals, nothing changes.
     """
 
     def __init__(self) -> None:
@@ -138,7 +138,7 @@ class Interrupts:
         self._before: dict[signal.Signals, Any] = {}
 
     def waiting(self, action: Callable[[], Given]) -> Given:
-        """Call something that may be interrupted; raises KeyboardInterrupt when it is, or already was."""
+        """Call an interruptible function; raises KeyboardInterrupt when it is interrupted, or already was."""
         try:
             self._waits = True
             if self._asked:
@@ -166,12 +166,12 @@ class Interrupts:
 
 
 class InterruptibleSource:
-    """A camera whose ``read`` can be interrupted."""
+    """A camera with an interruptible ``read``."""
 
     def __init__(self, camera: _Source, interrupts: Interrupts) -> None:
         self._camera = camera
         self._interrupts = interrupts
 
     def read(self, timeout_s: float) -> Frame:
-        """Read as the camera does; raises KeyboardInterrupt when the referee is to stop."""
+        """Read like the camera; raises KeyboardInterrupt when the referee is stopped."""
         return self._interrupts.waiting(lambda: self._camera.read(timeout_s))

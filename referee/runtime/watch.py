@@ -1,4 +1,4 @@
-"""Watching a real table: the service built from what a person chose, its verdicts in readable lines."""
+"""Watching a real table: builds the service from a person's options and reports its verdicts."""
 
 from __future__ import annotations
 
@@ -60,13 +60,12 @@ _STOPPED = "What was accepted is in the journal; a recording starts from its beg
 
 
 def watch(options: WatchOptions, console: Console) -> int:
-    """Referee until the frames end or a person stops it; 0 when a game was refereed and all of it is in the journal.
+    """Referee until the frames end or a person stops it.
 
-    1 when none was ever set up, or when events could not be written.
-
-    Every event is in the journal before it is printed. Raises the errors of what it opens: CameraError,
+    Returns 0 when a game was refereed and is completely in the journal, 1 when none was ever set up or events could not
+    be written. Every event is in the journal before it is printed. Raises the errors of what it opens: CameraError,
     CalibrationError, LayoutError, EnrolmentError, JournalError, FoldError, OptionError, UnknownGameError, and
-    ConfigError for options that don't go together.
+    ConfigError for contradictory options.
     """
     game = load(options.game)
     settings = _service_settings(options, game)
@@ -111,7 +110,7 @@ def watch(options: WatchOptions, console: Console) -> int:
         buttons = stack.enter_context(_buttons(options, devices, report.remark))
         if options.is_live and sys.stdin.isatty():
             _listen(game, screen, commands, report, stack)
-        # A journal in memory is nobody else's to ask for.
+        # nobody else can query a journal in memory
         if options.journal is not None:
             stack.enter_context(open_command_socket(options.journal, commands, report.remark))
 
@@ -155,7 +154,7 @@ def _camera(
     wait: Callable[[float], object],
     say: Callable[[str], None],
 ) -> FrameSource:
-    """Give the frames: commands are carried out and Ctrl-C is heard while one is awaited."""
+    """The source of frames; commands are carried out and Ctrl-C is handled while waiting for one."""
     camera: FrameSource = InterruptibleSource(inputs.camera, interrupts)
     if options.is_live:
         camera = stack.enter_context(CameraThread(inputs.camera, commands, serve_now, interrupts.waiting))
@@ -165,14 +164,14 @@ def _camera(
 
 
 def _opponent(options: WatchOptions, game: Game[Any, Any], commands: CommandQueue) -> Opponent | None:
-    """The program as an opponent, thinking in a process of its own."""
+    """The program as an opponent, searching in its own process."""
     if options.opponent is None:
         return None
     return Opponent(game, options.opponent, HintProcess(on_answer=commands.wake))
 
 
 def _where_it_goes_on(game: Game[Any, Any], state: Any, journal: BufferedJournal) -> str:
-    """Say which game goes on, how many turns were played, and what it waits for."""
+    """Say which game is continued, how many turns were played, and what it waits for."""
     number = journal.latest_game()
     played = counted(len(fold(game, journal.events(number)).turns), "turn")
     waits = waiting_signal(game, state).words + (" Waiting for the roll." if game.awaits_roll(state) else "")
@@ -180,7 +179,7 @@ def _where_it_goes_on(game: Game[Any, Any], state: Any, journal: BufferedJournal
 
 
 def _layout(options: WatchOptions, game: Game[Any, Any], settings: ServiceSettings) -> TableLayout:
-    """The measured table, of a game that is written with a sheet for each who plays."""
+    """The measured table; for a game that is written, with a sheet for each player."""
     return with_rules(layout_for_camera(game.name, options.layout, options.markers), game, settings.options)
 
 
@@ -208,7 +207,7 @@ def _service_settings(options: WatchOptions, game: Game[Any, Any]) -> ServiceSet
 
 
 def _live_screen(options: WatchOptions, game: Game[Any, Any], console: Console, stack: ExitStack) -> LiveScreen | None:
-    """Take over the terminal, where there is one and a table is watched live."""
+    """Take over the terminal, if there is one and a table is watched live."""
     if not (options.is_live and options.full_screen and fits_live(console)):
         return None
     sounds = frozenset(Sound) - {Sound.SILENCE}
@@ -219,7 +218,7 @@ def _live_screen(options: WatchOptions, game: Game[Any, Any], console: Console, 
 def _listen(
     game: Game[Any, Any], screen: LiveScreen | None, commands: CommandQueue, report: Report, stack: ExitStack
 ) -> None:
-    """Obey what is typed."""
+    """Carry out typed commands."""
     if screen is None:
         report.remark(typed_help(game))
     lines = sys.stdin if screen is None else stack.enter_context(typed_unseen(sys.stdin, screen.show_typed))
@@ -227,7 +226,7 @@ def _listen(
 
 
 def _but_terminal(options: WatchOptions) -> tuple[str, ...]:
-    """The drivers of lights besides the terminal, whose lights are on the screen already."""
+    """The drivers of lights except the terminal, whose lights are on the screen already."""
     return tuple(driver for driver in options.lights.drivers if driver != "terminal")
 
 
@@ -254,7 +253,7 @@ def _panel(
     say: Callable[[str], None],
 ) -> LivePanel:
     grid = grid_of(game.places) if layout is None else grid_of_table(layout)
-    # The report says the words.
+    # the report prints the sentences
     sources = driver_sources(replace(lights, captions=False), grid, console) + devices.sources
     return LivePanel(Panel(sources, time.monotonic, say, say), time.monotonic)
 
@@ -265,7 +264,7 @@ def _overlay(
     learning: LearningReader | None,
     reading: Callable[[], Reading | None],
 ) -> Callable[[Frame], Image | None]:
-    """Give what draws over the camera's pictures."""
+    """The function that draws over the camera's pictures."""
     if layout is None:
         return no_overlay
     return Overlay(
@@ -284,7 +283,7 @@ def _debug_pictures(options: WatchOptions, overlay: Callable[[Frame], Image | No
 def _buttons(
     options: WatchOptions, devices: OpenedDevices, say: Callable[[str], None]
 ) -> Iterator[Callable[[], list[ButtonRole]]]:
-    """Give what tells the buttons pressed on the board and on pins."""
+    """The function that returns the buttons pressed on the board and on pins."""
     if not options.lights.pins.buttons:
         yield devices.presses
         return

@@ -1,7 +1,7 @@
-"""The settings in force: found, read and checked, each with where it comes from.
+"""The effective settings: found, read and validated, each with its source.
 
 Precedence, weakest first: default, file, environment (``REFEREE_CAMERA_SOURCE`` for ``camera.source``), flag. Files
-that settings name are not opened here, so that a command that makes one can run; ``referee.wiring.plan`` does that.
+that settings name are not opened here, so that a command that creates one can run; ``referee.wiring.plan`` opens them.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ __all__ = ["Configuration", "Settings", "load"]
 
 @dataclass(frozen=True)
 class Configuration:
-    """The settings in force: the values, the file they were read from, and each value's source."""
+    """The effective settings: the values, the file they were read from, and each value's source."""
 
     settings: Settings
     file: Path | None
     sources: Mapping[str, Source]
 
     def rows(self) -> Iterator[tuple[str, str, Source]]:
-        """Give (``section.key``, value as TOML, source) for every setting, in the order of the sections."""
+        """Yield (``section.key``, value as TOML, source) for every setting, in the order of the sections."""
         for section in type(self.settings).model_fields:
             values = getattr(self.settings, section)
             for key in type(values).model_fields:
@@ -59,9 +59,9 @@ def load(
 ) -> Configuration:
     """Find, read and validate the settings.
 
-    ``path`` is the file a flag named; without one it is looked for from ``environment`` and the working ``folder``.
-    Paths in the file are relative to the file, paths elsewhere to ``folder``. Raises ConfigError with one line a
-    fault: file and line, what was got, what is allowed, and the nearest name when one was misspelt.
+    ``path`` is the file named by a flag; without one it is searched for using ``environment`` and the working
+    ``folder``. Paths in the file are relative to the file, paths elsewhere to ``folder``. Raises ConfigError with one
+    line per fault: file and line, what was got, what is allowed, and the nearest name for a misspelt one.
     """
     file = find_file(path, environment, folder)
     values: dict[str, Any] = {}
@@ -105,7 +105,7 @@ _FLAGS = {
     "opponent.player": "--opponent",
     "opponent.strength": "--opponent-strength",
 }
-"""The flags that are not called like the setting they outrank."""
+"""Flags whose name differs from the setting they override."""
 
 
 def _flag_of(name: str) -> str:
@@ -121,7 +121,7 @@ def _split_list(section: str, key: str, text: str) -> object:
 
 
 _ALTERNATIVES = {"bool", "int", "str", "[key]"}
-"""What pydantic puts behind the name of a setting that may be of several kinds, or behind a wrong key."""
+"""What pydantic appends to the name of a setting with several possible types, or to a wrong key."""
 
 _KINDS = {
     "bool": "true or false",
@@ -130,11 +130,11 @@ _KINDS = {
     "string": "text in quotes",
     "path": "the name of a file, in quotes",
 }
-"""What a setting takes in words, by the first word of pydantic's error type."""
+"""A setting's type in words, by the first word of pydantic's error type."""
 
 
 def _by_setting(error: ValidationError) -> Iterator[tuple[list[str], list[ErrorDetails]]]:
-    """Give the location of each wrong setting, and its faults: one for each kind it could have been."""
+    """The location of each wrong setting, and its faults: one for each possible type."""
 
     def location_of(fault: ErrorDetails) -> list[str]:
         parts = [str(part) for part in fault["loc"]]
@@ -162,7 +162,7 @@ def _explain(found: tuple[list[str], list[ErrorDetails]], sources: Mapping[str, 
 
 
 def _wanted(location: list[str], fault: ErrorDetails) -> str:
-    """Say what a setting takes, such as ``a whole number, 160 to 8192``."""
+    """A setting's allowed values, such as ``a whole number, 160 to 8192``."""
     kind = fault["type"].partition("_")[0]
     if kind == "model":
         return f"settings below [{location[0]}]"
@@ -204,7 +204,7 @@ _DEFAULT = Source("default")
 
 
 def problems(settings: Settings, sources: Mapping[str, Source]) -> Iterator[str]:
-    """Give one line a fault: where it is set, what was got, what is allowed."""
+    """Yield one line per fault: where it is set, what was got, what is allowed."""
     try:
         game: Game[Any, Any] = registry.load(settings.game.name)
     except EngineError as error:
@@ -254,7 +254,7 @@ def _pin_problems(settings: Settings, places: tuple[str, ...], sources: Mapping[
 
 
 def _button_problems(settings: Settings, sources: Mapping[str, Source]) -> Iterator[str]:
-    """A long press must not be over before a press is believed."""
+    """A long press must be longer than the debounce time."""
     buttons = button_settings(settings.lights)
     if buttons.long_press_s <= buttons.settle_s:
         source = sources.get("lights.long_press_s") or nearest_source(["lights", "debounce_ms"], sources)

@@ -1,4 +1,4 @@
-"""The settings as the hardware, the journal and the rules want them."""
+"""Converting settings to the values used by hardware, journal and rules."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ _MILLISECONDS_PER_SECOND = 1000
 
 
 def opponent_settings(opponent: OpponentSection) -> OpponentSettings | None:
-    """Give which side the program plays and how well, ``None`` where it plays none."""
+    """The side and strength of the program as an opponent, ``None`` without one."""
     if opponent.player is None:
         return None
     return OpponentSettings(opponent.player, opponent.strength, opponent.seconds)
 
 
 def time_control(clock: ClockSection) -> TimeControl | None:
-    """Give the time that the players of a new game have; raises ClockError."""
+    """The time control of a new game; raises ClockError."""
     return read_control(clock.time, flag=FlagRule(clock.flag), waits=clock.waits)
 
 
 def pins(lights: LightSection, known_places: Sequence[str] = ()) -> GpioPinMap:
-    """Give the checked pin map; ``known_places`` are the game's. Raises PinError that lists every problem."""
+    """The validated pin map; ``known_places`` are the game's. Raises PinError that lists every problem."""
     return GpioPinMap.from_names(
         places=lights.place_pins,
         columns=lights.column_pins,
@@ -62,7 +62,7 @@ def pins(lights: LightSection, known_places: Sequence[str] = ()) -> GpioPinMap:
 
 
 def sensor_pins(settings: Settings) -> SwitchPins:
-    """Give the checked pins of switches on the Pi itself; raises PinError that lists every problem."""
+    """The validated pins of switches on the Pi itself; raises PinError that lists every problem."""
     from hardware.switches import switch_pins
 
     sensors = settings.sensors
@@ -76,7 +76,7 @@ def sensor_pins(settings: Settings) -> SwitchPins:
 
 
 def light_settings(lights: LightSection, known_places: Sequence[str] = ()) -> factory.DriverSettings:
-    """Give what the terminal and the Pi's own pins are driven from; raises PinError."""
+    """The settings of the terminal's and the Pi's own light drivers; raises PinError."""
     from hardware.factory import DRIVER_NAMES, DriverSettings
     from hardware.lights.gpio import BuzzerKind
 
@@ -90,7 +90,7 @@ def light_settings(lights: LightSection, known_places: Sequence[str] = ()) -> fa
 
 
 def button_settings(lights: LightSection) -> factory.ButtonSettings:
-    """Give how the buttons are wired and how long they take to be believed."""
+    """The wiring and debounce settings of the buttons."""
     from hardware.factory import ButtonSettings
 
     return ButtonSettings(
@@ -101,7 +101,7 @@ def button_settings(lights: LightSection) -> factory.ButtonSettings:
 
 
 def wanted_board(board: BoardSection) -> WantedBoard:
-    """Give which board on which port is meant."""
+    """The board and port that the settings name."""
     from firmware_bridge.ports.selection import WantedBoard
 
     return WantedBoard(
@@ -127,7 +127,7 @@ _MIB = 1024 * 1024
 
 
 def evidence_limits(journal: JournalSection) -> EvidenceLimits:
-    """Give how many bytes of pictures a journal keeps."""
+    """The maximum size of a journal's pictures."""
     return EvidenceLimits(
         picture_bytes=journal.evidence_picture_kib * _KIB, total_bytes=journal.evidence_total_mib * _MIB
     )
@@ -137,10 +137,10 @@ SUFFIX = ".toml"
 
 
 def with_sheet_file(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
-    """Give the options with a sheet's content in place of the name of a file that holds it.
+    """The options with a sheet's content in place of the file name that stands for it.
 
-    A value is a file's name when it ends with ``.toml`` or such a file is there. Raises OptionError for a file with
-    faults, OSError for one that cannot be read.
+    A value is a file name when it ends with ``.toml`` or such a file exists. Raises OptionError for an invalid file,
+    OSError for one that cannot be read.
     """
     options = dict(given)
     sheet = game.sheet_file
@@ -159,7 +159,7 @@ def _is_file(value: str) -> bool:
     try:
         return Path(value).is_file()
     except (OSError, ValueError):
-        # A sheet's text may be longer than any file's name.
+        # a sheet's text may be longer than any file name
         return False
 
 
@@ -172,9 +172,9 @@ def read_text(path: Path) -> str:
 
 
 def table_options(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
-    """Read the options given for a game at a table: the game's own, and ``starts=either`` where there is a choice.
+    """Parse the options given for a game at a table: the game's own, and ``starts=either`` where there is a choice.
 
-    With ``either`` the first turn tells who starts. Only what was given is returned. Raises OptionError.
+    With ``either`` the first turn decides who starts. Only what was given is returned. Raises OptionError.
     """
     rules = with_sheet_file(game, given)
     is_open = STARTS_OPTION in rules and str(rules[STARTS_OPTION]).strip().lower() == EITHER

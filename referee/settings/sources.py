@@ -1,4 +1,4 @@
-"""Where settings come from: which file, which line of it, which variable."""
+"""Sources of settings: the file, the line in it, the environment variable."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SECTION_SEPARATOR = "."
 
 _OTHER_VARIABLES = (FILE_VARIABLE, f"{VARIABLE_PREFIX}DEBUG", PROGRAM_VARIABLE)
 _TESTS_PREFIX = f"{VARIABLE_PREFIX}REAL_"
-"""How the variables begin that name an owner's hardware to the tests; they are no settings."""
+"""Prefix of the variables that describe an owner's hardware to the tests; they are not settings."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Source:
 
 
 def nearest_source(location: Sequence[str], sources: Mapping[str, Source]) -> Source | None:
-    """Give the source of a setting, or of the nearest section or table around it; ``None`` when all is default."""
+    """The source of a setting, or of the nearest enclosing section or table; ``None`` if all is default."""
     for length in range(len(location), 0, -1):
         source = sources.get(SECTION_SEPARATOR.join(location[:length]))
         if source is not None:
@@ -48,10 +48,10 @@ def nearest_source(location: Sequence[str], sources: Mapping[str, Source]) -> So
 
 
 def user_folder(environment: Mapping[str, str], variable: str, fallback: str) -> Path:
-    """Give an XDG base folder's part of ours, such as ``~/.config/tabletop-referee``."""
+    """The program's folder inside an XDG base folder, such as ``~/.config/tabletop-referee``."""
     base = environment.get(variable, "")
     home = Path(environment.get("HOME") or "~").expanduser()
-    # The XDG specification says that a relative path in these variables is to be ignored.
+    # the XDG specification says that a relative path in these variables is ignored
     return (Path(base) if Path(base).is_absolute() else home / fallback) / FOLDER_NAME
 
 
@@ -90,8 +90,8 @@ def read_file(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
 def lines_of_keys(text: str) -> dict[str, int]:
     """Map every key of a valid TOML text, as ``section.key``, to the line (from 1) on which it begins.
 
-    A key begins after the last prefix of whole lines that parses without it: the parser itself tells, whatever
-    quoting, nesting or multi-line value was used.
+    A key begins after the longest prefix of whole lines that parses without it. Using the parser itself handles any
+    quoting, nesting and multi-line value.
     """
     lines = text.splitlines(keepends=True)
     found: dict[str, int] = {}
@@ -120,9 +120,9 @@ def _names(values: Mapping[str, Any], prefix: str) -> Iterator[str]:
 def read_environment(
     environment: Mapping[str, str], sections: Mapping[str, tuple[str, ...]]
 ) -> Iterator[tuple[str, str, str]]:
-    """Give (``section.key``, text, variable) for each variable such as ``REFEREE_TURN_REST_S``, in name order.
+    """Yield (``section.key``, text, variable) for each variable such as ``REFEREE_TURN_REST_S``, in name order.
 
-    Raises ConfigError for a variable with our prefix that names no setting.
+    Raises ConfigError for a variable with this prefix that names no setting.
     """
     known = {
         f"{VARIABLE_PREFIX}{section}_{key}".upper(): f"{section}{SECTION_SEPARATOR}{key}"

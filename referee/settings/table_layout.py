@@ -1,4 +1,4 @@
-"""Where a game's places lie: a measured layout, or a grid told from their names."""
+"""The layout of a game's places: measured, or a grid derived from their names."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def _layout(game: str, path: Path | None) -> TableLayout:
 
 
 def layout_for_camera(game: str, path: Path | None, markers: str = "layout") -> TableLayout:
-    """Load a layout as ``layout_for`` does; raises LayoutError, too, where no reader knows the table's pieces."""
+    """Load a layout as ``layout_for`` does; raises LayoutError also where no reader can read the table's pieces."""
     layout = layout_for(game, path, markers)
     check_readable(layout)
     return layout
 
 
 def with_rules(layout: TableLayout, game: Game[Any, Any], options: Mapping[str, OptionValue]) -> TableLayout:
-    """Give the layout for a game by these options: of one that is written, a sheet a player, divided as it is printed.
+    """The layout for a game with these options: for a game that is written, one sheet per player, divided as printed.
 
     Raises OptionError, and LayoutError for the layout of another game.
     """
@@ -61,12 +61,12 @@ def with_rules(layout: TableLayout, game: Game[Any, Any], options: Mapping[str, 
 
 
 def kept_by_text() -> str:
-    """Say how a game is kept without a camera, once it has begun."""
+    """How to continue a game without a camera once it has begun."""
     return f"keep it by text with `{PROGRAM} table turn`, `{PROGRAM} table roll` and `{PROGRAM} table announce`"
 
 
 def grid_of_table(layout: TableLayout) -> PlaceGrid:
-    """Lay out the squares of a table: those of its board, or of its sheets beside each other."""
+    """The squares of a table as a grid: those of its board, or of its sheets side by side."""
     boards = [one for one in layout.surfaces if isinstance(one, GridSurface)]
     rows = max(board.rows for board in boards)
     lines = [
@@ -81,7 +81,7 @@ def _row(board: GridSurface, row: int) -> tuple[str, ...]:
 
 
 def grid_of(places: Sequence[str]) -> PlaceGrid:
-    """Lay out places such as c3: a row for each number, the highest farthest away, columns as they come."""
+    """Arrange places such as c3 in a grid: a row for each number, highest first, columns in the given order."""
     rows: dict[str, list[str]] = {}
     for place in places:
         rows.setdefault(column_and_row(place)[1], []).append(place)

@@ -1,1 +1,1 @@
-"""What hangs on wires: the controller board, strips of lights, switches under the squares."""
+"""Devices connected by wire: the controller board, strips of lights, switches under the squares."""

@@ -1,7 +1,7 @@
-"""The microcontroller as the session sees it: one connection, shared by lights, buzzer, buttons and sensors.
+"""The controller board as used by a session: one connection shared by lights, buzzer, buttons and sensors.
 
-Lights and sounds may be given from another thread than the one that asks for presses and sensors; the connection
-stands between. A controller that is gone costs its own lights and buttons: the connection says so once and looks for
+Lights and sounds may be sent from another thread than the one that reads presses and sensors; the connection is
+thread-safe. If the board fails, only its lights and buttons are lost: the connection reports it once and searches for
 it.
 """
 
@@ -39,51 +39,51 @@ _ERROR_LEVEL = 40
 
 
 class Connection(Protocol):
-    """What is needed of ``firmware_bridge.connection.connection.BoardConnection``."""
+    """The part of ``firmware_bridge.connection.connection.BoardConnection`` that is needed."""
 
     @property
     def welcome(self) -> Welcome | None:
-        """What the board said of itself; ``None`` while it doesn't answer."""
+        """The board's description of itself; ``None`` while it doesn't answer."""
         ...
 
     @property
     def last_heard_s(self) -> float | None:
-        """When the board last said anything: what it reported before held until then; ``None`` before."""
+        """When the board last sent anything: its earlier reports were valid until then; ``None`` before the first."""
         ...
 
     def show_lights(self, colours: bytes) -> None:
-        """Show a complete frame, 3 bytes a light; kept and sent again should the board be away."""
+        """Show a complete frame, 3 bytes a light; it is kept and sent again if the board is away."""
 
     def play(self, tones: Sequence[tuple[float, float]]) -> None:
-        """Play (frequency in hertz, seconds), in place of what sounds now."""
+        """Play (frequency in hertz, seconds), replacing the present sound."""
 
     def poll(self) -> tuple[BoardEvent, ...]:
-        """Give what came since the last time; never waits."""
+        """Return the events since the last call, without waiting."""
         ...
 
 
 @dataclass(frozen=True)
 class ControllerLights:
-    """A ``PixelOutput`` of the board's strip; the connection keeps the newest frame, so nothing is refreshed."""
+    """A ``PixelOutput`` of the board's strip; the connection keeps the newest frame, so no refresh is needed."""
 
     connection: Connection
     lights: int
     refresh_s: float | None = None
 
     def show(self, colours: bytes) -> None:
-        """Hand over a frame; a strip that is shorter gets the lights it has."""
+        """Send a frame; a shorter strip gets as many lights as it has."""
         welcome = self.connection.welcome
         there = self.lights if welcome is None else min(self.lights, welcome.lights)
         self.connection.show_lights(colours[: CHANNELS * there])
 
     def close(self) -> None:
-        """The connection is others' too and stays open."""
+        """Do nothing: the connection is shared and stays open."""
 
 
 class Controller:
-    """The board by what it is for: drivers for a panel, roles of buttons pressed, and what its switches say.
+    """The board by function: drivers for a panel, roles of pressed buttons, and the state of its switches.
 
-    ``say`` gets a sentence for each thing that is wrong, once as long as it lasts. Nothing here waits.
+    ``say`` is called with a sentence for each fault, once while it lasts. Nothing here blocks.
     """
 
     def __init__(self, connection: Connection, plan: WiringPlan, say: Callable[[str], None]) -> None:
@@ -96,11 +96,11 @@ class Controller:
         self._moved: list[SwitchChanged] = []
 
     def use(self, plan: WiringPlan) -> None:
-        """Go by another plan from now on: one whose maps were made since."""
+        """Switch to another plan, with maps made since."""
         self._plan = plan
 
     def driver_sources(self) -> tuple[DriverSource, ...]:
-        """Give what a panel makes the board's lights and buzzer from; none where the lights are not the board's."""
+        """Sources of the panel's drivers for the board's lights and buzzer; none if the board has no lights."""
         light_map = self._plan.light_map
         if "board" not in self._plan.drivers or light_map is None:
             return ()
@@ -110,22 +110,22 @@ class Controller:
         )
 
     def presses(self) -> list[ButtonRole]:
-        """Give the roles of the buttons pressed since the last time, in order."""
+        """Roles of the buttons pressed since the last call, in order."""
         self._take()
         roles, self._presses = self._presses, []
         return roles
 
     def latest(self, now_s: float) -> SensorSnapshot | None:
-        """Give what the switches say, ``None`` while the board is away; its times are the connection's clock's."""
+        """The state of the switches, ``None`` while the board is away; times are those of the connection's clock."""
         del now_s
         self._take()
         report, sensor_map = self._with_changes(), self._plan.sensor_map
         return None if report is None or sensor_map is None else by_place(report, sensor_map)
 
     def switches(self) -> SensorsReported | None:
-        """Give the newest report by number, for commands that know no squares yet; ``None`` while the board is away.
+        """The newest report by switch number, for commands without a sensor map; ``None`` while the board is away.
 
-        Its ``changes`` are those since it was last asked for.
+        Its ``changes`` are those since the last call.
         """
         self._take()
         return self._with_changes()
@@ -134,7 +134,7 @@ class Controller:
         if self._report is None:
             return None
         moved, self._moved = tuple(self._moved), []
-        # It tells every change at once, so what it said last held when it was last heard.
+        # the board reports every change immediately, so its last report was valid when it was last heard
         heard_s = self._connection.last_heard_s
         time_s = self._report.time_s if heard_s is None else max(self._report.time_s, heard_s)
         return replace(self._report, time_s=time_s, changes=moved)
@@ -169,7 +169,7 @@ class Controller:
                 self._say(f"{presses} presses of the board's buttons came too fast to count.")
 
     def _forget(self) -> None:
-        """What the switches said is over: the board tells all of it anew when it is back."""
+        """Discard the state of the switches: the board reports all of it again when it is back."""
         self._report = None
         self._moved.clear()
 
@@ -189,7 +189,7 @@ class Controller:
 
 
 def mismatches(welcome: Welcome, plan: WiringPlan) -> Iterator[str]:
-    """Say in sentences what of the board that answers does not fit this program or the maps."""
+    """Describe how the answering board does not fit this program or the maps."""
     other = version_problem(welcome.firmware)
     if other is not None:
         yield f"The board's firmware is {other[0]}; {other[1]}."

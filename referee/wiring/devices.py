@@ -1,4 +1,4 @@
-"""Everything on wires for one evening: found, opened and closed together, and each costs only itself when it fails."""
+"""All wired devices of a session: found, opened and closed together, each failing independently."""
 
 from __future__ import annotations
 
@@ -40,33 +40,33 @@ class Switches(Protocol):
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of switches."""
         ...
 
     @property
     def pin_map_crc(self) -> int | None:
-        """What tells one numbering of the board's pins from another; ``None`` on the Pi's own pins."""
+        """Identifies the board's numbering of its pins; ``None`` on the Pi's own pins."""
         ...
 
     def read(self) -> SwitchReport | None:
-        """Give the newest report, with the changes since it was last asked for; ``None`` while there is none."""
+        """The newest report, with the changes since the last call; ``None`` if there is none."""
         ...
 
     def wait(self, timeout_s: float) -> None:
-        """Wait until there may be news, at most that long."""
+        """Wait until there may be a new report, up to the time given."""
         ...
 
 
 @dataclass(frozen=True)
 class SwitchesOnController:
-    """The switches of a board that answers."""
+    """The switches of a connected board."""
 
     linked: LinkedController
     count: int
     pin_map_crc: int | None
 
     def read(self) -> SwitchReport | None:
-        """Give the newest report."""
+        """Return the newest report."""
         return self.linked.controller.switches()
 
     def wait(self, timeout_s: float) -> None:
@@ -83,11 +83,11 @@ class SwitchesOnPins:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of switches."""
         return self.switches.pins.switches
 
     def read(self) -> SwitchReport | None:
-        """Scan, and give what is believed."""
+        """Scan, and return the debounced state."""
         return self.switches.latest(time.monotonic())
 
     def wait(self, timeout_s: float) -> None:
@@ -98,7 +98,7 @@ class SwitchesOnPins:
 
 @contextmanager
 def open_switches(plan: WiringPlan, say: Callable[[str], None]) -> Iterator[Switches]:
-    """Open the switches that the settings name; raises ConfigError where they name none."""
+    """Open the switches that the settings name; raises ConfigError if they name none."""
     if plan.switch_source is SwitchSource.CONTROLLER:
         with answering_controller(plan, say) as linked:
             welcome = linked.welcome()
@@ -120,18 +120,18 @@ def open_switches(plan: WiringPlan, say: Callable[[str], None]) -> Iterator[Swit
 
 
 ANSWER_TIMEOUT_S = 20.0
-"""How long a board may take to answer: long enough for one that is reset by opening its port, and asked twice."""
+"""Maximum time for a board to answer: enough for one that resets when its port is opened, and two attempts."""
 
 
 @dataclass(frozen=True)
 class LinkedController:
-    """The controller and the connection to it."""
+    """The controller and its connection."""
 
     controller: Controller
     connection: BoardConnection
 
     def welcome(self, timeout_s: float = ANSWER_TIMEOUT_S) -> Welcome:
-        """Wait for the board; raises what keeps it away (BridgeError), the first thing that does."""
+        """Wait for the board; raises the first BridgeError that keeps it from answering."""
         connection = self.connection
         connection.wait_for(lambda: connection.welcome is not None or connection.outage is not None, timeout_s)
         welcome, outage = connection.welcome, connection.outage
@@ -142,21 +142,21 @@ class LinkedController:
         raise SilentDeviceError(f"no board answered within {timeout_s:g} s")
 
     def wait(self, timeout_s: float) -> None:
-        """Wait until the board has told something, at most that long."""
+        """Wait for a message from the board, up to the time given."""
         self.connection.wait_for(lambda: self.connection.has_events, timeout_s)
 
 
 ListPorts = Callable[[], Iterable[Any]]
-"""Gives pyserial's records of the ports there are."""
+"""Returns pyserial's records of the ports."""
 
 
 @contextmanager
 def linked_controller(
     plan: WiringPlan, say: Callable[[str], None], list_ports: ListPorts = list_ports.comports
 ) -> Iterator[LinkedController]:
-    """Look for the board of the plan for as long as this is entered; a board that is away is no error here.
+    """Search for the plan's board while this is entered; a board that is away is not an error here.
 
-    ``say`` gets a sentence when it is away and when it is back, from the connection's thread.
+    ``say`` is called with a sentence when it is lost and when it is back, from the connection's thread.
     """
 
     def tell(words: str) -> None:
@@ -172,9 +172,9 @@ def linked_controller(
 def answering_controller(
     plan: WiringPlan, say: Callable[[str], None], list_ports: ListPorts = list_ports.comports
 ) -> Iterator[LinkedController]:
-    """Connect the board of the plan for a command that can do nothing without it, and wait until it answers.
+    """Connect the plan's board for a command that needs it, and wait until it answers.
 
-    Raises what keeps it away (BridgeError), which is not said as well; what happens later is.
+    Raises the BridgeError that keeps it from answering, which is not also passed to ``say``; later events are.
     """
     has_answered = threading.Event()
 
@@ -189,20 +189,20 @@ def answering_controller(
 
 
 def as_sentence(words: str) -> str:
-    """Make a sentence of what the connection says of the board."""
+    """Turn the connection's words about the board into a sentence."""
     return f"{capitalized(words)}{'' if words.endswith(('.', '?', '!')) else '.'}"
 
 
 CONTROLLER_LAG_S = 0.2
-"""How long a change of a board's switch may take to be read: debounced, sent, and asked for at the next tick."""
+"""Maximum delay of a change of a board's switch: debounced, sent, and read at the next tick."""
 
 PIN_LAG_S = 0.4
-"""The same for the Pi's own pins, which are scanned at each tick and must be seen alike three times."""
+"""The same for the Pi's own pins, which are scanned at each tick and must read alike three times."""
 
 
 @dataclass(frozen=True)
 class OpenedDevices:
-    """What the service gets of a plan: drivers for its panel, buttons, and sensors with what is known of them."""
+    """A plan's opened devices: drivers for the panel, buttons, and sensors with their records."""
 
     sources: tuple[DriverSource, ...] = ()
     controller: Controller | None = None
@@ -211,17 +211,17 @@ class OpenedDevices:
     sensor_lag_s: float = 0.0
 
     def presses(self) -> list[ButtonRole]:
-        """Give the roles of the board's buttons pressed since the last time."""
+        """Roles of the board's buttons pressed since the last call."""
         return [] if self.controller is None else self.controller.presses()
 
     def put_back(self, place: Place) -> str:
-        """Go by a sensor again because a person says so; gives the sentence, or raises CorrectionError."""
+        """Use a sensor again at a person's request; returns the sentence, or raises CorrectionError."""
         if self.health is None:
             raise CorrectionError("this referee has no sensors; set source, map and eyes below [sensors]")
         return self.health.put_back(place)
 
     def keep(self) -> None:
-        """Keep what was learned of the sensors."""
+        """Save the sensors' records."""
         if self.health is not None:
             self.health.keep()
 
@@ -233,7 +233,7 @@ def opened_devices(
     say: Callable[[str], None],
     list_ports: ListPorts = list_ports.comports,
 ) -> Iterator[OpenedDevices]:
-    """Open what the plan names. A board that is away is waited for while the game goes on.
+    """Open the plan's devices. A board that is away is searched for while the game goes on.
 
     Raises ConfigError for a record of sensors that can't be read.
     """
@@ -258,9 +258,9 @@ def opened_devices(
 
 
 def strip_sources(plan: WiringPlan, clock: Callable[[], float] = time.monotonic) -> tuple[DriverSource, ...]:
-    """Give a source for each WLED of the plan; nothing is opened here.
+    """A source for each WLED of the plan; nothing is opened here.
 
-    The board's strip comes from its ``Controller``, which has buttons and sensors, too. ``clock`` is the panel's.
+    The board's own strip comes from its ``Controller``. ``clock`` is the panel's.
     """
     light_map = plan.light_map
     if light_map is None:
@@ -269,7 +269,7 @@ def strip_sources(plan: WiringPlan, clock: Callable[[], float] = time.monotonic)
         "wled-serial": lambda: WledSerial(plan.wled_serial_port, _lights(plan, light_map), clock, baud=plan.wled_baud),
         "wled-network": lambda: WledNetwork(plan.wled_host, _lights(plan, light_map), clock, port=plan.wled_port),
     }
-    # What is wrong with a frame comes out with a later one: only then is it known to work.
+    # a fault of one frame is only reported with a later one, which shows whether it works
     steady_s = {"wled-serial": wled.SERIAL_STEADY_S, "wled-network": wled.NETWORK_STEADY_S}
     return tuple(
         DriverSource(name, partial(_driver, name, outputs[name], light_map, plan.brightness), steady_s=steady_s[name])

@@ -1,4 +1,4 @@
-"""What hangs on the wires: are the maps whole, does the board answer, can WLED be reached, which sensors are out?"""
+"""Diagnosis of wired devices: maps, board, WLED and sensors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from referee.wiring.devices import LinkedController, linked_controller
 from referee.wiring.plan import WiringPlan, plan_and_problems
 
 LISTEN_S = 1.5
-"""How long a board is listened to, so that a few round trips are measured."""
+"""Seconds to listen to a board, enough to measure a few round trips."""
 
 SLOW_ROUND_TRIP_S = 0.1
 _ASK_TIMEOUT_S = 3.0
@@ -37,7 +37,7 @@ AskWled = Callable[[str], dict[str, Any]]
 
 
 def connect(plan: WiringPlan) -> AbstractContextManager[LinkedController]:
-    """Connect the board of a plan, silently: what keeps it away is a finding."""
+    """Connect the plan's board silently: a failure becomes a finding."""
 
     def silent(sentence: str) -> None:
         del sentence
@@ -46,7 +46,7 @@ def connect(plan: WiringPlan) -> AbstractContextManager[LinkedController]:
 
 
 def ask_wled(host: str) -> dict[str, Any]:
-    """Ask a WLED what it is, as its web page does; raises OSError or ValueError when it does not tell."""
+    """Ask a WLED for its description, as its web page does; raises OSError or ValueError."""
     connection = http.client.HTTPConnection(host, _HTTP_PORT, timeout=_ASK_TIMEOUT_S)
     try:
         connection.request("GET", "/json/info")
@@ -63,12 +63,12 @@ def ask_wled(host: str) -> dict[str, Any]:
 def check_wires(
     configuration: Configuration, ports: Sequence[SerialPort], connect: Connect, ask_wled: AskWled
 ) -> Iterator[Finding]:
-    """Are the maps whole, does the board answer, can WLED be reached, which sensors are out?"""
+    """Are the maps complete, does the board answer, can WLED be reached, which sensors are switched off?"""
     settings = configuration.settings
     try:
         places = tuple(load(settings.game.name).places)
     except EngineError:
-        # That there is no such game was found with the settings.
+        # an unknown game was already reported with the settings
         places = ()
     plan, problems = plan_and_problems(settings, configuration.sources, places)
     for problem in problems:
@@ -114,7 +114,7 @@ def check_board(plan: WiringPlan, connect: Connect) -> Iterator[Finding]:
 
 
 def check_wled_network(plan: WiringPlan, ask_wled: AskWled) -> Finding:
-    """Does the WLED answer, and has it as many lights as the map needs?"""
+    """Does the WLED answer, and does it have as many lights as the map needs?"""
     remedy = "is it on and in this network? Its address stands in its app and in the router's list"
     try:
         told = ask_wled(plan.wled_host)
@@ -130,7 +130,7 @@ def check_wled_network(plan: WiringPlan, ask_wled: AskWled) -> Finding:
 
 
 def check_sensors(configuration: Configuration) -> Iterator[Finding]:
-    """Which sensors were taken out?"""
+    """Which sensors are switched off?"""
     try:
         health = load_health(health_file(configuration.settings.journal.path))
     except ConfigError as error:
@@ -147,7 +147,7 @@ def _what_it_is(welcome: Welcome) -> str:
 
 
 def link_quality(statistics: ConnectionStatistics) -> Finding:
-    """How long does a packet take, and how many get lost or damaged?"""
+    """How long does a packet take, and how many are lost or damaged?"""
     link = statistics.link
     bad = link.dropped.total
     trip = "no round trip" if link.round_trip_s is None else f"{link.round_trip_s * 1000:.1f} ms there and back"
@@ -158,7 +158,7 @@ def link_quality(statistics: ConnectionStatistics) -> Finding:
 
 
 def _wled_port(name: str, ports: Sequence[SerialPort]) -> Finding:
-    # Links, such as those in /dev/serial/by-id, keep their names when ports change theirs.
+    # links such as those in /dev/serial/by-id keep their names when ports change theirs
     found = next((port for port in ports if port.device in (name, str(Path(name).resolve()))), None)
     if found is None:
         there = ", ".join(port.device for port in ports) or "none"

@@ -1,4 +1,4 @@
-"""What hangs on wires, as settings and files say, checked whole before anything is opened."""
+"""The wiring plan: the wired devices that settings and files describe, validated before anything is opened."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from referee.settings.sources import Source, nearest_source
 from referee.wiring.sensor_map import SensorMap, load_sensor_map
 
 STRIP_DRIVERS = ("board", "wled-serial", "wled-network")
-"""The drivers that show frames on a strip, and so need a light map."""
+"""The drivers that show frames on a strip, which requires a light map."""
 
 
 class Inputs(enum.StrEnum):
-    """What the referee looks through; the setting ``sensors.eyes``."""
+    """The referee's inputs; the setting ``sensors.eyes``."""
 
     CAMERA = "camera"
     SENSORS = "sensors"
@@ -38,7 +38,7 @@ class Inputs(enum.StrEnum):
 
 
 class SwitchSource(enum.StrEnum):
-    """Where the switches under the squares are wired; the setting ``sensors.source``."""
+    """Where the switches under the squares are connected; the setting ``sensors.source``."""
 
     NONE = "none"
     CONTROLLER = "board"
@@ -53,10 +53,10 @@ _FULL_BRIGHTNESS = 255
 
 @dataclass(frozen=True)
 class WiringPlan:
-    """What is used of the microcontroller, WLED and switches.
+    """The microcontroller, WLED and switches to use.
 
-    ``drivers`` are those of STRIP_DRIVERS that were asked for. Maps are ``None`` where nothing needs them, or where
-    they are about to be made.
+    ``drivers`` are the requested ones of STRIP_DRIVERS. Maps are ``None`` where they are not needed, or about to be
+    made.
     """
 
     drivers: tuple[str, ...] = ()
@@ -84,7 +84,7 @@ class WiringPlan:
 
     @property
     def has_sensors(self) -> bool:
-        """Whether switches take part in seeing."""
+        """Whether switches are used as input."""
         return self.inputs is not Inputs.CAMERA
 
 
@@ -94,10 +94,10 @@ Making = Literal["", "light map", "sensor map"]
 def wiring_plan(
     settings: Settings, sources: Mapping[str, Source], places: Collection[str], *, making: Making = ""
 ) -> WiringPlan:
-    """Read the maps that are needed and check everything against everything.
+    """Read the required maps and validate everything together.
 
-    ``places`` are the game's. With ``making`` a map is about to be made: only what that takes is asked for, and the
-    map itself need not be there. Raises ConfigError with one line a fault, all of them.
+    ``places`` are the game's. With ``making`` a map is about to be made: only its requirements are checked, and the map
+    itself may be missing. Raises ConfigError listing all faults, one per line.
     """
     plan, found = plan_and_problems(settings, sources, places, making=making)
     if found:
@@ -108,10 +108,10 @@ def wiring_plan(
 def playable_plan(
     settings: Settings, sources: Mapping[str, Source], places: Collection[str]
 ) -> tuple[WiringPlan, tuple[str, ...]]:
-    """Give a plan that a game can go on by whatever is wrong, and what is wrong, one line each.
+    """The plan for resuming a game, and its problems, one per line.
 
-    Maps that don't fit would light and sense the wrong squares, so then nothing on wires is used. Raises ConfigError
-    where sensors are the only input, which leaves nothing to see by.
+    With maps that don't fit, the wrong squares would be lit and sensed, so nothing wired is used then. Raises
+    ConfigError if sensors are the only input.
     """
     plan, found = plan_and_problems(settings, sources, places)
     if not found:
@@ -124,7 +124,7 @@ def playable_plan(
 def plan_and_problems(
     settings: Settings, sources: Mapping[str, Source], places: Collection[str], *, making: Making = ""
 ) -> tuple[WiringPlan, list[str]]:
-    """Give the plan as far as it can be made, and what is wrong, one line each: where it is set, and what to do."""
+    """The plan as far as it can be made, and its problems, one per line: where it is set, and what to do."""
     lights, sensors = settings.lights, settings.sensors
     drivers = tuple(name for name in lights.drivers if name in STRIP_DRIVERS and making != "sensor map")
     inputs = Inputs.CAMERA if making else Inputs(sensors.eyes)
@@ -159,7 +159,7 @@ def plan_and_problems(
 
 
 class _Faults:
-    """What is wrong, each with where it is set."""
+    """Collects faults, each with the place where it is set."""
 
     def __init__(self, sources: Mapping[str, Source]) -> None:
         self._sources = sources
@@ -174,11 +174,11 @@ class _Faults:
             self.add(name, [f"it is not set, and {why}"])
 
     def read(self, name: str, path: Path | None, load: Callable[[Path], Loaded]) -> Loaded | None:
-        """Load a file that is named; ``None`` when none is, or when it is wrong."""
+        """Load a file if one is named; ``None`` if none is, or if it is invalid."""
         return None if path is None else self.attempt(name, lambda: load(path))
 
     def attempt(self, name: str, make: Callable[[], Loaded]) -> Loaded | None:
-        """Make something of settings or files; ``None`` when they are wrong."""
+        """Construct a value from settings or files; ``None`` if they are invalid."""
         try:
             return make()
         except (HardwareError, PinMapError, ConfigError) as error:
@@ -189,7 +189,7 @@ class _Faults:
 def _light_map(
     settings: Settings, drivers: Sequence[str], pin_map: PinMap | None, places: Collection[str], faults: _Faults
 ) -> LightMap | None:
-    """Read the light map and check it against the game, the strip and the pin map."""
+    """Read the light map and validate it against the game, the strip and the pin map."""
     lights = settings.lights
     why = f"{' and '.join(drivers)} cannot do without; `{PROGRAM} hardware lights map` makes one"
     faults.require("lights.light_map", lights.light_map, why)
@@ -221,7 +221,7 @@ def _check_wled(settings: Settings, drivers: Sequence[str], faults: _Faults) -> 
 def _sensor_map(
     settings: Settings, pin_map: PinMap | None, places: Collection[str], faults: _Faults
 ) -> SensorMap | None:
-    """Read the sensor map and check it against the game and the switches."""
+    """Read the sensor map and validate it against the game and the switches."""
     sensor_map = faults.read("sensors.map", settings.sensors.map, load_sensor_map)
     faults.add("sensors.eyes", _sensor_problems(settings))
     if sensor_map is not None:
@@ -257,7 +257,7 @@ def _sensor_problems(settings: Settings) -> Iterator[str]:
 
 
 def _switches(settings: Settings, pin_map: PinMap | None) -> int | None:
-    """How many switches there are, as far as files tell."""
+    """Number of switches, as far as files tell."""
     sensors = settings.sensors
     source = SwitchSource(sensors.source)
     if source is SwitchSource.PINS:

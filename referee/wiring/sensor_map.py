@@ -1,4 +1,4 @@
-"""Which switch is under which square: the map, its file, and switches read by square."""
+"""The sensor map: which switch is under which square, its file, and switches read by square."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _KEYS = ("switches", "pin_map_crc", "places")
 class SensorMap:
     """The switch under each place, of ``switches`` in all, numbered from 0.
 
-    ``pin_map_crc`` is the CRC-32 of the board's pin map when the map was made, ``None`` for switches on the Pi's own
-    pins: another pin map may number the switches otherwise. Raises ConfigError, which lists *every* problem.
+    ``pin_map_crc`` is the CRC-32 of the board's pin map when the map was made, because another pin map may number the
+    switches differently; ``None`` for switches on the Pi's own pins. Raises ConfigError, which lists *every* problem.
     """
 
     places: Mapping[str, int]
@@ -42,7 +42,7 @@ class SensorMap:
     def problems(
         self, *, known_places: Collection[str] = (), switches: int | None = None, pin_map_crc: int | None = None
     ) -> tuple[str, ...]:
-        """Say what keeps this map from fitting a game's places and the switches that are really there."""
+        """Describe how this map does not fit a game's places and the actual switches."""
         found = []
         unknown = [place for place in self.places if known_places and place not in known_places]
         if unknown:
@@ -64,7 +64,7 @@ class SensorMap:
 
 
 def save_sensor_map(sensor_map: SensorMap, path: Path) -> None:
-    """Write the file whole or not at all; raises ConfigError where it can't be written."""
+    """Write the file atomically; raises ConfigError if that fails."""
     lines = [
         "# Which switch is under which square. Switches are numbered from 0: the matrix row by row, then single ones.",
         f"switches = {sensor_map.switches}",
@@ -133,7 +133,7 @@ def _is_number(value: object) -> bool:
 
 
 class SwitchChange(Protocol):
-    """A switch that closed or opened, when (monotonic seconds)."""
+    """A switch that closed or opened, and when (monotonic seconds)."""
 
     @property
     def switch(self) -> int: ...  # noqa: D102
@@ -144,10 +144,9 @@ class SwitchChange(Protocol):
 
 
 class SwitchReport(Protocol):
-    """All switches by number: one value each in ``closed`` and ``doubtful``, and the changes since the last time.
+    """All switches by number: one value each in ``closed`` and ``doubtful``, and the changes since the last report.
 
-    ``hardware.switches.SwitchSnapshot`` is one, ``firmware_bridge.connection.events.SensorsReported``
-    another.
+    Implemented by ``hardware.switches.SwitchSnapshot`` and ``firmware_bridge.connection.events.SensorsReported``.
     """
 
     @property
@@ -161,7 +160,7 @@ class SwitchReport(Protocol):
 
 
 def by_place(report: SwitchReport, sensor_map: SensorMap) -> SensorSnapshot:
-    """Give a report by squares; a square whose switch is not there is left out."""
+    """Convert a report to squares; a square without its switch is left out."""
     there = {place: switch for place, switch in sensor_map.places.items() if switch < len(report.closed)}
     above = {switch: place for place, switch in there.items()}
     return SensorSnapshot(
@@ -177,7 +176,7 @@ def by_place(report: SwitchReport, sensor_map: SensorMap) -> SensorSnapshot:
 
 
 class PinSensors:
-    """Switches on the Pi's own pins by square: a ``SensorSource`` that scans when it is asked."""
+    """Switches on the Pi's own pins by square: a ``SensorSource`` that scans when it is read."""
 
     def __init__(
         self, switches: GpioSwitches, sensor_map: SensorMap, clock: Callable[[], float] = time.monotonic
@@ -187,8 +186,8 @@ class PinSensors:
         self._clock = clock
 
     def latest(self, now_s: float) -> SensorSnapshot | None:
-        """Give what the switches say, ``None`` while they can't be read."""
+        """The state of the switches, ``None`` while they can't be read."""
         del now_s
-        # Pins live in real time, whatever time a recording's frames have.
+        # pins live in real time, whatever time a recording's frames have
         snapshot = self._switches.latest(self._clock())
         return None if snapshot is None else by_place(snapshot, self._map)
