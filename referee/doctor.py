@@ -140,11 +140,17 @@ def check_camera(configuration: Configuration, root: Path) -> Iterator[Finding]:
         else:
             remedy = "join the group with `sudo usermod -aG video $USER`, then log in again"
             yield Finding.fault("camera", f"/dev/{device.name}: {name}, but you may not use it", remedy)
-    yield from _chosen_camera(configuration, [device.name for device in devices])
+    yield from _chosen_camera(configuration, [device.name for device in devices], root)
 
 
-def _chosen_camera(configuration: Configuration, devices: Sequence[str]) -> Iterator[Finding]:
+def _chosen_camera(configuration: Configuration, devices: Sequence[str], root: Path) -> Iterator[Finding]:
     spec = configuration.settings.camera.source
+    if re.fullmatch(r"pi(:\d+)?", spec):
+        if (root / "usr/lib/python3/dist-packages/picamera2").is_dir():
+            yield Finding.ok("camera", f"{spec}: the Pi's own, through Picamera2")
+        else:
+            yield Finding.fault("camera", "the Pi's own needs Picamera2", "sudo apt install python3-picamera2")
+        return
     match = re.fullmatch(r"(?:usb:|v4l2:)?(?:/dev/video)?(\d+)", spec)
     source = configuration.sources.get("camera.source", Source("default"))
     if match is not None:

@@ -174,6 +174,7 @@ def watch_command(
             margin=settings.turn.margin,
             camera_size=(settings.camera.width_px, settings.camera.height_px),
             camera_rate=settings.camera.frames_per_second,
+            camera_hold=settings.camera.hold,
             evidence=evidence_limits(settings.journal),
             lights=lights,
             buttons=button_settings(settings.lights),

@@ -26,6 +26,7 @@ from referee.journal import BufferedJournal, EvidenceLimits, fold
 from referee.judge import JudgeSettings
 from referee.judge.explorer import STARTS_OPTION, usual_appearance
 from referee.runtime.builder import compose_reader
+from referee.runtime.exposure import ExposureHold
 from referee.runtime.readers import LearningReader
 from referee.sensing.readers import TickSource
 from referee.sensing.values import occupancy_coverage
@@ -36,13 +37,15 @@ from referee.web.ports import PageOptions
 from referee.wiring.devices import ListPorts, OpenedDevices
 from referee.wiring.plan import Inputs, WiringPlan
 from vision.calibration import load_calibration
-from vision.cameras import Camera, GrowingFolder, image_paths, open_camera
+from vision.cameras import Camera, GrowingFolder, LiveCamera, image_paths, open_camera
 from vision.errors import CalibrationError, EnrolmentError
+from vision.frame import Frame
 from vision.geometry import CameraModel
 from vision.layout.table import TableLayout
 from vision.readers.protocols import Appearance
 from vision.readers.registry import not_taught, reader_kind, table_reader
 from vision.readers.table_reader import TableReader
+from vision.reading import Reading
 
 
 @dataclass(frozen=True)
@@ -55,9 +58,10 @@ class WatchOptions:
     ``layout`` the game's own is used, and with ``markers`` at ``none`` its markers are left out. Without ``looks`` the
     pieces' colours are learned from the set-up. Without ``journal`` nothing is saved. ``options`` are the game's, as
     text, and ``starts=either``. ``debug_images`` is a folder for pictures of what was located. ``camera_size`` (width,
-    height) in pixels and ``camera_rate`` in frames a second are requested from a camera. ``list_ports`` lists the
-    serial ports. On a terminal a live table takes the whole screen, unless not ``full_screen``; ``notices`` are
-    reported first. ``clock`` is the time control of a new game; the program plays the side of ``opponent``.
+    height) in pixels and ``camera_rate`` in frames a second are requested from a camera, which with ``camera_hold``
+    keeps its exposure once the table is found. ``list_ports`` lists the serial ports. On a terminal a live table takes
+    the whole screen, unless not ``full_screen``; ``notices`` are reported first. ``clock`` is the time control of a new
+    game; the program plays the side of ``opponent``.
     """
 
     camera: str | None = None
@@ -79,6 +83,7 @@ class WatchOptions:
     margin: float = JudgeSettings.margin
     camera_size: tuple[int, int] | None = None
     camera_rate: float | None = None
+    camera_hold: bool = True
     evidence: EvidenceLimits = field(default_factory=EvidenceLimits)
     lights: DriverSettings = field(default_factory=lambda: DriverSettings(drivers=()))
     buttons: ButtonSettings = field(default_factory=ButtonSettings)
@@ -111,12 +116,21 @@ class OpenedInputs:
     """The source of frames, their reader, and the learning reader if colours are learned from the set-up.
 
     ``stand_in`` is the (width, height) of black frames used while the camera is away, if sensors continue without it.
+    ``exposure`` holds a live camera's exposure.
     """
 
     camera: FrameSource
     reader: Reader
     learning: LearningReader | None = None
     stand_in: tuple[int, int] | None = None
+    exposure: ExposureHold | None = None
+
+    def hear(self, frame: Frame | None, reading: Reading | None, *, is_set_up: bool, has_verdicts: bool) -> None:
+        """Take in what a frame showed, so that the camera and the reader adapt to it."""
+        if self.exposure is not None and frame is not None:
+            self.exposure.see(frame, is_located=reading is not None and bool(reading.places))
+        if self.learning is not None and has_verdicts and not is_set_up:
+            self.learning.forget()
 
 
 def open_inputs(
@@ -161,6 +175,7 @@ def open_inputs(
         reader,
         learning if isinstance(learning, LearningReader) else None,
         None if sensors is None else calibrated(options).size,
+        ExposureHold(camera, say) if options.camera_hold and isinstance(camera, LiveCamera) else None,
     )
 
 

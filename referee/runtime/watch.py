@@ -119,8 +119,7 @@ def watch(options: WatchOptions, console: Console) -> int:
             newest.frame = frame or newest.frame
             if pictures is not None and frame is not None and (verdicts or options.stills):
                 pictures.add(frame)
-            if inputs.learning is not None and verdicts and not service.belief:
-                inputs.learning.forget()
+            inputs.hear(frame, service.reading, is_set_up=bool(service.belief), has_verdicts=bool(verdicts))
             if verdicts:
                 devices.keep()
 

@@ -116,7 +116,7 @@ class CameraSection(Section):
     source: str = Field(
         default="0",
         coerce_numbers_to_str=True,
-        description="A number (the n-th camera), a device, a video file or a folder of pictures.",
+        description="A number (the n-th USB camera), pi (the Pi's own), a device, a video or a folder of pictures.",
     )
     calibration: Path | None = Field(
         default=None,
@@ -126,6 +126,9 @@ class CameraSection(Section):
     width_px: int = Field(default=1280, ge=160, le=8192, description="Width of the frames to ask for.")
     height_px: int = Field(default=720, ge=120, le=8192, description="Height of the frames to ask for.")
     frames_per_second: float = Field(default=15.0, gt=0, le=240, description="How many frames a second to ask for.")
+    hold: bool = Field(
+        default=True, description="Whether the camera keeps exposure, white balance and focus once it sees the table."
+    )
 
 
 class TableSection(Section):

@@ -136,6 +136,14 @@ def test_no_camera_is_a_fault_only_when_one_was_asked_for(tmp_path: Path) -> Non
     assert [finding.severity for finding in check_camera(asked, tmp_path)] == ["fault"]
 
 
+def test_the_pi_s_own_camera_needs_the_system_s_picamera2(tmp_path: Path) -> None:
+    asked = configured(tmp_path, '[camera]\nsource = "pi:0"\n')
+    (lacking,) = check_camera(asked, tmp_path)
+    assert (lacking.severity, lacking.remedy) == ("fault", "sudo apt install python3-picamera2")
+    (tmp_path / "usr/lib/python3/dist-packages/picamera2").mkdir(parents=True)
+    assert [finding.severity for finding in check_camera(asked, tmp_path)] == ["ok"]
+
+
 def test_pictures_as_a_camera(tmp_path: Path) -> None:
     there = configured(tmp_path, f'[camera]\nsource = "folder:{tmp_path}"\n')
     assert [finding.severity for finding in check_camera(there, tmp_path)] == ["ok"]

@@ -2,7 +2,8 @@
 
 from vision.cameras.camera import Camera, Clock, Wait
 from vision.cameras.files import GrowingFolder, ImageFiles, VideoFile, image_paths
-from vision.cameras.live import Capture, LiveCamera, usb_camera
+from vision.cameras.live import Capture, LiveCamera, Shot, usb_camera
+from vision.cameras.pi import pi_camera
 from vision.cameras.sources import CAMERA_SPECS, open_camera
 
 __all__ = [
@@ -13,9 +14,11 @@ __all__ = [
     "GrowingFolder",
     "ImageFiles",
     "LiveCamera",
+    "Shot",
     "VideoFile",
     "Wait",
     "image_paths",
     "open_camera",
+    "pi_camera",
     "usb_camera",
 ]

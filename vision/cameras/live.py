@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 import cv2
@@ -14,11 +15,23 @@ from vision.errors import CameraError, FrameTimeoutError
 from vision.frame import Frame, Image
 
 
+@dataclass(frozen=True, eq=False)
+class Shot:
+    """A picture as a device gives it, and how many seconds before that it was taken."""
+
+    image: Image
+    age_s: float = 0.0
+
+
 class Capture(Protocol):
     """An opened capture device, from OpenCV or elsewhere."""
 
-    def read(self) -> Image | None:
+    def read(self) -> Shot | None:
         """Wait for the next picture; ``None`` when the device was disconnected."""
+        ...
+
+    def lock(self, locked: bool) -> bool:
+        """Fix exposure, gain, white balance and focus as they are now, or let the device adapt; whether it could."""
         ...
 
     def release(self) -> None:
@@ -43,6 +56,7 @@ class LiveCamera(ClosingCamera):
         self._changed = threading.Condition()
         self._stop = threading.Event()
         self._newest: Frame | None = None
+        self._locked = False
         self._fault: str | None = None
         self._fault_told = False
         capture = open_capture()
@@ -69,6 +83,18 @@ class LiveCamera(ClosingCamera):
             "and whether another program uses it"
         )
 
+    @property
+    def is_locked(self) -> bool:
+        """Whether the device was asked to keep its exposure; one that was away adapts when it is back."""
+        return self._locked
+
+    def lock(self, locked: bool) -> None:
+        """Ask the device to fix exposure, gain, white balance and focus as they are now, or to adapt again.
+
+        It is done before the next frame.
+        """
+        self._locked = locked
+
     def _has_news(self) -> bool:
         untold = self._fault is not None and not self._fault_told
         return self._newest is not None or untold or self._stop.is_set()
@@ -81,13 +107,17 @@ class LiveCamera(ClosingCamera):
         self._thread.join(timeout=2.0)
 
     def _run(self, capture: Capture | None) -> None:
-        sequence = 0
+        sequence, is_locked = 0, False
         while not self._stop.is_set():
-            image = None if capture is None else capture.read()
-            if image is not None:
-                self._put(Frame(image, self._clock(), sequence, self.name))
+            if capture is not None and is_locked != self._locked:
+                is_locked = self._locked
+                capture.lock(is_locked)
+            shot = None if capture is None else capture.read()
+            if shot is not None:
+                self._put(Frame(shot.image, self._clock() - shot.age_s, sequence, self.name))
                 sequence += 1
                 continue
+            self._locked = is_locked = False
             if capture is not None:
                 capture.release()
                 self._tell(f"camera {self.name} went away; plug it in again, it is tried every {self._retry_s:g} s")
@@ -114,15 +144,35 @@ class LiveCamera(ClosingCamera):
             self._changed.notify_all()
 
 
+_V4L2_CONTROLS = (
+    # V4L2 counts modes of exposure: 3 leaves the time to the camera, 1 to us.
+    (cv2.CAP_PROP_AUTO_EXPOSURE, cv2.CAP_PROP_EXPOSURE, 3, 1),
+    (cv2.CAP_PROP_AUTO_WB, cv2.CAP_PROP_WB_TEMPERATURE, 1, 0),
+    (cv2.CAP_PROP_AUTOFOCUS, cv2.CAP_PROP_FOCUS, 1, 0),
+)
+"""Each automatic control, the value it governs, and what turns it on and off (videodev2.h's V4L2_CID_EXPOSURE_AUTO)."""
+
+
 class _OpenCvCapture:
     """A capture device opened by OpenCV."""
 
     def __init__(self, capture: cv2.VideoCapture) -> None:
         self._capture = capture
 
-    def read(self) -> Image | None:
+    def read(self) -> Shot | None:
         there, image = self._capture.read()
-        return np.asarray(image, dtype=np.uint8) if there and image is not None else None
+        return Shot(np.asarray(image, dtype=np.uint8)) if there and image is not None else None
+
+    def lock(self, locked: bool) -> bool:
+        capture = self._capture
+        if not locked:
+            return all(capture.set(automatic, on) for automatic, _, on, _ in _V4L2_CONTROLS)
+        now = [capture.get(value) for _, value, _, _ in _V4L2_CONTROLS]
+        done = [capture.set(automatic, off) for automatic, _, _, off in _V4L2_CONTROLS]
+        # Some cameras fall back to a default when they are no longer automatic.
+        for (_, value, _, _), kept in zip(_V4L2_CONTROLS, now, strict=True):
+            capture.set(value, kept)
+        return all(done)
 
     def release(self) -> None:
         self._capture.release()

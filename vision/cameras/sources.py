@@ -9,11 +9,13 @@ from pathlib import Path
 from vision.cameras.camera import Camera, Clock, Wait
 from vision.cameras.files import VIDEO_SUFFIXES, GrowingFolder, ImageFiles, VideoFile, image_paths
 from vision.cameras.live import usb_camera
+from vision.cameras.pi import pi_camera
 from vision.errors import CameraError
 from vision.images import IMAGE_SUFFIXES
 
 CAMERA_SPECS = (
     "0 or usb:0 or /dev/video0 (a USB camera)",
+    "pi or pi:0 (the Pi's own camera)",
     "images:FOLDER or FOLDER or IMAGE (image files in name order, then the end)",
     "folder:FOLDER (a folder that grows)",
     "video:FILE or FILE.mp4 (every frame)",
@@ -32,7 +34,7 @@ def open_camera(
 ) -> Camera:
     """Open the camera that ``spec`` names; see ``CAMERA_SPECS`` for the forms.
 
-    ``size`` (width, height) and ``frames_per_second`` are requested from a USB camera and ignored for files. Raises
+    ``size`` (width, height) and ``frames_per_second`` are requested from a live camera and ignored for files. Raises
     CameraError that says what was expected, or why the device or file cannot be opened.
     """
     kind, _, rest = spec.strip().partition(":")
@@ -43,6 +45,8 @@ def open_camera(
         return usb_camera(
             int(device) if device.isdecimal() else device, clock=clock, size=size, frames_per_second=frames_per_second
         )
+    if kind == "pi" and (not rest or rest.isdecimal()):
+        return pi_camera(int(rest or 0), clock=clock, size=size, frames_per_second=frames_per_second)
     if kind == "folder":
         return GrowingFolder(Path(rest), clock=clock, wait=wait)
     if kind in {"video", "realtime"}:

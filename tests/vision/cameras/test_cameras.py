@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.guard import GUARD_S
-from vision.cameras import GrowingFolder, ImageFiles, LiveCamera, VideoFile, open_camera, usb_camera
+from vision.cameras import GrowingFolder, ImageFiles, LiveCamera, Shot, VideoFile, open_camera, usb_camera
 from vision.cameras.files import name_order
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError
 
@@ -207,6 +207,7 @@ class FakeDevice:
     def __init__(self, taken_all):
         self._pictures, self._there = [], threading.Condition()
         self._taken_all, self.released = taken_all, threading.Event()
+        self.age_s, self.locks = 0.0, []
 
     def push(self, *pictures):
         with self._there:
@@ -220,7 +221,12 @@ class FakeDevice:
                 self._taken_all.set()
             if not self._there.wait_for(lambda: self._pictures, timeout=GUARD_S):
                 return None
-            return self._pictures.pop(0)
+            pushed = self._pictures.pop(0)
+            return None if pushed is None else Shot(pushed, self.age_s)
+
+    def lock(self, locked):
+        self.locks.append(locked)
+        return True
 
     def release(self):
         self.released.set()
@@ -311,6 +317,37 @@ def test_closing_wakes_a_reader_and_releases_the_device(live):
     with pytest.raises(CameraError, match="is closed"):
         camera.read(GUARD_S)
     assert device.released.wait(GUARD_S)
+
+
+def test_a_frame_s_time_is_when_it_was_taken(live):
+    idle = threading.Event()
+    device = FakeDevice(idle)
+    device.age_s = 0.25
+    camera = live(device, idle=idle)
+    device.push(picture(10))
+    assert camera.read(GUARD_S).time_s == -0.25
+
+
+def test_exposure_is_locked_before_the_next_frame_and_free_after_the_device_was_away(live):
+    idle = threading.Event()
+    first, second = FakeDevice(idle), FakeDevice(idle)
+    camera = live(first, second, idle=idle)
+    first.push(picture(10))
+    camera.read(GUARD_S)
+    assert first.locks == []
+    camera.lock(True)
+    first.push(picture(20), picture(30))
+    while shade(camera.read(GUARD_S)) != 30:
+        pass
+    assert first.locks == [True]
+    assert camera.is_locked
+    first.push(None)
+    with pytest.raises(CameraError):
+        camera.read(GUARD_S)
+    second.push(picture(40))
+    camera.read(GUARD_S)
+    assert not camera.is_locked
+    assert second.locks == []
 
 
 def test_a_device_that_cannot_be_opened_is_said_at_once(time):

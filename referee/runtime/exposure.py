@@ -1,0 +1,106 @@
+"""Holding a camera's exposure, white balance and focus while a game is watched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from vision.frame import Frame
+
+
+class AdaptingCamera(Protocol):
+    """A camera that can be told to keep its settings."""
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether it keeps them."""
+
+    def lock(self, locked: bool) -> None:
+        """Keep them as they are, or adapt."""
+
+
+@dataclass(frozen=True)
+class HoldSettings:
+    """When a camera is held. Brightness is the mean of all pixels, 0 to 255.
+
+    The factors leave room for an arm across the board, which changes the mean by a third at most; a lamp that is
+    switched changes it by more than a half.
+    """
+
+    settle_s: float = 3.0
+    """How long the table must have been in sight before: cameras adapt within two seconds."""
+    darker: float = 0.55
+    brighter: float = 1.7
+    changed_s: float = 4.0
+    """How long the light must be another: longer than a hand or a shadow stays."""
+    check_s: float = 1.0
+    """A camera that jumps to other settings when it is held does so within this time."""
+
+
+class ExposureHold:
+    """Locks a camera once the table is found, and lets it adapt when the light has changed.
+
+    Hands over the board would else make it brighter or darker by themselves, and colours drift. A camera whose
+    pictures jump when it is locked is left automatic for good. ``say`` tells people.
+    """
+
+    def __init__(
+        self, camera: AdaptingCamera, say: Callable[[str], None], settings: HoldSettings | None = None
+    ) -> None:
+        self._camera, self._say = camera, say
+        self._settings = settings or HoldSettings()
+        self._found_s: float | None = None
+        self._held: tuple[float, float] | None = None
+        """When it was locked, and how bright the picture was."""
+        self._changed_s: float | None = None
+        self._can_hold = True
+
+    def see(self, frame: Frame, *, is_located: bool) -> None:
+        """Look at a frame; ``is_located`` tells whether the table was found in it."""
+        if not self._can_hold:
+            return
+        if self._held is not None and not self._camera.is_locked:
+            # The camera was away in between.
+            self._held = self._found_s = None
+        if self._held is None:
+            self._lock_when_settled(frame, is_located)
+        elif self._is_other_light(frame):
+            self._changed_s = frame.time_s if self._changed_s is None else self._changed_s
+            self._react(frame.time_s)
+        else:
+            self._changed_s = None
+
+    def _lock_when_settled(self, frame: Frame, is_located: bool) -> None:
+        if not is_located:
+            self._found_s = None
+            return
+        if self._found_s is None:
+            self._found_s = frame.time_s
+        if frame.time_s - self._found_s >= self._settings.settle_s:
+            self._camera.lock(True)
+            self._held, self._changed_s = (frame.time_s, _brightness(frame)), None
+
+    def _is_other_light(self, frame: Frame) -> bool:
+        assert self._held is not None
+        ratio = _brightness(frame) / max(self._held[1], 1.0)
+        return not self._settings.darker < ratio < self._settings.brighter
+
+    def _react(self, now_s: float) -> None:
+        assert self._held is not None
+        assert self._changed_s is not None
+        if self._changed_s - self._held[0] <= self._settings.check_s:
+            self._can_hold = False
+            self._say("This camera cannot keep its exposure; it stays automatic.")
+        elif now_s - self._changed_s >= self._settings.changed_s:
+            self._say("The light has changed. The camera adapts to it.")
+        else:
+            return
+        self._camera.lock(False)
+        self._held = self._found_s = None
+
+
+def _brightness(frame: Frame) -> float:
+    return float(np.mean(frame.image[::16, ::16]))

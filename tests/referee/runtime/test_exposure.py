@@ -1,0 +1,93 @@
+"""When a camera is locked and let go, frame by frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+
+import numpy as np
+import pytest
+
+from referee.runtime.exposure import ExposureHold
+from vision.frame import Frame
+
+STEP_S = 0.1
+
+
+class Camera:
+    def __init__(self) -> None:
+        self.is_locked = False
+        self.asked: list[bool] = []
+
+    def lock(self, locked: bool) -> None:
+        self.is_locked = locked
+        self.asked.append(locked)
+
+
+class Watched:
+    """A hold that is shown frames of one brightness for a while."""
+
+    def __init__(self) -> None:
+        self.camera = Camera()
+        self.said: list[str] = []
+        self._hold = ExposureHold(self.camera, self.said.append)
+        self._times: Iterator[int] = count()
+
+    def show(self, brightness: int, seconds: float, *, is_located: bool = True) -> None:
+        for _ in range(round(seconds / STEP_S)):
+            image = np.full((48, 64, 3), brightness, dtype=np.uint8)
+            self._hold.see(Frame(image, next(self._times) * STEP_S, 0), is_located=is_located)
+
+
+@pytest.fixture
+def watched() -> Watched:
+    return Watched()
+
+
+def test_it_is_locked_once_the_table_was_in_sight_for_a_while(watched: Watched) -> None:
+    watched.show(100, 10, is_located=False)
+    watched.show(100, 2)
+    watched.show(100, 1, is_located=False)
+    watched.show(100, 2)
+    assert watched.camera.asked == []
+    watched.show(100, 2)
+    assert watched.camera.asked == [True]
+    assert watched.said == []
+
+
+def test_an_arm_over_the_board_changes_nothing(watched: Watched) -> None:
+    watched.show(100, 5)
+    watched.show(65, 30)
+    watched.show(40, 3)
+    watched.show(100, 30)
+    assert watched.camera.asked == [True]
+
+
+@pytest.mark.parametrize("brightness", [30, 220])
+def test_another_light_is_said_and_adapted_to(watched: Watched, brightness: int) -> None:
+    watched.show(100, 6)
+    watched.show(brightness, 5)
+    assert watched.camera.asked == [True, False]
+    assert watched.said == ["The light has changed. The camera adapts to it."]
+    watched.show(120, 5)
+    assert watched.camera.asked == [True, False, True]
+
+
+def test_a_camera_that_jumps_when_it_is_locked_stays_automatic(watched: Watched) -> None:
+    watched.show(100, 3.2)
+    assert watched.camera.is_locked
+    watched.show(20, 0.5)
+    assert watched.camera.asked == [True, False]
+    watched.show(100, 60)
+    assert watched.camera.asked == [True, False]
+    assert watched.said == ["This camera cannot keep its exposure; it stays automatic."]
+
+
+def test_a_camera_that_was_away_is_locked_anew(watched: Watched) -> None:
+    watched.show(100, 5)
+    watched.camera.is_locked = False
+    watched.show(30, 2)
+    assert watched.camera.asked == [True]
+    watched.show(30, 3)
+    assert watched.camera.asked == [True, True]
+    assert watched.said == []

@@ -1,0 +1,12 @@
+"""Stands in for libcamera's Python module: the part of its controls that is used."""
+
+from enum import IntEnum
+
+
+class controls:  # noqa: N801 - as libcamera names it
+    """Values of controls, numbered as in libcamera's control_ids_core.yaml."""
+
+    class AfModeEnum(IntEnum):
+        Manual = 0
+        Auto = 1
+        Continuous = 2

@@ -1,0 +1,156 @@
+"""The Pi's own camera: the real process, pipe and shared memory, with a stand-in where Picamera2 would be."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.guard import GUARD_S
+from vision.cameras import LiveCamera, open_camera, pi_camera
+from vision.cameras.pi import SERVER, PiCapture
+from vision.errors import CameraError
+
+STAND_IN = Path(__file__).with_name("pi_stand_in")
+SIZE = (64, 48)
+
+
+def command(modules: Path = STAND_IN) -> Sequence[str]:
+    """Run the server with the stand-in's modules; Python itself leaves out what is not on its path."""
+    script = (
+        f"import runpy, sys; sys.path.insert(0, {str(modules)!r}); runpy.run_path({str(SERVER)!r}, run_name='__main__')"
+    )
+    return (sys.executable, "-c", script)
+
+
+@pytest.fixture(autouse=True)
+def works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PI_CAMERA", "works")
+
+
+@pytest.fixture
+def capture() -> Iterator[PiCapture]:
+    capture = PiCapture(0, SIZE, 15.0, command=command())
+    yield capture
+    capture.release()
+
+
+def number_in(capture: PiCapture) -> int:
+    shot = capture.read()
+    assert shot is not None
+    assert shot.image.shape == (48, 64, 3)
+    return int(shot.image[0, 0, 1])
+
+
+def test_frames_come_in_order_and_stay_as_they_were(capture: PiCapture) -> None:
+    first, second = capture.read(), capture.read()
+    assert first is not None
+    assert second is not None
+    assert (first.image[..., 1:] == 1).all()
+    assert (second.image[..., 1:] == 2).all()
+
+
+def test_a_frame_is_as_old_as_its_exposure() -> None:
+    later = PiCapture(0, SIZE, 15.0, command=command(), boot_clock=lambda: time.clock_gettime(time.CLOCK_BOOTTIME) + 10)
+    with closing(_Released(later)):
+        shot = later.read()
+    assert shot is not None
+    assert shot.age_s >= 10
+
+
+class _Released:
+    def __init__(self, capture: PiCapture) -> None:
+        self.close = capture.release
+
+
+def is_automatic(capture: PiCapture) -> bool:
+    shot = capture.read()
+    assert shot is not None
+    return bool(shot.image[0, 0, 0])
+
+
+@pytest.mark.parametrize("behaviour", ["works", "no focus"])
+def test_exposure_is_locked_and_let_go(monkeypatch: pytest.MonkeyPatch, behaviour: str) -> None:
+    monkeypatch.setenv("PI_CAMERA", behaviour)
+    capture = PiCapture(0, SIZE, 15.0, command=command())
+    with closing(_Released(capture)):
+        assert is_automatic(capture)
+        assert capture.lock(True)
+        assert not is_automatic(capture)
+        assert capture.lock(False)
+        assert is_automatic(capture)
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "number", "says"),
+    [
+        ("busy", 0, "Device or resource busy"),
+        ("works", 1, "No camera number 1 found"),
+        ("other size", 0, "it gives pictures of 640 x 480 instead of 64 x 48"),
+    ],
+)
+def test_a_camera_that_can_t_be_used_is_said(
+    monkeypatch: pytest.MonkeyPatch, behaviour: str, number: int, says: str
+) -> None:
+    monkeypatch.setenv("PI_CAMERA", behaviour)
+    with pytest.raises(CameraError, match="ribbon cable") as caught:
+        PiCapture(number, SIZE, 15.0, command=command())
+    assert says in str(caught.value)
+
+
+def test_without_picamera2_it_is_said_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "libcamera.py").write_text("raise ImportError('No module named libcamera')\n")
+    with pytest.raises(CameraError, match="sudo apt install python3-picamera2"):
+        PiCapture(0, SIZE, 15.0, command=command(tmp_path))
+
+
+def test_without_a_python_it_is_said() -> None:
+    with pytest.raises(CameraError, match="can't be used"):
+        PiCapture(0, SIZE, 15.0, command=("/nowhere/python3",))
+
+
+@pytest.fixture
+def live() -> Iterator[LiveCamera]:
+    with pi_camera(0, clock=time.monotonic, size=SIZE, retry_s=0.01, command=command()) as camera:
+        yield camera
+
+
+def _read_all(camera: LiveCamera) -> None:
+    while True:
+        camera.read(GUARD_S)
+
+
+def test_a_process_that_is_killed_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PI_CAMERA", "dies")
+    with pi_camera(0, clock=time.monotonic, size=SIZE, retry_s=0.01, command=command()) as camera:
+        with pytest.raises(CameraError, match="went away"):
+            _read_all(camera)
+        assert camera.read(GUARD_S).image.shape == (48, 64, 3)
+
+
+def test_a_camera_that_falls_silent_counts_as_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PI_CAMERA", "freezes")
+    capture = PiCapture(0, SIZE, 15.0, command=command(), silence_s=1.0)
+    with closing(_Released(capture)):
+        shots = [capture.read() for _ in range(4)]
+    assert [shot is not None for shot in shots] == [True, True, True, False]
+
+
+def test_the_newest_frame_reaches_the_referee(live: LiveCamera) -> None:
+    first = live.read(GUARD_S)
+    second = live.read(GUARD_S)
+    assert second.sequence > first.sequence
+    assert second.time_s > first.time_s
+    assert second.source == "pi:0"
+
+
+def test_the_camera_is_named_pi() -> None:
+    if Path("/usr/lib/python3/dist-packages/picamera2").exists():
+        pytest.skip("there is a real Picamera2 on this machine")
+    for spec in ("pi", "pi:0"):
+        with pytest.raises(CameraError, match="the Pi's camera"):
+            open_camera(spec)

@@ -1,0 +1,163 @@
+"""The Pi's own camera, through Picamera2 in a process under the system's Python."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import mmap
+import os
+import select
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vision.cameras.camera import Clock
+from vision.cameras.live import Capture, LiveCamera, Shot
+from vision.errors import CameraError
+
+SERVER = Path(__file__).with_name("pi_server.py")
+SYSTEM_PYTHON = ("/usr/bin/python3", "-I")
+DEFAULT_SIZE = (1280, 720)
+DEFAULT_RATE = 15.0
+
+_START_S = 20.0
+"""Loading Picamera2 and starting the camera takes about four seconds on a Pi 4, more from a slow card."""
+_FRAME_S = 5.0
+"""The longest exposure at the lowest rate that makes sense is far shorter; a camera silent this long is gone."""
+_STOP_S = 3.0
+_MEBIBYTE = 1 << 20
+
+
+def _boot_clock() -> float:
+    """Seconds since the machine started, as the sensor's time stamps count them."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+class PiCapture:
+    """One running camera of the Pi. A process that dies or hangs ends it; opening it again starts another.
+
+    ``command`` runs the server's script; ``size`` is (width, height); a camera that gives nothing for ``silence_s``
+    counts as gone. Raises CameraError where the camera can't be used, and says what to do.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        size: tuple[int, int],
+        frames_per_second: float,
+        *,
+        command: Sequence[str] = (*SYSTEM_PYTHON, str(SERVER)),
+        boot_clock: Clock = _boot_clock,
+        silence_s: float = _FRAME_S,
+    ) -> None:
+        width, height = size
+        self._boot_clock, self._silence_s = boot_clock, silence_s
+        self._received = bytearray()
+        memory = os.memfd_create("pi-camera")
+        try:
+            os.ftruncate(memory, width * height * 3)
+            self._memory = mmap.mmap(memory, width * height * 3)
+            self._shared = np.frombuffer(self._memory, dtype=np.uint8).reshape(height, width, 3)
+            asked = {"memory": memory, "number": number, "width": width, "height": height, "rate": frames_per_second}
+            options = [word for name, value in asked.items() for word in (f"--{name}", str(value))]
+            self._process = subprocess.Popen(
+                [*command, *options],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[memory],
+                bufsize=0,
+                # A Ctrl-C in the terminal is the referee's to answer.
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise CameraError(f"the Pi's camera can't be used: {error}") from error
+        finally:
+            os.close(memory)
+        said = self._reply(_START_S)
+        if said is None or "error" in said:
+            self.release()
+            raise CameraError(_why_not(number, said))
+
+    def read(self) -> Shot | None:
+        """Wait for the next picture; ``None`` when the camera or its process has gone."""
+        said = self._asked({"do": "frame"})
+        if said is None:
+            return None
+        return Shot(self._shared.copy(), max(self._boot_clock() - said["began_ns"] / 1e9, 0.0))
+
+    def lock(self, locked: bool) -> bool:
+        """Fix exposure, gain, white balance and focus, or let the camera adapt; whether that was done."""
+        return self._asked({"do": "lock", "locked": locked}) is not None
+
+    def release(self) -> None:
+        """End the process."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(_STOP_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+
+    def _asked(self, request: dict[str, Any]) -> dict[str, Any] | None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(request).encode() + b"\n")
+        except BrokenPipeError:
+            return None
+        return self._reply(self._silence_s)
+
+    def _reply(self, timeout_s: float) -> dict[str, Any] | None:
+        """Wait for a reply; ``None`` when the process ended or is silent too long."""
+        assert self._process.stdout is not None
+        source = self._process.stdout.fileno()
+        deadline_s = time.monotonic() + timeout_s
+        while b"\n" not in self._received:
+            ready, _, _ = select.select([source], [], [], max(deadline_s - time.monotonic(), 0.0))
+            if not ready or not (more := os.read(source, _MEBIBYTE)):
+                self._process.kill()
+                return None
+            self._received += more
+        line, _, rest = bytes(self._received).partition(b"\n")
+        self._received = bytearray(rest)
+        said: dict[str, Any] = json.loads(line)
+        return said
+
+
+def _why_not(number: int, said: dict[str, Any] | None) -> str:
+    if said is None:
+        return f"the Pi's camera {number} did not start within {_START_S:g} s; look at its ribbon cable"
+    if said["error"] == "missing":
+        return (
+            f"the Pi's camera needs Picamera2 for the system's Python ({said['detail']}); "
+            "install it: sudo apt install python3-picamera2"
+        )
+    return (
+        f"the Pi's camera {number} can't be used ({said['detail']}); look at its ribbon cable, whether another program "
+        "uses it, and what `rpicam-hello --list-cameras` says"
+    )
+
+
+def pi_camera(
+    number: int,
+    *,
+    clock: Clock,
+    size: tuple[int, int] | None = None,
+    frames_per_second: float | None = None,
+    retry_s: float = 1.0,
+    command: Sequence[str] = (*SYSTEM_PYTHON, str(SERVER)),
+) -> LiveCamera:
+    """Open a camera at the Pi's ribbon cable, by its number. Raises CameraError when it can't be used."""
+
+    def open_capture() -> Capture:
+        return PiCapture(number, size or DEFAULT_SIZE, frames_per_second or DEFAULT_RATE, command=command)
+
+    return LiveCamera(open_capture, name=f"pi:{number}", clock=clock, retry_s=retry_s)
