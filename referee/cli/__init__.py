@@ -28,6 +28,8 @@ def _run() -> None:
 
     # The matrices are small: threads of their own would wait for each other longer than they work.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # A camera or picture that can't be opened is an error of ours, which says what to do.
+    os.environ.setdefault("OPENCV_LOG_LEVEL", "ERROR")
     context = CommandContext()
     sys.excepthook = partial(report_fault, context)
     root.main(prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE, obj=context)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from common.phrases import counted
 from common.program import PROGRAM
 from referee.cli.context import CommandContext, output, print_table, progress_output, utc_now
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand, ExampleGroup
-from referee.cli.options import READABLE_FILE, WRITABLE_FILE, checked_options, rule_option
+from referee.cli.options import GAME, READABLE_FILE, WRITABLE_FILE, Number, WholeNumber, checked_options, rule_option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,10 +40,10 @@ _OUT = click.option("--out", type=WRITABLE_FILE, required=True, help="The PDF to
 @_BOARD
 @click.option("--out", type=WRITABLE_FILE, required=True, help="The calibration to write.")
 @click.option("--preview", type=WRITABLE_FILE, help="Write the first picture as a perfect lens would take it.")
-@click.option("--name", help="A name for the camera. Default: the name of the file written.")
-@click.option("--pictures", type=click.IntRange(5, 100), default=15, show_default=True, help="From a camera: how many.")
+@click.option("--name", help="A name for the camera.  [default: the name of the file written]")
+@click.option("--pictures", type=WholeNumber(5, 100), default=15, show_default=True, help="From a camera: how many.")
 @click.option(
-    "--every", "interval_s", type=click.FloatRange(0.1, 60), default=2.0, show_default=True,
+    "--every", "interval_s", type=Number(0.1, 60), default=2.0, show_default=True,
     help="From a camera: seconds between pictures, to hold the board differently.",
 )  # fmt: skip
 @click.option("--anyway", is_flag=True, help="Write the calibration even when it is not good.")
@@ -186,7 +187,7 @@ def print_command() -> None:
 
 
 @print_command.command(cls=ExampleCommand)
-@click.option("--layout", type=READABLE_FILE, help="The measured table. Default: as in the settings.")
+@click.option("--layout", type=READABLE_FILE, help="The measured table.  [default: as in the settings]")
 @_PAPER
 @_OUT
 @click.pass_obj
@@ -204,7 +205,9 @@ def markers(context: CommandContext, layout: Path | None, paper: str, out: Path)
     table = layout_for(settings.game.name, settings.table.layout)
     pages = plan_markers(table.markers, paper)
     write_pdf(pages, out, title="Table markers")
-    click.echo(f"{len(table.markers.centres_mm)} markers on {len(pages)} page(s) in {out}. Print at 100 %.")
+    click.echo(
+        f"{counted(len(table.markers.centres_mm), 'marker')} on {counted(len(pages), 'page')} in {out}. Print at 100 %."
+    )
 
 
 @print_command.command(cls=ExampleCommand)
@@ -227,10 +230,10 @@ def charuco(board: str, paper: str, out: Path) -> None:
 
 
 @print_command.command(name="sheet", cls=ExampleCommand)
-@click.argument("game_name", metavar="GAME")
-@click.option("--players", type=click.IntRange(1), help="How many sheets. Default: as many as play by the rules.")
+@click.argument("game_name", metavar="GAME", type=GAME)
+@click.option("--players", type=WholeNumber(1), help="How many sheets.  [default: as many as play by the rules]")
 @rule_option
-@click.option("--layout", type=READABLE_FILE, help="The measured sheet. Default: as in the settings.")
+@click.option("--layout", type=READABLE_FILE, help="The measured sheet.  [default: as in the settings]")
 @_PAPER
 @_OUT
 @click.pass_obj
@@ -267,4 +270,4 @@ def game_sheets(
     table = with_rules(layout_for(game.name, settings.table.layout if own or layout else None), game, given)
     pages = plan_sheets(game.title, game.printed_sheet(given), table, paper)
     write_pdf(pages, out, title=f"{game.title} sheets")
-    click.echo(f"{len(pages)} sheet(s) in {out}. Print at 100 % and cut along the outer line.")
+    click.echo(f"{counted(len(pages), 'sheet')} in {out}. Print at 100 % and cut along the outer line.")

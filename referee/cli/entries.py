@@ -14,7 +14,7 @@ from common.user import user_name
 from referee.cli.client import submit
 from referee.cli.context import CommandContext
 from referee.cli.group import ExampleCommand
-from referee.cli.options import by_option, clock_option, journal_option, read_pairs, rule_option
+from referee.cli.options import GAME, Number, by_option, clock_option, journal_option, read_pairs, rule_option
 
 if TYPE_CHECKING:
     from referee.hints.advice import HintSettings
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=ExampleCommand)
-@click.argument("game_name", metavar="[GAME]", required=False)
+@click.argument("game_name", metavar="[GAME]", type=GAME, required=False)
 @rule_option
 @click.option("--player", "players", multiple=True, metavar="SIDE=NAME", help="Who plays, such as gold=Ann.")
 @click.option("--yes", "is_sure", is_flag=True, help="Do not ask about a game that is not finished.")
@@ -305,10 +305,12 @@ def clock_command(context: CommandContext, what: str, by: str | None, journal: P
 @click.option(
     "--position", metavar="TEXT", help="A position as text (docs/games/) in place of the game in the journal."
 )
-@click.option("--game", "game_name", metavar="GAME", help="The game of the position.  [default: as in the settings]")
+@click.option(
+    "--game", "game_name", type=GAME, metavar="GAME", help="The game of the position.  [default: as in the settings]"
+)
 @click.option("--roll", metavar="FACES", help="What the dice show in the position.")
 @click.option("--strength", type=click.Choice(["gentle", "fair", "strong"]), help="How far the hint looks ahead.")
-@click.option("--seconds", type=click.FloatRange(0.05, 10), help="How long it may take.")
+@click.option("--seconds", type=Number(0.05, 10), help="How long it may take.")
 @click.option("--whole", is_flag=True, help="With --position: the whole turn of a gentle hint too.")
 @by_option
 @journal_option

@@ -12,7 +12,7 @@ import click
 from common.program import PROGRAM
 from referee.cli.context import progress_output
 from referee.cli.group import ExampleCommand, ExampleGroup
-from referee.cli.options import READABLE_FILE, WRITABLE_FILE, checked_options, rule_option
+from referee.cli.options import GAME, READABLE_FILE, WRITABLE_FILE, WholeNumber, checked_options, rule_option
 
 if TYPE_CHECKING:
     from engine.api import Game, OptionValue, Roll, SheetFile
@@ -22,7 +22,7 @@ _COLUMNS = 100
 
 
 @click.command(cls=ExampleCommand)
-@click.argument("game_name", metavar="GAME")
+@click.argument("game_name", metavar="GAME", type=GAME)
 @rule_option
 @click.option("--by-id", is_flag=True, help="List every rule that the referee may name, by its id.")
 def rules_command(game_name: str, options: tuple[str, ...], by_id: bool) -> None:
@@ -69,7 +69,13 @@ def _written(value: OptionValue) -> str:
 
 
 _GAME = click.option(
-    "--game", "game_name", default="blokus-dice", show_default=True, metavar="GAME", help="The game it belongs to."
+    "--game",
+    "game_name",
+    type=GAME,
+    default="blokus-dice",
+    show_default=True,
+    metavar="GAME",
+    help="The game it belongs to.",
 )
 
 
@@ -86,7 +92,7 @@ def sheet_command() -> None:
 
 @sheet_command.command(cls=ExampleCommand)
 @_GAME
-@click.option("--output", type=WRITABLE_FILE, help="The file to write. Default: print it.")
+@click.option("--output", type=WRITABLE_FILE, help="The file to write.  [default: print it]")
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
 def new(game_name: str, output: Path | None, force: bool) -> None:
     """Write a copy of the built-in sheet, to change it.
@@ -155,8 +161,8 @@ _SHOWN_FROM_DEPTH = 3
 
 
 @click.command(cls=ExampleCommand)
-@click.argument("game_name", metavar="GAME")
-@click.option("--depth", type=click.IntRange(min=0), required=True, help="How many whole turns.")
+@click.argument("game_name", metavar="GAME", type=GAME)
+@click.option("--depth", type=WholeNumber(min=0), required=True, help="How many whole turns.")
 @click.option("--position", metavar="TEXT", help="Start from this position instead of the start (docs/games/).")
 @click.option("--roll", metavar="FACES", help="In a game with dice: what every roll shows, such as 4,1.")
 @click.option("--colour", metavar="COLOUR", help="In the Blokus Dice Game: the marker that the player to move holds.")

@@ -12,11 +12,13 @@ from typing import Any
 
 import click
 
+from common.phrases import did_you_mean
 from common.program import PROGRAM, as_called
 from engine.errors import EngineError
 from firmware_bridge.errors import BridgeError
 from hardware.errors import HardwareError
 from referee.cli.context import CommandContext
+from referee.cli.options import GameName
 from referee.errors import (
     ConfigError,
     CorrectionError,
@@ -81,6 +83,13 @@ class ExampleCommand(click.Command):
         super().__init__(*args, **kwargs)
         self.help = as_help(self.help)
 
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Name the games last, where the command takes one."""
+        super().format_epilog(ctx, formatter)
+        if any(isinstance(parameter.type, GameName) for parameter in self.params):
+            formatter.write_paragraph()
+            formatter.write_text(GameName.listed())
+
 
 class ExampleGroup(click.Group):
     """A command with subcommands whose help ends with examples, one a line."""
@@ -101,10 +110,13 @@ def load_command(target: str) -> click.Command:
 class LazyGroup(ExampleGroup):
     """A group that imports a command's module when it is asked for."""
 
-    def __init__(self, *args: Any, targets: Mapping[str, str], **kwargs: Any) -> None:
-        """Take ``targets``: for each command where it is, as ``module:attribute``."""
+    def __init__(
+        self, *args: Any, targets: Mapping[str, str], aliases: Mapping[str, str] | None = None, **kwargs: Any
+    ) -> None:
+        """Take ``targets``: for each command where it is, as ``module:attribute``; ``aliases`` are not listed."""
         super().__init__(*args, **kwargs)
         self.targets = targets
+        self.aliases = aliases or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """List the commands in the order of the help."""
@@ -115,17 +127,22 @@ class LazyGroup(ExampleGroup):
         target = self.targets.get(cmd_name)
         return super().get_command(ctx, cmd_name) if target is None else load_command(target)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that was typed; of one that is none, say which is meant perhaps."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = did_you_mean(args[0], [*self.list_commands(ctx), *self.aliases], quoted=True)
+            raise click.UsageError(f"{error.message.rstrip('.')}{near}.", ctx) from error
+
 
 class Root(LazyGroup):
     """The program itself: commands for every day, groups for the rest, and the documented exit codes.
 
     A command of a group can be called without naming its group, too.
     """
-
-    def __init__(self, *args: Any, aliases: Mapping[str, str], **kwargs: Any) -> None:
-        """Take ``aliases``: the commands of groups, as ``targets``."""
-        super().__init__(*args, **kwargs)
-        self.aliases = aliases
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Give a command, a group or a command of one, ``None`` when there is none of that name."""

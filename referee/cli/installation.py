@@ -16,13 +16,13 @@ _TABLE_NEEDS = ("camera", "calibration")
 @click.command(cls=ExampleCommand)
 @click.pass_obj
 def doctor_command(context: CommandContext) -> int:
-    """Say what is there, what is missing, what to do.
+    """Check what is there, and say what is missing and what to do.
 
     Nothing is changed and no pin is driven. Exits with 1 when something in the settings will not work.
 
     Examples:
       ./run doctor
-      referee --config club.toml doctor
+      ./run --config club.toml doctor
     """
     from referee.doctor import examine
 

@@ -14,7 +14,7 @@ from common.program import PROGRAM
 from common.user import user_name
 from referee.cli.context import CommandContext, local_time, output, print_state, print_table, say
 from referee.cli.group import ExampleCommand, LazyGroup
-from referee.cli.options import by_option, game_number_option, journal_option
+from referee.cli.options import WholeNumber, by_option, game_number_option, journal_option
 
 if TYPE_CHECKING:
     from engine.api import Game
@@ -137,13 +137,13 @@ def list_games(context: CommandContext, journal: Path | None = None) -> None:
 
 
 @games_command.command(cls=ExampleCommand)
-@click.option("--from", "first", type=click.IntRange(min=1), default=1, help="Only games from this number on.")
+@click.option("--from", "first", type=WholeNumber(min=1), default=1, help="Only games from this number on.")
 @journal_option
 @click.pass_obj
 def results(context: CommandContext, first: int, journal: Path | None) -> None:
     """Add up who won, by the players' names.
 
-    Games that were not played to their end don't count. Who gave no name is called by their side.
+    Games that were not played to their end don't count. A player without a name is called by their side.
 
     Examples:
       ./run games results
@@ -185,7 +185,7 @@ def _score(tally: Tally) -> str:
 
 
 @games_command.command(cls=ExampleCommand)
-@click.argument("number", type=click.IntRange(min=1), required=False)
+@click.argument("number", type=WholeNumber(min=1), required=False)
 @journal_option
 @click.pass_obj
 def show(context: CommandContext, number: int | None, journal: Path | None) -> None:
@@ -221,7 +221,7 @@ def _show(context: CommandContext, number: int | None, journal: Path | None) -> 
 
 
 @games_command.command(cls=ExampleCommand)
-@click.argument("number", type=click.IntRange(min=1))
+@click.argument("number", type=WholeNumber(min=1))
 @journal_option
 @click.pass_obj
 def resume(context: CommandContext, number: int, journal: Path | None) -> None:

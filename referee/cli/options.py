@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from common.phrases import listed
 from common.program import PROGRAM
 
 if TYPE_CHECKING:
@@ -17,6 +18,40 @@ if TYPE_CHECKING:
     from referee.web.ports import PageOptions
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class WholeNumber(click.IntRange):
+    """A whole number within limits, called so in messages."""
+
+    name = "whole number"
+
+
+class Number(click.FloatRange):
+    """A number within limits, called so in messages."""
+
+    name = "number"
+
+
+class GameName(click.types.StringParamType):
+    """A game's name; whoever leaves it out, or asks for help, is told which there are."""
+
+    name = "game"
+
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """List the games."""
+        del param, ctx
+        return self.listed()
+
+    @staticmethod
+    def listed() -> str:
+        """List the games in a sentence."""
+        from engine import registry
+
+        return f"The games are {listed(registry.games())}."
+
+
+GAME = GameName()
+"""What a command's GAME is."""
 
 READABLE_FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 """A file that has to be there already."""
@@ -27,7 +62,7 @@ WRITABLE_FILE = click.Path(path_type=Path, dir_okay=False)
 
 def journal_option(command: Command) -> Command:
     """Add ``--journal FILE``."""
-    return click.option("--journal", type=WRITABLE_FILE, help="The journal's file. Default: as in the settings.")(
+    return click.option("--journal", type=WRITABLE_FILE, help="The journal's file.  [default: as in the settings]")(
         command
     )
 
@@ -38,9 +73,7 @@ def page_options(command: Command) -> Command:
         click.option(
             "--page-address", metavar="ADDRESS", help="Open the page to the house: 0.0.0.0 is for all networks."
         ),
-        click.option(
-            "--page-port", type=click.IntRange(1, 65535), help="The page's port.  [default: 8000 or the next]"
-        ),
+        click.option("--page-port", type=WholeNumber(1, 65535), help="The page's port.  [default: 8000 or the next]"),
         click.option("--page/--no-page", default=None, help="Show the table on a page for browsers, on this machine."),
     ):
         command = option(command)
@@ -109,7 +142,7 @@ def opponent_options(command: Command) -> Command:
 def game_number_option(command: Command) -> Command:
     """Add ``--game N``."""
     return click.option(
-        "--game", "game_number", type=click.IntRange(min=1), help="Which game of the journal. Default: the last."
+        "--game", "game_number", type=WholeNumber(min=1), help="Which game of the journal.  [default: the last]"
     )(command)
 
 
@@ -134,7 +167,7 @@ def seeing_options(command: Command) -> Command:
     command = markers_option(command)
     for name, what in (
         ("looks", f"What `{PROGRAM} pieces enrol` learned of the pieces."),
-        ("layout", "The measured table. Default: the layout that comes with the game."),
+        ("layout", "The measured table.  [default: the layout that comes with the game]"),
         ("calibration", f"What `{PROGRAM} hardware calibrate` wrote for this camera."),
     ):
         command = click.option(f"--{name}", type=READABLE_FILE, help=what)(command)
@@ -164,7 +197,7 @@ def _read_corners(_context: click.Context, _option: click.Parameter, text: str |
         match = re.fullmatch(f"{number},{number}", word, re.ASCII)
         if match is None:
             raise click.BadParameter(
-                f'{word!r} is no corner; expected x,y in pixels, such as "90,80 550,85 560,400 80,395"'
+                f'{word!r} is not a corner; expected x,y in pixels, such as "90,80 550,85 560,400 80,395"'
             )
         points.append((float(match[1]), float(match[2])))
     return tuple(points)

@@ -63,7 +63,7 @@ def read_command(
     as_json: bool,
     debug_image: Path | None,
 ) -> int:
-    """Read a picture of the table, dice or sheets in photographs, or printed tiles of any game.
+    """Read a picture of the table, of dice, of sheets or of printed tiles.
 
     Without looks, the colours are learned from the picture itself, which must then show a set-up.
     Prints the board, what is doubtful and what hinders the view. Exits with 1 when the table could not be read.
@@ -194,7 +194,9 @@ def show_reading(game: Game[Any, Any], reading: Reading) -> None:
 @click.command(cls=ExampleCommand)
 @click.argument("images", nargs=-1, required=True, type=READABLE_FILE)
 @click.option("--calibration", type=READABLE_FILE, help=f"What `{PROGRAM} hardware calibrate` wrote for this camera.")
-@click.option("--layout", type=READABLE_FILE, help="The measured table. Default: the layout that comes with the game.")
+@click.option(
+    "--layout", type=READABLE_FILE, help="The measured table.  [default: the layout that comes with the game]"
+)
 @markers_option
 @click.option(
     "--positions",

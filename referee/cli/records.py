@@ -132,7 +132,7 @@ def _replay_journal(
 @click.command(cls=ExampleCommand)
 @journal_option
 @game_number_option
-@click.option("--out", type=WRITABLE_FILE, help="The file to write. Default: standard output.")
+@click.option("--out", type=WRITABLE_FILE, help="The file to write.  [default: standard output]")
 @click.pass_obj
 def export_command(context: CommandContext, journal: Path | None, game_number: int | None, out: Path | None) -> None:
     """Write a game of the journal as a game record.

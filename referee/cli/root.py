@@ -87,7 +87,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     "--config",
     "config_path",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Settings file. Default: $REFEREE_CONFIG, ./referee.toml, then your configuration folder.",
+    help="Settings file.  [default: $REFEREE_CONFIG, ./referee.toml, then your configuration folder]",
 )
 @click.option("--debug", is_flag=True, envvar="REFEREE_DEBUG", help="Show tracebacks of errors.")
 @click.option(

@@ -11,7 +11,7 @@ from common.program import PROGRAM
 from common.user import user_name
 from referee.cli.context import CommandContext, output
 from referee.cli.group import ExampleCommand, ExampleGroup
-from referee.cli.options import READABLE_FILE, WRITABLE_FILE, by_option, journal_option
+from referee.cli.options import GAME, READABLE_FILE, WRITABLE_FILE, Number, WholeNumber, by_option, journal_option
 
 
 @click.group(name="lights", cls=ExampleGroup)
@@ -30,11 +30,13 @@ def lights_command() -> None:
 @click.option(
     "--out", type=WRITABLE_FILE, help="The light map to write.  [default: as in the settings, or lights.toml]"
 )
-@click.option("--lights", "count", type=click.IntRange(1, 300), help="How many lights there are; a board reports it.")
-@click.option("--game", "game_name", help="Whose squares they are.  [default: as in the settings]")
+@click.option("--lights", "count", type=WholeNumber(1, 300), help="How many lights there are; a board reports it.")
+@click.option("--game", "game_name", type=GAME, help="Whose squares they are.  [default: as in the settings]")
 @click.option("--camera", help="Let this camera find each light; the board must be empty. It asks where it is unsure.")
 @click.option("--calibration", type=READABLE_FILE, help=f"What `{PROGRAM} hardware calibrate` wrote for this camera.")
-@click.option("--layout", type=READABLE_FILE, help="The measured table. Default: the layout that comes with the game.")
+@click.option(
+    "--layout", type=READABLE_FILE, help="The measured table.  [default: the layout that comes with the game]"
+)
 @click.pass_obj
 def map_lights(
     context: CommandContext,
@@ -70,12 +72,10 @@ def map_lights(
 
 
 @lights_command.command(name="test", cls=ExampleCommand)
-@click.option(
-    "--seconds", type=click.FloatRange(0.05, 60), default=2.0, show_default=True, help="How long each is shown."
-)
+@click.option("--seconds", type=Number(0.05, 60), default=2.0, show_default=True, help="How long each is shown.")
 @click.pass_obj
 def test_lights(context: CommandContext, seconds: float) -> int:
-    """Show every signal that lights can give, one after the other, with words.
+    """Show every signal of the lights, one after the other, with words.
 
     Examples:
       ./run hardware lights test
@@ -104,7 +104,7 @@ def sensors_command(ctx: click.Context) -> int | None:
 @click.option("--once", is_flag=True, help="Show them once instead of following them.")
 @click.pass_obj
 def show(context: CommandContext, once: bool) -> int:
-    """Show which squares are occupied, which sensors are taken out, and why.
+    """Show which squares are occupied and which sensors are left out.
 
     Exits with 1 when a sensor is unclear or taken out. Stop with Ctrl-C.
 
@@ -121,7 +121,7 @@ def show(context: CommandContext, once: bool) -> int:
 @sensors_command.command(name="map", cls=ExampleCommand)
 @click.option("--out", type=WRITABLE_FILE, help="The map to write.  [default: as in the settings, or sensors.toml]")
 @click.option("--by-switch", is_flag=True, help="Put pieces where you like, and type which square it was.")
-@click.option("--game", "game_name", help="Whose squares they are.  [default: as in the settings]")
+@click.option("--game", "game_name", type=GAME, help="Whose squares they are.  [default: as in the settings]")
 @click.pass_obj
 def map_switches(context: CommandContext, out: Path | None, by_switch: bool, game_name: str | None) -> int:
     """Learn which switch is under which square.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     "--symbols",
     required=True,
     metavar='"NAME NAME …"',
-    help="What the tiles show, row by row, parted by blanks. A name may come several times.",
+    help="What the tiles show, row by row, separated by spaces. A name may come several times.",
 )
 @click.option("--out", type=WRITABLE_FILE, required=True, help="The taught tiles to write.")
 def teach_command(image: Path, grid: tuple[int, int], corners: Corners, symbols: str, out: Path) -> None:

@@ -12,8 +12,11 @@ import click
 from referee.cli.context import CommandContext, output
 from referee.cli.group import ExampleCommand
 from referee.cli.options import (
+    GAME,
     READABLE_FILE,
     WRITABLE_FILE,
+    Number,
+    WholeNumber,
     chosen_page,
     clock_option,
     journal_option,
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
 @click.option("--video", type=READABLE_FILE, help="A video file.")
 @click.option("--stills", is_flag=True, help="Every picture shows a table at rest after a turn.")
 @seeing_options
-@click.option("--game", "game_name", help="The game's name.  [default: as in the settings]")
+@click.option("--game", "game_name", type=GAME, help="The game's name.  [default: as in the settings]")
 @rule_option
 @journal_option
 @click.option(
@@ -52,7 +55,7 @@ if TYPE_CHECKING:
 )
 @click.option("--anywhere", is_flag=True, default=None, help="Accept other starting places than the game suggests.")
 @click.option("--turn-end", type=click.Choice(["button", "touch", "rest"]), help="When a turn counts as ended.")
-@click.option("--rest-s", type=click.FloatRange(0.2, 60), help="How long the table must rest, in seconds.")
+@click.option("--rest-s", type=Number(0.2, 60), help="How long the table must rest, in seconds.")
 @click.option(
     "--eyes", type=click.Choice(["camera", "sensors", "both"]), help="Look through the camera, sensors, or both."
 )
@@ -191,11 +194,11 @@ def watch_command(
 
 
 @click.command(cls=ExampleCommand)
-@click.argument("game_name", metavar="[GAME]", default="deblockle")
+@click.argument("game_name", metavar="[GAME]", type=GAME, default="deblockle")
 @click.option(
-    "--seed", type=click.IntRange(min=0), help="Draws the game: the same seed plays the same game.  [default: 13]"
+    "--seed", type=WholeNumber(min=0), help="Draws the game: the same seed plays the same game.  [default: 13]"
 )
-@click.option("--turns", type=click.IntRange(1, 10000), help="Stop after so many turns.  [default: 16]")
+@click.option("--turns", type=WholeNumber(1, 10000), help="Stop after so many turns.  [default: 16]")
 @click.option("--whole", is_flag=True, help="Play to the end, however long it takes.")
 @click.option("--random", "is_random", is_flag=True, help="Play any legal turns, instead of sensible ones.")
 @click.option("--fast", is_flag=True, default=None, help="Play as fast as the computer can.")

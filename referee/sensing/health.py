@@ -164,7 +164,7 @@ class SensorHealth:
     def put_back(self, place: Place) -> str:
         """Use a sensor again on a person's word; give the sentence. Raises KeyError for one that is in use."""
         if place not in self.out:
-            raise KeyError(f"the sensor under {place} is not out; {listed(sorted(self.out)) or 'none'} is")
+            raise KeyError(f"the sensor under {place} is in use; taken out: {listed(sorted(self.out)) or 'none'}")
         self._records[place] = self._new(place)
         return f"I go by the sensor under {place} again."
 

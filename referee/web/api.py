@@ -247,7 +247,7 @@ async def _fields(request: Request) -> Any:
     try:
         return json.loads(await request.body())
     except (ValueError, RecursionError) as error:
-        raise HTTPException(400, "That is no JSON.") from error
+        raise HTTPException(400, "That is not valid JSON.") from error
 
 
 def _number(request: Request, name: str) -> int | None:

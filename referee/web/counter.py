@@ -100,4 +100,4 @@ def _told(error: ValidationError) -> str:
     for fault in error.errors(include_url=False, include_input=False, include_context=False):
         where = ".".join(str(part) for part in fault["loc"][1:]) or "the command"
         faults.append(f"{where}: {fault['msg'][:1].lower()}{fault['msg'][1:]}")
-    return f"That is no command: {'; '.join(faults[:3])}."
+    return f"That is not a command: {'; '.join(faults[:3])}."

@@ -29,8 +29,8 @@ _RUN = Path(__file__).resolve().parents[3] / "run"
 def link_command(context: CommandContext, remove: bool, shell: str | None) -> None:
     """Make `referee` a command of yours, completed by Tab.
 
-    It writes a small script into ~/.local/bin and the completion for your shell. Nothing that is not its own is
-    overwritten.
+    It writes a small script into ~/.local/bin and the completion for your shell. It overwrites only
+    what it wrote itself.
 
     Examples:
       ./run tools link

@@ -96,7 +96,7 @@ def install_command(
     help="Remove it from the system in this folder.",
 )
 def uninstall_command(as_user: bool, root: Path | None) -> int:
-    """Stop the referee that starts with the machine, and remove all that was installed. The games stay.
+    """Undo `./run tools install`. The games stay.
 
     Examples:
       sudo ./run tools uninstall

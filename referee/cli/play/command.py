@@ -12,7 +12,16 @@ import click
 from common.program import PROGRAM
 from referee.cli.context import CommandContext, print_legend, print_state, progress_output, say, utc_now
 from referee.cli.group import ExampleCommand
-from referee.cli.options import READABLE_FILE, WRITABLE_FILE, checked_options, read_pairs, rule_option
+from referee.cli.options import (
+    GAME,
+    READABLE_FILE,
+    WRITABLE_FILE,
+    Number,
+    WholeNumber,
+    checked_options,
+    read_pairs,
+    rule_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -22,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=ExampleCommand)
-@click.argument("game_name", metavar="GAME")
+@click.argument("game_name", metavar="GAME", type=GAME)
 @rule_option
 @click.option(
     "--player", "players", multiple=True, metavar="SIDE=WHO",
@@ -31,10 +40,10 @@ if TYPE_CHECKING:
 @click.option("--name", "names", multiple=True, metavar="SIDE=NAME", help="A name for the record, such as gold=Ann.")
 @click.option("--dice", type=click.Choice(["typed", "roll"]), help="Type what real dice show, or have them drawn.  "
               "[default: typed where a person plays]")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), help="Draws the dice and the programs' turns.")
+@click.option("--seed", type=WholeNumber(min=0), help="Draws the dice and the programs' turns.")
 @click.option("--strength", type=click.Choice(["gentle", "fair", "strong"]), help="How good hints are.  "
               "[default: as in the settings]")  # fmt: skip
-@click.option("--time", "seconds", type=click.FloatRange(0.01, 600), help="Seconds that a hint may take.  "
+@click.option("--time", "seconds", type=Number(0.01, 600), help="Seconds that a hint may take.  "
               "[default: as in the settings]")  # fmt: skip
 @click.option("--no-hints", is_flag=True, help="Rule hints out.")
 @click.option("--position", metavar="TEXT", help="Begin with this position (docs/games/).")
@@ -45,9 +54,9 @@ if TYPE_CHECKING:
 @click.option("--force", is_flag=True, help="Write over a file of --record that is there.")
 @click.option("--no-record", is_flag=True, help="Do not keep the game.")
 @click.option("--new", "is_new", is_flag=True, help="Begin a new game without asking about an unfinished one.")
-@click.option("--list", "most_listed", type=click.IntRange(0, 200), default=12, show_default=True,
+@click.option("--list", "most_listed", type=WholeNumber(0, 200), default=12, show_default=True,
               help="List the legal turns, numbered, if there are at most so many.")  # fmt: skip
-@click.option("--turns", "most_turns", type=click.IntRange(1), default=10_000, show_default=True,
+@click.option("--turns", "most_turns", type=WholeNumber(1), default=10_000, show_default=True,
               help="Stop after so many turns.")  # fmt: skip
 @click.pass_obj
 def play_command(

@@ -268,7 +268,11 @@ def test_positions_that_cannot_be_read_are_named(text: str, message: str) -> Non
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("{", "are not JSON"), ("[]", "hold a list"), ('{"blocks": [{"cell": "a4"}]}', "each need cell, colour and top")],
+    [
+        ("{", "are not valid JSON"),
+        ("[]", "hold a list"),
+        ('{"blocks": [{"cell": "a4"}]}', "each need cell, colour and top"),
+    ],
 )
 def test_position_files_that_cannot_be_read_are_named(tmp_path: Path, content: str, message: str) -> None:
     (tmp_path / "truth.json").write_text(content)

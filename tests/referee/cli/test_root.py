@@ -85,7 +85,7 @@ def test_no_command_is_wrong_usage(run: Run) -> None:
     ("arguments", "message"),
     [
         (["frobnicate"], "No such command 'frobnicate'"),
-        (["tools", "perft"], "Missing argument 'GAME'. Try 'referee tools perft --help'."),
+        (["tools", "perft"], "Missing argument 'GAME'. The games are blockade, blokus-dice, "),
         (["perft", "deblockle", "--depth", "-1"], "-1 is not in the range x>=0"),
         (["perft", "deblockle", "--depth", "1", "--option", "side_by_side"], "not of the form name=value"),
         (["perft", "deblockle", "--depth", "1", "--option", "a=1", "--option", "a=2"], "a is given twice"),

@@ -57,7 +57,7 @@ def test_a_photo_of_nothing_that_was_taught_is_a_failed_check(run: Run, tiles: P
     ("more", "code", "message"),
     [
         (("--grid", "six", "--corners", "1,1"), 2, "'six' is not a grid; expected rows x columns, such as 4x6"),
-        (("--grid", "2x3", "--corners", "1;1"), 2, "'1;1' is no corner; expected x,y in pixels"),
+        (("--grid", "2x3", "--corners", "1;1"), 2, "'1;1' is not a corner; expected x,y in pixels"),
         (("--grid", "2x3"), 2, "--tiles needs --grid and --corners"),
         (("--grid", "2x3", "--corners", "1,1 9,1"), 5, "2 corners were given; expected four"),
         (("--dice",), 2, "--tiles goes with neither --dice nor --debug-image"),

@@ -127,7 +127,7 @@ def test_a_sensor_that_is_right_through_three_changes_comes_back() -> None:
 
 def test_a_person_puts_a_sensor_back() -> None:
     health = SensorHealth()
-    with pytest.raises(KeyError, match="is not out"):
+    with pytest.raises(KeyError, match="is in use"):
         health.put_back("a1")
     for place in ("a1",):
         health.listen([PlaceChange(place, number % 2 == 0, number / 10) for number in range(12)], (), 2.0)
@@ -262,7 +262,7 @@ def test_without_a_journal_nothing_is_kept() -> None:
 def test_a_sensor_put_back_is_kept(tmp_path: Path) -> None:
     journal = tmp_path / "journal.sqlite"
     HealthFile.write(broken(), health_file(journal))
-    with pytest.raises(CorrectionError, match="the sensor under b1 is not out; a1 is"):
+    with pytest.raises(CorrectionError, match="the sensor under b1 is in use; taken out: a1"):
         put_back(journal, "b1")
     assert put_back(journal, "a1") == "I go by the sensor under a1 again."
     assert load_health(health_file(journal)).out == frozenset()
@@ -274,7 +274,7 @@ def test_a_running_referee_puts_a_sensor_back_and_keeps_that_at_once(tmp_path: P
     wires = OpenedDevices(health=keeper)
     assert wires.put_back("a1") == "I go by the sensor under a1 again."
     assert load_health(path).out == frozenset()
-    with pytest.raises(CorrectionError, match="the sensor under a1 is not out; none is"):
+    with pytest.raises(CorrectionError, match="the sensor under a1 is in use; taken out: none"):
         wires.put_back("a1")
     with pytest.raises(CorrectionError, match=r"no sensors; set source, map and eyes below \[sensors\]"):
         OpenedDevices().put_back("a1")

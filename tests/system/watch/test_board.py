@@ -244,7 +244,7 @@ def test_a_sensor_is_put_back_while_the_game_goes_on_and_when_it_does_not(sittin
         sitting.heard.wait_for("I go by the sensor under a1 again. Ann says so.")
         again = put_back()
         assert again.exit_code == 4
-        assert "the sensor under a1 is not out; none is" in again.output
+        assert "the sensor under a1 is in use; taken out: none" in again.output
 
     assert referee(options(sitting, "sensors"), sitting, person) == 0
     assert load_health(health_file(sitting.journal)).out == frozenset()

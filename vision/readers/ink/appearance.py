@@ -92,8 +92,8 @@ def read_copied(text: str, surface: Surface) -> dict[str, str]:
         lines = [(_LINES[min(row, 2)] * surface.columns)[: surface.columns] for row in reversed(range(surface.rows))]
     if len(lines) > surface.rows or any(len(line) != surface.columns for line in lines):
         raise EnrolmentError(
-            f"{text!r} is no sheet of {surface.columns} columns and {surface.rows} lines or fewer; expected {COPIED}, "
-            f"or lines from the top such as {'1234567X'[: surface.columns]}/{'.' * surface.columns}"
+            f"{text!r} is not a sheet of {surface.columns} columns and {surface.rows} lines or fewer; expected "
+            f"{COPIED}, or lines from the top such as {'1234567X'[: surface.columns]}/{'.' * surface.columns}"
         )
     rows = [surface.places[start : start + surface.columns] for start in range(0, len(surface.places), surface.columns)]
     shown = {
@@ -104,7 +104,7 @@ def read_copied(text: str, surface: Surface) -> dict[str, str]:
     }
     unknown = next((sign for sign in shown.values() if sign not in {*DIGITS, CROSS}), None)
     if unknown is not None:
-        raise EnrolmentError(f"{unknown!r} is no sign of a sheet; expected digits, X, and dots for the rest")
+        raise EnrolmentError(f"{unknown!r} is not a sign of a sheet; expected digits, X, and dots for the rest")
     return shown
 
 

@@ -51,7 +51,7 @@ class Handwriting:
         """Check the number of cells and the signs; raises EnrolmentError."""
         unknown = sorted(set(self.signs) - set(SIGNS[1:-1]))
         if unknown:
-            raise EnrolmentError(f"{unknown[0]!r} is no sign that can be taught; expected {', '.join(SIGNS[1:-1])}")
+            raise EnrolmentError(f"{unknown[0]!r} is not a sign that can be taught; expected {', '.join(SIGNS[1:-1])}")
         if len(self.signs) < FEWEST_CELLS:
             raise EnrolmentError(
                 f"{len(self.signs)} written cells are too few to learn from; expected {FEWEST_CELLS} or more: write "

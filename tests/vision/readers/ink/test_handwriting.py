@@ -91,7 +91,7 @@ def test_lines_are_counted_from_the_lowest_and_dots_are_left_out() -> None:
 
 @pytest.mark.parametrize(
     ("text", "says"),
-    [("123", "no sheet of 7 columns"), ("123456?", "'\\?' is no sign"), ("/".join(["1" * 7] * 15), "14")],
+    [("123", "not a sheet of 7 columns"), ("123456?", "'\\?' is not a sign"), ("/".join(["1" * 7] * 15), "14")],
 )
 def test_what_is_no_sheet_is_refused(text: str, says: str) -> None:
     with pytest.raises(EnrolmentError, match=says):
@@ -120,7 +120,7 @@ def test_damaged_files_are_refused(spoilt: object, tmp_path: Path) -> None:
 
 
 def test_a_sign_that_is_none_cannot_be_taught() -> None:
-    with pytest.raises(EnrolmentError, match="'blot' is no sign that can be taught"):
+    with pytest.raises(EnrolmentError, match="'blot' is not a sign that can be taught"):
         Handwriting(("blot",) * 30, np.zeros((30, TAUGHT_PX, TAUGHT_PX), np.uint8))
 
 

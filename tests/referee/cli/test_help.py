@@ -1,0 +1,65 @@
+"""Help and errors of the command line as a whole: every command's, whatever it does."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.registry import games
+from tests.commands import COMMANDS, runner_in
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_fits_80_columns_and_cuts_no_sentence(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = runner_in(tmp_path, monkeypatch)(*command.split(), "--help", terminal_width=80).output
+    prose = said.partition("Examples:")[0] + said.partition("Options:")[2]
+    assert "..." not in prose.replace("COMMAND ...", "").replace("[ARGS]...", "").partition("\n")[2], (
+        "a sentence is cut"
+    )
+    assert max(map(len, prose.splitlines())) <= 80
+    assert "RANGE" not in said
+    assert "Default:" not in said, "defaults are written [default: …]"
+    examples = re.findall(r"^    (.*)$", said.partition("Examples:")[2].partition("Options:")[0], re.MULTILINE)
+    assert all(re.match("(sudo )?referee ", example) for example in examples), examples
+
+
+@pytest.mark.parametrize("words", [("play",), ("tools", "rules"), ("tools", "perft", "--depth", "1")], ids=" ".join)
+def test_who_leaves_the_game_out_is_told_which_there_are(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = runner_in(tmp_path, monkeypatch)
+    told = re.sub(r"\s+", " ", run(*words).stderr) + re.sub(r"\s+", " ", run(*words, "--help").output)
+    for name in games():
+        assert told.count(name) >= 2
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("wach", "watch"), ("table trun", "turn"), ("trun", "turn"), ("games lst", "list")]
+)
+def test_a_mistyped_command_is_guessed(typed: str, meant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert f"(did you mean '{meant}'?)" in runner_in(tmp_path, monkeypatch)(*typed.split()).stderr
+
+
+@pytest.mark.parametrize(("option", "said"), [("--turns", "whole number"), ("--time", "number")])
+def test_what_is_no_number_is_said_plainly(
+    option: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = runner_in(tmp_path, monkeypatch)
+    assert f"'abc' is not a valid {said}." in run("play", "deblockle", option, "abc").stderr
+
+
+def test_the_libraries_warnings_are_not_shown_beside_the_error(tmp_path: Path) -> None:
+    out = str(tmp_path / "camera.json")
+    command = [sys.executable, "-m", "referee", "hardware", "calibrate", "63", "--out", out]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 5
+    assert ended.stderr.strip().startswith("referee: error: camera /dev/video63 cannot be opened")
+    assert len(ended.stderr.strip().splitlines()) == 1
