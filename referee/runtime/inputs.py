@@ -199,8 +199,8 @@ def calibrated(options: WatchOptions) -> CameraModel:
     """Load the camera's calibration; raises CalibrationError, also when none was given."""
     if options.calibration is None:
         raise CalibrationError(
-            f"a table is seen only through a calibrated camera; `{PROGRAM} setup` leads you there. Or make a calibration "
-            f"with `{PROGRAM} hardware calibrate`, and give its file with --calibration"
+            f"a table is seen only through a calibrated camera; `{PROGRAM} setup` leads you there. Or make a "
+            f"calibration with `{PROGRAM} hardware calibrate`, and give its file with --calibration"
         )
     return load_calibration(options.calibration)
 
