@@ -1,4 +1,4 @@
-"""The bridge's errors. Each is also the builtin it resembles.
+"""The bridge's errors. Each is also the built-in exception it resembles.
 
 BridgeError
 ├── PortError (OSError)                     a serial port that can't be used
@@ -28,7 +28,7 @@ from __future__ import annotations
 
 
 class BridgeError(Exception):
-    """Root of every error of this package; the message names what was got, what was expected, and what to do."""
+    """Root of this package's errors; the message gives what was got, what was expected, and what to do."""
 
 
 class PortError(BridgeError, OSError):
@@ -76,7 +76,7 @@ class VersionError(BridgeError, ConnectionError):
 
 
 class ConnectionLostError(BridgeError, ConnectionError):
-    """A board that answered and does no more; it is looked for again."""
+    """A board that answered and no longer does; the connection searches for it again."""
 
 
 class ProtocolError(BridgeError, ValueError):
@@ -96,11 +96,11 @@ class PacketLongError(PacketError):
 
 
 class PacketChecksumError(PacketError):
-    """The checksum doesn't fit the bytes: something was changed on the way."""
+    """The checksum doesn't match: the bytes were corrupted."""
 
 
 class MessageError(ProtocolError):
-    """A payload that can't be understood, or a message that can't be written; the message names the field."""
+    """A payload that can't be decoded, or a message that can't be encoded; the message names the field."""
 
 
 class UnknownKindError(MessageError):

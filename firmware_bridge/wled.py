@@ -1,16 +1,16 @@
 """Lights on a WLED controller: by USB as Adalight frames, or over the network by DDP.
 
 Facts are from WLED's documentation (kno.wled.ge) and its source, version 0.15. After 2.5 s without a frame it returns
-to its own effect (``realtimeTimeoutMs``). It takes realtime values as they are, without gamma correction
+to its own effect (``realtimeTimeoutMs``). It uses realtime values as they are, without gamma correction
 (``arlsDisableGammaCorrection`` is set by default).
 
-A frame of Adalight is ``Ada``, the number of lights less one (2 bytes, the higher first), a check byte (both XORed
-with 0x55), then red, green and blue of each light. Between frames WLED takes single bytes as commands (its
-wled_serial.cpp): ``v`` asks for its version, 0xB0 to 0xB7 change the baud rate for good. Should it start in the middle
-of a frame, as after a reset, it would take colours for commands; so those bytes are never sent as colours.
+An Adalight frame is ``Ada``, the number of lights minus one (2 bytes, high byte first), a check byte (both XORed with
+0x55), then red, green and blue of each light. Between frames WLED interprets single bytes as commands (its
+wled_serial.cpp): ``v`` requests its version, 0xB0 to 0xB7 change the baud rate permanently. If it starts in the middle
+of a frame, as after a reset, it would interpret colours as commands, so those bytes are never sent as colours.
 
-The header of DDP is that of version 1 as specified by 3waylabs (www.3waylabs.com/ddp), without time codes, which WLED
-does not read. UDP loses packets, so ``refresh_s`` asks for each frame again.
+The DDP header is that of version 1 as specified by 3waylabs (www.3waylabs.com/ddp), without time codes, which WLED
+ignores. UDP loses packets, so ``refresh_s`` requests each frame again.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from firmware_bridge.ports.foreign_devices import WLED, certain_foreign_device
 from firmware_bridge.ports.port import DEFAULT_BAUD, Port, open_port
 
 REFRESH_S = 1.0
-"""How often a frame is repeated: two frames may be lost before WLED's 2.5 s are over."""
+"""Interval of repeated frames: two frames may be lost before WLED's 2.5 s have passed."""
 
 MAX_LIGHTS = 1500
-"""The most lights that are sent; WLED itself advises fewer."""
+"""Maximum number of lights; WLED itself advises fewer."""
 
 CHANNELS = 3
 
@@ -41,18 +41,18 @@ class WledError(BridgeError, OSError):
 
 
 class WledSettingError(BridgeError, ValueError):
-    """A setting that no WLED controller can have; the message says what is allowed."""
+    """An invalid setting of a WLED controller; the message says what is allowed."""
 
 
 def check_lights(lights: int) -> int:
-    """Give ``lights`` back; raises WledSettingError for a number of lights that no strip has."""
+    """Return ``lights``; raises WledSettingError for an invalid number."""
     if not 1 <= lights <= MAX_LIGHTS:
         raise WledSettingError(f"a WLED strip of {lights} lights; expected 1 to {MAX_LIGHTS}")
     return lights
 
 
 def checked_frame(colours: bytes, lights: int) -> bytes:
-    """Give a frame back; raises ValueError unless it has 3 bytes for each light."""
+    """Return the frame; raises ValueError unless it has 3 bytes for each light."""
     if len(colours) != CHANNELS * lights:
         raise ValueError(f"a frame of {len(colours)} bytes for {lights} lights; expected {CHANNELS * lights}")
     return bytes(colours)
@@ -62,19 +62,19 @@ _LINEARIZED = bytes(round(255 * linear_from_srgb(encoded / 255)) for encoded in 
 
 
 def linearized(colours: bytes) -> bytes:
-    """Turn an sRGB-encoded frame into light, byte by byte; encoded values below 7 are too dark for 8 bits."""
+    """Convert an sRGB-encoded frame to linear light, byte by byte; encoded values below 7 are too dark for 8 bits."""
     return colours.translate(_LINEARIZED)
 
 
 BAUDS = (115_200, 230_400, 460_800, 500_000, 576_000, 921_600, 1_000_000, 1_500_000)
-"""The rates WLED knows; 115200 unless its owner changed it in *Sync settings*."""
+"""Baud rates supported by WLED; 115200 unless changed in *Sync settings*."""
 
 _COMMANDS = frozenset(b"AIvXlLoO^{\xc9") | frozenset(range(0xB0, 0xB8))
 _BITS_A_BYTE = 10
 _STUCK_S = 5.0
 _HEARD_BYTES = 512
 SERIAL_STEADY_S = _STUCK_S + 1.0
-"""How long frames must go out without complaint until a WLED can be taken to be there: a full buffer shows late."""
+"""Time without errors after which a WLED counts as connected: a full buffer is only noticed late."""
 
 _SOONEST_S = 0.005
 _PAUSE_S = 0.005
@@ -90,39 +90,39 @@ _NO_COMMANDS = bytes(_nearest_colour(value) for value in range(256))
 
 
 def without_commands(colours: bytes) -> bytes:
-    """Move each byte that WLED could take for a command to the nearest one that it can't: by 4 of 255 at most."""
+    """Replace each byte that WLED could interpret as a command by the nearest other one: at most 4 of 255 away."""
     return colours.translate(_NO_COMMANDS)
 
 
 def adalight_frame(colours: bytes) -> bytes:
-    """Give the bytes of a frame: header and colours, as they go over the line."""
+    """Encode a frame for the serial line: header and colours."""
     high, low = divmod(len(colours) // CHANNELS - 1, 256)
     return b"Ada" + bytes((high, low, high ^ low ^ 0x55)) + colours
 
 
 def frame_s(lights: int, bytes_a_second: float) -> float:
-    """Give how long a frame of so many lights takes in all: on the line, on the strip, and the rest after it."""
+    """Total time of a frame with that many lights: on the line, on the strip, and the pause after it."""
     line_s = len(adalight_frame(bytes(CHANNELS * lights))) / bytes_a_second
     return line_s + lights * _LIGHT_S + _PAUSE_S
 
 
 class WledSerial:
-    """A pixel output on a serial port: writes what there is room for, never waits.
+    """A pixel output on a serial port, which writes as much as there is room for and never blocks.
 
-    A frame that comes while the line is busy with the one before waits; a newer one replaces it. ``refresh_s`` then
-    asks to be called again as soon as the line is free, so frames go out as fast as the line takes them and no faster.
-    After each frame the line rests for as long as the strip takes to show it and 5 ms more: WLED to 0.14 restarts when
-    bytes come without a break (github.com/wled/WLED/issues/2618 and 3409).
+    A frame waits while the line is busy with the one before; a newer one replaces it. ``refresh_s`` then requests a
+    call as soon as the line is free, so frames are sent as fast as the line allows. After each frame the line pauses
+    for as long as the strip takes to show it and 5 ms more: WLED up to 0.14 restarts when bytes arrive without a pause
+    (github.com/wled/WLED/issues/2618 and 3409).
 
     Args:
         port: such as ``/dev/ttyUSB0``.
-        lights: how many the strip has.
+        lights: number of lights on the strip.
         clock: monotonic seconds, the same clock as the driver's.
         baud: as set in WLED, one of ``BAUDS``.
-        corrected: whether WLED corrects gamma by itself (not by default); if not, frames are sent as light.
+        corrected: whether WLED corrects gamma by itself (not by default); if not, frames are sent as linear light.
         open_port: opens the port; see ``firmware_bridge.ports.port``.
 
-    Raises WledSettingError for settings that can't be, and PortError, with what to do, for a port that can't be used.
+    Raises WledSettingError for invalid settings, and PortError, with what to do, for a port that can't be used.
     """
 
     def __init__(
@@ -149,7 +149,7 @@ class WledSerial:
 
     @property
     def refresh_s(self) -> float | None:
-        """After how long the frame is wanted again: when the line is free, if one waits; a second otherwise."""
+        """Seconds until the next call: until the line is free, if a frame waits; a second otherwise."""
         if self._waiting is None and not self._rest:
             return REFRESH_S
         return max(_SOONEST_S, self._free_at_s - self._shown_s)
@@ -157,8 +157,8 @@ class WledSerial:
     def show(self, colours: bytes) -> None:
         """Send a frame, or keep it until the line is free.
 
-        Raises PortGoneError when the cable is out, WledError when the port has taken nothing for 5 seconds or when
-        what is heard there is certainly no WLED.
+        Raises PortGoneError when the cable is unplugged, WledError when the port has accepted nothing for 5 seconds or
+        when the device's output proves that it is not a WLED.
         """
         frame = checked_frame(colours, self.lights)
         self._waiting = adalight_frame(without_commands(frame if self._corrected else linearized(frame)))
@@ -167,17 +167,19 @@ class WledSerial:
         self._write(self._shown_s)
 
     def close(self) -> None:
-        """Send what still waits, as far as there is room, and let go of the port; WLED goes its own way in 2.5 s."""
+        """Send what is waiting, as far as there is room, and release the port; WLED returns to its own effect after 2.5
+        s.
+        """
         try:
             self._port.write(self._rest + (self._waiting or b""))
         finally:
             if self._is_stuck(self._clock()):
-                # Closing would wait for a device that takes nothing, on Linux up to 30 s.
+                # closing would wait for a device that accepts nothing, on Linux up to 30 s
                 self._port.discard()
             self._port.close()
 
     def _listen(self) -> None:
-        """Read what is said, which notices a cable that is out and another device; WLED's own words are of no use."""
+        """Read the device's output, which detects an unplugged cable and other devices; WLED's own is ignored."""
         said = self._port.read()
         if not said:
             return
@@ -212,12 +214,12 @@ MAX_DATA_BYTES = 1440
 """Bytes of data in one packet: 480 lights; with its header it fits an Ethernet frame."""
 
 LOOK_UP_S = 4.0
-"""How long looking up a name may take before that is a fault."""
+"""Maximum time for looking up a name before it is reported as a fault."""
 
 NETWORK_STEADY_S = 5.0
-"""How long frames must go out without complaint until somebody can be taken to listen.
+"""Time without errors after which a WLED counts as reachable.
 
-Linux needs 3 seconds to say that nobody has an address.
+Linux takes 3 seconds to report that nobody has an address.
 """
 
 _VERSION_1 = 0x40
@@ -231,9 +233,9 @@ Resolve = Callable[[str, int], str]
 
 
 def ddp_packets(data: bytes, sequence: int) -> Iterator[bytes]:
-    """Cut a frame into DDP packets, the last one with PUSH, which shows them all at once.
+    """Split a frame into DDP packets, the last one with PUSH, which shows them all at once.
 
-    The first packet has ``sequence`` (1 to 15, 0 would mean "unnumbered"), the others those that follow.
+    The first packet has ``sequence`` (1 to 15; 0 would mean "unnumbered"), the others the numbers that follow.
     """
     for offset in range(0, len(data), MAX_DATA_BYTES):
         piece = data[offset : offset + MAX_DATA_BYTES]
@@ -243,25 +245,24 @@ def ddp_packets(data: bytes, sequence: int) -> Iterator[bytes]:
 
 
 def resolve(host: str, port: int) -> str:
-    """Give the IPv4 address of a name; may take as long as the system's resolver does. Raises OSError."""
+    """Return the IPv4 address of a name; may block as long as the system's resolver. Raises OSError."""
     found = socket.getaddrinfo(host, port, socket.AF_INET, socket.SOCK_DGRAM)
     return str(found[0][4][0])
 
 
 class WledNetwork:
-    """A pixel output on the network: sends frames, never waits for anything.
+    """A pixel output on the network, which never blocks.
 
-    A name is looked up by a thread that ends with it; frames shown meanwhile are left out, which ``refresh_s`` makes
-    good. What the network said of a frame is raised with a later one, as WledError: within ``NETWORK_STEADY_S`` it is
-    known.
+    A thread looks the name up and then ends; frames shown meanwhile are dropped, and sent again because of
+    ``refresh_s``. A network error about a frame is raised with a later one, as WledError, within ``NETWORK_STEADY_S``.
 
     Args:
         host: a name or an IPv4 address.
-        lights: how many the strip has.
+        lights: number of lights on the strip.
         clock: monotonic seconds.
         port: WLED's is 4048.
-        corrected: whether WLED corrects gamma by itself (not by default); if not, frames are sent as light.
-        resolve: looks a name up; may wait.
+        corrected: whether WLED corrects gamma by itself (not by default); if not, frames are sent as linear light.
+        resolve: looks a name up; may block.
     """
 
     def __init__(
@@ -298,11 +299,11 @@ class WledNetwork:
             self._address = host
             self._resolved.set()
         else:
-            # A daemon, since a resolver that hangs must not keep the service from ending.
+            # a daemon thread, so that a hanging resolver does not keep the service from ending
             threading.Thread(target=self._look_up, name=f"look up {host}", daemon=True).start()
 
     def show(self, colours: bytes) -> None:
-        """Send a frame; raises WledError for a name that is not known, and for what the network told."""
+        """Send a frame; raises WledError for an unknown name, and for network errors of earlier frames."""
         frame = checked_frame(colours, self.lights)
         if not self._resolved.is_set():
             if self._clock() >= self._asked_s + LOOK_UP_S:
@@ -319,13 +320,13 @@ class WledNetwork:
         try:
             self._send(self._address, frame if self._corrected else linearized(frame))
         except BlockingIOError:
-            # The network is slower than the lights just now: the frame after this one, or the refresh, makes it good.
+            # the network is slower than the lights just now: the next frame, or the refresh, replaces this one
             return
         except OSError as error:
             raise self._explained(error) from error
 
     def close(self) -> None:
-        """Let go of the socket; WLED goes back to its own effect after 2.5 seconds."""
+        """Close the socket; WLED returns to its own effect after 2.5 seconds."""
         used, self._socket = self._socket, None
         if used is not None:
             used.close()
@@ -342,7 +343,7 @@ class WledNetwork:
         if self._socket is None:
             self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             self._socket.setblocking(False)
-            # Connected, so that "nobody listens on that port" comes back to us.
+            # connected, so that the error "nobody listens on that port" is reported
             self._socket.connect((address, self._port))
         for packet in ddp_packets(frame, self._sequence):
             self._sequence = self._sequence % _SEQUENCES + 1

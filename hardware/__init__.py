@@ -1,7 +1,7 @@
-"""The Raspberry Pi's own pins, and the signals a table needs.
+"""The Raspberry Pi's own pins, and the signals that a table shows.
 
 - ``lights``: signals as plain values, and the drivers that show them.
-- ``buttons``, ``switches``: what is pressed, and what stands under the squares.
-- ``pin_map``: which pin does what. ``pins``: how they are opened, and whether they work.
-- ``factory``: drivers and buttons from settings. ``grid``: how a board's places lie.
+- ``buttons``, ``switches``: button presses, and the switches under the squares.
+- ``pin_map``: the function of each pin. ``pins``: opening and checking pins.
+- ``factory``: drivers and buttons from settings. ``grid``: the arrangement of a board's places.
 """

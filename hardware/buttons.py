@@ -1,12 +1,12 @@
 """Buttons on the Pi's pins: gpiozero reports each edge, and integration turns the edges of a contact into presses.
 
-gpiozero calls from its own threads. They only time-stamp the edge and queue it; whoever calls ``poll`` gets the
-presses in order. A button that can't be opened costs that button only, and is tried again.
+gpiozero calls from its own threads, which only time-stamp the edge and queue it; ``poll`` returns the presses in order.
+A button that can't be opened does not affect the others, and is tried again.
 
 The time the contact is closed is added, the time it is open is subtracted, between 0 and ``settle_s``. Reaching
-``settle_s`` is a press; returning to 0 is a release. Chatter shorter than ``settle_s`` never makes a second press,
-and a press held for ``settle_s`` is never missed. J. G. Ganssle, *A Guide to Debouncing* (2004), measured 1.6 ms of
-bounce on average and 6.2 ms at most over eighteen kinds of switch, outliers apart.
+``settle_s`` is a press; returning to 0 is a release. Chatter shorter than ``settle_s`` never makes a second press, and
+a press held for ``settle_s`` is never missed. J. G. Ganssle, *A Guide to Debouncing* (2004), measured 1.6 ms of bounce
+on average and 6.2 ms at most over eighteen kinds of switch, except for outliers.
 """
 
 from __future__ import annotations
@@ -39,11 +39,10 @@ class PressKind(enum.Enum):
 
 @dataclass(frozen=True)
 class Press:
-    """Something a button did, in monotonic seconds.
+    """A button event, in monotonic seconds.
 
-    ``time_s`` is when it is certain; ``touched_s`` since when the contact has been closed more than open for it,
-    which is the first touch or a chatter later. One ``HELD`` follows a ``PRESSED`` when the button stays down for a
-    long press.
+    ``time_s`` is when it is confirmed; ``touched_s`` since when the contact has been closed more than open, which is
+    the first contact or a bounce later. One ``HELD`` follows a ``PRESSED`` when the button stays down for a long press.
     """
 
     kind: PressKind
@@ -52,16 +51,16 @@ class Press:
 
 
 class Debouncer:
-    """Edges with time stamps in, presses out.
+    """Converts time-stamped edges to presses.
 
-    A contact that is closed at the start counts as no press until it has been released. Edges must come in order of
-    time; one that is stamped earlier than what came before is taken to happen just then.
+    A contact that is closed at the start does not count as a press until it has been released. Edges must be in order
+    of time; one with an earlier time stamp is moved to the latest time.
 
     Args:
         settle_s: how much longer closed than open the contact must have been for a press, and the reverse.
-        long_press_s: after how long, counted from the touch, a press is held.
+        long_press_s: time from the first contact after which a press is held.
         closed: whether the contact is closed at the start.
-        time_s: when the start is, in monotonic seconds.
+        time_s: the start, in monotonic seconds.
     """
 
     def __init__(
@@ -87,7 +86,7 @@ class Debouncer:
         self._released_since_start = not closed
 
     def edge(self, time_s: float, *, closed: bool) -> tuple[Press, ...]:
-        """Take in that the contact closed or opened at ``time_s``; a repeat of the level it has is harmless."""
+        """Process an edge at ``time_s``; repeating the present level is harmless."""
         presses = self.advance(time_s)
         if closed and not self._closed and not self._is_down and self._charge_us == 0:
             self._touched_us = self._now_us
@@ -95,7 +94,7 @@ class Debouncer:
         return presses
 
     def advance(self, time_s: float) -> tuple[Press, ...]:
-        """Let time pass up to ``time_s``, and give what became certain meanwhile, in order."""
+        """Advance to ``time_s``, and return the events confirmed meanwhile, in order."""
         until_us = max(self._now_us, to_microseconds(time_s))
         elapsed_us = until_us - self._now_us
         presses = self._while_closed(elapsed_us) if self._closed else self._while_open(elapsed_us)
@@ -104,7 +103,7 @@ class Debouncer:
 
     @property
     def next_change_s(self) -> float | None:
-        """When, if no further edge comes, something becomes certain; ``None`` while nothing will."""
+        """When an event will be confirmed if no further edge arrives; ``None`` if none will."""
         if self._closed and not self._is_down:
             return (self._now_us + self._settle_us - self._charge_us) / 1e6
         if self._is_down and not self._closed:
@@ -146,8 +145,8 @@ class Debouncer:
 class ButtonEvent:
     """A press, a long press or a release of the button for ``role``.
 
-    ``time_s`` is when the contact closed for it (for a release: when it was certain) and ``held_s`` how long
-    the button had been down when the event became certain; monotonic seconds.
+    ``time_s`` is when the contact closed for it (for a release: when it was confirmed) and ``held_s`` how long the
+    button had been down when the event was confirmed; monotonic seconds.
     """
 
     role: ButtonRole
@@ -177,11 +176,11 @@ class Buttons:
 
     Args:
         pins: Broadcom pin number by role.
-        clock: monotonic seconds; called from gpiozero's threads, too.
-        on_fault: gets a sentence when a button fails for the first time.
+        clock: monotonic seconds; also called from gpiozero's threads.
+        on_fault: called with a sentence when a button fails for the first time.
         pin_factory: gpiozero's; its default one when ``None``.
         pull_up: true for a button from the pin to ground, false for one to 3.3 V.
-        settle_s, long_press_s: see ``hardware.buttons``.
+        settle_s, long_press_s: see ``Debouncer``.
     """
 
     def __init__(
@@ -195,7 +194,7 @@ class Buttons:
         settle_s: float = DEFAULT_BUTTON_SETTLE_S,
         long_press_s: float = DEFAULT_LONG_PRESS_S,
     ) -> None:
-        # Made once here so that a bad setting is an error at once, whether or not a pin can be opened.
+        # made once here so that an invalid setting is an error at once, whether or not a pin can be opened
         Debouncer(settle_s=settle_s, long_press_s=long_press_s)
         self._slots = [
             _Slot(role, pin, FaultRecord(f"button {role.value!r} (GPIO{pin})")) for role, pin in pins.items()
@@ -212,11 +211,11 @@ class Buttons:
 
     @property
     def faults(self) -> tuple[Fault, ...]:
-        """The buttons that do not work right now, and why."""
+        """The buttons that do not work at present, with the reasons."""
         return tuple(slot.record.fault for slot in self._slots if slot.record.fault is not None)
 
     def poll(self, time_s: float | None = None) -> tuple[ButtonEvent, ...]:
-        """Give what the buttons did up to now (or ``time_s``), oldest first; tries failed buttons again when due."""
+        """Return the events up to now (or ``time_s``), oldest first; tries failed buttons again when due."""
         now_s = self._clock() if time_s is None else time_s
         events: list[ButtonEvent] = []
         debouncers = {slot.role: slot.debouncer for slot in self._slots}
@@ -233,18 +232,18 @@ class Buttons:
         return tuple(sorted(events, key=lambda event: event.time_s + event.held_s))
 
     def presses(self, time_s: float | None = None) -> tuple[ButtonRole, ...]:
-        """Give the roles of the buttons pressed since the last ``poll`` or ``presses``, oldest first."""
+        """Return the roles of the buttons pressed since the last ``poll`` or ``presses``, oldest first."""
         return tuple(event.role for event in self.poll(time_s) if event.kind is PressKind.PRESSED)
 
     def next_change_s(self) -> float | None:
-        """Say when ``poll`` has news if no edge comes before (a contact that settles, a long press, a retry)."""
+        """When ``poll`` is due if no edge arrives before (for an event to be confirmed, or a retry)."""
         return earliest(
             slot.record.backoff.retry_at_s if slot.debouncer is None else slot.debouncer.next_change_s
             for slot in self._slots
         )
 
     def close(self) -> None:
-        """Let go of every pin."""
+        """Release every pin."""
         for slot in self._slots:
             device, slot.device, slot.debouncer = slot.device, None, None
             if device is not None:
@@ -255,7 +254,7 @@ class Buttons:
             return
         try:
             factory = self._factory or open_pin_factory()
-            # gpiozero's Button would add a thread for holding; the debouncer knows long presses by itself.
+            # gpiozero's Button would add a thread for holding; the debouncer detects long presses by itself
             device = DigitalInputDevice(slot.pin, pull_up=self._pull_up, bounce_time=None, pin_factory=factory)
         except HardwareError as error:
             self._failed(slot, now_s, error)
@@ -272,7 +271,7 @@ class Buttons:
         slot.record.worked(now_s)
 
     def _level(self, slot: _Slot, now_s: float) -> bool | None:
-        """Read the contact itself, so that an edge the system lost does not leave a button stuck; None on a fault."""
+        """Read the contact's level, so that a lost edge does not leave a button stuck; ``None`` on a fault."""
         try:
             return bool(slot.device.is_active)
         except pin_errors() as error:

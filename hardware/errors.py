@@ -1,4 +1,4 @@
-"""Hardware's errors, each also the builtin it resembles, and what is wrong with a device that may come back.
+"""Hardware's errors, each also the built-in exception it resembles, and the record of a device's faults.
 
 HardwareError
 ├── PinError     (ValueError)   a pin that does not exist, is taken, or is named twice
@@ -15,7 +15,7 @@ from common.backoff import Backoff
 
 
 class HardwareError(Exception):
-    """Root of every error of this package."""
+    """Root of this package's errors."""
 
 
 class PinError(HardwareError, ValueError):
@@ -23,7 +23,7 @@ class PinError(HardwareError, ValueError):
 
 
 class SettingError(HardwareError, ValueError):
-    """A setting that names something there is not; the message lists what is allowed."""
+    """A setting with an invalid value; the message lists what is allowed."""
 
 
 class MapFileError(HardwareError, OSError):
@@ -31,12 +31,12 @@ class MapFileError(HardwareError, OSError):
 
 
 class DriverError(HardwareError, OSError):
-    """A driver that could not do what it was asked."""
+    """A driver that failed."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with which device, since when (monotonic seconds), and how many attempts failed so far."""
+    """A device's fault: the message, its beginning (monotonic seconds), and the number of failed attempts."""
 
     device: str
     message: str
@@ -46,19 +46,19 @@ class Fault:
 
 @dataclass
 class FaultRecord:
-    """The faults of one device: the one that lasts, if any, and when the device may be tried again."""
+    """The faults of one device: the present one, if any, and when to try the device again."""
 
     device: str
     backoff: Backoff = field(default_factory=Backoff)
     fault: Fault | None = None
 
     def failed(self, message: str, time_s: float) -> None:
-        """Note a failed attempt; a fault that lasts keeps its beginning."""
+        """Note a failed attempt; a lasting fault keeps its beginning."""
         since_s = time_s if self.fault is None else self.fault.since_s
         self.backoff = self.backoff.failed(time_s)
         self.fault = Fault(self.device, message, since_s, self.backoff.failures)
 
     def worked(self, time_s: float) -> None:
-        """Note that it works again: there is no fault any more."""
+        """Note that the device works again."""
         self.backoff = self.backoff.worked(time_s)
         self.fault = None

@@ -23,10 +23,10 @@ DRIVER_NAMES = ("terminal", "gpio")
 
 @dataclass(frozen=True)
 class DriverSettings:
-    """Which drivers show the signals, and what they need.
+    """Which drivers show the signals, and their parameters.
 
-    ``active_high`` is false for LEDs wired from 3.3 V to the pin; ``bell`` rings the terminal's bell for sounds;
-    ``captions`` lets the terminal say a signal's words, too, which whoever prints verdicts there has no need of.
+    ``active_high`` is false for LEDs wired from 3.3 V to the pin. ``bell`` rings the terminal's bell for sounds.
+    ``captions`` makes the terminal print a signal's sentence as well, unless the verdicts are printed there anyway.
     """
 
     drivers: tuple[str, ...] = ("terminal",)
@@ -39,7 +39,7 @@ class DriverSettings:
 
 @dataclass(frozen=True)
 class ButtonSettings:
-    """How buttons are wired (``pull_up``: from the pin to ground) and how long they take to be believed."""
+    """The wiring of buttons (``pull_up``: from the pin to ground) and their debounce times."""
 
     pull_up: bool = True
     settle_s: float = DEFAULT_BUTTON_SETTLE_S
@@ -49,10 +49,10 @@ class ButtonSettings:
 def driver_sources(
     settings: DriverSettings, grid: PlaceGrid, console: Console, pin_factory: Factory | None = None
 ) -> tuple[DriverSource, ...]:
-    """Give what a ``Panel`` needs to make each driver: one source a light, so that each fails and recovers alone.
+    """The sources of a ``Panel``'s drivers: one per light, so that each fails and recovers separately.
 
-    Nothing is opened here. ``pin_factory`` is gpiozero's; its default one when ``None``. Raises SettingError for a
-    driver that does not exist, a driver named twice, and ``gpio`` without any pin.
+    Nothing is opened here. ``pin_factory`` is gpiozero's; its default one when ``None``. Raises SettingError for an
+    unknown driver, a driver named twice, and ``gpio`` without any pin.
     """
     for name in settings.drivers:
         if name not in DRIVER_NAMES:
@@ -82,9 +82,9 @@ def make_buttons(
     on_fault: Callable[[str], None],
     pin_factory: Factory | None = None,
 ) -> Buttons:
-    """Make the buttons of a pin map; one that can't be opened is said through ``on_fault`` and tried again.
+    """Make the buttons of a pin map; one that can't be opened is reported by ``on_fault`` and tried again.
 
-    Raises SettingError for times that make no sense.
+    Raises SettingError for invalid times.
     """
     try:
         return Buttons(

@@ -1,4 +1,4 @@
-"""How the places of a board lie, for lights and pins that stand in rows and columns."""
+"""The arrangement of a board's places in rows and columns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PlaceGrid:
-    """How places lie in rows and columns: ``rows`` from the far side to the near one, each from left to right."""
+    """Places in rows and columns: ``rows`` from the far side to the near one, each from left to right."""
 
     rows: tuple[tuple[str, ...], ...]
 
@@ -24,11 +24,11 @@ class PlaceGrid:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Every place, row by row as it is drawn."""
+        """Every place, row by row."""
         return tuple(place for row in self.rows for place in row)
 
 
 def column_and_row(place: str) -> tuple[str, str]:
-    """Split a square's name into its column and row, ``"c3"`` into ``("c", "3")``; empty where it has none."""
+    """Split a square's name into its column and row, ``"c3"`` into ``("c", "3")``; empty for a missing part."""
     column = place.rstrip("0123456789")
     return column, place[len(column) :]

@@ -1,6 +1,6 @@
-"""Which pin does what, checked before any pin is touched.
+"""The function of each pin, validated before any pin is used.
 
-Pins are numbered as Broadcom does (GPIO17), like gpiozero and the Pi's own documentation. ``parse_pin`` also reads
+Pins are numbered as by Broadcom (GPIO17), like in gpiozero and the Pi's own documentation. ``parse_pin`` also reads
 ``BOARD11`` and ``J8:11``.
 """
 
@@ -20,7 +20,7 @@ PinName = int | str
 
 
 class ButtonRole(enum.StrEnum):
-    """What a button can be for; the values stand in settings and pin maps."""
+    """The function of a button; the values are used in settings and pin maps."""
 
     END_TURN = "end turn"
     HINT = "hint"
@@ -32,10 +32,10 @@ class ButtonRole(enum.StrEnum):
 
 
 BUTTON_ROLES: tuple[ButtonRole, ...] = tuple(ButtonRole)
-"""Everything that a button can be for."""
+"""All functions of buttons."""
 
 USUAL_BUTTONS: tuple[ButtonRole, ...] = (ButtonRole.END_TURN, ButtonRole.HINT, ButtonRole.TAKE_BACK)
-"""What a board's buttons are for, in their order, unless settings say otherwise."""
+"""Default roles of a board's buttons, in their order."""
 
 ANNOUNCING_BUTTONS: tuple[ButtonRole, ...] = (
     ButtonRole.ANTI_PLAY,
@@ -43,11 +43,11 @@ ANNOUNCING_BUTTONS: tuple[ButtonRole, ...] = (
     ButtonRole.DRAW,
     ButtonRole.RESIGN,
 )
-"""Buttons that announce what their name says; which of it can be announced, and when, the game's rules say."""
+"""Buttons for announcements; the game's rules decide which are possible, and when."""
 
 _USABLE = range(2, 28)
 _HAT_EEPROM = (0, 1)
-# Physical position on the 40-pin header (J8) to Broadcom number.
+# physical position on the 40-pin header (J8) to Broadcom number
 _PHYSICAL: Mapping[int, int] = MappingProxyType(
     {
         3: 2, 5: 3, 7: 4, 8: 14, 10: 15, 11: 17, 12: 18, 13: 27, 15: 22, 16: 23, 18: 24, 19: 10, 21: 9, 22: 25,
@@ -58,10 +58,10 @@ _SPELLING = re.compile(r"\s*(?:(?P<bcm>(?:gpio|bcm)?\s*(?P<number>\d+))|(?:board
 
 
 def parse_pin(name: PinName) -> int:
-    """Read a pin's name as its Broadcom number: ``17``, ``"GPIO17"``, ``"BCM17"``, ``"BOARD11"`` or ``"J8:11"``.
+    """Parse a pin's name to its Broadcom number: ``17``, ``"GPIO17"``, ``"BCM17"``, ``"BOARD11"`` or ``"J8:11"``.
 
-    Raises PinError for anything else, for positions that carry no GPIO, and for GPIO0 and GPIO1, which belong to
-    the identification chip of add-on boards.
+    Raises PinError for anything else, for positions without GPIO, and for GPIO0 and GPIO1, which belong to the
+    identification chip of add-on boards.
     """
     number: int | None
     if isinstance(name, bool) or not isinstance(name, int | str):
@@ -86,9 +86,9 @@ def parse_pin(name: PinName) -> int:
 
 
 class PinAllocator:
-    """Gives each use a pin of its own, and collects in ``problems`` what keeps it from that.
+    """Assigns each pin to at most one use, and collects the ``problems``.
 
-    ``uses`` are the pins that are taken already, and what for.
+    ``uses`` are the pins that are already assigned, and their uses.
     """
 
     def __init__(self, uses: Mapping[int, str] = MappingProxyType({})) -> None:
@@ -96,7 +96,7 @@ class PinAllocator:
         self._uses = dict(uses)
 
     def allocate(self, use: str, name: PinName) -> int:
-        """Give the Broadcom number of a pin that nothing else has; where there is a problem, any number."""
+        """Return the Broadcom number of an unassigned pin; any number if there is a problem."""
         try:
             number = parse_pin(name)
         except PinError as error:
@@ -117,11 +117,11 @@ class PinAllocator:
 
 @dataclass(frozen=True)
 class GpioPinMap:
-    """Pins by what hangs on them, as Broadcom numbers, none used twice. Made by ``from_names``.
+    """Pins by function, as Broadcom numbers, none used twice. Made by ``from_names``.
 
-    ``places`` have an LED each. ``columns`` and ``rows`` are LEDs along two edges of a board with more squares than
-    the Pi has pins: one of each together points at a square, and several squares take turns.
-    ``status`` is an RGB LED's (red, green, blue).
+    ``places`` have an LED each. ``columns`` and ``rows`` are LEDs along two edges of a board with more squares than the
+    Pi has pins: one of each together indicates a square, and several squares alternate. ``status`` is an RGB LED's
+    (red, green, blue).
     """
 
     places: Mapping[str, int] = field(default_factory=dict)
@@ -145,11 +145,11 @@ class GpioPinMap:
         buttons: Mapping[str, PinName] | None = None,
         known_places: Collection[str] = (),
     ) -> GpioPinMap:
-        """Check and make a pin map.
+        """Validate and make a pin map.
 
-        ``known_places`` are the game's; when given, no other may have a pin. Raises PinError, which lists *every*
-        problem: pins that do not exist, pins used twice (with both uses), unknown places and button roles, and a status
-        light that lacks one of its three pins.
+        ``known_places`` are the game's; if given, no other place may have a pin. Raises PinError, which lists *every*
+        problem: invalid pins, pins used twice (with both uses), unknown places and button roles, and a status light
+        without one of its three pins.
         """
         pins = PinAllocator()
         status = {"red": status_red, "green": status_green, "blue": status_blue}
@@ -183,7 +183,7 @@ class GpioPinMap:
 
     @property
     def uses(self) -> tuple[tuple[str, int], ...]:
-        """What each pin is for, in words, and its Broadcom number."""
+        """The use of each pin, in words, and its Broadcom number."""
         return tuple(_named_pins(self.places, self.columns, self.rows, self.status, self.buzzer, self.buttons))
 
 

@@ -1,4 +1,4 @@
-"""Opens gpiozero's pin factory, says what its errors mean, and checks this computer's pins for ``./run doctor``."""
+"""Opens gpiozero's pin factory, explains its errors, and checks this computer's pins for ``./run doctor``."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ NO_PINS_REMEDY = (
 
 
 def pin_errors() -> tuple[type[Exception], ...]:
-    """Give every exception a pin may raise: gpiozero's, the system's, and lgpio's own where that is loaded.
+    """All exceptions that a pin may raise: gpiozero's, the system's, and lgpio's own if it is loaded.
 
-    RuntimeError is among them since RPi.GPIO raises it bare, for instance on a Pi 5, which it does not know.
+    RuntimeError is among them because RPi.GPIO raises it directly, for instance on a Pi 5, which it doesn't support.
     """
     lgpio_error = getattr(sys.modules.get("lgpio"), "error", None)
     own = (lgpio_error,) if isinstance(lgpio_error, type) and issubclass(lgpio_error, Exception) else ()
@@ -36,9 +36,9 @@ def pin_errors() -> tuple[type[Exception], ...]:
 
 
 def open_pin_factory() -> Factory:
-    """Give gpiozero's default pin factory; raises DriverError with why each candidate failed and what to do.
+    """Open gpiozero's default pin factory; raises DriverError with why each candidate failed and what to do.
 
-    What gpiozero only warns of (falling back from one library to the next) goes into the error.
+    gpiozero's warnings (about falling back to the next library) become part of the error.
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", GPIOZeroWarning)
@@ -51,7 +51,7 @@ def open_pin_factory() -> Factory:
 
 
 def hardware_error(use: str, error: Exception) -> HardwareError:
-    """Turn what a pin raised into this room's error, saying what the pin was for and what to do."""
+    """Convert a pin's exception to a HardwareError that names the pin's use and what to do."""
     if isinstance(error, GPIOPinInUse):
         return PinError(f"{use}: {error}; end the other program, or choose another pin")
     if isinstance(error, GPIOZeroError) and isinstance(error, ValueError):
@@ -67,7 +67,7 @@ _MODEL = Path("proc/device-tree/model")
 
 @dataclass(frozen=True)
 class Computer:
-    """What the check looks at, passed in so that it can be another computer's."""
+    """The properties of the computer that are checked; passed in so that tests can replace them."""
 
     root: Path = Path("/")
     working_directory: Path = Path()
@@ -77,9 +77,9 @@ class Computer:
 
 
 def probe(pins: GpioPinMap | None = None, computer: Computer | None = None) -> list[Finding]:
-    """Look at the board, the pin library, the rights, and whether each pin of ``pins`` exists on this board.
+    """Check the board, the pin library, permissions, and whether each pin of ``pins`` exists on this board.
 
-    Pins are only looked up, none is driven. Without ``pins``, a computer without GPIO is no fault.
+    Pins are not driven. Without ``pins``, a computer without GPIO is not a fault.
     """
     computer = computer or Computer()
     return [*_model(computer), *_library(computer), *_rights(computer), *_factory(computer, pins)]
@@ -115,7 +115,7 @@ def _rights(computer: Computer) -> Iterator[Finding]:
     elif chips:
         yield Finding.ok("rights", f"{', '.join(chip.name for chip in chips)} can be used")
     if chips and not os.access(computer.working_directory, os.W_OK):
-        # lgpio makes a pipe there as soon as it is imported.
+        # lgpio makes a pipe there as soon as it is imported
         remedy = "start the referee in a directory you may write to"
         yield Finding.fault("working directory", "lgpio has to write a pipe here and may not", remedy)
 

@@ -1,11 +1,11 @@
-"""Switches on the Pi's own pins, through gpiozero (a matrix, single switches, or both), and the state of each.
+"""Switches on the Pi's own pins, through gpiozero (a matrix, single switches, or both), and their debounced state.
 
-Columns and single switches are inputs with pull-ups. A row is driven low only while it is read and floats otherwise,
-so two closed switches in one column never join a high pin to a low one. docs/hardware.md has the wiring.
+Columns and single switches are inputs with pull-ups. A row is driven low only while it is read and floats otherwise, so
+two closed switches in one column never connect a high pin to a low one. docs/hardware.md has the wiring.
 
-In a matrix without diodes three closed switches at the corners of a rectangle make the fourth read closed: a ghost.
-Such a switch is doubtful. A state counts once it has lasted, since contacts bounce and a magnet sliding past opens
-and closes a reed contact several times.
+In a matrix without diodes, three closed switches at the corners of a rectangle make the fourth read as closed: a ghost.
+Such a switch is doubtful. A state is only accepted once it has lasted, because contacts bounce and a magnet sliding
+past opens and closes a reed contact several times.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Scan = Sequence[Sequence[bool]]
 
 
 class SwitchState(enum.Enum):
-    """What is known of a switch."""
+    """The state of a switch."""
 
     OPEN = "open"
     CLOSED = "closed"
@@ -38,12 +38,11 @@ class SwitchState(enum.Enum):
 
 
 def switch_states(reading: Scan, *, diodes: bool) -> tuple[SwitchState, ...]:
-    """Say of each switch, row by row, whether it is open, closed, or can't be told from this one scan.
+    """Determine the state of each switch, row by row, from one scan: open, closed or doubtful.
 
-    With ``diodes`` every contact that is read is a contact. Without, a switch is certain exactly where every set of
-    closed switches that would be read like this agrees on it: an open one always, a closed one where it is the only
-    way from its row to its column. A scan in which that does not hold together, since a switch moved during it, is
-    doubtful where it does not. Raises ValueError for rows of unequal length.
+    With ``diodes`` every reading is correct. Without, a switch is certain exactly if all sets of closed switches with
+    this reading agree on it: an open one always, a closed one if it is the only path from its row to its column. If a
+    switch moved during the scan, the inconsistent part is doubtful. Raises ValueError for rows of unequal length.
     """
     if len({len(row) for row in reading}) > 1:
         raise ValueError(f"rows of {sorted({len(row) for row in reading})} switches; expected equal ones")
@@ -59,9 +58,9 @@ def switch_states(reading: Scan, *, diodes: bool) -> tuple[SwitchState, ...]:
 
 
 def _has_way_round(reading: Scan, row: int, column: int) -> bool:
-    """Whether three other switches that read closed lead from the row to the column: along, across, and back.
+    """Whether three other switches that read as closed connect the row to the column: along, across, and back.
 
-    Readings are complete (what is connected by any way reads connected), so a longer way shows as a short one too.
+    Readings are complete (switches connected by any path read as closed), so a longer path implies a short one.
     """
     return any(
         other_row != row and reading[other_row][column] and reading[other_row][other_column]
@@ -72,14 +71,14 @@ def _has_way_round(reading: Scan, row: int, column: int) -> bool:
 
 
 DEFAULT_SWITCH_SETTLE_S = 0.04
-"""How long a switch must have been seen alike; a magnet that slides past closes a reed contact several times."""
+"""How long a switch must be stable; a magnet that slides past closes a reed contact several times."""
 
 MIN_SCANS = 3
-"""How many scans in a row must agree, however far apart they are."""
+"""Minimum number of equal scans in a row, however far apart they are."""
 
 CHATTER_FLIPS = 12
 CHATTER_S = 1.0
-"""A switch that changes so often within so many seconds says nothing: nobody moves a piece that fast."""
+"""A switch that changes this often within this many seconds is ignored: nobody moves a piece that fast."""
 
 _MAX_CHANGES = 256
 
@@ -95,10 +94,10 @@ class SwitchChange:
 
 @dataclass(frozen=True)
 class SwitchSnapshot:
-    """What all switches say at ``time_s`` (monotonic seconds), by their numbers.
+    """The state of all switches at ``time_s`` (monotonic seconds), by their numbers.
 
-    One that is ``doubtful`` can't be told (a ghost, or it chatters), and its ``closed`` is false. ``changes`` are those
-    since the snapshot before, oldest first; what was doubtful in between is told only if it came out different.
+    A ``doubtful`` one is unreadable (a ghost, or chattering), and its ``closed`` is false. ``changes`` are those since
+    the snapshot before, oldest first; a switch that was doubtful in between is only included if its state differs.
     """
 
     time_s: float
@@ -121,11 +120,11 @@ class _Switch:
 
 
 class SwitchDebouncer:
-    """Takes scans, gives snapshots.
+    """Converts scans to snapshots.
 
     Args:
-        switches: how many there are.
-        settle_s: how long a state must have been seen without a break to be believed; at least ``MIN_SCANS`` scans.
+        switches: number of switches.
+        settle_s: how long a state must be stable to be accepted; at least ``MIN_SCANS`` scans.
 
     A switch that changed ``CHATTER_FLIPS`` times within ``CHATTER_S`` is doubtful until it is quiet.
     """
@@ -140,9 +139,9 @@ class SwitchDebouncer:
         self._first_s = 0.0
 
     def add_scan(self, states: Sequence[SwitchState], time_s: float) -> None:
-        """Take one scan, made at ``time_s`` (monotonic seconds, never before the last one).
+        """Process one scan, made at ``time_s`` (monotonic seconds, never before the last one).
 
-        Raises ValueError for a scan of another number of switches.
+        Raises ValueError for a scan with another number of switches.
         """
         if len(states) != len(self._switches):
             raise ValueError(f"a scan of {len(states)} switches; expected {len(self._switches)}")
@@ -159,9 +158,9 @@ class SwitchDebouncer:
                 self._believe(number, switch)
 
     def snapshot(self, time_s: float) -> SwitchSnapshot | None:
-        """Give what is believed at ``time_s``, with what changed since the snapshot before.
+        """The accepted state at ``time_s``, with the changes since the snapshot before.
 
-        ``None`` until there were enough scans for a switch that lies still to be believed.
+        ``None`` until there were enough scans to accept the state of a stable switch.
         """
         if self._scans < MIN_SCANS or not _has_passed(self._settle_s, self._first_s, time_s):
             return None
@@ -188,7 +187,7 @@ class SwitchDebouncer:
 
 
 def _has_passed(span_s: float, start_s: float, time_s: float) -> bool:
-    """Whether a span is over, in whole microseconds: 10.04 is 0.04 after 10.0, which floats deny."""
+    """Whether a span is over, in whole microseconds: 10.04 is 0.04 after 10.0, which is not true of floats."""
     return to_microseconds(time_s - start_s) >= to_microseconds(span_s)
 
 
@@ -199,10 +198,10 @@ _CHARGE_S = 50e-6
 
 @dataclass(frozen=True)
 class SwitchPins:
-    """Broadcom numbers of the pins that switches hang on, none used twice. Made by ``switch_pins``.
+    """Broadcom numbers of the pins connected to switches, none used twice. Made by ``switch_pins``.
 
-    Switches are numbered row by row, then come the ``singles``. ``diodes`` says that each switch of the matrix has
-    one, its cathode (the ring) towards the row.
+    Switches are numbered row by row, then the ``singles``. ``diodes``: each switch of the matrix has one, with its
+    cathode (the ring) towards the row.
     """
 
     rows: tuple[int, ...] = ()
@@ -212,17 +211,17 @@ class SwitchPins:
 
     @property
     def switches(self) -> int:
-        """How many switches there are."""
+        """Number of switches."""
         return len(self.rows) * len(self.columns) + len(self.singles)
 
     @property
     def uses(self) -> tuple[tuple[str, int], ...]:
-        """What each pin is for, in words, and its Broadcom number."""
+        """The use of each pin, in words, and its Broadcom number."""
         named = (("sensor row", self.rows), ("sensor column", self.columns), ("sensor", self.singles))
         return tuple((f"{what} {number}", pin) for what, pins in named for number, pin in enumerate(pins, start=1))
 
     def name_of(self, switch: int) -> str:
-        """Say where a switch is wired: ``row 2, column 5`` or ``GPIO17``."""
+        """Where a switch is wired: ``row 2, column 5`` or ``GPIO17``."""
         matrix = len(self.rows) * len(self.columns)
         if switch >= matrix:
             return f"GPIO{self.singles[switch - matrix]}"
@@ -238,10 +237,10 @@ def switch_pins(
     diodes: bool = True,
     taken: Iterable[tuple[str, int]] = (),
 ) -> SwitchPins:
-    """Check and make the pins of a table's switches.
+    """Validate and make the pins of a table's switches.
 
-    ``taken`` are the pins that lights and buttons have (``PinMap.uses``). Raises PinError, which lists *every* problem:
-    pins that do not exist, pins used twice (with both uses), rows without columns, and no pin at all.
+    ``taken`` are the pins of lights and buttons (``PinMap.uses``). Raises PinError, which lists *every* problem:
+    invalid pins, pins used twice (with both uses), rows without columns, and no pin at all.
     """
     pins = PinAllocator({pin: use for use, pin in taken})
     if bool(rows) != bool(columns):
@@ -260,10 +259,10 @@ def switch_pins(
 
 
 class SwitchScanner:
-    """Reads all switches once when asked; raises HardwareError for pins that can't be had or read.
+    """Reads all switches on request; raises HardwareError for pins that can't be opened or read.
 
-    ``wait`` waits for some seconds (``time.sleep``): it lets a column's wire charge up before it is read. 50 kΩ of
-    pull-up and 200 pF of wire take 10 µs; it is given 50 µs.
+    ``wait`` waits for some seconds (``time.sleep``), so that a column's wire charges before it is read. 50 kΩ of
+    pull-up and 200 pF of wire take 10 µs; 50 µs are allowed.
     """
 
     def __init__(self, pins: SwitchPins, wait: Callable[[float], None], pin_factory: Factory | None = None) -> None:
@@ -293,7 +292,7 @@ class SwitchScanner:
         return (*switch_states(reading, diodes=self._pins.diodes), *singles)
 
     def close(self) -> None:
-        """Let go of every pin; they are inputs then."""
+        """Release every pin; they are inputs then."""
         self._opened.close()
 
     def _open(self, pin: int, factory: Factory) -> Any:
@@ -312,14 +311,14 @@ class SwitchScanner:
 
 
 class GpioSwitches:
-    """The switches of a table on the Pi's own pins, read at the pace they are asked, never by a thread of their own.
+    """The switches of a table on the Pi's own pins, read on request, without a thread.
 
     Args:
-        pins: what is wired where.
-        on_fault: gets a sentence when they fail for the first time.
+        pins: the wiring.
+        on_fault: called with a sentence when they fail for the first time.
         wait: see ``SwitchScanner``; 2 ms in all for a scan of 8 rows.
         pin_factory: gpiozero's; its default one when ``None``.
-        scan_s: the least time between two scans.
+        scan_s: minimum time between two scans.
         settle_s: see ``SwitchDebouncer``.
     """
 
@@ -349,13 +348,13 @@ class GpioSwitches:
 
     @property
     def faults(self) -> tuple[Fault, ...]:
-        """What is wrong right now; empty while the switches can be read."""
+        """The present faults; empty while the switches can be read."""
         return () if self._record.fault is None else (self._record.fault,)
 
     def latest(self, now_s: float) -> SwitchSnapshot | None:
-        """Scan if it is time, and give what is believed; ``None`` while nothing is known, or the pins fail.
+        """Scan if it is due, and return the accepted state; ``None`` while it is unknown or the pins fail.
 
-        Each change is told once. ``time_s`` of the snapshot is when the switches were last scanned.
+        Each change is returned once. ``time_s`` of the snapshot is when the switches were last scanned.
         """
         if self._scanned_s is None or now_s >= self._scanned_s + self._scan_s:
             self._scan(now_s)
@@ -364,13 +363,13 @@ class GpioSwitches:
         return self._debouncer.snapshot(self._scanned_s)
 
     def next_scan_s(self, now_s: float) -> float:
-        """Say when ``latest`` has the next scan to do, or the pins are tried again."""
+        """When ``latest`` makes the next scan, or tries the pins again."""
         if self._scanner is None:
             return max(now_s, self._record.backoff.retry_at_s or now_s)
         return now_s if self._scanned_s is None else max(now_s, self._scanned_s + self._scan_s)
 
     def close(self) -> None:
-        """Let go of every pin."""
+        """Release every pin."""
         scanner, self._scanner = self._scanner, None
         if scanner is not None:
             scanner.close()
@@ -380,7 +379,7 @@ class GpioSwitches:
             return
         try:
             if self._scanner is None:
-                # What was believed before the fault says nothing about now.
+                # the state before the fault is no longer valid
                 self._debouncer = SwitchDebouncer(self.pins.switches, settle_s=self._settle_s)
                 self._scanner = SwitchScanner(self.pins, self._wait, self._factory)
             self._debouncer.add_scan(self._scanner.scan(), now_s)

@@ -1,1 +1,1 @@
-"""A connection to the board that keeps itself up, whatever happens to the cable."""
+"""A connection to the board that reconnects by itself."""

@@ -1,7 +1,7 @@
 """The connection to the referee's board. Start it with ``with``; any thread may use it.
 
-Users go on whatever happens to the cable. What the board should show lasts, the newest replacing the older, and is
-sent again when the board is back. What it reports waits to be taken.
+Callers need not care whether the cable is plugged in. The newest lights and settings are kept, and sent again when the
+board is back. Reports from the board are queued until they are polled.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from firmware_bridge.protocol.status import LinkStatistics
 
 @dataclass(frozen=True)
 class ConnectionStatistics:
-    """A connection's figures at one moment.
+    """Statistics of a connection at one moment.
 
     Attributes:
-        link: what the protocol counts.
-        wakeups: how often the thread woke up.
+        link: the protocol's counters.
+        wakeups: number of times the thread woke up.
         received_bytes: bytes read from the port.
         sent_bytes: bytes written to the port.
     """
@@ -47,17 +47,17 @@ class ConnectionStatistics:
 
 
 class BoardConnection:
-    """A connection that keeps itself up. Start it with ``with``; any thread may use it then.
+    """A connection that reconnects by itself. Start it with ``with``; any thread may use it then.
 
-    What its thread could not expect (a mistake in the code) is raised by the next call, and at the end.
+    An unexpected exception in its thread (a bug) is raised by the next call, and at the end.
 
     Args:
         wanted: which board.
-        clock: monotonic seconds of this computer, since the thread waits by it.
-        say: gets a sentence once when something is wrong and once when it is right again; called from the thread.
-        open_port: opens a port by name and bits a second; raises ``PortError``.
-        list_ports: pyserial's records of the ports there are.
-        random_session: draws a number from 1 to 65535 at random.
+        clock: monotonic seconds of this computer, by which the thread waits.
+        say: called from the thread with a sentence, once when a fault begins and once when it ends.
+        open_port: opens a port by name and baud rate; raises ``PortError``.
+        list_ports: lists pyserial's records of the ports.
+        random_session: draws a random number from 1 to 65535.
     """
 
     def __init__(
@@ -81,12 +81,12 @@ class BoardConnection:
 
     @property
     def state(self) -> ConnectionState:
-        """What the connection is doing."""
+        """The state of the connection."""
         return self._mailbox.status.state
 
     @property
     def welcome(self) -> Welcome | None:
-        """What the board said of itself; ``None`` while it doesn't answer."""
+        """The board's description of itself; ``None`` while it doesn't answer."""
         return self._mailbox.status.welcome
 
     @property
@@ -96,17 +96,17 @@ class BoardConnection:
 
     @property
     def outage(self) -> Outage | None:
-        """Why the board doesn't answer; ``None`` while it does, or while nothing went wrong yet."""
+        """Why the board doesn't answer; ``None`` while it does, or before the first fault."""
         return self._mailbox.status.outage
 
     @property
     def last_heard_s(self) -> float | None:
-        """When the board last said anything: what it reported before held until then. ``None`` before."""
+        """When the board last sent anything: its earlier reports were valid until then. ``None`` before the first."""
         return self._mailbox.status.last_heard_s
 
     @property
     def statistics(self) -> ConnectionStatistics:
-        """The figures so far."""
+        """The statistics so far."""
         thread = self._thread
         return ConnectionStatistics(
             thread.link_statistics, self._poll.returns, thread.received_bytes, thread.sent_bytes
@@ -115,68 +115,68 @@ class BoardConnection:
     def show_lights(self, colours: bytes) -> None:
         """Show these colours from now on, three bytes (red, green, blue; sRGB) a light; lights beyond are off.
 
-        The newest frame replaces one that wasn't sent yet; a board that is away gets it when it is back.
+        The newest frame replaces one not sent yet; a board that is away gets it when it is back.
 
         Raises:
-            MessageError: the colours can't be written as a message, whatever the board.
+            MessageError: the colours can't be encoded as a message.
         """
         lights = LightFrame(bytes(colours))
         encode_message(lights)
         self._request(lambda requests: replace(requests, lights=lights))
 
     def play(self, tones: Sequence[tuple[float, float]]) -> None:
-        """Play tones, each a frequency in Hz (0: a rest) and seconds, instead of what sounds now; none: silence.
+        """Play tones, each a frequency in Hz (0: a rest) and seconds, replacing the present ones; none: silence.
 
         A board that is away doesn't play them later.
 
         Raises:
-            MessageError: the tones can't be written as a message.
+            MessageError: the tones can't be encoded as a message.
         """
         sound = Sound(tuple(Tone(round(frequency_hz), round(seconds * 1000)) for frequency_hz, seconds in tones))
         encode_message(sound)
         self._request(lambda requests: replace(requests, sound=sound))
 
     def configure(self, settings: Configure) -> None:
-        """Let the board behave like this from now on, also after it was away.
+        """Configure the board from now on; the settings are sent again when it was away.
 
         Raises:
-            MessageError: a setting can't be written as a message.
+            MessageError: a setting can't be encoded as a message.
         """
         encode_message(settings)
         self._request(lambda requests: replace(requests, settings=settings))
 
     def ask_for_snapshot(self) -> None:
-        """Ask for a report of all switches now; a board that is away reports when it is back anyway."""
+        """Request a report of all switches; a board that is away reports when it is back anyway."""
         self._request(lambda requests: replace(requests, snapshot=Snapshot()))
 
     def leave(self) -> None:
-        """Send the board into its bare interpreter and let go of the port, so that its files can be changed.
+        """Switch the board to its bare interpreter and release the port, so that its files can be changed.
 
-        The state becomes ``RELEASED`` once it has gone; the connection does not look for the board again.
+        The state then becomes ``RELEASED``; the connection does not search for the board again.
         """
         self._request(lambda requests: replace(requests, leave=True))
 
     def poll(self) -> tuple[BoardEvent, ...]:
-        """Give what came since the last time, in order; never waits."""
+        """Return the events since the last call, in order, without waiting."""
         self._raise_if_ended()
         return self._mailbox.take_events()
 
     @property
     def has_events(self) -> bool:
-        """Whether ``poll`` would give anything."""
+        """Whether ``poll`` would return anything."""
         return self._mailbox.has_events
 
     def wait_for(self, condition: Callable[[], bool], timeout_s: float) -> bool:
-        """Wait until the condition holds, asked again at each event and change of state; say whether it does.
+        """Wait until the condition is true, checked at each event and change of state; returns whether it is.
 
-        For commands that have nothing else to do. The condition may look at the connection; it must not wait itself.
+        For commands that have nothing else to do. The condition may inspect the connection but must not block.
         """
         holds = self._mailbox.wait_for(condition, timeout_s)
         self._raise_if_ended()
         return holds
 
     def close(self) -> None:
-        """Send what still waits, as far as the board takes it at once; end the thread and let go of the port."""
+        """Send what is waiting, if the board accepts it immediately; end the thread and release the port."""
         self._mailbox.ask_to_close()
         self._poll.wake()
         self._threads.shutdown()

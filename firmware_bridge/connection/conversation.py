@@ -1,8 +1,8 @@
-"""The conversation with whatever is on a port: handshake, messages, and who it is if it isn't the board. Pure.
+"""The exchange with the device on a port: handshake, messages, and identifying other devices. Pure.
 
-It turns messages into events at the host's time, decides how long to wait for an answer, and says why a port is given
-up. ``ClockSync`` maps the board's milliseconds to the host's monotonic seconds, from questions that were answered (as
-NTP does, RFC 5905, section 8): the answer with the narrowest bounds counts, and bounds widen as clocks drift.
+It converts messages to events in the host's time, limits the waiting time for an answer, and gives the reason for
+abandoning a port. ``ClockSync`` converts the board's milliseconds to the host's monotonic seconds, using answered
+requests (like NTP, RFC 5905, section 8): the answer with the narrowest bounds counts, and bounds widen as clocks drift.
 """
 
 from __future__ import annotations
@@ -68,9 +68,10 @@ class _Stage(enum.Enum):
 
 
 class BoardConversation:
-    """The conversation over one port after another; what the board should show lasts from each to the next.
+    """The exchange on one port after another; requested lights and settings are carried over to the next.
 
-    Call ``received`` with what came, then ``outgoing``, then look at ``failure``; again at ``due_s`` at the latest.
+    Call ``received`` with the bytes that arrived, then ``outgoing``, then check ``failure``; again at ``due_s`` at the
+    latest.
     """
 
     def __init__(self, link: HostLink, random_session: Callable[[], int]) -> None:
@@ -108,11 +109,11 @@ class BoardConversation:
 
     @property
     def failure(self) -> BridgeError | None:
-        """Why the port should be closed; ``None`` while it should not."""
+        """Why the port should be closed; ``None`` while it should stay open."""
         return self._failure
 
     def opened(self, port: SerialPort, baud: int, attempts: int, now_s: float, line: SerialLine) -> None:
-        """Begin on a port that was just opened, and try so many handshakes."""
+        """Start on a port that was just opened, with that many handshake attempts."""
         self._port, self._baud = port, baud
         self.link.use_line(line)
         self._stage = _Stage.HANDSHAKING
@@ -124,29 +125,29 @@ class BoardConversation:
         self._start_handshake(now_s)
 
     def closed(self, reason: str, now_s: float) -> None:
-        """Take in that the port was closed, or went away."""
+        """Note that the port was closed or disappeared."""
         self._has_left = self._has_left or (self._is_leaving and self.is_linked)
         self._lose(reason, now_s)
         self.welcome = None
         self._stage = _Stage.HANDSHAKING
 
     def send(self, message: LightFrame | Configure) -> None:
-        """Let the board show this, or behave like this, from now on; also after it was lost and is back."""
+        """Request lights or settings from now on; they are sent again when the board was lost and is back."""
         self.link.send(message)
 
     def send_once(self, message: Sound | Snapshot) -> None:
-        """Ask something of the board that is of no use later; forgotten while it doesn't answer."""
+        """Request something short-lived, which is dropped if the board doesn't answer."""
         if self.is_linked:
             self.link.send(message)
 
     def leave(self) -> None:
-        """Send the board into its bare interpreter as soon as it answers."""
+        """Switch the board to its bare interpreter as soon as it answers."""
         self._is_leaving = True
         if self.is_linked:
             self.link.send(Leave())
 
     def received(self, data: bytes, now_s: float) -> None:
-        """Take in what came."""
+        """Process bytes that arrived."""
         if self._stage is not _Stage.LINKED:
             self._heard = (self._heard + data)[-_HEARD_BYTES:]
         for message in self.link.receive(data, now_s):
@@ -154,11 +155,11 @@ class BoardConversation:
             self._is_ours = True
             self._take(message, now_s)
         if self.is_linked:
-            # While lights are shown the board may send nothing for two seconds but acknowledgements.
+            # while lights are shown, the board may send nothing but acknowledgements for two seconds
             self.last_heard_s = self.link.heard_s
 
     def outgoing(self, now_s: float) -> bytes:
-        """Give what to write now, and find out whether the conversation has failed; call it when that is written."""
+        """Return the bytes to write now, and check for failure; call it again when they are written."""
         data = self.link.outgoing(now_s)
         if self.link.state in (LinkState.LOST, LinkState.REFUSED):
             self._recover(now_s)
@@ -174,7 +175,7 @@ class BoardConversation:
         return data
 
     def due_s(self, now_s: float) -> float | None:
-        """Say when ``outgoing`` has something to do next, if nothing comes before; ``None`` if never."""
+        """When ``outgoing`` must be called next if nothing arrives before; ``None`` if never."""
         due_s = self.link.next_due_s(now_s)
         if self._stage is not _Stage.PROBING:
             return due_s
@@ -182,7 +183,7 @@ class BoardConversation:
         return answer_s if due_s is None else min(due_s, answer_s)
 
     def take_events(self) -> list[BoardEvent]:
-        """Give what happened since the last time, in order."""
+        """Return the events since the last call, in order."""
         events, self._events = self._events, []
         return events
 
@@ -192,7 +193,7 @@ class BoardConversation:
         self.link.begin(now_s, self._session)
 
     def _recover(self, now_s: float) -> None:
-        """Go on after the link was lost or never came to be."""
+        """Recover after the link was lost or never established."""
         if self.link.state is LinkState.REFUSED:
             self._failure = _version_error(self._port, self.link.refusal)
             return
@@ -287,14 +288,14 @@ class BoardConversation:
 
 
 def random_session() -> int:
-    """Draw a session's number, 1 to 65535."""
+    """Draw a session number, 1 to 65535."""
     return secrets.randbelow(0xFFFF) + 1
 
 
 def session_without_interrupt(random_session: Callable[[], int], before: int) -> int:
-    """Draw a session other than the one ``before`` whose greeting holds no Ctrl-C.
+    """Draw a session other than the one ``before`` whose greeting does not contain Ctrl-C.
 
-    A board that is just starting listens for Ctrl-C during its first two seconds, and would stop at its prompt.
+    A starting board listens for Ctrl-C during its first two seconds, and would stop at its prompt.
     """
     _, payload = encode_message(Hello())
     while True:
@@ -329,7 +330,7 @@ def _versions(oldest: int, newest: int) -> str:
 
 _WRAP_MS = 2**32
 _KEPT = 16
-# Twice 50 ppm: ordinary crystals at both ends.
+# twice 50 ppm: ordinary crystals at both ends
 _DRIFT = 1e-4
 
 
@@ -344,22 +345,22 @@ class _ClockSample:
 
 
 class ClockSync:
-    """Where the board's clock stands against the host's; a new one for each start of the board."""
+    """The offset between the board's clock and the host's; a new one for each start of the board."""
 
     def __init__(self) -> None:
         self._answers: deque[_ClockSample] = deque(maxlen=_KEPT)
 
     def answered(self, sent_s: float, received_s: float, device_ms: int) -> None:
-        """Take in that a question sent at ``sent_s`` was answered by ``received_s`` with the board's milliseconds."""
+        """Note that a request sent at ``sent_s`` was answered by ``received_s`` with the board's milliseconds."""
         if received_s < sent_s:
             raise ValueError(f"an answer at {received_s} s to a question at {sent_s} s; expected it to come later")
         self._answers.append(_ClockSample(sent_s, received_s, device_ms))
 
     def host_s(self, device_ms: int, now_s: float) -> float:
-        """Give the host's time for a time of the board's that arrived at ``now_s``, and so can't be later than that.
+        """Convert a time of the board that arrived at ``now_s``, and so can't be later than that, to the host's time.
 
-        The board's counter wraps at 2**32; a time is taken to be within 24 days of the last answer. Without any
-        answer yet it is ``now_s``.
+        The board's counter wraps at 2**32; a time is assumed to be within 24 days of the last answer. Without any
+        answer it is ``now_s``.
         """
         if not self._answers:
             return now_s
@@ -368,7 +369,7 @@ class ClockSync:
         return min(now_s, (best.sent_s + best.received_s) / 2 + elapsed_ms / 1000)
 
     def uncertainty_s(self, now_s: float) -> float | None:
-        """Say how far off a time may be at ``now_s``; ``None`` without any answer yet."""
+        """Maximum error of a converted time at ``now_s``; ``None`` without any answer."""
         return self._best(now_s).uncertainty_s(now_s) if self._answers else None
 
     def _best(self, now_s: float) -> _ClockSample:

@@ -10,16 +10,16 @@ from firmware_bridge.protocol.messages import ButtonAction, Welcome
 
 
 class ConnectionState(enum.Enum):
-    """What a connection is doing."""
+    """The state of a connection."""
 
     FINDING = "finding"
-    """Looking for the board among the ports, or waiting to look again."""
+    """Searching for the board, or waiting to search again."""
     HANDSHAKING = "handshaking"
     """A port is open; the board on it hasn't answered yet."""
     LINKED = "linked"
     """The board answers."""
     RELEASED = "released"
-    """The board was sent into its bare interpreter, and the port let go of."""
+    """The board was switched to its bare interpreter, and the port released."""
     CLOSED = "closed"
     """The connection was closed, or not opened yet."""
 
@@ -37,8 +37,8 @@ class SwitchChanged:
 class SensorsReported:
     """All switches as they were at ``time_s``, and the changes since the report before, in order of time.
 
-    ``closed`` and ``doubtful`` have one value a switch; a doubtful switch can't be told (ghosted, or chattering).
-    Should nobody have taken the report before, this one has its changes, too, as far as there is room.
+    ``closed`` and ``doubtful`` have one value a switch; a doubtful switch is unreadable (a ghost, or chattering). If
+    the report before was not taken, its changes are included, as far as there is room.
     """
 
     time_s: float
@@ -59,7 +59,7 @@ class ButtonChanged:
 
 @dataclass(frozen=True)
 class Linked:
-    """The board answers, on ``port``; its lights and settings were sent again. ``restarted``: it began anew."""
+    """The board answers on ``port``; its lights and settings were sent again. ``restarted``: it has restarted."""
 
     time_s: float
     port: SerialPort
@@ -69,7 +69,7 @@ class Linked:
 
 @dataclass(frozen=True)
 class Lost:
-    """The board that was linked does not answer any more, because of ``reason``; it is looked for again."""
+    """The linked board no longer answers, because of ``reason``; the connection searches for it again."""
 
     time_s: float
     reason: str
@@ -77,7 +77,7 @@ class Lost:
 
 @dataclass(frozen=True)
 class FaultReported:
-    """The board tells of a fault: its code and number as in docs/internals/protocol.md, and its words."""
+    """A fault reported by the board: its code and number as in docs/internals/protocol.md, and its text."""
 
     time_s: float
     code: int
@@ -87,7 +87,7 @@ class FaultReported:
 
 @dataclass(frozen=True)
 class LogLine:
-    """A line of the board's log: ``level`` as in ``logging``; ``missed`` lines before it were lost on the way."""
+    """A line of the board's log: ``level`` as in ``logging``; ``missed`` lines before it were lost."""
 
     time_s: float
     level: int
@@ -97,7 +97,7 @@ class LogLine:
 
 @dataclass(frozen=True)
 class EventsDropped:
-    """Nobody took ``presses`` presses and ``others`` other events in time, and there was no room to keep them."""
+    """``presses`` presses and ``others`` other events were dropped, because they were not polled in time."""
 
     time_s: float
     presses: int

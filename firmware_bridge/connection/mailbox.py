@@ -1,6 +1,6 @@
-"""What the connection's thread and its users share, under one lock: requests in, events out.
+"""The state shared by the connection's thread and its users, under one lock: requests in, events out.
 
-Events that nobody takes are bounded; the least important are dropped first and counted.
+The queue of events is bounded; the least important ones are dropped first and counted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from firmware_bridge.protocol.messages import Configure, LightFrame, Snapshot, S
 
 @dataclass(frozen=True)
 class Requests:
-    """What was asked for since the last time; ``None`` where nothing was. Of each only the newest counts."""
+    """The requests since the last call; ``None`` where there are none. Only the newest of each counts."""
 
     lights: LightFrame | None = None
     settings: Configure | None = None
@@ -36,7 +36,7 @@ class Requests:
 
 @dataclass(frozen=True)
 class ConnectionStatus:
-    """How things stand: what a user may see of the connection at one moment."""
+    """The connection's state at one moment, as visible to users."""
 
     state: ConnectionState = ConnectionState.CLOSED
     port: SerialPort | None = None
@@ -46,7 +46,7 @@ class ConnectionStatus:
 
 
 class Mailbox:
-    """Takes requests from users and hands events to them; the thread takes the requests and brings the events."""
+    """Passes requests from users to the thread, and events from the thread to users."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -56,38 +56,38 @@ class Mailbox:
         self._status = ConnectionStatus()
         self._events = EventQueue()
 
-    # The users' side.
+    # the users' side
 
     def request(self, amend: Callable[[Requests], Requests]) -> None:
-        """Amend what is asked for."""
+        """Amend the requests."""
         with self._changed:
             self._requests = amend(self._requests)
 
     def ask_to_close(self) -> None:
-        """Ask the thread to end."""
+        """Request the thread's end."""
         with self._changed:
             self._is_closing = True
 
     @property
     def status(self) -> ConnectionStatus:
-        """How things stand."""
+        """The newest status."""
         with self._changed:
             return self._status
 
     def take_events(self) -> tuple[BoardEvent, ...]:
-        """Give the events since the last time."""
+        """Return the events since the last call."""
         with self._changed:
             return self._events.take()
 
     @property
     def has_events(self) -> bool:
-        """Whether there are any."""
+        """Whether there are events."""
         with self._changed:
             return len(self._events) > 0
 
     def wait_for(self, condition: Callable[[], bool], timeout_s: float) -> bool:
-        """Wait for events after which the condition holds, or for the thread's end; say whether it holds."""
-        # Asked once each time, since it may take what it looks at.
+        """Wait until events make the condition true, or the thread ends; returns whether it is true."""
+        # evaluated only once each time, since the condition may consume what it looks at
         holds = False
 
         def is_over() -> bool:
@@ -99,22 +99,22 @@ class Mailbox:
             self._changed.wait_for(is_over, timeout_s)
         return holds
 
-    # The thread's side.
+    # the thread's side
 
     @property
     def is_closing(self) -> bool:
-        """Whether the thread is to end."""
+        """Whether the thread should end."""
         with self._changed:
             return self._is_closing
 
     def take_requests(self) -> Requests:
-        """Give what was asked for since the last time."""
+        """Return the requests since the last call."""
         with self._changed:
             requests, self._requests = self._requests, Requests()
             return requests
 
     def publish(self, events: Iterable[BoardEvent], status: ConnectionStatus) -> None:
-        """Bring events, and how things stand after them."""
+        """Add events, and set the status after them."""
         with self._changed:
             for event in events:
                 self._events.put(event)
@@ -122,7 +122,7 @@ class Mailbox:
             self._changed.notify_all()
 
     def end(self) -> None:
-        """Say that the thread has ended."""
+        """Note that the thread has ended."""
         with self._changed:
             self._has_ended = True
             self._status = replace(self._status, state=ConnectionState.CLOSED, port=None, welcome=None)
@@ -134,11 +134,11 @@ _MAX_CHANGES = 256
 
 
 class EventQueue:
-    """Events until somebody takes them, in order of arrival.
+    """Events in order of arrival, until they are polled.
 
-    When it is full, room is made by what is missed least: lines of the log, then older sensor reports, whose changes
-    move into the next report, then other news, and presses last. What is dropped is counted and told by an
-    ``EventsDropped`` in front of the next events taken.
+    When it is full, the least important ones make room: lines of the log, then older sensor reports, whose changes move
+    into the next report, then other events, and presses last. Dropped events are counted in an ``EventsDropped`` before
+    the next events.
     """
 
     def __init__(self, most: int = _MAX_EVENTS, most_changes: int = _MAX_CHANGES) -> None:
@@ -154,13 +154,13 @@ class EventQueue:
         return len(self._events)
 
     def put(self, event: BoardEvent) -> None:
-        """Add an event, and make room for it if there is none."""
+        """Add an event, making room if necessary."""
         self._events.append(event)
         if len(self._events) > self._most:
             self._make_room()
 
     def take(self) -> tuple[BoardEvent, ...]:
-        """Give all events since the last time, and forget them."""
+        """Return and remove all events."""
         events, self._events = self._events, []
         if self._lost_presses or self._lost_others:
             events.insert(0, EventsDropped(events[0].time_s, self._lost_presses, self._lost_others))
@@ -193,7 +193,7 @@ class EventQueue:
         del self._events[older]
 
     def _cut(self, changes: tuple[SwitchChanged, ...]) -> tuple[SwitchChanged, ...]:
-        # The report itself says how every switch is now, so what is cut is history only.
+        # the report itself contains the state of every switch, so only history is cut
         return changes[-self._most_changes :]
 
     def _first(self, fits: Callable[[BoardEvent], bool]) -> int | None:

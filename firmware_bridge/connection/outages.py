@@ -1,4 +1,4 @@
-"""Why the board is away: what to say about it and when, and when to try again. Pure: time is passed in."""
+"""Why the board is away: which messages to show and when, and when to try again. Pure: time is passed in."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _TOLD_AFTER_S = 5.0
 
 @dataclass(frozen=True)
 class Outage:
-    """Why the board is away: in words, since when (monotonic seconds), how often it was tried, and the last error."""
+    """Why the board is away: the reason in words, its beginning (monotonic seconds), attempts, and last error."""
 
     message: str
     since_s: float
@@ -44,15 +44,15 @@ class Outage:
     error: BridgeError
 
     def __str__(self) -> str:
-        """The words."""
+        """The reason in words."""
         return self.message
 
 
 class OutageTracker:
-    """Keeps what is wrong, and makes sure that it is said once.
+    """Remembers the present fault, and makes sure that it is reported once.
 
-    What holds is said once for each kind of trouble. A board that comes and goes like a loose contact is told of at
-    the first time, and again only when it stays away for some seconds or had worked for a minute.
+    Each kind of fault is reported once while it lasts. A board that disconnects repeatedly, like a loose contact, is
+    reported the first time, and again only when it stays away for some seconds or had worked for a minute.
     """
 
     def __init__(self) -> None:
@@ -67,12 +67,12 @@ class OutageTracker:
 
     @property
     def current(self) -> Outage | None:
-        """What is wrong right now; ``None`` while the board answers, or before the first attempt."""
+        """The present fault; ``None`` while the board answers, or before the first attempt."""
         return self._current
 
     @property
     def attempts(self) -> int:
-        """How many attempts failed since the board last answered."""
+        """Number of failed attempts since the board last answered."""
         return 0 if self._current is None else self._current.attempts
 
     @property
@@ -81,7 +81,7 @@ class OutageTracker:
         return self._retry_at_s
 
     def failed(self, error: BridgeError, now_s: float) -> str | None:
-        """Take in why an attempt failed, or an answering board was lost; give what to say of it, if anything."""
+        """Note why an attempt failed or an answering board was lost; returns the message to show, if any."""
         if self._working_since_s is not None and now_s - self._working_since_s >= _TRUSTED_AFTER_S:
             self._failures = 0
             self._said.clear()
@@ -96,7 +96,7 @@ class OutageTracker:
         return None if is_first and isinstance(error, _PASSING) else self._announcement(error, now_s)
 
     def worked(self, now_s: float, where: str, cause: int | None = None) -> str | None:
-        """Take in that the board answers, on the port ``where``; give what to say of it, if anything.
+        """Note that the board answers on the port ``where``; returns the message to show, if any.
 
         ``cause`` is why it restarted meanwhile, if it did.
         """
@@ -113,7 +113,7 @@ class OutageTracker:
         return f"the board answers again, on {where}{meanwhile}; lights and settings are as before"
 
     def restarted(self, now_s: float, where: str, cause: int) -> str | None:
-        """Take in that the board restarted by itself; give what to say of it, if anything."""
+        """Note that the board restarted by itself; returns the message to show, if any."""
         if self._restart_said_s is not None and now_s - self._restart_said_s < _TRUSTED_AFTER_S:
             return None
         self._restart_said_s = now_s

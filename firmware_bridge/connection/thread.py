@@ -1,4 +1,4 @@
-"""The connection's thread: find the board, open its port, converse until something ends it, try again."""
+"""The connection's thread: find the board, open its port, communicate until that fails, try again."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from firmware_bridge.protocol.delivery import SerialLine
 from firmware_bridge.protocol.link import HostLink
 from firmware_bridge.protocol.status import LinkStatistics
 
-# Handshakes, 2 s each: the firmware waits 2 s before it speaks; what opening its port resets takes longer.
+# handshakes take 2 s each: the firmware waits 2 s before it answers; a device reset by opening its port takes longer
 _FIRST_ATTEMPTS = 3
 _LATER_ATTEMPTS = 4
 _BLOCKED_S = 3.0
-# How long closing waits for the board to acknowledge what was sent last.
+# maximum time for the board to acknowledge the last packets when closing
 _CLOSING_S = 0.5
 _LISTING_ATTEMPTS = 3
 _BITS_A_BYTE = 10
-# Linux's names: converters on USB, and a computer's own UARTs. What is USB all the way is called ttyACM.
+# Linux's names of USB converters and of a computer's own UARTs; ports that are USB all the way are called ttyACM
 _UART = re.compile(r"tty(USB|AMA|S)\d+")
 
 
 class ConnectionThread:
-    """The connection's own thread; ``run`` is all of it, and ends soon after the mailbox is asked to close.
+    """The connection's own thread. ``run`` is its main function, which ends soon after the mailbox is asked to close.
 
     Attributes:
         received_bytes: bytes read from ports so far.
@@ -85,11 +85,11 @@ class ConnectionThread:
 
     @property
     def link_statistics(self) -> LinkStatistics:
-        """What the protocol counts."""
+        """The protocol's statistics."""
         return self._link.statistics
 
     def run(self) -> None:
-        """Keep the connection up until the mailbox is asked to close."""
+        """Maintain the connection until the mailbox is asked to close."""
         try:
             while not self._mailbox.is_closing:
                 try:
@@ -100,7 +100,7 @@ class ConnectionThread:
         finally:
             self._mailbox.end()
 
-    # Finding.
+    # finding the board
 
     def _choose(self) -> SerialPort:
         self._enter(ConnectionState.FINDING)
@@ -113,7 +113,7 @@ class ConnectionThread:
             try:
                 return serial_ports(self._list_ports)
             except (OSError, TypeError):
-                # pyserial 3.5 stumbles over a USB port that vanishes while it is being looked at.
+                # pyserial 3.5 fails on a USB port that disappears while it is being listed
                 continue
         raise PortMissingError("the serial ports change while they are listed; is a plug or a cable loose?")
 
@@ -137,7 +137,7 @@ class ConnectionThread:
             raise PortMissingError(f"none of {len(found)} boards is the referee's: {'; '.join(silent)}")
         return chosen
 
-    # Conversing.
+    # communicating
 
     def _converse(self, port: SerialPort) -> None:
         if self._mailbox.is_closing:
@@ -167,17 +167,17 @@ class ConnectionThread:
             conversation.closed(str(error), self._clock())
             raise
         finally:
-            # What still waits is of no use any more, and closing would wait for a device that takes nothing.
+            # waiting bytes are obsolete, and closing would wait for a device that accepts nothing
             opened.discard()
             opened.close()
 
     def _other_programs(self, port: SerialPort) -> str:
-        """Who else has the port open: programs that ask for no lock may take what the board says."""
+        """Other programs that have the port open without a lock, and may take the board's messages."""
         others = [str(holder) for holder in self._find_holders(port.device) if holder.pid != os.getpid()]
         return f" ({' and '.join(others)} has the port open, too, and may take its bytes)" if others else ""
 
     def _pump(self, conversation: BoardConversation, port: Port, is_over: Callable[[BoardConversation], bool]) -> None:
-        """Read and write until it is over, or until an error is raised that says why."""
+        """Read and write until ``is_over``, or until an error is raised that gives the reason."""
         unsent = b""
         moved_on_s = self._clock()
         while True:
@@ -229,7 +229,7 @@ class ConnectionThread:
             self._closing_deadline_s = self._clock() + _CLOSING_S
         return not conversation.is_linked or conversation.link.is_settled or self._clock() >= self._closing_deadline_s
 
-    # Publishing.
+    # publishing
 
     def _enter(self, state: ConnectionState) -> None:
         self._state = state
@@ -286,7 +286,7 @@ class ConnectionThread:
         )
 
     def _wait_for_retry(self) -> None:
-        """Wait for the next attempt, or, once the board has left, for the end."""
+        """Wait for the next attempt or, once the board has left, for the end."""
         if self._conversation.has_left:
             self._enter(ConnectionState.RELEASED)
         while not self._mailbox.is_closing:
@@ -299,7 +299,7 @@ class ConnectionThread:
 
 
 def line_of(name: str, baud: int) -> SerialLine:
-    """Give what is known of the line behind a port: a UART's rate, 10 bits a byte (8N1); of any other port nothing."""
+    """The line behind a port: a UART's rate, at 10 bits a byte (8N1); unlimited for any other port."""
     return SerialLine(baud / _BITS_A_BYTE if _UART.fullmatch(Path(name).resolve().name) else None)
 
 
@@ -308,21 +308,21 @@ def _is_linked_or_closing(mailbox: Mailbox) -> Callable[[BoardConversation], boo
 
 
 _WAKE = b"!"
-# What a thread may at most sleep at a stretch; far below what poll(2) takes.
+# maximum time of a single sleep; far below the limit of poll(2)
 _LONGEST_MS = 3_600_000
 
 
 class WakeablePoll:
-    """Lets one thread sleep without turning in circles; any thread may wake it.
+    """Lets one thread sleep without busy waiting; any thread may wake it.
 
     Attributes:
-        returns: how often a sleep ended so far.
+        returns: number of sleeps that ended so far.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.returns = 0
         self._clock = clock
-        # Whoever wakes must not write into what has been closed, and may be another file by then.
+        # a thread that wakes must not write to a closed pipe, whose number may belong to another file by then
         self._closing = threading.Lock()
         self._is_open = True
         self._wake_in, self._wake_out = os.pipe()
@@ -330,17 +330,17 @@ class WakeablePoll:
         os.set_blocking(self._wake_out, False)
 
     def wake(self) -> None:
-        """End the sleep of now, or else the next one; harmless after the end."""
-        # A full pipe wakes as well.
+        """End the present sleep, or else the next one; harmless after the end."""
+        # with a full pipe the thread wakes up as well
         with self._closing, suppress(BlockingIOError):
             if self._is_open:
                 os.write(self._wake_out, _WAKE)
 
     def wait(self, until_s: float | None, port: int | None = None, *, for_room: bool = False) -> None:
-        """Sleep until something is to be done.
+        """Sleep until there is something to do.
 
         Args:
-            until_s: the clock's time at which to wake; ``None``: never by time.
+            until_s: the clock's time at which to wake; ``None``: no limit.
             port: the file descriptor of a port, whose bytes (or end) wake.
             for_room: whether room for writing to the port wakes, too.
         """
@@ -355,7 +355,7 @@ class WakeablePoll:
                 os.read(self._wake_in, 4096)
 
     def close(self) -> None:
-        """Let go of the pipe; nobody may sleep any more."""
+        """Close the pipe; nobody may sleep any more."""
         with self._closing:
             if self._is_open:
                 self._is_open = False
@@ -365,5 +365,5 @@ class WakeablePoll:
     def _timeout_ms(self, until_s: float | None) -> int | None:
         if until_s is None:
             return None
-        # Rounded up: waking a little early would mean waking twice.
+        # rounded up: waking slightly early would mean waking twice
         return min(_LONGEST_MS, max(0, math.ceil((until_s - self._clock()) * 1000)))

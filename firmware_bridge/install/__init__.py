@@ -1,1 +1,1 @@
-"""Puts the firmware on a board, and checks what is there."""
+"""Installing the firmware on a board, and checking it."""

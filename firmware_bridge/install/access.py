@@ -1,4 +1,4 @@
-"""Gets hold of a board: is it there, what runs on it, how to bring it to its prompt and back to work."""
+"""Access to a board: find it, identify its firmware, bring it to its prompt and back to work."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from firmware_bridge.ports.serial_ports import OWN_USB_VENDORS, SerialPort, seri
 from firmware_bridge.protocol.messages import Welcome
 
 STARTUP_TIMEOUT_S = 20.0
-"""How long a board may take to answer the greeting after a reset: its port comes back, 2 s pass, it finds its files."""
+"""Maximum time for a board to answer after a reset: its port comes back, 2 s pass, it loads its files."""
 _RELEASE_TIMEOUT_S = 10.0
 _INTERRUPT_EVERY_S = 0.25
-# A board that hangs is reset by its watchdog after 8.3 s and listens for 2 s then.
+# a board that hangs is reset by its watchdog after 8.3 s and then listens for 2 s
 _INTERRUPTING_S = 12.0
 _REPLUG_S = 60.0
 
-# Interrupt what runs, and leave the raw prompt if that is where it stands.
+# interrupt the running program, and leave the raw prompt if it is active
 _INTERRUPT = b"\r\x03\x03\r\x02"
 _PROMPT = b">>> "
 
@@ -53,7 +53,7 @@ FLASH_ADVICE = (
 
 @dataclass(frozen=True)
 class InstallEnvironment:
-    """The edges of this computer: ports, time, and where words go. ``clock`` is monotonic seconds."""
+    """The computer's ports, time, and output. ``clock`` is monotonic seconds."""
 
     list_ports: Callable[[], Iterable[Any]] = pyserial_list.comports
     open_port: Callable[[str, int], Port] = open_port
@@ -65,7 +65,7 @@ class InstallEnvironment:
 
 @dataclass(frozen=True)
 class ReachedBoard:
-    """A board that was found: its port, and what its firmware said of itself, if it runs ours.
+    """A board that was found: its port, and the description sent by its firmware, if that is the referee's.
 
     ``why_not`` says why it does not answer as the referee's board; ``None`` if it does.
     """
@@ -76,9 +76,9 @@ class ReachedBoard:
 
 
 def only_port(wanted: WantedBoard, environment: InstallEnvironment) -> SerialPort:
-    """Choose the port that is meant, before anything is opened.
+    """Select the port, before anything is opened.
 
-    Raises PortMissingError with what to do about a board that has no MicroPython, and PortAmbiguousError.
+    Raises PortMissingError with advice about a board without MicroPython, and PortAmbiguousError.
     """
     try:
         found = candidates(wanted, serial_ports(environment.list_ports))
@@ -92,14 +92,14 @@ def only_port(wanted: WantedBoard, environment: InstallEnvironment) -> SerialPor
 
 
 def same_board(port: SerialPort, baud: int) -> WantedBoard:
-    """Say how to find the board on ``port`` again when its port comes back, maybe under another name."""
+    """The specification by which the board on ``port`` is found again when its port returns with another name."""
     if port.serial_number:
         return WantedBoard(None, port.vendor_id, port.product_id, port.serial_number, baud)
     return WantedBoard(port.device, baud=baud)
 
 
 def identify(port: SerialPort, baud: int, environment: InstallEnvironment, *, leave: bool = False) -> ReachedBoard:
-    """Greet whoever is on ``port``; with ``leave``, send the referee's firmware into its interpreter as well.
+    """Identify the device on ``port``; with ``leave``, also switch the referee's firmware to its interpreter.
 
     Raises PortError when the port itself can't be used: missing, taken, not allowed.
     """
@@ -120,7 +120,7 @@ def identify(port: SerialPort, baud: int, environment: InstallEnvironment, *, le
 
 
 def await_restart(port: SerialPort, baud: int, environment: InstallEnvironment) -> Welcome | None:
-    """Wait for the firmware of a board that was reset; ``None`` if it does not start, or not in STARTUP_TIMEOUT_S."""
+    """Wait for the firmware of a board that was reset; ``None`` if it does not start within STARTUP_TIMEOUT_S."""
     with _connection(same_board(port, baud), environment) as connection:
 
         def has_told() -> bool:
@@ -133,9 +133,9 @@ def await_restart(port: SerialPort, baud: int, environment: InstallEnvironment) 
 
 
 def bare_board(reached: ReachedBoard, baud: int, environment: InstallEnvironment) -> BareBoard:
-    """Bring a board to its prompt: one that was asked to leave, has no firmware, hangs, or speaks of another age.
+    """Bring a board to its prompt: one that left, has no firmware, hangs, or has an incompatible version.
 
-    Raises what kept it from answering as the referee's board, if it does not come to a prompt either.
+    If that fails too, raises the error that kept it from answering as the referee's board.
     """
     if isinstance(reached.why_not, VersionError):
         environment.say(
@@ -187,12 +187,12 @@ def _connection(wanted: WantedBoard, environment: InstallEnvironment) -> BoardCo
 
 
 def _may_be_ours(error: BridgeError, port: SerialPort) -> bool:
-    """Whether knocking is worth it: at a silent port, and at a chip that speaks USB itself whatever it says."""
+    """Whether to search for a prompt: on a silent port, and on a chip with its own USB whatever it answers."""
     return isinstance(error, NoFirmwareError | SilentDeviceError) or port.vendor_id in OWN_USB_VENDORS
 
 
 def _find_prompt(port: SerialPort, baud: int, environment: InstallEnvironment, patience_s: float) -> str | None:
-    """Interrupt what runs on the board until its prompt appears; give the port's name then, which may be another."""
+    """Interrupt the board's program until its prompt appears; returns the port's name then, which may be another."""
     until_s = environment.clock() + patience_s
     wanted = same_board(port, baud)
     while environment.clock() < until_s:
@@ -201,7 +201,7 @@ def _find_prompt(port: SerialPort, baud: int, environment: InstallEnvironment, p
             with closing(environment.open_port(name, baud)) as opened:
                 if _prompted(opened, environment, until_s):
                     return name
-        # While the board resets its port is away, or still closing.
+        # while the board resets, its port is away or still closing
         except PortError:
             environment.wait(_INTERRUPT_EVERY_S)
     return None

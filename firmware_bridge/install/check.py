@@ -1,4 +1,4 @@
-"""Compares what is on a board with what should be: firmware, files, pin map; and says what to do."""
+"""Compares a board's firmware, files and pin map with those it should have, and says what to do."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _MOST_NAMED = 4
 
 @dataclass(frozen=True)
 class BoardCheck:
-    """What was found on the board that is on ``port``."""
+    """The findings about the board on ``port``."""
 
     port: SerialPort
     findings: tuple[Finding, ...]
@@ -61,11 +61,11 @@ def check(
     *,
     quick: bool = False,
 ) -> BoardCheck:
-    """Look at the wanted board; with ``quick`` only ask the firmware that runs, and leave it running.
+    """Check the wanted board; with ``quick`` only ask the running firmware, and leave it running.
 
-    Otherwise the board is brought to its prompt, every file is compared by its hash, and the board is reset and heard
-    to run again. ``pins`` is the pin map that should be on it, if that is known. Nothing on the board is changed.
-    Raises BridgeError when the port can't be used, or what is there is no board for the firmware.
+    Otherwise the board is brought to its prompt, every file is compared by its hash, and the board is reset and checked
+    to run again. ``pins`` is the pin map that it should have, if known. Nothing on the board is changed. Raises
+    BridgeError when the port can't be used, or the device can't run the firmware.
     """
     port = only_port(wanted, environment)
     progress("looking for the board", 0, 0)
@@ -90,7 +90,7 @@ def check(
 
 
 def compare_versions(installed: Version, ours: Version) -> Finding:
-    """Say whether a board's firmware is this program's, older or newer, and what to do."""
+    """Whether a board's firmware is the program's, older or newer, and what to do."""
     problem = version_problem(installed, ours)
     if problem is None:
         return Finding.ok("firmware", f"version {version_text(installed)}")
@@ -98,7 +98,7 @@ def compare_versions(installed: Version, ours: Version) -> Finding:
 
 
 def equipment(welcome: Welcome) -> str:
-    """Say what hangs on a board."""
+    """Describe what is connected to a board."""
     counts = f"{welcome.lights} lights, {welcome.switches} switches, {welcome.buttons} buttons"
     return f"{counts}, a buzzer" if welcome.buzzer else counts
 
@@ -135,7 +135,7 @@ def _files(survey: Survey, firmware: Firmware, manifest: Manifest | None, pins: 
         yield Finding.fault("firmware", "an installation was cut off, or its files were put there by hand", _INSTALL)
     else:
         yield compare_versions(manifest.version, firmware.version)
-    # Another version's files differ from ours of course; what matters there is whether they are as it left them.
+    # another version's files differ, of course; what matters is whether they match their own manifest
     same_version = manifest is None or manifest.version == firmware.version
     wanted = firmware.manifest if same_version else manifest
     yield from _differences(difference(wanted or firmware.manifest, survey.hashes, manifest))

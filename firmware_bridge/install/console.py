@@ -1,8 +1,8 @@
-"""A board at MicroPython's raw prompt: lists, hashes and writes its files, through mpremote.
+"""A board at MicroPython's raw prompt: list, hash and write its files, through mpremote.
 
-mpremote's transport is used as a library, not its command: one connection instead of one per step, typed errors, and
-progress. Its authors call that interface unsettled, so only four methods are used, all of them in this module and the
-same since 1.25: opening, entering the raw prompt, ``exec`` and ``fs_writefile``.
+mpremote's transport is used as a library instead of its command: one connection instead of one per step, typed errors,
+and progress. Its authors call that interface unstable, so only four methods are used, all in this module and unchanged
+since 1.25: opening, entering the raw prompt, ``exec`` and ``fs_writefile``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from firmware_bridge.install.manifest import (
 )
 
 _ANSWER_S = 10.0
-"""How long any answer may take: a board hashes its files in well under a second."""
+"""Maximum time for any answer: a board hashes its files in well under a second."""
 _CHUNK_BYTES = 1024
 
 _SURVEY = f"""
@@ -61,7 +61,7 @@ print(repr((sys.implementation[0], tuple(sys.implementation[1]), getattr(sys.imp
     os.statvfs('/')[0] * os.statvfs('/')[3])))
 """
 
-# rename takes the other file's place at once on littlefs; FAT refuses while there is one.
+# rename replaces the other file at once on littlefs; FAT refuses while there is one
 _SWAP = """
 import os
 for path in {paths!r}:
@@ -89,16 +89,16 @@ for path in {paths!r}:
 """
 
 
-# Interrupt, enter the raw prompt anew, run.
+# interrupt, enter the raw prompt again, run
 _RESET = b"\r\x03\x03\r\x01import machine\nmachine.reset()\n\x04"
 
 
 START_OVER = "unplug it, plug it in again and run the command once more"
-"""What helps a board that stopped in the middle."""
+"""Advice for a board that stopped halfway."""
 
 
 class InstallError(BridgeError, OSError):
-    """The firmware could not be put on a board; the message says how far it came and what to do."""
+    """The firmware could not be installed; the message says how far it got and what to do."""
 
 
 class BoardFullError(InstallError):
@@ -107,15 +107,15 @@ class BoardFullError(InstallError):
 
 @dataclass(frozen=True)
 class Survey:
-    """What is on a board: the hashes of the firmware's files by path, and what runs them.
+    """The contents of a board: the hashes of the firmware's files by path, and its interpreter.
 
     Attributes:
-        hashes: SHA-256 in hexadecimal of ``main.py``, the manifest, the pin map, what the firmware wrote of
-            faults, and all below ``firmware``.
-        implementation: ``micropython``, or what else it calls itself.
+        hashes: SHA-256 in hexadecimal of ``main.py``, the manifest, the pin map, the firmware's fault files, and
+            everything below ``firmware``.
+        implementation: ``micropython``, or another name.
         version: of MicroPython.
-        machine: what MicroPython says it runs on, such as ``Raspberry Pi Pico with RP2040``.
-        free_bytes: room in its file system.
+        machine: the board according to MicroPython, such as ``Raspberry Pi Pico with RP2040``.
+        free_bytes: free space in its file system.
     """
 
     hashes: Mapping[str, str]
@@ -138,7 +138,7 @@ class Survey:
 class BareBoard:
     """A board at its raw prompt, on an open port; to be used in ``with``.
 
-    Raises InstallError when the board does not answer, or goes away in the middle.
+    Raises InstallError when the board does not answer, or is disconnected.
     """
 
     def __init__(self, port: str, baud: int) -> None:
@@ -159,14 +159,14 @@ class BareBoard:
         self.close()
 
     def close(self) -> None:
-        """Let go of the port."""
-        # A port that was unplugged, or that is a pseudo-terminal, has no control lines to set.
+        """Release the port."""
+        # a port that was unplugged, or that is a pseudo-terminal, has no control lines to set
         with contextlib.suppress(OSError):
             self._transport.close()
         self._transport.serial.close()
 
     def survey(self) -> Survey:
-        """Look at what is there."""
+        """Read the contents of the board."""
         *files, facts = (ast.literal_eval(line) for line in self._run(_SURVEY).splitlines())
         return Survey(dict(files), *facts)
 
@@ -176,11 +176,11 @@ class BareBoard:
         return data
 
     def make_folders(self, paths: Iterable[str]) -> None:
-        """Make folders where there are none yet, outer ones first."""
+        """Make missing folders, outer ones first."""
         self._run(_MAKE_FOLDERS.format(paths=tuple(sorted(paths))))
 
     def write_new(self, path: str, data: bytes, progress: Callable[[int], None]) -> None:
-        """Write a file under the name it has until it is whole; ``progress`` is told of each chunk's bytes."""
+        """Write a file under its temporary name; ``progress`` is called with the bytes of each chunk."""
         told, stdout = 0, sys.stdout
 
         def tell(written: int, _: int) -> None:
@@ -193,24 +193,24 @@ class BareBoard:
             self._transport.fs_writefile(f"/{path}{NEW_SUFFIX}", data, _CHUNK_BYTES, tell)
 
     def swap(self, paths: Iterable[str]) -> None:
-        """Let the new files take their places."""
+        """Replace files by their new versions."""
         self._run(_SWAP.format(paths=tuple(paths), suffix=NEW_SUFFIX))
 
     def rename(self, path: str, to: str) -> None:
-        """Give a file another name."""
+        """Rename a file."""
         self._run(f"import os\nos.rename({'/' + path!r}, {'/' + to!r})")
 
     def remove(self, paths: Iterable[str]) -> None:
-        """Remove files; those that are not there need not be."""
+        """Remove files; missing ones are ignored."""
         self._run(_REMOVE.format(paths=tuple(paths)))
 
     def stay_after_reset(self) -> None:
-        """Let a board that has the firmware stay at its prompt after its next reset."""
+        """Make a board with the firmware stay at its prompt after its next reset."""
         self._run(f"with open({'/' + STAY_FILE!r}, 'w'):\n pass")
 
     def reset(self) -> None:
-        """Reset the board, as its button does, and let go of the port."""
-        # Whatever the board was in the middle of, and without waiting for answers that a reset would swallow.
+        """Reset the board, as its button does, and release the port."""
+        # in any state, and without waiting for an answer that the reset would swallow
         with contextlib.suppress(OSError):
             self._transport.serial.write(_RESET)
         self.close()
@@ -222,7 +222,7 @@ class BareBoard:
 
     @contextlib.contextmanager
     def _explained(self, what: str) -> Iterator[None]:
-        # mpremote prints what it heard when something goes wrong; the message here has what matters.
+        # mpremote prints what it received when something fails; the message here has the essentials
         with contextlib.redirect_stdout(io.StringIO()):
             try:
                 yield

@@ -1,8 +1,8 @@
-"""Puts the firmware and a pin map on a board. Power may be cut at any moment; the board can always be repaired.
+"""Installs the firmware and a pin map on a board. Power may be cut at any moment; the board can always be repaired.
 
-Files are written under temporary names and checked there; until all are whole, the old firmware is untouched. Then
-the manifest is removed, the new files take their places, and the manifest is written last. A board on which that was
-cut off has no manifest: `./run hardware firmware check` says so, and installing again repairs it.
+Files are written under temporary names and verified; until all are complete, the old firmware is unchanged. Then the
+manifest is removed, the new files replace the old ones, and the manifest is written last. A board on which this was
+interrupted has no manifest: `./run hardware firmware check` reports it, and installing again repairs it.
 """
 
 from __future__ import annotations
@@ -35,28 +35,28 @@ from firmware_bridge.protocol.messages import Welcome
 
 OLDEST_MICROPYTHON = (1, 22)
 KEPT_MAIN_FILE = "main_before_referee.py"
-"""What the owner's own main.py is called once the firmware has its place."""
+"""Name for the owner's own main.py once the firmware's has replaced it."""
 
-# Room for a file system's own books: a block for each new file would be too much to ask of a small board.
+# allowance for the file system's own data: a block for each new file would be too much to require of a small board
 _SPARE_BYTES = 16 * 1024
 
 Progress = Callable[[str, int, int], None]
-"""Told what is being done, and how many bytes of how many are written."""
+"""Called with what is being done, and the numbers of bytes written and in total."""
 
 
 @dataclass(frozen=True)
 class InstallResult:
-    """What an installation did.
+    """The result of an installation.
 
     Attributes:
-        port: where the board is.
-        version: of the firmware that is on it now.
-        before: the version that was on it, ``None`` if there was none or it can't be told.
+        port: the board's port.
+        version: the firmware's version now.
+        before: the version before, ``None`` if there was none or it is unknown.
         written: the files that were written.
         removed: files of another version that were removed.
         kept_main: whether the owner's own main.py was kept under KEPT_MAIN_FILE.
         has_pin_map: whether there is a pin map on the board, this one or an earlier one.
-        welcome: what the board says of itself now; ``None`` if its pin map makes it speak on its UART alone.
+        welcome: the board's description of itself; ``None`` if its pin map makes it use its UART only.
     """
 
     port: SerialPort
@@ -76,11 +76,11 @@ def install(
     environment: InstallEnvironment,
     progress: Progress,
 ) -> InstallResult:
-    """Put ``firmware`` and ``pins`` on the wanted board, check every file there, start it and hear that it runs.
+    """Install ``firmware`` and ``pins`` on the wanted board, verify every file, start it and check that it runs.
 
-    Files that are there already are not written again. Without ``pins`` the board keeps the pin map it has.
-    Raises BridgeError: the port can't be used, something else is there, the board is full, is of another kind than the
-    pin map says, went away in the middle, or does not answer afterwards.
+    Files that are there already are not written again. Without ``pins`` the board keeps its pin map. Raises
+    BridgeError: the port can't be used, another device is there, the board is full, is of another kind than the pin map
+    says, was disconnected, or does not answer afterwards.
     """
     port = only_port(wanted, environment)
     progress("looking for the board", 0, 0)
@@ -96,7 +96,7 @@ def install(
             is_on_usb = pins.link is None if pins is not None else speaks_usb(board, survey)
             progress("starting the firmware", 0, 0)
         finally:
-            # Whatever happened, the board is not left at its prompt: what it has of a firmware runs.
+            # in any case, the board is not left at its prompt: whatever firmware it has is started
             board.reset()
     welcome = None
     if is_on_usb:
@@ -114,7 +114,7 @@ def install(
 
 
 def check_machine(survey: Survey, port: SerialPort, pins: PinMap | None) -> None:
-    """Raise InstallError for what can't run the firmware, or is another board than the pin map is for."""
+    """Raise InstallError for a device that can't run the firmware, or another board than the pin map is for."""
     if survey.implementation != "micropython":
         raise InstallError(
             f"the board on {port.device} runs {survey.implementation}; the firmware needs MicroPython "
@@ -133,7 +133,7 @@ def check_machine(survey: Survey, port: SerialPort, pins: PinMap | None) -> None
 
 
 def installed_manifest(board: BareBoard, survey: Survey) -> Manifest | None:
-    """Read the board's own manifest; ``None`` if there is none, or none that can be read."""
+    """Read the board's own manifest; ``None`` if it is missing or unreadable."""
     if MANIFEST_FILE not in survey.hashes:
         return None
     try:
@@ -143,14 +143,14 @@ def installed_manifest(board: BareBoard, survey: Survey) -> Manifest | None:
 
 
 def speaks_usb(board: BareBoard, survey: Survey) -> bool:
-    """Whether the firmware speaks over USB by the pin map on the board; without one, or with a broken one, it does."""
+    """Whether the firmware uses USB by the pin map on the board; without a valid one, it does."""
     if PIN_MAP_FILE not in survey.hashes:
         return True
     return is_linked_by_usb(board.read(PIN_MAP_FILE))
 
 
 class _FileUpdate:
-    """What is to be changed on one board."""
+    """The changes to make on one board."""
 
     def __init__(self, firmware: Firmware, pins: PinMap | None, survey: Survey, before: Manifest | None) -> None:
         self._survey = survey
@@ -165,7 +165,7 @@ class _FileUpdate:
         self.keeps_main = MAIN_FILE in self.difference.altered and before is None and not survey.has_firmware
 
     def make(self, board: BareBoard, progress: Progress) -> None:
-        """Make the change, and check that it was made."""
+        """Make the changes, and verify them."""
         to_write = self.difference.to_write
         is_manifest_due = self._survey.hashes.get(MANIFEST_FILE) != sha256(self._manifest)
         if not to_write and not self.difference.left_over and not is_manifest_due:

@@ -1,7 +1,7 @@
-"""What belongs on a board: every file of the firmware with its hash, and how a board's files differ. Pure.
+"""The manifest: every file of the firmware with its hash, and how a board's files differ from it. Pure.
 
-The manifest is written last, so a board with the firmware's files and no manifest is one where an installation was
-cut off.
+The manifest is written last, so a board with the firmware's files and without a manifest is one on which an
+installation was interrupted.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ MANIFEST_FILE = "manifest.json"
 PIN_MAP_FILE = "pins.json"
 MAIN_FILE = "main.py"
 FAULT_FILES = ("fault.txt", "last_fault.txt")
-"""Where the firmware writes what went wrong: what it hasn't told yet, and what it has."""
+"""Where the firmware records faults: those not reported yet, and those reported."""
 STAY_FILE = "stay"
-"""While a board has this file, its firmware does not start; it removes it at once."""
+"""While a board has this file, its firmware does not start; the board removes it at once."""
 FIRMWARE_FOLDER = "firmware"
 NEW_SUFFIX = ".new"
-"""What a file is called on the board until it is whole and takes its place."""
+"""Suffix of a file on the board until it is complete."""
 
 _FORMAT = 1
 
 
 class ManifestError(BridgeError, ValueError):
-    """A board's manifest that can't be read; the message says why."""
+    """A board's manifest that can't be read; the message gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,13 @@ class Manifest:
     files: Mapping[str, str]
 
     def to_json(self) -> bytes:
-        """Write it as it is put on a board."""
+        """Encode it as stored on a board."""
         form = {"format": _FORMAT, "version": list(self.version), "files": dict(sorted(self.files.items()))}
         return json.dumps(form, separators=(",", ":")).encode()
 
     @classmethod
     def from_json(cls, data: bytes) -> Manifest:
-        """Read what is on a board; raises ManifestError."""
+        """Decode a board's manifest; raises ManifestError."""
         try:
             form = _ManifestForm.model_validate_json(data)
         except ValidationError as error:
@@ -76,7 +76,7 @@ class _ManifestForm(BaseModel):
 
 @dataclass(frozen=True)
 class Firmware:
-    """The firmware of this program: its version, and for each file on the board what is in it."""
+    """The firmware that comes with this program: its version, and the contents of each file on the board."""
 
     version: Version
     files: Mapping[str, bytes]
@@ -101,12 +101,12 @@ def sha256(data: bytes) -> str:
 
 
 def version_text(version: Version) -> str:
-    """Write a version, ``1.0.2``."""
+    """Format a version, ``1.0.2``."""
     return ".".join(map(str, version))
 
 
 def version_problem(installed: Version, ours: Version = FIRMWARE_VERSION) -> tuple[str, str] | None:
-    """Say how a board's firmware differs from this program's, and what to do; ``None`` where it is the same."""
+    """How a board's firmware differs from this program's, and what to do; ``None`` where it is the same."""
     there, here = version_text(installed), version_text(ours)
     if installed == ours:
         return None
@@ -120,12 +120,12 @@ def version_problem(installed: Version, ours: Version = FIRMWARE_VERSION) -> tup
 
 @dataclass(frozen=True)
 class Difference:
-    """How the files of a board differ from the firmware that should be there, by their paths on the board.
+    """How the files of a board differ from the required firmware, by their paths on the board.
 
     Attributes:
-        missing: files that should be there and are not.
-        altered: files that are there with something else in them.
-        left_over: files of another version, or of an installation that was cut off, which nothing needs.
+        missing: required files that are missing.
+        altered: files with other contents.
+        left_over: unneeded files of another version, or of an interrupted installation.
     """
 
     missing: tuple[str, ...]
@@ -134,7 +134,7 @@ class Difference:
 
     @property
     def is_none(self) -> bool:
-        """Whether nothing that is needed differs."""
+        """Whether no required file differs."""
         return not self.missing and not self.altered
 
     @property
@@ -144,9 +144,9 @@ class Difference:
 
 
 def difference(wanted: Manifest, found: Mapping[str, str], installed: Manifest | None) -> Difference:
-    """Compare what should be on a board with the hashes of the files ``found`` there.
+    """Compare the required files with the hashes of the files ``found`` on a board.
 
-    ``installed`` is the board's own manifest: only what is listed there, or was being written, is left over; other
+    ``installed`` is the board's own manifest: only files listed there, or being written, count as left over; other
     files are the owner's.
     """
     known = frozenset() if installed is None else installed.files.keys()

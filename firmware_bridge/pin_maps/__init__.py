@@ -1,1 +1,1 @@
-"""What the owner wired to which pin of the microcontroller board."""
+"""Which pins of the microcontroller board the owner has wired to what."""

@@ -1,4 +1,4 @@
-"""The boards that the firmware runs on: which pins they have, which are reserved, and a whole pin map for each."""
+"""The supported boards: their pins, which of them are reserved, and an example pin map for each."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from common.program import PROGRAM
 
 @dataclass(frozen=True)
 class BoardKind:
-    """A kind of microcontroller board. Pins are numbered as its maker does (GP28, GPIO4).
+    """A kind of microcontroller board. Pins are numbered as by its maker (GP28, GPIO4).
 
-    ``chip`` is the chip's name as MicroPython tells it.
-    ``taken`` pins exist on the chip but belong to the board itself, each with why. ``delicate`` pins work, with
-    something to know. ``serial_pins`` are the (transmitting, receiving) pins that each UART can have; a UART that is
-    not in it can have any pins.
+    ``chip`` is the chip's name in MicroPython. ``taken`` maps pins that the board itself uses to the reason.
+    ``delicate`` maps pins that work with a caveat to it. ``serial_pins`` are the (transmitting, receiving) pins that
+    each UART can have; a UART that is not listed can use any pins.
     """
 
     name: str
@@ -30,16 +29,16 @@ class BoardKind:
     serial_pins: Mapping[int, tuple[frozenset[int], frozenset[int]]] = field(default_factory=dict)
 
     def is_other_chip(self, machine: str) -> bool:
-        """Whether ``machine``, what MicroPython says it runs on, is a board of BOARDS with another chip."""
+        """Whether ``machine``, MicroPython's name of the board, is one of BOARDS with another chip."""
         return self.chip not in machine and any(kind.chip in machine for kind in BOARDS.values())
 
     def pin_name(self, number: int) -> str:
-        """Name a pin as it is printed beside the board, ``GP28``."""
+        """Name of a pin as printed on the board, ``GP28``."""
         return f"{self.prefix}{number}"
 
     @property
     def usable_text(self) -> str:
-        """The pins that can be used, ``GP0 to GP22, GP26 to GP28``."""
+        """The usable pins, ``GP0 to GP22, GP26 to GP28``."""
         runs: list[list[int]] = []
         for pin in sorted(self.pins - self.taken.keys()):
             if runs and runs[-1][-1] == pin - 1:
@@ -160,9 +159,9 @@ _PINS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 
 
 def example_pin_map(board: str = "pico", button_roles: tuple[str, ...] = ("end turn", "hint", "take back")) -> str:
-    """Write a pin map for one of BOARDS: 64 lights, a matrix of 8 × 8 switches, a button for each role, a buzzer.
+    """An example pin map for one of BOARDS: 64 lights, a matrix of 8 × 8 switches, a button per role, a buzzer.
 
-    Raises KeyError for a board that there is not.
+    Raises KeyError for an unknown board.
     """
     kind, pins = BOARDS[board], _PINS[board]
     names = [role if role.isidentifier() else f'"{role}"' for role in button_roles]

@@ -1,4 +1,4 @@
-"""Reads the owner's pin map from TOML, and checks all of it before anything is sent to a board."""
+"""Reads the owner's pin map from TOML, and validates it completely before anything is sent to a board."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PIN = re.compile(r"\s*(?:gp|gpio)?\s*(\d+)\s*", re.IGNORECASE)
 
 
 def read_pin_map(file: Path, *, button_roles: Collection[str]) -> PinMap:
-    """Read and check a pin map's file; raises PinMapError as ``parse_pin_map`` does, and when it cannot be read."""
+    """Read and validate a pin map's file; raises PinMapError as ``parse_pin_map`` does, and when it cannot be read."""
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:
@@ -46,11 +46,11 @@ def read_pin_map(file: Path, *, button_roles: Collection[str]) -> PinMap:
 
 
 def parse_pin_map(text: str, *, button_roles: Collection[str], source: str = "the pin map") -> PinMap:
-    """Read and check a pin map from TOML; ``source`` names it in messages.
+    """Parse and validate a pin map in TOML; ``source`` names it in messages.
 
-    Raises PinMapError with one line a fault, all of them: keys and boards that there are not (with the nearest name),
-    pins that the board has not or needs itself, pins used twice (with both uses), too many lights or switches, buttons
-    for other than ``button_roles``, and a map on which nothing hangs.
+    Raises PinMapError listing all faults, one per line: unknown keys and boards (with the nearest name), pins that the
+    board lacks or reserves, pins used twice (with both uses), too many lights or switches, buttons with roles other
+    than ``button_roles``, and a map without anything connected.
     """
     try:
         values = tomllib.loads(text)
@@ -154,7 +154,7 @@ def _buzzer(top: _Section, pins: _Pins) -> Buzzer | None:
 
 
 class _Section:
-    """One table of the file; reading from it collects faults and goes on, so that all are told at once."""
+    """One table of the file; reading from it collects faults and continues, so that all are reported at once."""
 
     def __init__(
         self, name: str, values: Mapping[str, Any], known: Collection[str], faults: list[str], what: str = "key"
@@ -225,7 +225,7 @@ class _Section:
 
 
 class _Pins:
-    """The pins of one board as they are given away, each once."""
+    """The pins of one board, each assigned at most once."""
 
     def __init__(self, kind: BoardKind, faults: list[str]) -> None:
         self.kind = kind
@@ -287,7 +287,7 @@ class _Pins:
 def _as_toml(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    # The short texts, numbers and lists that stand in a pin map read alike in TOML and JSON.
+    # the short texts, numbers and lists of a pin map are written alike in TOML and JSON
     return json.dumps(value, ensure_ascii=False, default=str)
 
 

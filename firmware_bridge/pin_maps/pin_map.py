@@ -1,4 +1,4 @@
-"""What is wired to which pin of a microcontroller board, and the JSON form that the board reads."""
+"""The pin map of a microcontroller board, and the JSON format that the board reads."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from firmware_bridge.errors import BridgeError
 from firmware_bridge.pin_maps.boards import BoardKind
 
 DEVICE_FORMAT = 1
-"""The version of the form that the board reads."""
+"""The version of the format that the board reads."""
 
 
 class PinMapError(BridgeError, ValueError):
-    """A pin map that cannot be read or used; one line a fault: what was got, what was expected, what to do."""
+    """A pin map that cannot be read or used; one line per fault: what was got, what was expected, what to do."""
 
 
 @dataclass(frozen=True)
 class SerialWires:
-    """A UART of the board as the link, instead of USB: its number, its pins, and bits a second."""
+    """A UART of the board as the link, instead of USB: its number, its pins, and baud rate."""
 
     uart: int
     tx: int
@@ -32,8 +32,8 @@ class SerialWires:
 class LightStrip:
     """A strip of WS2812 lights.
 
-    ``order`` is the order in which a light takes its colours. The board dims every frame so that the strip never
-    draws more than ``current_limit_ma``; ``brightness`` is 1 for full.
+    ``order`` is the order of a light's colour bytes. The board dims every frame so that the strip never draws more than
+    ``current_limit_ma``; ``brightness`` is 1 for full.
     """
 
     pin: int
@@ -45,7 +45,7 @@ class LightStrip:
 
 @dataclass(frozen=True)
 class SwitchMatrix:
-    """Switches where rows and columns cross: rows are driven, columns are read. ``diodes``: one at each switch."""
+    """Switches at the crossings of rows (driven) and columns (read). ``diodes``: one at each switch."""
 
     rows: tuple[int, ...]
     columns: tuple[int, ...]
@@ -53,13 +53,13 @@ class SwitchMatrix:
 
     @property
     def count(self) -> int:
-        """How many switches there are."""
+        """Number of switches."""
         return len(self.rows) * len(self.columns)
 
 
 @dataclass(frozen=True)
 class Buzzer:
-    """A buzzer: ``passive`` ones play the tone they are given, ``active`` ones have only their own."""
+    """A buzzer: ``passive`` ones play any tone, ``active`` ones only their own."""
 
     pin: int
     kind: str = "passive"
@@ -67,10 +67,10 @@ class Buzzer:
 
 @dataclass(frozen=True)
 class PinMap:
-    """What hangs on a board's pins, checked: each exists on the board, is free, and is used once.
+    """What is connected to a board's pins, validated: each pin exists, is free, and is used once.
 
     ``link`` is ``None`` for USB. ``switches`` are single ones, each between its pin and ground, as are ``buttons``,
-    (role, pin) each. ``warnings`` are sentences about pins that work but need care.
+    (role, pin) each. ``warnings`` are sentences about pins with a caveat.
     """
 
     board: BoardKind
@@ -85,21 +85,21 @@ class PinMap:
 
     @property
     def light_count(self) -> int:
-        """How many lights there are."""
+        """Number of lights."""
         return 0 if self.lights is None else self.lights.count
 
     @property
     def switch_count(self) -> int:
-        """How many switches there are: the matrix's row by row come first, then the single ones."""
+        """Number of switches: first the matrix's row by row, then the single ones."""
         return (0 if self.matrix is None else self.matrix.count) + len(self.switches)
 
     @property
     def button_roles(self) -> tuple[str, ...]:
-        """What each button is for, in the order of the numbers that the board gives them."""
+        """Role of each button, in the order of the board's numbers."""
         return tuple(role for role, _ in self.buttons)
 
     def device_json(self) -> bytes:
-        """Write the map as the board reads it; the same map always gives the same bytes."""
+        """Encode the map as the board reads it; the same map always gives the same bytes."""
         form: dict[str, Any] = {"format": DEVICE_FORMAT, "board": self.board.name, "name": self.name, "link": "usb"}
         if self.link is not None:
             form["link"] = {"uart": self.link.uart, "tx": self.link.tx, "rx": self.link.rx, "baud": self.link.baud}
@@ -123,12 +123,12 @@ class PinMap:
 
     @property
     def crc32(self) -> int:
-        """The CRC-32 of what the board reads; the board tells its own at the handshake."""
+        """CRC-32 of the encoded map; the board sends its own during the handshake."""
         return zlib.crc32(self.device_json())
 
 
 def is_linked_by_usb(device_json: bytes) -> bool:
-    """Whether a board that reads this speaks over USB; it does by a map that is damaged, too."""
+    """Whether a board with this encoded map uses USB; it also does with a damaged map."""
     try:
         form = json.loads(device_json)
     except ValueError:

@@ -1,1 +1,1 @@
-"""The serial ports of this computer: list, choose, open, and name what answers there."""
+"""The computer's serial ports: listing, selecting, opening, and identifying foreign devices."""

@@ -1,7 +1,7 @@
-"""Names the device on a port that doesn't speak the referee's protocol, by what it says. Pure.
+"""Identifies a device that doesn't speak the referee's protocol by its output. Pure.
 
-Known are Marlin's and Grbl's host protocols, the NMEA 0183 sentences of positioning receivers, WLED's answer to
-``v``, the prompts of MicroPython and CircuitPython, the start-up lines of Espressif's ROM boot loader, and the log-in
+Recognised are Marlin's and Grbl's host protocols, the NMEA 0183 sentences of positioning receivers, WLED's answer to
+``v``, the prompts of MicroPython and CircuitPython, the start-up lines of Espressif's ROM boot loader, and the login
 prompt of a Linux console.
 """
 
@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from common.program import PROGRAM
 from firmware_bridge.errors import NoFirmwareError, SilentDeviceError, WrongDeviceError
 
-# MicroPython's prompt takes a carriage return only; a line left standing there would keep the next greeting from it.
+# MicroPython's prompt only accepts a carriage return; a line left there would spoil the next greeting
 PROBE = b"v\r\n"
-"""Asked of who does not answer the greeting: WLED tells its version, a 3D printer complains, others stay silent."""
+"""Sent to a device that does not answer the greeting: WLED replies with its version, a 3D printer with an error."""
 
 WLED = "WLED"
-"""What ``certain_foreign_device`` calls a WLED controller."""
+"""The name that ``certain_foreign_device`` returns for a WLED controller."""
 
 _INSTALL = f"`{PROGRAM} hardware firmware install` puts it there"
 _ELSEWHERE = "is the right port named in the settings?"
@@ -26,7 +26,7 @@ _ELSEWHERE = "is the right port named in the settings?"
 
 @dataclass(frozen=True)
 class _Signature:
-    """What somebody says, in bytes of ASCII as a regular expression; what it is; what to do about it."""
+    """A device's output as a regular expression of ASCII bytes, its name, and advice."""
 
     says: re.Pattern[bytes]
     what: str
@@ -38,7 +38,7 @@ def _signature(says: bytes, what: str, advice: str = _ELSEWHERE, *, could_be_our
     return _Signature(re.compile(says, re.MULTILINE), what, advice, could_be_ours)
 
 
-# In this order: a 3D printer's board may mention much, and CircuitPython mentions MicroPython's prompt.
+# in this order: a 3D printer's board may print anything, and CircuitPython mentions MicroPython's prompt
 _SIGNATURES = (
     _signature(rb"\bMarlin\b|^echo:|^ok T:|^ok\b.*\bB:|^Error:.*(checksum|Line Number)", "a 3D printer (Marlin)"),
     _signature(rb"^Grbl \d|^\[MSG:", "a milling machine (Grbl)"),
@@ -75,20 +75,20 @@ _PRINTABLE = frozenset(range(0x20, 0x7F)) | {0x09, 0x0A, 0x0D}
 
 
 def is_known_device(heard: bytes) -> bool:
-    """Say whether what was heard already tells who it is."""
+    """Whether the output identifies the device."""
     text = _lines(heard)
     return any(stranger.says.search(text) for stranger in _SIGNATURES)
 
 
 def certain_foreign_device(heard: bytes) -> str | None:
-    """Name who is heard where that tells that this is not a board of ours, and never will be; else ``None``."""
+    """Name of the device if the output proves that it can't be the referee's board; else ``None``."""
     text = _lines(heard)
     certain = (one.what for one in _SIGNATURES if not one.could_be_ours and one.says.search(text))
     return next(certain, None)
 
 
 def foreign_device_error(port: str, heard: bytes, baud: int) -> WrongDeviceError:
-    """Give the error that says who is on ``port``, from all bytes ``heard`` there, none of which made a packet."""
+    """The error that names the device on ``port`` by its output ``heard``, which contained no valid packet."""
     text = _lines(heard)
     for stranger in _SIGNATURES:
         if stranger.says.search(text):
@@ -114,7 +114,7 @@ def _lines(heard: bytes) -> bytes:
 
 
 def _first_line(text: bytes) -> str | None:
-    """The first whole line of text, shortened; ``None`` if this is not text."""
+    """The first complete line of text, shortened; ``None`` if it is not text."""
     if sum(byte in _PRINTABLE for byte in text) < 0.9 * len(text):
         return None
     lines = [line.strip() for line in text.decode("ascii", errors="replace").split("\n")]

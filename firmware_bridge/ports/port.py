@@ -1,9 +1,9 @@
-"""Opens a serial port with pyserial, for this program alone, or says plainly why it can't.
+"""Opens a serial port with pyserial, exclusively, or explains why it can't.
 
-Both control lines are asserted, as Linux does at opening, and never moved apart. On boards with Espressif's automatic
-download circuit DTR and RTS reset the chip only while they differ ("Boot Mode Selection", esptool's documentation),
-and MicroPython's USB serial port sends nothing while DTR is off. An Arduino with a capacitor at DTR is reset by any
-opening, so the connection waits longer with each attempt.
+Both control lines are asserted, as Linux does at opening, and never changed separately. On boards with Espressif's
+automatic download circuit, DTR and RTS reset the chip only while they differ ("Boot Mode Selection", esptool's
+documentation), and MicroPython's USB serial port sends nothing while DTR is off. An Arduino with a capacitor at DTR is
+reset by any opening, so the connection waits longer with each attempt.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from firmware_bridge.errors import (
 from firmware_bridge.ports.serial_ports import PortHolder, SerialPort, port_holders, serial_ports
 
 DEFAULT_BAUD = 115_200
-"""Bits a second on a UART; a port that is USB all the way takes any figure and leaves it alone."""
+"""Baud rate of a UART; a port that is USB all the way ignores it."""
 
 _READ_BYTES = 4096
 
@@ -44,35 +44,35 @@ class Port(Protocol):
 
     @property
     def name(self) -> str:
-        """What was opened, such as ``/dev/ttyACM0``."""
+        """Name of the port, such as ``/dev/ttyACM0``."""
         ...
 
     def fileno(self) -> int:
-        """Give the file descriptor to wait on."""
+        """File descriptor to wait on."""
         ...
 
     def read(self) -> bytes:
-        """Give what has arrived, without waiting; ``b""`` if nothing has. Raises ``PortGoneError``."""
+        """Return the bytes that have arrived, without waiting; ``b""`` if there are none. Raises ``PortGoneError``."""
         ...
 
     def write(self, data: bytes) -> int:
-        """Hand over what there is room for, without waiting; give how many bytes. Raises ``PortGoneError``."""
+        """Write as many bytes as there is room for, without waiting; returns the number. Raises ``PortGoneError``."""
         ...
 
     def discard(self) -> None:
-        """Drop what was handed over and isn't sent yet, so that closing need not wait for it."""
+        """Drop bytes that were written and aren't sent yet, so that closing need not wait for them."""
         ...
 
     def close(self) -> None:
-        """Let go of the port; harmless when it is closed already."""
+        """Release the port; harmless when it is closed already."""
         ...
 
 
 class PySerialPort:
-    """A ``Port`` over pyserial, which opened it and set it up.
+    """A ``Port`` on a device opened and configured by pyserial.
 
-    Bytes are read and written through the file descriptor itself: with a write timeout of 0 pyserial 3.5 turns in
-    circles while the buffer is full, and with another one it waits.
+    Bytes are read and written through the file descriptor itself: with a write timeout of 0 pyserial 3.5 busy-waits
+    while the buffer is full, and with any other it blocks.
     """
 
     def __init__(self, device: serial.Serial) -> None:
@@ -83,16 +83,16 @@ class PySerialPort:
 
     @property
     def name(self) -> str:
-        """What was opened."""
+        """Name of the port."""
         return self._name
 
     def fileno(self) -> int:
-        """Give the file descriptor to wait on."""
+        """File descriptor to wait on."""
         return int(self._serial.fileno())
 
     def read(self) -> bytes:
-        """Give what has arrived, without waiting; ``b""`` if nothing has. Raises ``PortGoneError``."""
-        # Nothing there and hung up both read as b"", so the first is told apart beforehand.
+        """Return the bytes that have arrived, without waiting; ``b""`` if there are none. Raises ``PortGoneError``."""
+        # no data and a hang-up both read as b"", so the first is detected beforehand
         if not self._readable.poll(0):
             return b""
         try:
@@ -106,7 +106,7 @@ class PySerialPort:
         return data
 
     def write(self, data: bytes) -> int:
-        """Hand over what there is room for, without waiting; give how many bytes. Raises ``PortGoneError``."""
+        """Write as many bytes as there is room for, without waiting; returns the number. Raises ``PortGoneError``."""
         try:
             return os.write(self.fileno(), data)
         except BlockingIOError:
@@ -115,13 +115,13 @@ class PySerialPort:
             raise self._gone(error) from error
 
     def discard(self) -> None:
-        """Drop what was handed over and isn't sent yet, so that closing need not wait for it (Linux: up to 30 s)."""
-        # A port that was unplugged has nothing to drop.
+        """Drop bytes that were written and aren't sent yet, so that closing need not wait (on Linux up to 30 s)."""
+        # a port that was unplugged has nothing to drop
         with suppress(OSError, termios.error):
             self._serial.reset_output_buffer()
 
     def close(self) -> None:
-        """Let go of the port; harmless when it is closed already."""
+        """Release the port; harmless when it is closed already."""
         self._serial.close()
 
     def _gone(self, error: OSError | None) -> PortGoneError:
@@ -137,14 +137,14 @@ def open_port(
     list_records: Callable[[], Iterable[Any]] = list_ports.comports,
     find_holders: Callable[[str], Sequence[PortHolder]] = port_holders,
 ) -> PySerialPort:
-    """Open a serial port, 8N1 and raw, for this program alone among those that ask for a lock as pyserial does.
+    """Open a serial port, 8N1 and raw, exclusively among programs that lock ports as pyserial does.
 
     Args:
         name: such as ``/dev/ttyACM0``, or a link to it.
-        baud: bits a second.
-        open_device: opens the port that pyserial was told of.
-        list_records: pyserial's records of the ports there are, for the message that one is missing.
-        find_holders: which programs have a port open.
+        baud: baud rate.
+        open_device: opens the configured pyserial port.
+        list_records: lists pyserial's records of the ports, for the message about a missing one.
+        find_holders: finds the programs that have a port open.
 
     Raises:
         PortMissingError, PortDeniedError, PortTakenError, PortUnusableError: each says what to do.
@@ -185,7 +185,7 @@ def _port_error(
 
 
 def ports_named(ports: Sequence[SerialPort]) -> str:
-    """Say in half a sentence which ports there are, for a message that one isn't; USB ports alone, if there are any."""
+    """List the ports for a message about a missing one; only USB ports, if there are any."""
     shown = [port for port in ports if port.vendor_id is not None] or ports
     if not shown:
         return "there are no serial ports at all: is the board plugged in, with a cable that carries data?"
@@ -193,7 +193,7 @@ def ports_named(ports: Sequence[SerialPort]) -> str:
 
 
 def _error_number(error: BaseException) -> int | None:
-    """Find the system's number of an error: pyserial drops it when a port can't be set up."""
+    """The system's error number, which pyserial drops when a port can't be configured."""
     if isinstance(error, termios.error):
         return error.args[0] if error.args and isinstance(error.args[0], int) else None
     if isinstance(error, OSError) and error.errno is not None:

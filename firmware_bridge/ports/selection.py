@@ -1,4 +1,4 @@
-"""Which port the wanted board is on, also after it comes back under another name. Pure."""
+"""Selects the port of the wanted board, also after it comes back under another name. Pure."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from firmware_bridge.ports.serial_ports import OWN_USB_VENDORS, SerialPort
 
 @dataclass(frozen=True)
 class WantedBoard:
-    """Which board is meant: by the name of its port, by its USB numbers, or, with nothing given, the only one there is.
+    """Which board to use: by port name, by USB numbers, or, with nothing given, the only one there is.
 
-    ``port`` is a name such as ``/dev/ttyACM0`` or a link to it, and always a port that may be tried, USB or not;
-    ``vendor_id`` and ``product_id`` are USB's, ``serial_number`` tells two boards of the same kind apart. ``baud``
-    is in bits a second and means something on a UART only.
+    ``port`` is a name such as ``/dev/ttyACM0`` or a link to it, USB or not. ``vendor_id`` and ``product_id`` are USB's;
+    ``serial_number`` distinguishes two boards of the same kind. ``baud`` only matters on a UART.
     """
 
     port: str | None = None
@@ -30,7 +29,7 @@ class WantedBoard:
 
     @property
     def is_any(self) -> bool:
-        """Whether nothing was asked for, so that whichever board answers alone is meant."""
+        """Whether nothing was specified, so that the only board that answers is used."""
         return self.port is None and not self._asks_for_usb
 
     @property
@@ -38,7 +37,7 @@ class WantedBoard:
         return self.vendor_id is not None or self.product_id is not None or self.serial_number is not None
 
     def fits(self, port: SerialPort) -> bool:
-        """Say whether the USB facts that were asked for are this port's; its name is not looked at."""
+        """Whether the specified USB numbers are this port's; its name is not compared."""
         return (
             self.vendor_id in (None, port.vendor_id)
             and self.product_id in (None, port.product_id)
@@ -46,7 +45,7 @@ class WantedBoard:
         )
 
     def __str__(self) -> str:
-        """What was asked for, in words."""
+        """The specification in words."""
         words = [] if self.port is None else [f"on {self.port}"]
         if self.vendor_id is not None or self.product_id is not None:
             words.append(f"with USB numbers {_hexadecimal(self.vendor_id)}:{_hexadecimal(self.product_id)}")
@@ -62,18 +61,18 @@ def candidates(
     lookalikes: Collection[str] = (),
     resolve: Callable[[str], str] = lambda name: str(Path(name).resolve()),
 ) -> tuple[SerialPort, ...]:
-    """Give the ports that the wanted board may be on; more than one only if nothing was asked for.
+    """The ports that the wanted board may be on; more than one only if nothing was specified.
 
     Args:
-        wanted: what was asked for.
-        ports: the ports there are.
-        known: the port on which the board answered before; it is looked for by its USB numbers under any name.
-        lookalikes: the names of ``others_like`` it then: what is on those is another device.
+        wanted: the specification.
+        ports: the existing ports.
+        known: the port on which the board answered before; it is found by its USB numbers under any name.
+        lookalikes: the names of ``others_like`` it then, which have other devices.
         resolve: follows links, such as those in ``/dev/serial/by-id``.
 
     Raises:
         PortMissingError: it is on none of them; names those there are.
-        PortAmbiguousError: several fit what was asked for and can't be told apart by it.
+        PortAmbiguousError: several match the specification.
     """
     again = () if known is None or known.vendor_id is None else _same_board_ports(wanted, ports, known, lookalikes)
     if again:
@@ -91,7 +90,7 @@ def candidates(
 
 
 def others_like(board: SerialPort, ports: Sequence[SerialPort]) -> frozenset[str]:
-    """Give the names of other ports whose USB facts are those of the port that ``board`` is on.
+    """The names of other ports with the same USB numbers as the board's port.
 
     Many serial converters have no serial number: the one beside the board's may be a 3D printer's.
     """
@@ -101,7 +100,7 @@ def others_like(board: SerialPort, ports: Sequence[SerialPort]) -> frozenset[str
 def _same_board_ports(
     wanted: WantedBoard, ports: Sequence[SerialPort], known: SerialPort, lookalikes: Collection[str]
 ) -> tuple[SerialPort, ...]:
-    """Where the board may be now that was on ``known``; nowhere if it is gone, and then a spare one may do."""
+    """The ports where the board of ``known`` may be now; none if it is gone, so that a spare one may be used."""
     alike = tuple(port for port in ports if _is_same_board(port, known) and port.device not in lookalikes)
     for name in (known.device, wanted.port):
         if any(port.device == name for port in alike):
@@ -130,7 +129,7 @@ def _named(wanted: WantedBoard, ports: Sequence[SerialPort], resolve: Callable[[
             if not wanted.fits(port):
                 raise PortMissingError(f"found no port for {wanted}; on that port is {port}; {ports_named(ports)}")
             return port
-    # Pseudo-terminals and a Pi's own UART may be missing from the list: whether the port is there, opening tells.
+    # pseudo-terminals and a Pi's own UART may be missing from the list: opening shows whether the port exists
     return SerialPort(name)
 
 
@@ -147,7 +146,7 @@ def _listed(ports: Sequence[SerialPort]) -> str:
 
 
 def which_one(ports: Sequence[SerialPort]) -> str:
-    """Ask which of several ports is meant, and say what tells them apart."""
+    """Ask which of several ports to use, with their differences."""
     numbers = [port.serial_number for port in ports]
     if all(numbers) and len(set(numbers)) == len(numbers):
         return "which one is it? Give its serial number in the settings"

@@ -1,4 +1,4 @@
-"""Which serial ports there are, what is plugged into them, and which programs have them open."""
+"""Lists serial ports, the devices connected to them, and the programs that have them open."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _VENDORS: Mapping[int, str] = MappingProxyType(
 
 
 OWN_USB_VENDORS = frozenset({0x2E8A, 0x303A})
-"""Raspberry Pi and Espressif: their chips, which the firmware is for, speak USB themselves."""
+"""Raspberry Pi and Espressif, whose supported chips have USB themselves."""
 
 
 @dataclass(frozen=True)
 class SerialPort:
-    """A serial port: ``device`` is what to open; the USB facts are ``None`` for a port that is not USB."""
+    """A serial port: ``device`` is the name to open; the USB fields are ``None`` for a port that is not USB."""
 
     device: str
     description: str = ""
@@ -44,11 +44,11 @@ class SerialPort:
 
     @property
     def board(self) -> str | None:
-        """What kind of board this probably is, by its USB vendor; ``None`` when that says nothing."""
+        """The probable kind of board, by its USB vendor; ``None`` if unknown."""
         return None if self.vendor_id is None else _VENDORS.get(self.vendor_id)
 
     def __str__(self) -> str:
-        """One line for a person: the device, what it is, its USB numbers and its serial number."""
+        """One line for a person: the device, its description, USB numbers and serial number."""
         parts = [self.device]
         what = self.board or self.description
         if what:
@@ -63,7 +63,7 @@ class SerialPort:
 def serial_ports(listed: Callable[[], Iterable[Any]] = list_ports.comports) -> tuple[SerialPort, ...]:
     """List the serial ports, those on USB first, each in the natural order of their names.
 
-    ``listed`` gives pyserial's port records. Nothing is opened, so a port that another program holds is listed too.
+    ``listed`` returns pyserial's port records. Nothing is opened, so ports held by other programs are listed too.
     """
     ports = [
         SerialPort(
@@ -80,33 +80,33 @@ def serial_ports(listed: Callable[[], Iterable[Any]] = list_ports.comports) -> t
 
 
 def _natural(name: str) -> tuple[tuple[str, int], ...]:
-    """A key that puts ttyUSB2 before ttyUSB10."""
+    """A sort key that puts ttyUSB2 before ttyUSB10."""
     return tuple((text, int(digits or 0)) for text, digits in re.findall(r"(\D*)(\d*)", name) if text or digits)
 
 
 _PROC = Path("/proc")
 
-# proc_locks(5): number, kind, advisory or mandatory, access, process, then device and inode of what is locked.
+# proc_locks(5): number, kind, advisory or mandatory, access, process, then device and inode of the locked file
 _LOCK = re.compile(r"\d+: +\S+ +\S+ +\S+ +(?P<pid>\d+) +(?P<major>[0-9a-f]+):(?P<minor>[0-9a-f]+):(?P<inode>\d+) ")
 
 
 @dataclass(frozen=True, order=True)
 class PortHolder:
-    """A running program: its process number, and its name as ``ps`` shows it, with the module that Python runs."""
+    """A running program: its process id, and its name as shown by ``ps``, with the module that Python runs."""
 
     pid: int
     name: str
 
     def __str__(self) -> str:
-        """The name and the process number, for a sentence."""
+        """Name and process id, for a sentence."""
         return f"{self.name} (process {self.pid})"
 
 
 def port_holders(device: str, proc: Path = _PROC) -> tuple[PortHolder, ...]:
-    """List the programs that have ``device`` open or locked, by process number; this very process included.
+    """List the programs that have ``device`` open or locked, by process id, including this process.
 
-    What other users' programs have open is hidden from an ordinary user, but their locks are not. So an empty answer
-    means that it isn't known, not that nobody has the port. ``proc`` is where the kernel tells about processes.
+    An ordinary user can't see which files other users' programs have open, but can see their locks. So an empty result
+    means that it is unknown. ``proc`` is the kernel's process file system.
     """
     path = os.path.realpath(device)
     pids = {*_with_it_open(path, proc), *_with_a_lock(path, proc)}
@@ -121,7 +121,7 @@ def _with_it_open(path: str, proc: Path) -> Iterable[int]:
 
 
 def _has_open(process: Path, path: str) -> bool:
-    # A process may end, or close a file, at any moment while it is looked at.
+    # a process may end, or close a file, at any moment
     with suppress(OSError):
         for link in (process / "fd").iterdir():
             with suppress(OSError):
@@ -154,7 +154,7 @@ def _program_name(pid: int, proc: Path) -> str | None:
 
 
 def _python_module(process: Path) -> str | None:
-    """The module that a Python runs, such as this very referee: "python" alone would tell its owner nothing."""
+    """The module that a Python process runs, because "python" alone would tell an owner nothing."""
     with suppress(OSError):
         arguments = (process / "cmdline").read_text(errors="replace").split("\0")
         if "-m" in arguments[:-1]:

@@ -1,11 +1,11 @@
-r"""The protocol between the referee (the host) and a microcontroller (the device): the host's side. All of it is pure.
+r"""The host's side of the protocol between the referee (host) and a microcontroller (device). All of it is pure.
 
-docs/internals/protocol.md defines what goes over the wire, precisely enough to write a peer.
+docs/internals/protocol.md defines the wire format, precisely enough to implement a peer.
 
 - ``packets``: framing (COBS), header, payload and checksum.
-- ``messages``, ``codec``: what a payload means, and how it is written and read.
+- ``messages``, ``codec``: the meaning of payloads, and their encoding.
 - ``link``: the host's state machine. ``session``, ``delivery``: its parts.
-- ``status``: the state of a link, and what it counts.
+- ``status``: the state of a link, and its counters.
 
 A light frame, as it goes over the wire and comes out again after noise:
 

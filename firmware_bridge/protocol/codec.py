@@ -1,8 +1,7 @@
-"""Writes messages as payloads and reads them back; docs/internals/protocol.md has the tables. Pure.
+"""Encodes messages as payloads and decodes them; the tables are in docs/internals/protocol.md. Pure.
 
-Most messages are a row of numbers, described by a table; the others have functions of their own. A payload may be
-longer than described: the rest is for later versions and ignored. Fields are read one by one, so an error can name
-the field.
+Most messages are a sequence of numbers, described by a table; the others have functions of their own. Bytes after the
+described ones are for later versions and ignored. Fields are read one by one, so that an error can name the field.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from firmware_bridge.protocol.packets import LARGEST_PAYLOAD, Kind
 
 Field = tuple[str, int]
 
-# Name and bytes of each number, in order. A message that also has a ``text`` ends with it.
+# name and bytes of each number, in order; a message that also has a ``text`` ends with it
 _NUMBERS: Mapping[Kind, tuple[type[Any], tuple[Field, ...]]] = MappingProxyType(
     {
         Kind.HELLO: (Hello, (("oldest", 1), ("newest", 1))),
@@ -83,9 +82,9 @@ _WELCOME_THEN: tuple[Field, ...] = (
 
 
 def encode_message(message: Message) -> tuple[Kind, bytes]:
-    """Give the kind and the payload of a message.
+    """Return the kind and the payload of a message.
 
-    A ``LightFrame`` becomes whichever of ``LIGHTS_ALL`` and ``LIGHTS_LIT`` is shorter. Texts are cut to 200 bytes.
+    A ``LightFrame`` becomes the shorter of ``LIGHTS_ALL`` and ``LIGHTS_LIT``. Texts are cut to 200 bytes.
 
     Raises:
         MessageError: a value doesn't fit its field, or the payload would be longer than 1024 bytes.
@@ -113,11 +112,11 @@ def encode_message(message: Message) -> tuple[Kind, bytes]:
 
 
 def decode_message(kind: int, payload: bytes) -> Message:
-    """Give the message in the payload of a packet.
+    """Return the message in the payload of a packet.
 
     Raises:
-        UnknownKindError: this version knows no message of that kind (``ACKNOWLEDGED`` and ``MISSING`` are none).
-        MessageError: the payload is too short, or says something that can't be.
+        UnknownKindError: this version has no message of that kind (``ACKNOWLEDGED`` and ``MISSING`` are not messages).
+        MessageError: the payload is too short or invalid.
     """
     read = _READERS.get(kind)
     if read is not None:
@@ -148,7 +147,7 @@ def _write_lights(writer: FieldWriter, message: LightFrame) -> Kind:
         raise MessageError(f"LightFrame: {len(message.colours)} bytes of colours; expected three a light")
     colours = message.trimmed().colours
     count = len(colours) // 3
-    # A dark light takes three zeros, so most frames need no second look at every light.
+    # a dark light is three zeros, so most frames need no check of every light
     lit_at_least = count - colours.count(0) // 3
     lit: list[int] = []
     if 5 * lit_at_least < len(colours):
@@ -254,11 +253,11 @@ _READERS: Mapping[int, Callable[[FieldReader], Message]] = MappingProxyType(
 
 
 LONGEST_TEXT = 200
-"""Bytes of UTF-8 that a text is cut to."""
+"""Maximum length of a text, in bytes of UTF-8."""
 
 
 class FieldWriter:
-    """Builds the payload of the message called ``name``, field by field."""
+    """Builds the payload of the message ``name``, field by field."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -284,12 +283,12 @@ class FieldWriter:
         self._bytes += packed.to_bytes((len(values) + 7) // 8, "little")
 
     def payload(self) -> bytes:
-        """All that was written."""
+        """The payload so far."""
         return bytes(self._bytes)
 
 
 class FieldReader:
-    """Takes the payload of the message called ``name`` apart, field by field; what is left over is nobody's fault."""
+    """Parses the payload of the message ``name``, field by field; remaining bytes are ignored."""
 
     def __init__(self, name: str, payload: bytes) -> None:
         self._name = name
@@ -300,7 +299,7 @@ class FieldReader:
         """Read ``size`` bytes.
 
         Raises:
-            MessageError: the payload ends before.
+            MessageError: the payload is too short.
         """
         end = self._at + size
         if end > len(self._payload):
@@ -312,7 +311,7 @@ class FieldReader:
         return data
 
     def number(self, field: str, size: int) -> int:
-        """Read an unsigned little-endian number of ``size`` bytes; raises MessageError when the payload ends before."""
+        """Read an unsigned little-endian number of ``size`` bytes; raises MessageError if the payload is too short."""
         return int.from_bytes(self.raw(field, size), "little")
 
     def bits(self, field: str, count: int) -> tuple[bool, ...]:

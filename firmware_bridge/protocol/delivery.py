@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from firmware_bridge.protocol.packets import SEQUENCE_NUMBERS
 
 HANDLING_S_PER_BYTE = 60e-6
-"""How long a device may take over what came, for each byte: a Pico takes some 50 ms over the 900 of 300 lights."""
+"""Maximum processing time of a device per byte received: a Pico takes some 50 ms for the 900 of 300 lights."""
 
 
 @dataclass
 class Sent:
-    """A packet that is not acknowledged yet; the line had carried it by ``sent_s`` when it was sent last."""
+    """An unacknowledged packet; ``sent_s`` is when the line had carried its last transmission."""
 
     sequence: int
     kind: int
@@ -25,16 +25,16 @@ class Sent:
 
     @property
     def handling_s(self) -> float:
-        """How long the device may take over it."""
+        """Maximum time for which the device may process it."""
         return len(self.payload) * HANDLING_S_PER_BYTE
 
 
 class SendWindow:
-    """What is on its way, in order; at most ``size`` packets. A new session gets a new window.
+    """The unacknowledged packets, in order; at most ``size``. A new session gets a new window.
 
     Args:
-        size: how many packets may be outstanding.
-        timer: says how long to wait before sending again.
+        size: the maximum number of outstanding packets.
+        timer: computes the time until packets are sent again.
     """
 
     def __init__(self, size: int, timer: RetransmissionTimer) -> None:
@@ -49,7 +49,7 @@ class SendWindow:
         self.acknowledged = 0
 
     def __len__(self) -> int:
-        """How many packets are outstanding."""
+        """Number of outstanding packets."""
         return len(self._outstanding)
 
     @property
@@ -59,7 +59,7 @@ class SendWindow:
 
     @property
     def due_s(self) -> float | None:
-        """When the timer runs out; ``None`` while nothing is outstanding."""
+        """When the timer expires; ``None`` while nothing is outstanding."""
         return self._due_s
 
     @property
@@ -69,11 +69,11 @@ class SendWindow:
 
     @property
     def stuck_since_s(self) -> float | None:
-        """Since when something is outstanding and nothing is acknowledged; ``None`` while nothing is outstanding."""
+        """Since when packets are outstanding without any acknowledgement; ``None`` while nothing is outstanding."""
         return self._moved_on_s if self._outstanding else None
 
     def outstanding_of(self, kinds: Iterable[int]) -> int:
-        """How many packets of these kinds are outstanding."""
+        """Number of outstanding packets of these kinds."""
         wanted = frozenset(kinds)
         return sum(sent.kind in wanted for sent in self._outstanding)
 
@@ -90,14 +90,14 @@ class SendWindow:
         return sent
 
     def delivered_at(self, sequence: int, at_s: float) -> None:
-        """Take in that a packet that is sent now waits for a slow line, and is at the other end at ``at_s``."""
+        """Note that a packet sent now waits for a slow line and arrives at ``at_s``."""
         sent = self._outstanding[(sequence - self._outstanding[0].sequence) % SEQUENCE_NUMBERS]
         sent.sent_s = at_s
         if sent is self._outstanding[0]:
             self._start_timer(at_s)
 
     def acknowledge(self, expected: int, now_s: float) -> None:
-        """Take in that the peer expects number ``expected`` next; a number that can't be is ignored."""
+        """Note that the peer expects number ``expected`` next; an impossible number is ignored."""
         if not self._outstanding:
             return
         count = (expected - self._outstanding[0].sequence) % SEQUENCE_NUMBERS
@@ -112,9 +112,9 @@ class SendWindow:
         self._start_timer(now_s)
 
     def missing(self, expected: int, now_s: float) -> None:
-        """Take in that the peer misses number ``expected`` and had later ones: everything from there is sent again.
+        """Note that the peer lacks number ``expected`` and received later ones: everything from there is sent again.
 
-        Only once until the peer moves on or the timer runs out, for every packet after the gap may be complained of.
+        Only once until the peer moves on or the timer expires, because every packet after the gap may be reported.
         """
         self.acknowledge(expected, now_s)
         is_first = bool(self._outstanding) and self._outstanding[0].sequence == expected
@@ -123,7 +123,7 @@ class SendWindow:
             self._must_resend = True
 
     def time_out(self, now_s: float) -> bool:
-        """Say whether the timer ran out; if so everything is to be sent again, and the next wait is longer."""
+        """Whether the timer has expired; if so, everything is sent again, and the next timeout is longer."""
         if self._due_s is None or now_s < self._due_s:
             return False
         self._timer.back_off()
@@ -133,7 +133,7 @@ class SendWindow:
         return True
 
     def resend(self, now_s: float) -> tuple[Sent, ...]:
-        """Give what should be sent again now, in order, and start the timer anew; nothing when nothing should."""
+        """Return the packets to send again now, in order, and restart the timer; none if none are due."""
         if not self._must_resend:
             return ()
         self._must_resend = False
@@ -144,7 +144,7 @@ class SendWindow:
         return tuple(self._outstanding)
 
     def _start_timer(self, now_s: float) -> None:
-        """Wait from now on, or from when the oldest packet will be there; no timer while nothing is outstanding."""
+        """Start the timer now, or when the oldest packet arrives; stop it while nothing is outstanding."""
         if not self._outstanding:
             self._due_s = None
             return
@@ -153,26 +153,26 @@ class SendWindow:
 
 
 GAP_REPORT_INTERVAL_S = 0.01
-"""How soon a gap that still stands is told again."""
+"""Interval at which a remaining gap is reported again."""
 
 
 class Arrival(enum.Enum):
-    """What a numbered packet is to the receiver."""
+    """How the receiver classifies a numbered packet."""
 
     NEXT = "next"
-    """The one that was expected."""
+    """The expected one."""
     REPEATED = "repeated"
-    """One that was here before."""
+    """A repeated one."""
     AFTER_GAP = "after a gap"
     """A later one: something before it is missing."""
 
 
 class Receiver:
-    """Which number is expected, and what to answer. A new session gets a new receiver.
+    """The expected number, and the answers to send. A new session gets a new receiver.
 
     Attributes:
-        expected: the number that is expected next; every packet to the peer carries it.
-        gap_since_s: since when later ones came and this one did not; ``None`` while nothing is missing.
+        expected: the next expected number; every packet to the peer carries it.
+        gap_since_s: since when later packets arrived without the expected one; ``None`` while nothing is missing.
     """
 
     def __init__(self) -> None:
@@ -189,11 +189,11 @@ class Receiver:
 
     @property
     def must_report_gap(self) -> bool:
-        """Whether the peer is to be told that something is missing."""
+        """Whether to report a gap to the peer."""
         return self._must_report_gap
 
     def take(self, sequence: int, now_s: float) -> Arrival:
-        """Say what the packet of that number is; only ``NEXT`` may be used."""
+        """Classify the packet with that number; only ``NEXT`` may be used."""
         ahead = (sequence - self.expected) % SEQUENCE_NUMBERS
         if ahead == 0:
             self.expected = (self.expected + 1) % SEQUENCE_NUMBERS
@@ -213,11 +213,11 @@ class Receiver:
         return Arrival.AFTER_GAP
 
     def acknowledged(self) -> None:
-        """Take in that a packet with ``expected`` is on its way."""
+        """Note that a packet with ``expected`` was sent."""
         self._must_acknowledge = False
 
     def gap_reported(self) -> None:
-        """Take in that the peer is being told of the gap, and of ``expected`` with it."""
+        """Note that the gap was reported, which includes ``expected``."""
         self._must_report_gap = False
         self._must_acknowledge = False
 
@@ -225,9 +225,9 @@ class Receiver:
 MIN_TIMEOUT_S = 0.02
 MAX_TIMEOUT_S = 1.0
 INITIAL_TIMEOUT_S = 0.25
-"""The waits' bounds, and the wait before anything was measured."""
+"""Bounds of the timeout, and its value before the first measurement."""
 ANSWER_BYTES = 100
-"""What may come before the acknowledgement, or carry it, such as a report of the switches: slow on a slow line."""
+"""Size of a packet that may precede or carry the acknowledgement, such as a report of the switches."""
 
 _SMOOTHED_GAIN = 1 / 8
 _VARIATION_GAIN = 1 / 4
@@ -238,11 +238,11 @@ _MAX_BACK_OFF = 3.0
 
 
 class RetransmissionTimer:
-    """The retransmission timeout of RFC 6298, section 2, for a wire instead of the internet.
+    """The retransmission timeout of RFC 6298, section 2, adapted to a wire.
 
-    Shorter than the RFC's second at least, since a wire of a metre does not surprise: between 20 ms and 1 s, and
-    250 ms before the first measurement. And a wait grows by half, not to twice, up to three times the measured one,
-    and comes back sooner, for a wire that loses is not congested.
+    The bounds are 20 ms and 1 s, with 250 ms before the first measurement, because the delay of a wire hardly varies. A
+    timeout grows by half instead of doubling, up to three times the measured one, and recovers sooner, because a wire
+    that loses packets is not congested.
     """
 
     def __init__(self) -> None:
@@ -254,7 +254,7 @@ class RetransmissionTimer:
 
     @property
     def timeout_s(self) -> float:
-        """How long to wait now."""
+        """The present timeout."""
         return self._timeout_s
 
     @property
@@ -263,18 +263,18 @@ class RetransmissionTimer:
         return self._smoothed_s
 
     def allow(self, answer_s: float) -> None:
-        """Wait that much longer than the shortest at least: so long may an answer take on its way."""
+        """Increase the minimum timeout by the transmission time of an answer."""
         self._shortest_s = min(MAX_TIMEOUT_S, MIN_TIMEOUT_S + answer_s)
         self._estimate_s = max(self._shortest_s, self._estimate_s)
         self._timeout_s = max(self._estimate_s, self._timeout_s)
 
     def acknowledged(self, round_trip_s: float, *, is_resent: bool) -> None:
-        """Take in that a packet was acknowledged so long after it was sent, or sent again.
+        """Note that a packet was acknowledged that long after it was sent, or sent again.
 
-        Of a packet that was sent again it isn't clear which sending is acknowledged: the round trip took at least as
-        long. So it counts only when it is longer than what was measured. Were none to count (Karn's algorithm,
-        section 3), a slow wire on which everything is sent again too early would never be measured; and were the wait
-        to come back at once, not to twice the measured one, it would be sent again too early for ever.
+        For a packet that was sent again, it is unclear which transmission was acknowledged: the round trip took at
+        least that long. So it only counts when it is longer than the measured one. If it never counted (Karn's
+        algorithm, section 3), a slow wire on which everything is sent again too early would never be measured. If the
+        timeout recovered at once, instead of to twice the measured one, packets would be sent again too early for ever.
         """
         if not is_resent or (self._smoothed_s is not None and round_trip_s > self._smoothed_s):
             self._measured(round_trip_s)
@@ -283,7 +283,7 @@ class RetransmissionTimer:
         self._timeout_s = min(longest_s, max(shortest_s, self._timeout_s))
 
     def back_off(self) -> None:
-        """Wait half as long again from now on: nothing came in time."""
+        """Increase the timeout by half, because nothing arrived in time."""
         longest_s = min(MAX_TIMEOUT_S, _MAX_BACK_OFF * self._estimate_s)
         self._timeout_s = max(self._timeout_s, min(longest_s, _BACK_OFF * self._timeout_s))
 
@@ -300,11 +300,10 @@ class RetransmissionTimer:
 
 
 class SerialLine:
-    """One direction of a serial line: what is written waits, in the system's buffer, for what was written before.
+    """One direction of a serial line: bytes wait in the system's buffer for those written before.
 
     Args:
-        bytes_per_s: how many bytes it carries a second; ``None`` where that is not known, or so fast that it means
-            nothing, as on USB.
+        bytes_per_s: its capacity; ``None`` if unknown or irrelevant, as on USB.
     """
 
     def __init__(self, bytes_per_s: float | None = None) -> None:
@@ -315,15 +314,15 @@ class SerialLine:
 
     @property
     def free_s(self) -> float:
-        """When it has carried all that was written; 0 where the rate is not known."""
+        """When it has carried everything written; 0 if the rate is unknown."""
         return self._free_s
 
     def takes_s(self, count: int) -> float:
-        """Give how long ``count`` bytes take, by themselves; 0 where the rate is not known."""
+        """Transmission time of ``count`` bytes by themselves; 0 if the rate is unknown."""
         return 0.0 if self._bytes_per_s is None else count / self._bytes_per_s
 
     def carried_s(self, count: int, now_s: float) -> float:
-        """Give when the last of ``count`` bytes that are written now is at the other end."""
+        """When the last of ``count`` bytes written now arrives at the other end."""
         if self._bytes_per_s is None:
             return now_s
         self._free_s = max(self._free_s, now_s) + self.takes_s(count)

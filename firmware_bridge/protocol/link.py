@@ -1,7 +1,8 @@
-"""The host's end of the link: handshake, delivery and silence as one state machine. Pure: time is passed in.
+"""The host's end of the link: handshake, delivery and timeouts as one state machine. Pure: time is passed in.
 
-Whoever owns the port calls ``receive`` with what came, then ``outgoing`` for what to write, and again at the latest at
-``next_due_s``. ``outgoing`` is called only when everything it gave before is written, so that what is sent is new.
+The owner of the port calls ``receive`` with the bytes that arrived, then ``outgoing`` for those to write, and again at
+``next_due_s`` at the latest. ``outgoing`` is only called when all earlier bytes are written, so that they are up to
+date.
 """
 
 from __future__ import annotations
@@ -51,16 +52,16 @@ from firmware_bridge.protocol.session import (
 from firmware_bridge.protocol.status import Counts, LinkState, LinkStatistics, LossCause
 
 WINDOW = 8
-"""Packets the host has outstanding at most."""
+"""Maximum number of the host's outstanding packets."""
 LIGHT_FRAMES_OUTSTANDING = 2
-"""Light frames of these, so that on a slow wire the newest frame waits behind two old ones and not behind eight."""
+"""The same for light frames, so that on a slow wire the newest frame waits for two old ones instead of eight."""
 LIGHTS_AHEAD_S = 0.01
-"""How long before a slow line is free the next light frame goes out; until then a newer one may take its place."""
+"""Seconds before a slow line is free at which the next light frame is sent; until then a newer one may replace it."""
 SILENT_AFTER_S = 2.0
 UNACKNOWLEDGED_AFTER_S = 3.0
 INCOMPLETE_AFTER_S = 3.0
 REFUSED_RETRY_S = 10.0
-"""How long after a REFUSED whoever owns the port begins again."""
+"""Seconds after a REFUSED until the owner of the port tries again."""
 
 _LIGHTS = (Kind.LIGHTS_ALL, Kind.LIGHTS_LIT)
 
@@ -69,10 +70,10 @@ class HostLink:
     """The host's end of a link to one device.
 
     Attributes:
-        state: where the link stands.
+        state: the state of the link.
         lost_because: why it was lost, while it is.
-        welcome: what the device said of itself when it last answered; ``None`` before.
-        refusal: what the device said when it last refused; ``None`` before.
+        welcome: the device's description of itself in its last answer; ``None`` before.
+        refusal: the device's last refusal; ``None`` before.
         last_exchange: the last PING and PONG; ``None`` before.
     """
 
@@ -96,32 +97,32 @@ class HostLink:
 
     @property
     def session(self) -> int:
-        """The session that was begun last; 0 before."""
+        """The newest session; 0 before the first."""
         return self._session
 
     @property
     def heard_s(self) -> float:
-        """When the last packet of a link came, an acknowledgement included; 0 before the first link."""
+        """When the last packet arrived, including acknowledgements; 0 before the first link."""
         return self._heard_s
 
     @property
     def is_settled(self) -> bool:
-        """Whether all that was sent is acknowledged and nothing waits."""
+        """Whether everything sent is acknowledged and nothing waits."""
         return self.undelivered == 0
 
     @property
     def undelivered(self) -> int:
-        """How many messages wait or are sent and not acknowledged."""
+        """Number of messages that wait or are unacknowledged."""
         return len(self._outbox) + len(self._window)
 
     @property
     def acknowledged(self) -> int:
-        """How many sequenced packets the device acknowledged in this session."""
+        """Number of sequenced packets acknowledged in this session."""
         return self._window.acknowledged
 
     @property
     def statistics(self) -> LinkStatistics:
-        """The figures so far."""
+        """The statistics so far."""
         return LinkStatistics(
             counts=replace(self._counts),
             packets=self._reader.packets,
@@ -132,17 +133,17 @@ class HostLink:
         )
 
     def use_line(self, line: SerialLine) -> None:
-        """Take in that another port was opened; the timer allows for what waits on its line."""
+        """Set the line of a newly opened port, whose buffer the timer takes into account."""
         self._line = line
         self._timer.allow(line.takes_s(ANSWER_BYTES))
 
     def begin(self, now_s: float, session: int) -> None:
-        """Begin a new session: say HELLO from now on.
+        """Begin a new session by sending HELLO from now on.
 
-        The newest lights and settings are sent once the device answers; other messages that wait are dropped.
+        The newest lights and settings are sent once the device answers; other waiting messages are dropped.
 
         Raises:
-            ValueError: the session is not 1 to 65535, or the one before.
+            ValueError: the session is not 1 to 65535, or the same as before.
         """
         if not 1 <= session <= 0xFFFF or session == self._session:
             raise ValueError(f"session {session}; expected 1 to 65535, and not {self._session} again")
@@ -155,21 +156,21 @@ class HostLink:
         self.state = LinkState.HANDSHAKING
 
     def send(self, message: Sendable) -> None:
-        """Let ``message`` be sent as soon as it may; a newer one takes the place of an older one that still waits.
+        """Send ``message`` as soon as possible; a newer one replaces an older one that still waits.
 
         Raises:
-            MessageError: the message can't be written.
+            MessageError: the message can't be encoded.
         """
         self._outbox.put(message)
 
     def receive(self, data: bytes, now_s: float) -> list[Message]:
-        """Take in bytes that came, and give the messages in them: each sequenced one in order, exactly once."""
+        """Process bytes that arrived, and return their messages: each sequenced one in order, exactly once."""
         messages = [message for packet in self._reader.feed(data) for message in self._accept(packet, now_s)]
         self._counts.delivered += len(messages)
         return messages
 
     def outgoing(self, now_s: float) -> bytes:
-        """Give the bytes to write now; also lets what is due at ``now_s`` happen, such as giving the link up."""
+        """Return the bytes to write now; also processes timeouts due at ``now_s``, such as losing the link."""
         packets: list[Packet] = []
         if self.state is LinkState.HANDSHAKING:
             self._greet(packets, now_s)
@@ -179,7 +180,7 @@ class HostLink:
         return b"".join([self._framed(packet, now_s) for packet in packets])
 
     def next_due_s(self, now_s: float) -> float | None:
-        """Say when ``outgoing`` is due unless something comes or is sent before: not earlier than ``now_s``.
+        """When ``outgoing`` is due unless bytes arrive or a message is sent before; not earlier than ``now_s``.
 
         ``None``: never by itself.
         """
@@ -200,7 +201,7 @@ class HostLink:
             due_s = min(due_s, self._receiver.gap_since_s + INCOMPLETE_AFTER_S)
         return max(now_s, due_s)
 
-    # What comes in.
+    # incoming packets
 
     def _accept(self, packet: Packet, now_s: float) -> list[Message]:
         if not may_come_from_device(packet.kind):
@@ -261,7 +262,7 @@ class HostLink:
         return [message for message in self._decode(packet) if self._is_news(message, now_s)]
 
     def _take_late_answer(self, packet: Packet) -> None:
-        """A repeated WELCOME says nothing new, unless a HELLO that was late reached a device that had restarted."""
+        """Ignore a repeated WELCOME, unless a late HELLO reached a device that had restarted."""
         for message in self._decode(packet):
             if isinstance(message, Welcome) and self.welcome is not None and message.boot_id != self.welcome.boot_id:
                 self._lose(LossCause.RESTARTED)
@@ -292,7 +293,7 @@ class HostLink:
             self._counts.malformed += 1
         return []
 
-    # What goes out.
+    # outgoing packets
 
     def _greet(self, packets: list[Packet], now_s: float) -> None:
         if self._greeting.has_timed_out(now_s):
@@ -307,7 +308,7 @@ class HostLink:
         if stuck_since_s is not None and now_s >= stuck_since_s + UNACKNOWLEDGED_AFTER_S:
             return self._lose(LossCause.UNACKNOWLEDGED)
         if gap_since_s is not None and now_s >= gap_since_s + INCOMPLETE_AFTER_S:
-            # A device that counts on in a session of another host, say, which by chance had the same number.
+            # for example, a device in a session of another host that happens to have the same number
             return self._lose(LossCause.INCOMPLETE)
         self._counts.timeouts += self._window.time_out(now_s)
         again = self._window.resend(now_s)
@@ -327,7 +328,7 @@ class HostLink:
         return None
 
     def _answer(self, packets: list[Packet]) -> None:
-        """Say what came, with a packet of its own where no other one does."""
+        """Acknowledge what arrived, with a separate packet if there is no other one."""
         if self._receiver.must_report_gap:
             packets.append(self._bare(Kind.MISSING))
             self._receiver.gap_reported()
@@ -368,7 +369,7 @@ class HostLink:
     def _sequenced(self, sent: Sent) -> Packet:
         return Packet(sent.kind, self._session, sent.sequence, self._receiver.expected, sent.payload)
 
-    # From state to state.
+    # changes of state
 
     def _start_session(self, window: int = WINDOW) -> None:
         self._window = SendWindow(window, self._timer)

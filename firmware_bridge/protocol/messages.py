@@ -1,4 +1,4 @@
-"""Messages: what the payload of a packet means, as frozen values; ``codec`` writes and reads them.
+"""Messages: the meaning of packets' payloads, as frozen values; ``codec`` encodes and decodes them.
 
 Times of the device (``time_ms``) are milliseconds since it started, modulo 2**32.
 """
@@ -12,14 +12,14 @@ from firmware_bridge.protocol.packets import LARGEST_PAYLOAD
 
 OLDEST_VERSION = 1
 NEWEST_VERSION = 1
-"""The versions of the protocol that this program speaks."""
+"""The supported versions of the protocol."""
 
 MAX_LIGHTS = (LARGEST_PAYLOAD - 2) // 3
-"""How many lights one complete light frame can set."""
+"""Maximum number of lights in a complete light frame."""
 
 
 class ResetCause(enum.IntEnum):
-    """Why a device started; a firmware may know more causes than these."""
+    """Why a device started; a firmware may have further causes."""
 
     POWER = 0
     WATCHDOG = 1
@@ -28,7 +28,7 @@ class ResetCause(enum.IntEnum):
 
 
 class ButtonAction(enum.IntEnum):
-    """What a button did; the board has debounced it."""
+    """What a button did, after debouncing by the board."""
 
     PRESSED = 1
     HELD = 2
@@ -37,7 +37,7 @@ class ButtonAction(enum.IntEnum):
 
 @dataclass(frozen=True)
 class Hello:
-    """The host begins a new session, and speaks these versions of the protocol."""
+    """The host begins a new session and lists its versions of the protocol."""
 
     oldest: int = OLDEST_VERSION
     newest: int = NEWEST_VERSION
@@ -45,21 +45,21 @@ class Hello:
 
 @dataclass(frozen=True)
 class Welcome:
-    """The device answers a ``Hello``: what it is and what it can do.
+    """The device's answer to ``Hello``: its description.
 
     Attributes:
-        version: of the protocol, the newest that both speak.
+        version: of the protocol, the newest that both support.
         firmware: version of the firmware.
-        boot_id: another one after each start of the device.
+        boot_id: changes with each start of the device.
         time_ms: the device's clock.
-        largest_payload: bytes of payload the device takes.
-        window: how many unacknowledged packets the device takes.
-        lights: how many it has.
-        switches: how many it has.
-        buttons: how many it has.
+        largest_payload: maximum payload that the device accepts, in bytes.
+        window: maximum number of unacknowledged packets that the device accepts.
+        lights: number of lights.
+        switches: number of switches.
+        buttons: number of buttons.
         buzzer: 0 none, 1 active (one tone of its own), 2 passive (any tone).
         pin_map_checksum: CRC-32 of the pin map's file.
-        reset_cause: a ResetCause, or a number that this program does not know.
+        reset_cause: a ResetCause, or an unknown number.
         board: the board's name.
     """
 
@@ -80,7 +80,7 @@ class Welcome:
 
 @dataclass(frozen=True)
 class Refused:
-    """The device speaks none of the host's versions, but these."""
+    """The device supports none of the host's versions, only these."""
 
     oldest: int
     newest: int
@@ -89,21 +89,21 @@ class Refused:
 
 @dataclass(frozen=True)
 class Restarted:
-    """The device doesn't know the session: usually it has just started."""
+    """The device doesn't have this session: usually it has just started."""
 
     boot_id: int
 
 
 @dataclass(frozen=True)
 class Ping:
-    """The host asks for a sign of life; ``token`` comes back."""
+    """The host checks that the device is alive; ``token`` is returned."""
 
     token: int
 
 
 @dataclass(frozen=True)
 class Pong:
-    """The sign of life, with the device's clock."""
+    """The answer to ``Ping``, with the device's clock."""
 
     token: int
     time_ms: int
@@ -145,22 +145,22 @@ class Tone:
 
 @dataclass(frozen=True)
 class Sound:
-    """Tones to play one after the other, instead of what sounds now; none: silence."""
+    """Tones to play in sequence, replacing the present ones; none: silence."""
 
     tones: tuple[Tone, ...]
 
 
 @dataclass(frozen=True)
 class Configure:
-    """How the device should behave.
+    """Settings of the device.
 
     Attributes:
-        silence_ms: after how long without the host the lights go to the waiting state.
-        debounce_ms: how long a contact must rest.
-        long_press_ms: after how long a press is held.
+        silence_ms: time without the host after which the lights show the waiting state.
+        debounce_ms: how long a contact must be stable.
+        long_press_ms: after how long a press counts as held.
         brightness: of all lights; 255 is full.
-        current_limit_ma: of all lights together; 0: what the pin map says.
-        snapshot_every_ms: how often all switches are told unasked; 0: only with changes.
+        current_limit_ma: of all lights together; 0: as in the pin map.
+        snapshot_every_ms: interval of unrequested reports of all switches; 0: only with changes.
     """
 
     silence_ms: int = 3000
@@ -173,12 +173,12 @@ class Configure:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The host asks for a ``SensorReport`` now."""
+    """The host requests a ``SensorReport``."""
 
 
 @dataclass(frozen=True)
 class Leave:
-    """The device should put its lights out and restart into the bare interpreter."""
+    """The device should turn its lights off and restart into the bare interpreter."""
 
 
 @dataclass(frozen=True)
@@ -192,9 +192,9 @@ class SwitchChange:
 
 @dataclass(frozen=True)
 class SensorReport:
-    """All switches as they are at ``time_ms``, and what changed since the report before.
+    """All switches as they are at ``time_ms``, and the changes since the report before.
 
-    ``closed`` and ``doubtful`` have one value a switch; a doubtful one can't be told (ghosted, or chattering).
+    ``closed`` and ``doubtful`` have one value a switch; a doubtful switch is unreadable (a ghost, or chattering).
     """
 
     time_ms: int
@@ -205,10 +205,10 @@ class SensorReport:
 
 @dataclass(frozen=True)
 class ButtonReport:
-    """Something a button did.
+    """A button event.
 
-    ``event`` counts since the device started, modulo 65536. ``what`` is a ButtonAction, or a number that this program
-    does not know. ``time_ms`` is when the contact closed or opened, ``held_ms`` how long it was closed.
+    ``event`` counts since the device started, modulo 65536. ``what`` is a ButtonAction, or an unknown number.
+    ``time_ms`` is when the contact closed or opened, ``held_ms`` how long it was closed.
     """
 
     event: int
@@ -220,7 +220,7 @@ class ButtonReport:
 
 @dataclass(frozen=True)
 class FaultReport:
-    """Something is wrong with the device; docs/internals/protocol.md lists the codes and what ``number`` is about."""
+    """A fault of the device; docs/internals/protocol.md lists the codes and the meaning of ``number``."""
 
     code: int
     number: int

@@ -1,8 +1,8 @@
-"""Packets: a header, a payload and a checksum, framed so that a reader finds where each begins. Pure.
+"""Packets: a header, a payload and a checksum, framed so that a reader finds their boundaries. Pure.
 
-The checksum is the CRC-32 of IEEE 802.3 (``zlib.crc32``). All numbers are little-endian. Frames are COBS (S.
-Cheshire, M. Baker, *Consistent Overhead Byte Stuffing*, IEEE/ACM Transactions on Networking 7(2), 1999) between two
-zeros, so whatever was lost or added, the next frame begins at the next zero.
+The checksum is the CRC-32 of IEEE 802.3 (``zlib.crc32``). All numbers are little-endian. Frames are COBS (S. Cheshire,
+M. Baker, *Consistent Overhead Byte Stuffing*, IEEE/ACM Transactions on Networking 7(2), 1999) between two zeros, so the
+next frame begins at the next zero after any loss or noise.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ LARGEST_PAYLOAD = 1024
 SMALLEST_PACKET = _HEADER.size + _CHECKSUM.size
 FIRST_SEQUENCED = 0x10
 SEQUENCE_NUMBERS = 1 << 16
-"""How many sequence numbers there are; they count modulo this."""
+"""Number of sequence numbers; they count modulo this."""
 
 
 class Kind(enum.IntEnum):
-    """What a packet is. Below 0x10 unsequenced: never acknowledged, may be lost. From 0x10 on sequenced."""
+    """The kind of a packet. Kinds below 0x10 are unsequenced (never acknowledged, may be lost), others sequenced."""
 
     HELLO = 0x01
     WELCOME = 0x02
@@ -71,12 +71,12 @@ def is_sequenced(kind: int) -> bool:
 
 
 def may_come_from_host(kind: int) -> bool:
-    """Whether the host may send this kind; a kind that isn't known is judged by its range."""
+    """Whether the host may send this kind; unknown kinds are judged by their range."""
     return not (kind in FROM_DEVICE or 0x20 <= kind <= 0x2F)
 
 
 def may_come_from_device(kind: int) -> bool:
-    """Whether the device may send this kind; a kind that isn't known is judged by its range."""
+    """Whether the device may send this kind; unknown kinds are judged by their range."""
     return not (kind in FROM_HOST or 0x10 <= kind <= 0x1F)
 
 
@@ -85,7 +85,7 @@ class Packet:
     """A packet, without its checksum.
 
     Attributes:
-        kind: a ``Kind``, or the number of one this version doesn't know.
+        kind: a ``Kind``, or an unknown number.
         session: 1 to 65535; 0 where there is none.
         sequence: the packet's number in its direction, for sequenced kinds; 0 otherwise.
         acknowledged: the number that its sender expects next: all before it have arrived.
@@ -141,13 +141,13 @@ def decode_packet(data: bytes) -> Packet:
 
 
 def packet_frame(packet: Packet) -> bytes:
-    """Encode ``packet`` as the frame that goes over the wire."""
+    """Encode ``packet`` as a frame for the wire."""
     return encode_frame(encode_packet(packet))
 
 
 @dataclass(frozen=True)
 class DroppedFrames:
-    """How many frames were dropped, by why; a frame is counted once."""
+    """Numbers of dropped frames by reason; a frame is counted once."""
 
     undecodable: int = 0
     long: int = 0
@@ -156,12 +156,12 @@ class DroppedFrames:
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """The total number."""
         return self.undecodable + self.long + self.short + self.checksum
 
 
 class PacketReader:
-    """Bytes in, in whatever pieces they come; valid packets out. Nothing that comes in makes it fail."""
+    """Extracts valid packets from a stream of bytes in any pieces; never raises."""
 
     def __init__(self) -> None:
         self.packets = 0
@@ -170,7 +170,7 @@ class PacketReader:
         self._checksum = 0
 
     def feed(self, data: bytes) -> list[Packet]:
-        """Take in bytes as they came, and give the valid packets whose frames they completed, in order."""
+        """Process bytes, and return the valid packets of the frames they completed, in order."""
         packets = []
         for frame in self._frames.feed(data):
             try:
@@ -184,7 +184,7 @@ class PacketReader:
 
     @property
     def dropped(self) -> DroppedFrames:
-        """What was dropped so far."""
+        """The frames dropped so far."""
         return DroppedFrames(self._frames.undecodable, self._frames.long, self._short, self._checksum)
 
 
@@ -196,10 +196,10 @@ LARGEST_ENCODED = LARGEST_PACKET + LARGEST_PACKET // 254 + 1
 
 
 def encode_frame(packet: bytes) -> bytes:
-    """Encode ``packet`` as a frame, with the zeros before and after it.
+    """Encode ``packet`` as a frame, including the zeros before and after it.
 
     Raises:
-        PacketLongError: the packet is longer than the largest there is.
+        PacketLongError: the packet is longer than the maximum.
     """
     if len(packet) > LARGEST_PACKET:
         raise PacketLongError(f"a packet of {len(packet)} bytes; the largest has {LARGEST_PACKET}")
@@ -208,9 +208,9 @@ def encode_frame(packet: bytes) -> bytes:
 
 
 class FrameReader:
-    """Bytes in, in whatever pieces they come; packets out. Nothing that comes in makes it fail.
+    """Extracts packets from a stream of bytes in any pieces; never raises.
 
-    What is between two zeros and no frame is dropped and counted; never more than one frame's bytes are kept.
+    Bytes between two zeros that are not a frame are dropped and counted; at most one frame's bytes are buffered.
 
     Attributes:
         undecodable: frames dropped because they aren't COBS.
@@ -224,7 +224,7 @@ class FrameReader:
         self._is_skipping = False
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Take in bytes as they came, and give the packets whose frames they completed, in order."""
+        """Process bytes, and return the packets of the frames they completed, in order."""
         packets: list[bytes] = []
         *closed, rest = data.split(DELIMITER)
         for piece in closed:
@@ -246,7 +246,7 @@ class FrameReader:
             self._partial += piece
 
     def _close(self) -> bytes | None:
-        """The packet of the frame that a zero just ended; ``None`` where there is none."""
+        """The packet of the frame that a zero just ended; ``None`` if it is invalid."""
         encoded = bytes(self._partial)
         self._partial.clear()
         self._is_skipping = False

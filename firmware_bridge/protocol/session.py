@@ -1,4 +1,4 @@
-"""A session: what begins it and keeps it alive, what waits to be sent, and no button event delivered twice. Pure."""
+"""A session: its handshake, its heartbeat, the messages to send, and a filter of repeated button events. Pure."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from firmware_bridge.protocol.messages import Configure, Hello, Leave, LightFram
 from firmware_bridge.protocol.packets import Kind
 
 PING_AFTER_S = 0.5
-"""A PING is sent when nothing was sent for so long ..."""
+"""A PING is sent when nothing was sent for this time ..."""
 PING_EVERY_S = 2.0
-"""... and so often in any case, for the clock."""
+"""... and at least at this interval, for the clock."""
 
 _MAX_WAITING_PINGS = 8
 _TOKENS = 1 << 32
@@ -21,7 +21,7 @@ _TOKENS = 1 << 32
 
 @dataclass(frozen=True)
 class PingExchange:
-    """A PING and its PONG: the device's clock showed ``device_ms`` some time between the two, in monotonic seconds."""
+    """A PING and its PONG: the device's clock showed ``device_ms`` between the two times, in monotonic seconds."""
 
     sent_s: float
     received_s: float
@@ -29,7 +29,7 @@ class PingExchange:
 
 
 class Heartbeat:
-    """Keeps the wire from falling silent, and measures the device's clock."""
+    """Keeps the link alive by PINGs, and measures the device's clock."""
 
     def __init__(self) -> None:
         self._next_token = 0
@@ -38,7 +38,7 @@ class Heartbeat:
         self._waiting: dict[int, float] = {}
 
     def begin(self, now_s: float) -> None:
-        """Begin anew, with a PING at once; tokens go on, so that an old PONG is taken for no new one."""
+        """Start again, with a PING at once; tokens continue, so that an old PONG is recognised."""
         self._waiting.clear()
         self._sent_s = self._ping_due_s = now_s
 
@@ -48,11 +48,11 @@ class Heartbeat:
         return min(self._sent_s + PING_AFTER_S, self._ping_due_s)
 
     def sent(self, now_s: float) -> None:
-        """Take in that something was sent."""
+        """Note that something was sent."""
         self._sent_s = now_s
 
     def ping(self, now_s: float) -> int:
-        """Give the token of the PING that is sent now."""
+        """Return the token of the PING to send now."""
         token = self._next_token
         self._next_token = (token + 1) % _TOKENS
         self._waiting[token] = now_s
@@ -63,20 +63,20 @@ class Heartbeat:
         return token
 
     def pong(self, token: int, device_ms: int, now_s: float) -> PingExchange | None:
-        """Give the exchange that this PONG completes; ``None`` for one that nothing asked for."""
+        """Return the exchange that this PONG completes; ``None`` for an unexpected one."""
         sent_s = self._waiting.pop(token, None)
         return None if sent_s is None else PingExchange(sent_s, now_s, device_ms)
 
 
 HELLO_INTERVALS_S = (0.25, 0.5, 1.0)
-"""How long after each HELLO the next one follows; the last goes on."""
+"""Intervals between HELLOs; the last one is repeated."""
 MIN_HELLO_INTERVAL_S = 0.1
-"""How soon HELLO is said again when the device tells that it has just started."""
+"""Delay of the next HELLO after the device reports that it has just started."""
 WELCOME_TIMEOUT_S = 2.0
 
 
 class Handshake:
-    """One handshake, from ``now_s`` on."""
+    """One handshake, starting at ``now_s``."""
 
     def __init__(self, now_s: float) -> None:
         self._ends_s = now_s + WELCOME_TIMEOUT_S
@@ -86,31 +86,31 @@ class Handshake:
 
     @property
     def due_s(self) -> float:
-        """When HELLO is due, or giving up."""
+        """When the next HELLO or the timeout is due."""
         return min(self._due_s, self._ends_s)
 
     def has_timed_out(self, now_s: float) -> bool:
-        """Whether it was tried for long enough."""
+        """Whether the handshake has timed out."""
         return now_s >= self._ends_s
 
     def is_due(self, now_s: float) -> bool:
-        """Whether HELLO is to be said now."""
+        """Whether to send HELLO now."""
         return now_s >= self._due_s
 
     def hello(self, now_s: float) -> Hello:
-        """Give the HELLO to say now."""
+        """Return the HELLO to send now."""
         self._sent_s = now_s
         self._due_s = now_s + HELLO_INTERVALS_S[min(self._sent, len(HELLO_INTERVALS_S) - 1)]
         self._sent += 1
         return Hello()
 
     def device_started(self) -> None:
-        """Take in that the device has just started, so that it may not have heard the last HELLO."""
+        """Note that the device has just started, so that it may have missed the last HELLO."""
         if self._sent_s is not None:
             self._due_s = min(self._due_s, self._sent_s + MIN_HELLO_INTERVAL_S)
 
     def round_trip_s(self, now_s: float) -> float | None:
-        """How long the answer took that came now; ``None`` where it isn't clear which HELLO it answers (Karn)."""
+        """Round-trip time of an answer that arrives now; ``None`` if it may answer several HELLOs (Karn)."""
         return now_s - self._sent_s if self._sent == 1 and self._sent_s is not None else None
 
 
@@ -118,9 +118,9 @@ _EVENTS = 1 << 16
 
 
 class DuplicatePressFilter:
-    """Remembers the last button event of the device's present start.
+    """Remembers the last button event since the device's start.
 
-    The device tells events again that were never acknowledged when a session begins; the host may have had them.
+    When a session begins, the device repeats events that were never acknowledged; the host may have received them.
     """
 
     def __init__(self) -> None:
@@ -128,7 +128,7 @@ class DuplicatePressFilter:
         self._last_event = 0
 
     def is_new(self, boot_id: int, event: int) -> bool:
-        """Say whether this event wasn't handed on yet, and remember it."""
+        """Whether this event is new; remembers it."""
         if boot_id == self._boot_id:
             ahead = (event - self._last_event) % _EVENTS
             if not 0 < ahead < _EVENTS // 2:
@@ -139,11 +139,11 @@ class DuplicatePressFilter:
 
 
 Sendable = LightFrame | Sound | Configure | Snapshot | Leave
-"""What may be handed to the link; the rest it says by itself."""
+"""Messages that may be passed to the link; it sends the others by itself."""
 
 
 class MessageSlot(enum.Enum):
-    """The sorts of messages; of each only the newest matters, for each says all there is to say."""
+    """The categories of messages; only the newest of each matters, because each is complete."""
 
     CONFIGURE = "configure"
     LIGHTS = "lights"
@@ -163,7 +163,7 @@ _MESSAGE_SLOTS = {
 
 @dataclass(frozen=True)
 class QueuedMessage:
-    """A message as it will be sent."""
+    """An encoded message."""
 
     slot: MessageSlot
     kind: Kind
@@ -171,9 +171,9 @@ class QueuedMessage:
 
 
 class Outbox:
-    """What waits, in the order it came; a newer message takes the place of an older of its sort.
+    """The waiting messages, in order; a newer message replaces an older one of its category.
 
-    The newest lights and settings are remembered after they were sent, for the device forgets them when it restarts.
+    The newest lights and settings are kept after they were sent, because the device loses them when it restarts.
     """
 
     def __init__(self) -> None:
@@ -182,11 +182,11 @@ class Outbox:
         self.replaced = 0
 
     def __len__(self) -> int:
-        """How many messages wait."""
+        """Number of waiting messages."""
         return len(self._waiting)
 
     def put(self, message: Sendable) -> None:
-        """Take a message; raises MessageError when it can't be written."""
+        """Add a message; raises MessageError when it can't be encoded."""
         slot = _MESSAGE_SLOTS[type(message)]
         letter = QueuedMessage(slot, *encode_message(message))
         self.replaced += slot in self._waiting
@@ -195,15 +195,15 @@ class Outbox:
             self._lasting[slot] = letter
 
     def begin_anew(self) -> None:
-        """For a new session: the settings wait first, then the lights; everything else was for the one before."""
+        """Start a new session: the settings come first, then the lights; all other messages are dropped."""
         self._waiting = {slot: self._lasting[slot] for slot in MessageSlot if slot in self._lasting}
 
     def has_any(self, may_go: Callable[[QueuedMessage], bool]) -> bool:
-        """Say whether there is a message that may go."""
+        """Whether there is a message that may be sent."""
         return self._first(may_go) is not None
 
     def next(self, may_go: Callable[[QueuedMessage], bool]) -> QueuedMessage | None:
-        """Take out the first message that may go; ``Leave`` goes when nothing else waits."""
+        """Remove and return the first message that may be sent; ``Leave`` is sent when nothing else waits."""
         letter = self._first(may_go)
         return None if letter is None else self._waiting.pop(letter.slot)
 

@@ -1,4 +1,4 @@
-"""The state of a link, why it was lost, and what it counts: for the log and ``./run doctor``. Pure."""
+"""The state of a link, why it was lost, and its counters: for the log and ``./run doctor``. Pure."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from firmware_bridge.protocol.packets import DroppedFrames
 
 @dataclass
 class Counts:
-    """What the link counts as it goes, since it was made.
+    """The counters of a link since it was created.
 
     Attributes:
         sessions: handshakes begun.
         linked: handshakes that were answered.
-        sent: packets sent, repeats included.
+        sent: packets sent, including repeats.
         resent: sequenced packets sent again.
-        timeouts: times the retransmission timer ran out.
-        delivered: messages handed on.
-        repeated: sequenced packets that came again.
-        after_gap: sequenced packets that came too early and were dropped.
+        timeouts: times the retransmission timer expired.
+        delivered: messages delivered.
+        repeated: sequenced packets received again.
+        after_gap: sequenced packets that arrived too early and were dropped.
         foreign: packets of another session.
         misdirected: packets that only the host sends, so an echo.
-        unknown: packets of a kind this version doesn't know.
-        malformed: packets whose payload can't be understood.
-        too_long: messages longer than the device takes, not sent.
-        presses_repeated: button events that were told before.
+        unknown: packets of an unknown kind.
+        malformed: packets whose payload can't be decoded.
+        too_long: messages longer than the device accepts, not sent.
+        presses_repeated: repeated button events.
     """
 
     sessions: int = 0

@@ -1,4 +1,4 @@
-"""A signal in time: the rhythm of each pattern, what is shown, and since when. Pure.
+"""A signal over time: the rhythm of each pattern, and when each part began. Pure.
 
 A light that stays from one signal to the next keeps its rhythm. A new light starts its pattern from the beginning, so
 it is lit at once. A sound begins with each signal that has one. All times are monotonic seconds.
@@ -25,8 +25,8 @@ _PULSE_STEP_MS = 50
 class Rhythm:
     """One period of a pattern: its length and when it is lit, as (start, end) spans, all in milliseconds.
 
-    A ``smooth`` rhythm swells and fades (a raised cosine, brightest at 0); its spans are what a light that is only
-    on or off shows of it.
+    A ``smooth`` rhythm fades in and out (a raised cosine, brightest at 0); its spans apply to a light that is only on
+    or off.
     """
 
     period_ms: int
@@ -50,10 +50,10 @@ RHYTHMS: Mapping[Pattern, Rhythm] = MappingProxyType(
 
 
 def brightness(pattern: Pattern, time_s: float, *, smooth: bool = True) -> float:
-    """Give the brightness, 0 to 1, of a light ``time_s`` seconds after its pattern began.
+    """Brightness, 0 to 1, of a light ``time_s`` seconds after its pattern began.
 
     With ``smooth`` false it is 0 or 1, for a pin that is only on or off. Time is rounded to microseconds, so that a
-    change falls exactly on the moment ``next_change_s`` gives. Raises ValueError for a time before the beginning.
+    change is exactly at the moment returned by ``next_change_s``. Raises ValueError for a time before the beginning.
     """
     rhythm = RHYTHMS[pattern]
     phase_us = _since_start_us(time_s) % (rhythm.period_ms * 1000)
@@ -63,10 +63,10 @@ def brightness(pattern: Pattern, time_s: float, *, smooth: bool = True) -> float
 
 
 def next_change_s(pattern: Pattern, time_s: float, *, smooth: bool = True) -> float | None:
-    """Give the first moment after ``time_s`` at which the brightness is worth setting again.
+    """The first moment after ``time_s`` at which the brightness should be set again.
 
-    ``None`` for a pattern that never changes. A smooth pattern is stepped every 50 ms. Both times are seconds since
-    the pattern began; raises ValueError for a time before that.
+    ``None`` for a pattern that never changes. A smooth pattern changes every 50 ms. Both times are seconds since the
+    pattern began; raises ValueError for a time before that.
     """
     rhythm = RHYTHMS[pattern]
     now_us = _since_start_us(time_s)
@@ -83,7 +83,7 @@ def next_change_s(pattern: Pattern, time_s: float, *, smooth: bool = True) -> fl
 
 
 def _edges_ms(rhythm: Rhythm) -> set[int]:
-    """Where the light goes on or off: every end of a span that no other span joins, round the end of the period."""
+    """When the light goes on or off: every end of a span that no other span touches, including the period's end."""
     starts = {start for start, _ in rhythm.lit_ms}
     ends = {end % rhythm.period_ms for _, end in rhythm.lit_ms}
     return starts ^ ends
@@ -100,7 +100,7 @@ _SHORTEST_POINTING_MS = 1000
 
 @dataclass(frozen=True)
 class Animation:
-    """A signal in time."""
+    """A signal over time."""
 
     lights: Mapping[str, Light] = field(default_factory=dict)
     lit_since_s: Mapping[str, float] = field(default_factory=dict)
@@ -111,9 +111,9 @@ class Animation:
     sound_since_s: float = 0.0
 
     def followed_by(self, signal: Signal, time_s: float) -> Animation:
-        """Give the animation of ``signal``, shown from ``time_s`` on in place of this one."""
+        """The animation of ``signal`` when it replaces this one at ``time_s``."""
         lights = most_urgent_lights(signal.lights)
-        # A quiet signal that follows at once does not cut off the sound of the one before.
+        # a quiet signal that follows immediately does not cut off the sound of the one before
         heard_anew = signal.sound is not Sound.SILENCE
         return Animation(
             lights=lights,
@@ -129,14 +129,14 @@ class Animation:
         )
 
     def brightness_of(self, place: str, time_s: float, *, smooth: bool) -> float:
-        """Give the brightness, 0 to 1, of a place's light; 0 where none is lit."""
+        """Brightness, 0 to 1, of a place's light; 0 if it is not lit."""
         light = self.lights.get(place)
         if light is None:
             return 0.0
         return brightness(light.pattern, max(0.0, time_s - self.lit_since_s[place]), smooth=smooth)
 
     def status(self, time_s: float, *, smooth: bool) -> tuple[float, float, float]:
-        """Give the status light's (red, green, blue), each 0 to 1 as encoded in sRGB, dimmed by its pattern."""
+        """The status light's (red, green, blue), each 0 to 1, sRGB encoded, dimmed by its pattern."""
         if self.mood is None:
             return (0.0, 0.0, 0.0)
         style = MOOD_STYLES[self.mood]
@@ -145,14 +145,14 @@ class Animation:
         return (red / 255 * level, green / 255 * level, blue / 255 * level)
 
     def frequency_hz(self, time_s: float) -> float:
-        """Give the tone that sounds now, in hertz; 0 for none."""
+        """The tone that sounds now, in hertz; 0 for none."""
         return sounds.frequency_hz(self.sound, time_s - self.sound_since_s)
 
     def pointed_at(self, time_s: float) -> tuple[str | None, float]:
-        """Give the place whose turn it is where lights share LEDs, and its brightness, 0 or 1.
+        """The place shown now on shared LEDs, and its brightness, 0 or 1.
 
-        Places take turns in the signal's order, so that a turn is shown from where it began to where it ended;
-        each gets whole periods of its pattern, at least a second.
+        The places alternate in the signal's order, so that a turn is shown from its start to its end; each gets whole
+        periods of its pattern, at least a second.
         """
         if not self.lights:
             return None, 0.0
@@ -161,7 +161,7 @@ class Animation:
         return place, brightness(self.lights[place].pattern, elapsed_s, smooth=False)
 
     def next_pointing_change_s(self, time_s: float) -> float | None:
-        """Give when ``pointed_at`` changes next, after ``time_s``; ``None`` if it won't."""
+        """When ``pointed_at`` changes next, after ``time_s``; ``None`` if it won't."""
         if not self.lights:
             return None
         place, since_s = self._pointing(time_s)
@@ -171,11 +171,11 @@ class Animation:
         return earliest((blinks, moves))
 
     def next_tone_s(self, time_s: float) -> float | None:
-        """Give when ``frequency_hz`` changes next, after ``time_s``; ``None`` if it won't."""
+        """When ``frequency_hz`` changes next, after ``time_s``; ``None`` if it won't."""
         return _shifted(sounds.next_change_s(self.sound, time_s - self.sound_since_s), self.sound_since_s)
 
     def next_light_s(self, place: str, time_s: float, *, smooth: bool) -> float | None:
-        """Give when ``brightness_of`` the place changes next, after ``time_s``; ``None`` if it won't."""
+        """When the place's ``brightness_of`` changes next, after ``time_s``; ``None`` if it won't."""
         light = self.lights.get(place)
         if light is None:
             return None
@@ -183,14 +183,14 @@ class Animation:
         return _shifted(next_change_s(light.pattern, max(0.0, time_s - since_s), smooth=smooth), since_s)
 
     def next_status_s(self, time_s: float, *, smooth: bool) -> float | None:
-        """Give when ``status`` changes next, after ``time_s``; ``None`` if it won't."""
+        """When ``status`` changes next, after ``time_s``; ``None`` if it won't."""
         if self.mood is None:
             return None
         pattern, since_s = MOOD_STYLES[self.mood].pattern, self.mood_since_s
         return _shifted(next_change_s(pattern, max(0.0, time_s - since_s), smooth=smooth), since_s)
 
     def _pointing(self, time_s: float) -> tuple[str, float]:
-        """Give the place whose turn it is and when that turn began."""
+        """The place shown now, and since when."""
         round_us = sum(_turn_ms(light) for light in self.lights.values()) * 1000
         elapsed_us = max(0, to_microseconds(time_s - self.pointing_since_s))
         start_us = elapsed_us - elapsed_us % round_us

@@ -1,7 +1,7 @@
 """Drivers for LEDs and a buzzer on the Pi's own pins, through gpiozero. docs/hardware.md has the wiring.
 
-Each LED, the status light and the buzzer is a driver of its own, so one busy or missing pin costs one light. No
-driver has a thread: ``tick`` sets the pin to what the pattern says at that moment.
+Each LED, the status light and the buzzer has its own driver, so a busy or missing pin only affects one light. Drivers
+have no threads: ``tick`` sets the pin to the pattern's present level.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _AUDIBLE_DUTY = 0.5
 
 
 class _PinDriver(ABC):
-    """What every driver here shares: the animation, and one place where pins' exceptions become HardwareError."""
+    """Base of these drivers: the animation, and the conversion of pin exceptions to HardwareError."""
 
     def __init__(self, name: str, pin_factory: Factory | None) -> None:
         self.name = name
@@ -43,15 +43,15 @@ class _PinDriver(ABC):
         self.tick(time_s)
 
     def tick(self, time_s: float) -> None:
-        """Set the pin to what it should be at ``time_s``; raises HardwareError when it can't be set."""
+        """Set the pin to its level at ``time_s``; raises HardwareError when it can't be set."""
         self._attempt(lambda: self._set(time_s))
 
     @abstractmethod
     def next_change_s(self, time_s: float) -> float | None:
-        """Say when the pin changes next, after ``time_s``; ``None`` if it won't."""
+        """When the pin changes next, after ``time_s``; ``None`` if it won't."""
 
     def close(self) -> None:
-        """Put the light out, or the tone, and let go of the pin."""
+        """Turn the light or the tone off, and release the pin."""
         self._animation = Animation()
         self._attempt(self._outputs.close)
 
@@ -59,7 +59,7 @@ class _PinDriver(ABC):
     def _set(self, time_s: float) -> None: ...
 
     def _opened(self, device: T) -> T:
-        """Keep a device to be put out and closed with this driver."""
+        """Register a device to be turned off and closed with this driver."""
         self._outputs.callback(device.close)  # type: ignore[attr-defined]
         return device
 
@@ -91,7 +91,7 @@ class _SingleLed(_PinDriver):
 
 
 class PlaceLed(_SingleLed):
-    """The LED of one place, on ``pin`` (Broadcom number). Its colour is what was wired; its pattern says the role."""
+    """The LED of one place, on ``pin`` (Broadcom number). Its colour is fixed; its pattern shows the role."""
 
     def __init__(self, place: str, pin: int, *, active_high: bool = True, pin_factory: Factory | None = None) -> None:
         super().__init__(f"light {place} (GPIO{pin})", pin, active_high=active_high, pin_factory=pin_factory)
@@ -101,12 +101,12 @@ class PlaceLed(_SingleLed):
         return self._animation.brightness_of(self._place, time_s, smooth=False) >= _HALF
 
     def next_change_s(self, time_s: float) -> float | None:
-        """Say when the light goes on or off next."""
+        """When the light goes on or off next."""
         return self._animation.next_light_s(self._place, time_s, smooth=False)
 
 
 class EdgeLed(_SingleLed):
-    """The LED beside one column or row; lit while the square that is being pointed at lies there."""
+    """The LED beside one column or row; lit while the place shown is in it."""
 
     def __init__(self, line: str, pin: int, *, active_high: bool = True, pin_factory: Factory | None = None) -> None:
         super().__init__(f"edge light {line} (GPIO{pin})", pin, active_high=active_high, pin_factory=pin_factory)
@@ -117,15 +117,15 @@ class EdgeLed(_SingleLed):
         return place is not None and self._line in column_and_row(place) and level >= _HALF
 
     def next_change_s(self, time_s: float) -> float | None:
-        """Say when what is pointed at, or its brightness, changes next."""
+        """When the place shown, or its brightness, changes next."""
         return self._animation.next_pointing_change_s(time_s)
 
 
 class StatusLed(_PinDriver):
     """The RGB LED that shows the mood, on ``pins`` (red, green, blue; Broadcom numbers).
 
-    Mixed colours need pulse-width modulation; a pin library that has none gets the three LEDs on or off, and the
-    pattern tells the moods apart.
+    Mixed colours need pulse-width modulation. With a pin library that lacks it, the three LEDs are on or off, and the
+    pattern distinguishes the moods.
     """
 
     def __init__(
@@ -161,7 +161,7 @@ class StatusLed(_PinDriver):
 
     def _set(self, time_s: float) -> None:
         encoded = self._animation.status(time_s, smooth=self._smooth)
-        # An LED's duty cycle is proportional to its light.
+        # an LED's brightness is proportional to its duty cycle
         levels = tuple(linear_from_srgb(level) if self._smooth else float(level >= _HALF) for level in encoded)
         for led, level, held in zip(self._leds, levels, self._levels, strict=True):
             if level != held:
@@ -169,12 +169,12 @@ class StatusLed(_PinDriver):
         self._levels = levels
 
     def next_change_s(self, time_s: float) -> float | None:
-        """Say when the mood's pattern changes the light next."""
+        """When the mood's pattern changes the light next."""
         return self._animation.next_status_s(time_s, smooth=self._smooth)
 
 
 class BuzzerKind(enum.StrEnum):
-    """An active buzzer has one tone of its own and is on or off; a passive one plays the tone it is given."""
+    """An active buzzer only has its own tone; a passive one plays any tone."""
 
     ACTIVE = "active"
     PASSIVE = "passive"
@@ -213,5 +213,5 @@ class BuzzerDriver(_PinDriver):
         self._frequency_hz = frequency_hz
 
     def next_change_s(self, time_s: float) -> float | None:
-        """Say when the next tone or rest begins, or the sound ends."""
+        """When the next tone or rest begins, or the sound ends."""
         return self._animation.next_tone_s(time_s)

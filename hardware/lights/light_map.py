@@ -1,4 +1,4 @@
-"""Which light of a strip is under which square, and the TOML file that says so.
+"""The light map: which light of a strip is under which square, and its TOML file.
 
 Lights are numbered from 0 in the order of the strip. A map is written by hand, or recorded light by light.
 """
@@ -18,7 +18,7 @@ from common.toml_text import as_toml_line
 from hardware.errors import MapFileError, SettingError
 
 MAX_LIGHTS = 1500
-"""The most lights a map may speak of, so that a slip of the pen is noticed; controllers have limits of their own."""
+"""Maximum number of lights in a map, to detect typing errors; controllers have limits of their own."""
 
 _LISTED = 8
 
@@ -27,10 +27,9 @@ _LISTED = 8
 class LightMap:
     """The lights of each place, and of the status light, on a strip of ``lights`` lights.
 
-    A place may have several lights, or none at all: then it is dark, and the terminal still shows it.
-    ``pin_map_crc`` is the CRC-32 of the pin map of the microcontroller that had the strip when the map was made, and
-    ``None`` for any other strip: by another pin map another strip may be meant. Raises SettingError, which lists
-    *every* problem: a number that is no light of the strip, a light that is named twice.
+    A place may have several lights, or none, in which case only the terminal shows it. ``pin_map_crc`` is the CRC-32 of
+    the microcontroller's pin map when the map was made, because another pin map may mean another strip; ``None`` for a
+    strip elsewhere. Raises SettingError, which lists *every* problem: numbers beyond the strip, lights named twice.
     """
 
     places: Mapping[str, tuple[int, ...]]
@@ -45,7 +44,7 @@ class LightMap:
 
     @property
     def shortest_strip(self) -> int:
-        """How many lights a strip must have at least, so that every light that is named is there."""
+        """Minimum number of lights on a strip for this map."""
         return 1 + max((number for _, numbers in _uses(self) for number in numbers), default=-1)
 
     def problems(
@@ -55,9 +54,9 @@ class LightMap:
         strip_lights: int | None = None,
         pin_map_crc: int | None = None,
     ) -> tuple[str, ...]:
-        """Say what keeps this map from fitting a game's places and a strip that is really there; empty if it fits.
+        """Describe how this map does not fit a game's places and the actual strip; empty if it fits.
 
-        A place that has no light is no problem. ``known_places`` that are empty know no place to be wrong.
+        A place without a light is not a problem. With empty ``known_places``, places are not checked.
         """
         found = list(_unknown_places(self.places, known_places)) if known_places else []
         if strip_lights is not None and strip_lights < self.shortest_strip:
@@ -79,7 +78,7 @@ class LightMap:
 
 
 def _uses(light_map: LightMap) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """What lights are for, in words, and which they are."""
+    """The purpose of lights in words, and their numbers."""
     yield from ((f"place {place}", numbers) for place, numbers in light_map.places.items())
     yield "the status light", light_map.status
 
@@ -117,8 +116,8 @@ _KEYS = ("lights", "status", "pin_map_crc", "places")
 def read_light_map(path: Path) -> LightMap:
     """Read a light map.
 
-    Raises MapFileError where the file can't be read, and SettingError, which names the file and *every* problem,
-    where it is not valid TOML, lacks something, or has something unknown.
+    Raises MapFileError where the file can't be read, and SettingError, which names the file and *every* problem, where
+    it is not valid TOML or has missing or unknown entries.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -136,7 +135,7 @@ def read_light_map(path: Path) -> LightMap:
 
 
 def write_light_map(light_map: LightMap, path: Path) -> None:
-    """Write a light map, whole or not at all: what was there before stays until the new file is complete.
+    """Write a light map atomically: the old file stays until the new one is complete.
 
     Raises MapFileError where the folder can't be written to.
     """
@@ -148,7 +147,7 @@ def write_light_map(light_map: LightMap, path: Path) -> None:
 
 
 def light_map_as_toml(light_map: LightMap) -> str:
-    """Write a light map as TOML, the places in the order the strip reaches them."""
+    """Encode a light map as TOML, the places in the order of the strip."""
     lines = [
         "# Which light of the strip is under which square. Lights are numbered from 0, in the order of the strip.",
         f"lights = {light_map.lights}",
@@ -163,9 +162,9 @@ def light_map_as_toml(light_map: LightMap) -> str:
 
 
 def light_map_from_toml(text: str) -> LightMap:
-    """Read a light map from TOML; a place's lights are a list of numbers, or one number.
+    """Parse a light map from TOML; a place's lights are a list of numbers, or one number.
 
-    Raises SettingError, which lists every problem, for text that is no light map.
+    Raises SettingError, which lists every problem.
     """
     try:
         data = tomllib.loads(text)

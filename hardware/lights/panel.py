@@ -1,8 +1,7 @@
-"""Shows a signal on all of a table's drivers. A driver that fails costs its own light only.
+"""Shows a signal on all of a table's drivers. A failing driver only affects its own light.
 
-A fault is reported once and kept for ``./run doctor``. The driver is closed, made again after a while, and then
-shows the signal that holds at that time. ``Panel`` takes time as an argument; ``LivePanel`` runs it in a thread, in
-real time.
+A fault is reported once and kept for ``./run doctor``. The driver is closed, made again after a while, and then shows
+the present signal. ``Panel`` takes time as an argument; ``LivePanel`` runs it in a thread, in real time.
 """
 
 from __future__ import annotations
@@ -21,15 +20,15 @@ from hardware.errors import Fault, FaultRecord, HardwareError
 from hardware.lights.signals import AnimatedDriver, Driver, Signal, Sound
 
 DRIVER_FAULTS = (HardwareError, GPIOZeroError, OSError, RuntimeError)
-"""What a driver may raise without ending the game; anything else is a mistake in the code and is not hidden."""
+"""Exceptions of a driver that don't end the game; any other is a bug and is not hidden."""
 
 
 @dataclass(frozen=True)
 class DriverSource:
     """A driver's name and how to make it, now and again after a fault; ``make`` may raise ``DRIVER_FAULTS``.
 
-    After a fault it counts as working again once it has worked for ``steady_s``: for outputs that learn late that
-    nobody listens, such as a network's.
+    After a fault it counts as recovered once it has worked for ``steady_s``: for outputs that detect a fault late, such
+    as a network's.
     """
 
     name: str
@@ -45,11 +44,11 @@ class _Slot:
 
 
 class Panel:
-    """Shows signals on every driver there is.
+    """Shows signals on all drivers.
 
-    ``clock`` gives monotonic seconds where no time is passed. ``on_fault`` gets a sentence when a driver fails for
-    the first time, ``on_recovery`` one when it is back. Drivers are made at the first ``show`` or ``tick``.
-    Not thread-safe: one thread calls everything.
+    ``clock`` returns monotonic seconds where no time is passed. ``on_fault`` is called with a sentence when a driver
+    fails for the first time, ``on_recovery`` when it is back. Drivers are made at the first ``show`` or ``tick``. Not
+    thread-safe: all calls must come from one thread.
     """
 
     def __init__(
@@ -73,39 +72,39 @@ class Panel:
 
     @property
     def signal(self) -> Signal | None:
-        """The signal that holds now."""
+        """The present signal."""
         return self._signal
 
     @property
     def faults(self) -> tuple[Fault, ...]:
-        """What is wrong right now, in the order of the drivers; empty when all of them work."""
+        """The present faults, in the order of the drivers; empty when all of them work."""
         return tuple(slot.record.fault for slot in self._slots if slot.record.fault is not None)
 
     @property
     def working(self) -> tuple[str, ...]:
-        """The names of the drivers that work right now."""
+        """The names of the drivers that work at present."""
         return tuple(slot.source.name for slot in self._slots if slot.driver is not None)
 
     def show(self, signal: Signal, time_s: float | None = None) -> None:
-        """Show a signal on every driver, in place of the one before; never raises for a driver that fails."""
+        """Show a signal on every driver, replacing the one before; never raises for a failing driver."""
         now_s = self._clock() if time_s is None else time_s
         self._signal = signal
         for slot in self._slots:
             self._use(slot, now_s, signal)
 
     def tick(self, time_s: float | None = None) -> None:
-        """Move patterns and sounds on, and try failed drivers again when they are due."""
+        """Advance patterns and sounds, and try failed drivers again when they are due."""
         now_s = self._clock() if time_s is None else time_s
         for slot in self._slots:
             self._use(slot, now_s, None)
 
     def next_change_s(self, time_s: float | None = None) -> float | None:
-        """Say when ``tick`` has something to do next (a pattern, a tone, a retry); ``None`` if never."""
+        """When ``tick`` is due next (a pattern, a tone, a retry); ``None`` if never."""
         now_s = self._clock() if time_s is None else time_s
         return earliest(self._next_of(slot, now_s) for slot in self._slots)
 
     def close(self) -> None:
-        """Put everything out and let go of every driver; a driver that fails even here is left alone."""
+        """Turn everything off and release every driver; failures are ignored."""
         for slot in self._slots:
             self._drop(slot)
 
@@ -116,13 +115,13 @@ class Panel:
         self.close()
 
     def _use(self, slot: _Slot, now_s: float, fresh: Signal | None) -> None:
-        """Bring one driver up to date: make it when due, give it a fresh signal, or let it tick."""
+        """Bring one driver up to date: make it when due, pass it a new signal, or call its ``tick``."""
         try:
             if slot.driver is None:
                 if not slot.record.backoff.is_due(now_s):
                     return
                 slot.driver = slot.source.make()
-                # A sound belongs to its moment: a driver that comes later shows the signal, silently.
+                # a sound belongs to its moment: a driver that recovers later shows the signal silently
                 shown = fresh or (self._signal and replace(self._signal, sound=Sound.SILENCE))
                 if shown is not None:
                     slot.driver.show(shown, now_s)
@@ -140,7 +139,7 @@ class Panel:
         is_news = slot.record.backoff.is_news(now_s)
         message = str(error) or type(error).__name__
         slot.record.failed(message, now_s)
-        # Several drivers may lack the same thing (every pin lacks the pin library): that is said once as well.
+        # several drivers may have the same fault (no pin library): that is reported once as well
         if is_news and message not in self._said:
             self._said.add(message)
             self._on_fault(f"{slot.source.name} does not work: {message}. The game goes on; it is tried again.")
@@ -172,24 +171,24 @@ class Panel:
         try:
             driver.close()
         except DRIVER_FAULTS:
-            # It is being dropped because it failed, or because everything ends: its fault is already known.
+            # it is closed because it failed, or because everything ends: its fault is already known
             return
 
 
 def _steady_at_s(slot: _Slot) -> float:
-    """When a driver that works now counts as working again after its fault."""
+    """When a driver that works now counts as recovered."""
     since_s = slot.record.backoff.working_since_s
     return 0.0 if since_s is None else since_s + slot.source.steady_s
 
 
 class LivePanel:
-    """A ``Panel`` behind a lock, with one thread that ticks it exactly when something changes.
+    """A ``Panel`` behind a lock, with one thread that calls ``tick`` exactly when something changes.
 
-    Reading a frame may take longer than a blink, so a service in real time shows its signals through this. In
-    virtual time use ``Panel`` itself. ``clock`` must be the clock of the computer, in monotonic seconds, since the
-    thread waits by it. The panel's callbacks are called from either thread, one at a time.
+    Reading a frame may take longer than a blink, so a service in real time uses this class. In virtual time use
+    ``Panel`` itself. ``clock`` must be the computer's, in monotonic seconds, since the thread waits by it. The panel's
+    callbacks are called from either thread, one at a time.
 
-    Start it with ``with``; leaving puts everything out and ends the thread.
+    Start it with ``with``; leaving turns everything off and ends the thread.
     """
 
     def __init__(self, panel: Panel, clock: Callable[[], float]) -> None:
@@ -201,9 +200,9 @@ class LivePanel:
         self._running: Future[None] | None = None
 
     def show(self, signal: Signal, time_s: float | None = None) -> None:  # noqa: ARG002 - lights live in real time
-        """Show a signal from now on; ``time_s`` is left alone, since a recording's frames have another time.
+        """Show a signal from now on; ``time_s`` is ignored, since a recording's frames have another time.
 
-        Raises what ended the thread, if anything did: a mistake in a driver is not hidden.
+        Raises the exception that ended the thread, if any: a bug in a driver is not hidden.
         """
         self._raise_if_ended()
         with self._changed:
@@ -212,18 +211,18 @@ class LivePanel:
 
     @property
     def signal(self) -> Signal | None:
-        """The signal that holds now."""
+        """The present signal."""
         with self._changed:
             return self._panel.signal
 
     @property
     def faults(self) -> tuple[Fault, ...]:
-        """What is wrong right now; empty when every driver works."""
+        """The present faults; empty when every driver works."""
         with self._changed:
             return self._panel.faults
 
     def close(self) -> None:
-        """End the thread, put everything out and let go of every driver."""
+        """End the thread, turn everything off and release every driver."""
         with self._changed:
             self._is_open = False
             self._changed.notify_all()

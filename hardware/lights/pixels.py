@@ -1,4 +1,4 @@
-"""A driver for a strip of coloured lights, wherever it hangs: it sends complete frames of red, green and blue."""
+"""A driver for any strip of coloured lights: it sends complete frames of red, green and blue."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ CHANNELS = 3
 
 
 class PixelOutput(Protocol):
-    """Something that shows frames on a strip of ``lights`` lights.
+    """An output that shows frames on a strip of ``lights`` lights.
 
-    ``refresh_s`` says after how many seconds without a frame it wants the same one again, since it forgets; ``None``
-    if it keeps what it shows.
+    ``refresh_s`` is the number of seconds after which an unchanged frame must be sent again; ``None`` if the output
+    keeps it.
     """
 
     @property
     def lights(self) -> int:
-        """How many lights there are."""
+        """Number of lights."""
 
     @property
     def refresh_s(self) -> float | None:
-        """After how long the same frame must be sent again; ``None`` for never."""
+        """Seconds after which an unchanged frame must be sent again; ``None`` for never."""
 
     def show(self, colours: bytes) -> None:
-        """Show a complete frame: red, green, blue of each light, sRGB encoded (IEC 61966-2-1); never waits long.
+        """Show a complete frame without blocking: red, green, blue of each light, sRGB encoded (IEC 61966-2-1).
 
-        ``colours`` has 3 bytes a light, ``3 * lights`` in all. May raise OSError (each room's own kind of it).
+        ``colours`` has 3 bytes a light, ``3 * lights`` in all. May raise a subclass of OSError.
         """
 
     def close(self) -> None:
-        """Let go of ports and sockets; what is shown was put out before."""
+        """Release ports and sockets; the lights were turned off before."""
 
 
 class PixelDriver:
     """Shows signals on a strip of lights.
 
-    ``brightness``, 0 to 1, scales the encoded values, so that 0.5 looks about half as bright. A place without a
-    light shows nothing here; a place with several has them all alike. The output is the driver's from here on. Raises
-    SettingError, with the output closed, for a strip that is shorter than the map and a brightness out of range.
+    ``brightness``, 0 to 1, scales the encoded values, so that 0.5 looks about half as bright. All lights of a place
+    show the same. The driver owns the output. Raises SettingError, with the output closed, for a strip that is shorter
+    than the map and a brightness out of range.
     """
 
     def __init__(self, name: str, output: PixelOutput, light_map: LightMap, *, brightness: float = 1.0) -> None:
@@ -63,22 +63,22 @@ class PixelDriver:
         self._sent_s = 0.0
 
     def show(self, signal: Signal, time_s: float) -> None:
-        """Show the signal from ``time_s`` (monotonic seconds) on; raises what the output raises."""
+        """Show the signal from ``time_s`` (monotonic seconds) on; raises the output's errors."""
         self._animation = self._animation.followed_by(signal, time_s)
         self.tick(time_s)
 
     def tick(self, time_s: float) -> None:
-        """Send the frame that belongs to ``time_s``, if it differs from the last one or that must be refreshed."""
+        """Send the frame for ``time_s`` if it differs from the last one or that must be refreshed."""
         frame = self.frame(time_s)
         if frame == self._sent and not self._is_stale(time_s):
             return
-        # Not remembered until it is sent: after a failure the next frame goes out whatever it is.
+        # only remembered once it is sent: after a failure the next frame is sent even if it is unchanged
         self._sent = None
         self._output.show(frame)
         self._sent, self._sent_s = frame, time_s
 
     def next_change_s(self, time_s: float) -> float | None:
-        """Say when a light changes next, or when the output wants the frame again; ``None`` if never."""
+        """When a light changes next, or the frame must be refreshed; ``None`` if never."""
         moments = [self._animation.next_light_s(place, time_s, smooth=True) for place in self._lit_places()]
         if self._map.status:
             moments.append(self._animation.next_status_s(time_s, smooth=True))
@@ -87,7 +87,7 @@ class PixelDriver:
         return earliest(moments)
 
     def frame(self, time_s: float) -> bytes:
-        """Give the complete frame of a moment: 3 bytes a light of the output, sRGB encoded."""
+        """The complete frame of a moment: 3 bytes a light of the output, sRGB encoded."""
         colours = bytearray(CHANNELS * self._output.lights)
         for place in self._lit_places():
             level = self._animation.brightness_of(place, time_s, smooth=True) * self._brightness
@@ -100,7 +100,7 @@ class PixelDriver:
         return bytes(colours)
 
     def close(self) -> None:
-        """Put every light out and let go of the output, even where putting out fails."""
+        """Turn every light off and release the output, even if turning off fails."""
         try:
             self._output.show(bytes(CHANNELS * self._output.lights))
         finally:

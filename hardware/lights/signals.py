@@ -1,7 +1,7 @@
-"""What the table should show, as plain values, and how each role and mood looks.
+"""Signals, which say what the table should show, as plain values, and the style of each role and mood.
 
-A signal is complete: it replaces whatever was shown before, so a driver that missed one is right again after the
-next. No meaning rests on colour alone. Each role and each mood has a colour, a pattern and a mark of its own.
+A signal is complete: it replaces everything shown before, so a driver that missed one is correct again after the next.
+No meaning depends on colour alone. Each role and each mood has a colour, a pattern and a mark of its own.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 
 
 class Colour(enum.Enum):
-    """Colours to be told apart by colour-blind people (Okabe and Ito's, and a violet), as (red, green, blue)."""
+    """Colours that colour-blind people can distinguish (Okabe and Ito's, and a violet), as (red, green, blue)."""
 
     OFF = (0, 0, 0)
     WHITE = (255, 255, 255)
@@ -27,9 +27,9 @@ class Colour(enum.Enum):
 
 
 class Pattern(enum.Enum):
-    """How a light behaves in time; ``hardware.lights.animation`` gives each its rhythm.
+    """How a light behaves over time; ``hardware.lights.animation`` defines the rhythms.
 
-    A blink is a light in the dark, a wink a short dark in the light.
+    A blink is a short light in the dark, a wink a short dark in the light.
     """
 
     STEADY = "steady"
@@ -44,7 +44,7 @@ class Pattern(enum.Enum):
 
 
 class Sound(enum.Enum):
-    """What the buzzer plays, once; ``hardware.lights.sounds`` gives each its tones."""
+    """What the buzzer plays, once; ``hardware.lights.sounds`` defines the tones."""
 
     SILENCE = "silence"
     ACCEPTED = "accepted"
@@ -55,7 +55,7 @@ class Sound(enum.Enum):
 
 
 class Mood(enum.Enum):
-    """What the table as a whole says: the colour of the one status light."""
+    """The state of the table as a whole, shown by the status light's colour."""
 
     WAITING = "waiting"
     LOOKING = "looking"
@@ -69,7 +69,7 @@ class Mood(enum.Enum):
 
 
 class LightRole(enum.StrEnum):
-    """Why a place is lit, the most urgent first: where two meet on one place, the earlier is shown."""
+    """Why a place is lit, the most urgent first: if a place has several roles, the first is shown."""
 
     FAULT = "fault"
     PUT_RIGHT = "put right"
@@ -82,7 +82,7 @@ class LightRole(enum.StrEnum):
 
 @dataclass(frozen=True)
 class Light:
-    """One place's light, and why it is lit; ``ROLE_STYLES`` says how each role looks."""
+    """One place's light, and why it is lit; ``ROLE_STYLES`` defines each role's style."""
 
     place: str
     colour: Colour
@@ -91,7 +91,7 @@ class Light:
 
     @classmethod
     def for_role(cls, place: str, role: LightRole) -> Light:
-        """Make the light that marks ``place`` for ``role``, as that role looks."""
+        """Make the light that marks ``place`` for ``role``, in that role's style."""
         style = ROLE_STYLES[role]
         return cls(place, style.colour, style.pattern, role)
 
@@ -107,18 +107,18 @@ class Signal:
 
 
 class Driver(Protocol):
-    """Something that can show a signal. Construction may fail with HardwareError; ``show`` may too.
+    """Something that can show a signal. Construction and ``show`` may raise HardwareError.
 
-    A driver whose lights move in time also has what ``AnimatedDriver`` adds.
+    A driver with time-dependent lights is also an ``AnimatedDriver``.
     """
 
     name: str
 
     def show(self, signal: Signal, time_s: float) -> None:
-        """Show the signal from ``time_s`` (monotonic) on, in place of whatever was shown before."""
+        """Show the signal from ``time_s`` (monotonic) on, replacing the one before."""
 
     def close(self) -> None:
-        """Put everything out and let go of pins and files."""
+        """Turn everything off and release pins and files."""
 
 
 @runtime_checkable
@@ -126,17 +126,17 @@ class AnimatedDriver(Driver, Protocol):
     """A driver that must be called again while a signal is shown: for patterns and for the tones of a sound."""
 
     def tick(self, time_s: float) -> None:
-        """Bring every output to where it belongs at ``time_s``; may fail with HardwareError."""
+        """Set every output to its state at ``time_s``; may raise HardwareError."""
 
     def next_change_s(self, time_s: float) -> float | None:
-        """Say when (monotonic, after ``time_s``) an output changes next, or ``None`` if none will."""
+        """When (monotonic, after ``time_s``) an output changes next, or ``None`` if none will."""
 
 
 @dataclass(frozen=True)
 class Style:
-    """A look: ``colour``, ``pattern``, the ``mark`` where there are no colours, and the ``meaning`` in words.
+    """A style: ``colour``, ``pattern``, a ``mark`` for output without colours, and the ``meaning`` in words.
 
-    A place's mark is a pair of signs that stand round what is there, so that none is taken for a piece.
+    A place's mark is a pair of characters around its contents, so that it can't be mistaken for a piece.
     """
 
     colour: Colour
@@ -156,7 +156,7 @@ ROLE_STYLES: Mapping[LightRole, Style] = MappingProxyType(
         LightRole.HINT: Style(Colour.WHITE, Pattern.GLINT, "()", "a hint, or what a person corrected"),
     }
 )
-"""Every role's look on a place's light."""
+"""The style of each role's light."""
 
 MOOD_STYLES: Mapping[Mood, Style] = MappingProxyType(
     {
@@ -171,11 +171,11 @@ MOOD_STYLES: Mapping[Mood, Style] = MappingProxyType(
         Mood.TROUBLE: Style(Colour.VERMILLION, Pattern.DOUBLE_BLINK, "X", "the referee itself has a problem"),
     }
 )
-"""Every mood's look on the status light."""
+"""The style of each mood's status light."""
 
 
 def most_urgent_lights(lights: Iterable[Light]) -> dict[str, Light]:
-    """Map each lit place to its most urgent light, in the order the places come in ``lights``."""
+    """Map each lit place to its most urgent light, in the order of ``lights``."""
     urgency = {role: rank for rank, role in enumerate(LightRole)}
     chosen: dict[str, Light] = {}
     for candidate in lights:

@@ -1,4 +1,4 @@
-"""The tones of each sound, and the driver for a buzzer that is given a whole tune at once.
+"""The tones of each sound, and a driver for a buzzer that accepts whole tunes.
 
 Sounds differ in rhythm as well as in pitch, since an active buzzer has only one pitch.
 """
@@ -46,18 +46,18 @@ TONES: Mapping[Sound, tuple[Tone, ...]] = MappingProxyType(
 
 
 def duration_s(sound: Sound) -> float:
-    """Give how long a sound lasts, in seconds."""
+    """Length of a sound, in seconds."""
     return sum(tone.duration_s for tone in TONES[sound])
 
 
 def frequency_hz(sound: Sound, time_s: float) -> float:
-    """Give the frequency that sounds ``time_s`` seconds after the sound began; 0 in rests, before and after it."""
+    """Frequency ``time_s`` seconds after the sound began; 0 in rests, before and after it."""
     time_us = to_microseconds(time_s)
     return next((tone.frequency_hz for start, end, tone in _timeline(sound) if start <= time_us < end), 0.0)
 
 
 def next_change_s(sound: Sound, time_s: float) -> float | None:
-    """Give when, after ``time_s`` seconds into the sound, the next tone or rest begins; ``None`` after its end."""
+    """When, after ``time_s`` seconds into the sound, the next tone or rest begins; ``None`` after its end."""
     edges = [edge for start, end, _ in _timeline(sound) for edge in (start, end)]
     following = min((edge for edge in edges if edge > to_microseconds(time_s)), default=None)
     return None if following is None else following / 1e6
@@ -75,12 +75,12 @@ def _timeline(sound: Sound) -> list[tuple[int, int, Tone]]:
 
 
 class SoundOutput(Protocol):
-    """Something that plays tones one after the other."""
+    """An output that plays sequences of tones."""
 
     def play(self, tones: Sequence[tuple[float, float]]) -> None:
-        """Play tones, each (frequency in hertz, 0 for a rest; seconds), in place of what sounds; no tones: silence.
+        """Play tones, each (frequency in hertz, 0 for a rest; seconds), replacing the present ones; none: silence.
 
-        Returns at once. May raise OSError (each room's own kind of it).
+        Returns at once. May raise a subclass of OSError.
         """
 
 
@@ -92,10 +92,10 @@ class ToneDriver:
         self._output = output
 
     def show(self, signal: Signal, time_s: float) -> None:  # noqa: ARG002 - the buzzer keeps the time by itself
-        """Play the signal's sound, if it has one; raises what the output raises."""
+        """Play the signal's sound, if it has one; raises the output's errors."""
         if signal.sound is not Sound.SILENCE:
             self._output.play([(tone.frequency_hz, tone.duration_s) for tone in TONES[signal.sound]])
 
     def close(self) -> None:
-        """Be silent. The output is not closed: it may be one with lights and buttons."""
+        """Stop the sound. The output is not closed, because it may be shared with lights and buttons."""
         self._output.play(())

@@ -1,7 +1,7 @@
 """A driver that draws the table's lights in a terminal.
 
-Each lit square has a pair of signs for its role, so nothing is lost without colour. rich leaves colours out when
-``NO_COLOR`` is set or the output is a file.
+Each lit square is marked by a pair of characters for its role, so nothing is lost without colour. rich omits colours
+when ``NO_COLOR`` is set or the output is a file.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _DARK = "·"
 
 
 def render(signal: Signal, grid: PlaceGrid, *, caption: bool = True) -> Text:
-    """Draw the signal: a line a row of the grid, what the signs mean, and the status line last, if wanted.
+    """Draw the signal: a line per row of the grid, the legend, and, if wanted, the status line.
 
-    Lit places that the grid does not have are listed by name. Every cell is as wide as the longest place name, so
-    that each square can carry its name between the signs of its light.
+    Lit places that are not in the grid are listed by name. Every cell is as wide as the longest place name, so that
+    each square can show its name between the characters of its light.
     """
     lights = most_urgent_lights(signal.lights)
     width = max((len(place) for place in grid.places), default=0)
@@ -53,7 +53,7 @@ def render(signal: Signal, grid: PlaceGrid, *, caption: bool = True) -> Text:
 
 
 def status_line(signal: Signal) -> Text:
-    """Give the mood, coloured and in words, and the signal's sentence, on one line."""
+    """The mood, coloured and in words, and the signal's sentence, on one line."""
     style = MOOD_STYLES[signal.mood]
     text = Text.assemble((f"[{signal.mood.value}]", TextStyle.combine([_painted(style.colour), TextStyle(bold=True)])))
     words = " ".join(signal.words.split())
@@ -65,8 +65,8 @@ def status_line(signal: Signal) -> Text:
 class TerminalDriver:
     """Prints each signal that differs from the one before: the board when the lights change, else the status line.
 
-    ``console`` decides about colour and width; ``bell`` rings the terminal's bell where a buzzer would sound. Without
-    ``captions`` only the board is printed, for a console on which somebody else says the words.
+    ``console`` decides about colour and width; ``bell`` rings the terminal's bell for sounds. Without ``captions`` only
+    the board is printed, for a console where the sentences are printed anyway.
     """
 
     def __init__(
@@ -93,17 +93,17 @@ class TerminalDriver:
             if self._bell and signal.sound is not Sound.SILENCE:
                 self._console.bell()
         except (OSError, ValueError) as error:
-            # A closed text stream raises ValueError, a broken pipe OSError.
+            # a closed text stream raises ValueError, a broken pipe OSError
             raise DriverError(f"the terminal can't be written to ({error}); the lights show nowhere else") from error
         self._shown = signal
 
     def close(self) -> None:
-        """Forget what was shown; the console belongs to whoever made it."""
+        """Forget what was shown; the console is not closed."""
         self._shown = None
 
 
 def legend(roles: Sequence[LightRole] = tuple(LightRole)) -> Text:
-    """Explain each role's signs, colour and pattern, a line each: for help pages and ``doctor``."""
+    """Explain each role's characters, colour and pattern, one per line: for help pages and ``doctor``."""
     lines = []
     for role in roles:
         style = ROLE_STYLES[role]
@@ -114,7 +114,7 @@ def legend(roles: Sequence[LightRole] = tuple(LightRole)) -> Text:
 
 
 def _painted(colour: Colour) -> TextStyle:
-    """Black on the colour, or white on the two dark ones, whichever reads better."""
+    """Black on the colour, or white on the two dark ones, whichever is more readable."""
     if colour is Colour.OFF:
         return TextStyle(dim=True)
     red, green, blue = colour.value
