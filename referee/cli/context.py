@@ -89,9 +89,9 @@ def progress_output() -> Console:
     return _console(stderr=True)
 
 
-def say(sentence: str) -> None:
+def say(sentence: str, *, as_error: bool = False) -> None:
     """Print a sentence, on a terminal broken between words; below an indented or numbered one, it goes on indented."""
-    console = output()
+    console = progress_output() if as_error else output()
     if console.is_terminal:
         from rich.text import Text
 
@@ -101,7 +101,7 @@ def say(sentence: str) -> None:
         at = lead.end() if lead else 0
         console.print(hanging(Text(sentence[:at]), Text(sentence[at:])))
     else:
-        click.echo(sentence)
+        click.echo(sentence, err=as_error)
 
 
 def print_state(game: Game[Any, Any], state: Any) -> None:

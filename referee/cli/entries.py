@@ -12,11 +12,12 @@ import click
 from common.program import PROGRAM
 from common.user import user_name
 from referee.cli.client import submit
-from referee.cli.context import CommandContext
+from referee.cli.context import CommandContext, say
 from referee.cli.group import ExampleCommand
 from referee.cli.options import GAME, Number, by_option, clock_option, journal_option, read_pairs, rule_option
 
 if TYPE_CHECKING:
+    from referee.commands.values import Announce
     from referee.hints.advice import HintSettings
     from referee.journal import Journal
     from referee.settings.sections import Settings
@@ -77,14 +78,14 @@ def new_command(
             without_hints=settings.hints.strength == "none",
             clock=time_control(settings.clock),
         )
-        click.echo(IdleSession(opened, time.monotonic).begin(begun))
+        say(IdleSession(opened, time.monotonic).begin(begun))
     if settings.table.layout is None and game.name not in games_with_layouts():
-        click.echo(f"No camera can see {game.title} yet; {kept_by_text()}.")
+        say(f"No camera can see {game.title} yet; {kept_by_text()}.")
         return
     try:
         layout_for_camera(game.name, settings.table.layout)
     except LayoutError as error:
-        click.echo(f"{capitalized(str(error))}. You can {kept_by_text()}.")
+        say(f"{capitalized(str(error))}. You can {kept_by_text()}.")
 
 
 def _ask_to_leave(journal: Journal, *, is_sure: bool) -> None:
@@ -96,7 +97,7 @@ def _ask_to_leave(journal: Journal, *, is_sure: bool) -> None:
         return
     if sys.stdin.isatty():
         click.confirm(f"{left}. Leave it and begin a new one?", abort=True)
-    click.echo(f"{left}. `{PROGRAM} games resume {journal.latest_game()}` goes back to it.")
+    say(f"{left}. `{PROGRAM} games resume {journal.latest_game()}` goes back to it.")
 
 
 def _side(player: str | None) -> str | None:
@@ -122,7 +123,7 @@ def turn_command(context: CommandContext, text: str, player: str | None, by: str
     """
     from referee.commands.values import EnterTurn
 
-    click.echo(submit(context, journal, EnterTurn(text, by or user_name(), _side(player))))
+    say(submit(context, journal, EnterTurn(text, by or user_name(), _side(player))))
 
 
 @click.command(cls=ExampleCommand)
@@ -153,7 +154,7 @@ def roll_command(
         raise click.UsageError("say what was rolled, such as 4,1, or give --camera.")
     if faces is None:
         faces = _seen_by(context, source or "")
-    click.echo(submit(context, journal, EnterRoll(faces, by or user_name())))
+    say(submit(context, journal, EnterRoll(faces, by or user_name())))
 
 
 def _tray_reader(settings: Settings) -> TableReader | None:
@@ -192,7 +193,7 @@ def _seen_by(context: CommandContext, source: str) -> str:
     reader = _tray_reader(settings)
     with open_camera(source, size=size, frames_per_second=asked.frames_per_second) as camera:
         faces = rolled_before(camera) if reader is None else rolled_in_tray(camera, reader)
-    click.echo(f"seen: {faces}")
+    say(f"seen: {faces}")
     return faces
 
 
@@ -217,14 +218,22 @@ def announce_command(
     from engine.support.players import DRAW, RESIGN
     from referee.commands.values import Announce
 
-    questions = {
-        RESIGN: f"{(_side(player) or 'the player to move').capitalize()} resigns. Are you sure?",
-        DRAW: "The game ends in a draw. Do all players accept?",
-    }
-    question = questions.get(kind.strip().lower())
-    if question is not None and not is_sure and sys.stdin.isatty():
-        click.confirm(question, abort=True)
-    click.echo(submit(context, journal, Announce(kind, by or user_name(), _side(player))))
+    command = Announce(kind, by or user_name(), _side(player))
+    if kind.strip().lower() in (DRAW, RESIGN) and not is_sure and sys.stdin.isatty():
+        click.confirm(_question_before(context, journal, command), abort=True)
+    say(submit(context, journal, command))
+
+
+def _question_before(context: CommandContext, journal: Path | None, command: Announce) -> str:
+    """Ask whether the game is to end so, and say how; raises what the announcement itself would."""
+    from engine.support.players import DRAW
+    from referee.session.execution import IdleSession
+
+    with context.open_journal(journal) as opened:
+        told = IdleSession(opened, time.monotonic).foretold(command)
+    if command.text.strip().lower() == DRAW:
+        return "The game ends in a draw. Do all players accept?"
+    return f"{told} Are you sure?"
 
 
 @click.command(cls=ExampleCommand)
@@ -257,7 +266,7 @@ def correct_command(
     from referee.commands.entries import read_looks
     from referee.commands.values import Correct
 
-    click.echo(
+    say(
         submit(
             context,
             journal,
@@ -281,7 +290,7 @@ def take_back_command(context: CommandContext, by: str | None, journal: Path | N
     """
     from referee.commands.values import TakeBack
 
-    click.echo(submit(context, journal, TakeBack(by or user_name())))
+    say(submit(context, journal, TakeBack(by or user_name())))
 
 
 @click.command(cls=ExampleCommand)
@@ -298,7 +307,7 @@ def clock_command(context: CommandContext, what: str, by: str | None, journal: P
     """
     from referee.commands.values import PauseClock
 
-    click.echo(submit(context, journal, PauseClock(by or user_name(), goes_on=what == "go")))
+    say(submit(context, journal, PauseClock(by or user_name(), goes_on=what == "go")))
 
 
 @click.command(cls=ExampleCommand)
@@ -348,12 +357,12 @@ def hint_command(
     chosen = context.configuration({"hints.strength": strength, "hints.seconds": seconds}).settings.hints
     settings = HintSettings(chosen.strength, chosen.seconds)
     if position is not None:
-        click.echo(_for_position(configured.game.name, position, roll, settings, whole=whole))
+        say(_for_position(configured.game.name, position, roll, settings, whole=whole))
         return
     if roll is not None or game_name is not None or whole:
         raise click.UsageError("--game, --roll and --whole belong to --position; the journal knows its own.")
     command = AskHint(by or user_name())
-    click.echo(submit(context, journal, command, hints=settings, idle="", running="The lights show it."))
+    say(submit(context, journal, command, hints=settings, idle="", running="The lights show it."))
 
 
 def _for_position(name: str, position: str, roll: str | None, settings: HintSettings, *, whole: bool) -> str:

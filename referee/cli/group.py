@@ -17,7 +17,7 @@ from common.program import PROGRAM, as_called
 from engine.errors import EngineError
 from firmware_bridge.errors import BridgeError
 from hardware.errors import HardwareError
-from referee.cli.context import CommandContext
+from referee.cli.context import CommandContext, say
 from referee.cli.options import GameName
 from referee.errors import (
     ConfigError,
@@ -211,4 +211,4 @@ def report_fault(
 
 def _complain(message: str) -> None:
     for line in message.splitlines():
-        click.echo(f"referee: error: {line}", err=True)
+        say(f"referee: error: {line}", as_error=True)

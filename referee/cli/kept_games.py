@@ -131,7 +131,7 @@ def list_games(context: CommandContext, journal: Path | None = None) -> None:
             began = local_time(summary.wall_time)
             table.add_row(str(summary.number), *(Text(cell) for cell in (row[0], began, *row[1:])))
         if not table.row_count:
-            click.echo(f"There is no game in {opened.path} yet; `{PROGRAM} games new` begins one.")
+            say(f"There is no game in {opened.path} yet; `{PROGRAM} games new` begins one.")
             return
     print_table(output(), table)
 
@@ -158,7 +158,7 @@ def results(context: CommandContext, first: int, journal: Path | None) -> None:
     with context.open_journal(journal) as opened:
         found = results_in(opened, first)
     if not found.standings:
-        click.echo("No game was played to its end yet.")
+        say("No game was played to its end yet.")
         return
     names = [standing.name for standing in found.standings]
     has_points = any(standing.points is not None for standing in found.standings)
@@ -255,7 +255,7 @@ def resume(context: CommandContext, number: int, journal: Path | None) -> None:
             opened.append(set_event(clock))
         latest = opened.latest_game() or 0
         game, events = events_of_game(opened, latest)
-    click.echo(f"Game {number} goes on as game {latest}.")
+    say(f"Game {number} goes on as game {latest}.")
     print_status(game, latest, events)
 
 
@@ -286,4 +286,4 @@ def end(context: CommandContext, yes: bool, by: str | None, journal: Path | None
         opened.append(note_event(f"{by or user_name()} stops the game.", None))
         opened.append(end_event(Outcome(None, STOPPED), None))
         number = opened.latest_game()
-    click.echo(f"Stopped. `{PROGRAM} games resume {number}` goes on with it.")
+    say(f"Stopped. `{PROGRAM} games resume {number}` goes on with it.")

@@ -275,6 +275,11 @@ class IdleSession:
         self._journal.append(settled)
         return str(settled.data["sentence"])
 
+    def foretold(self, command: Entry) -> str:
+        """Say what a turn, roll or announcement would bring, and record nothing."""
+        done = entered(self._game, self._states(fold(self._game, self._events)), command)
+        return done.sentence if done.outcome is None else f"{done.sentence} {ending(done.outcome)}"
+
     def hint(self, command: AskHint, respond: Respond) -> None:
         """Give a hint in words, and record that it was given."""
         events = self._events

@@ -71,7 +71,7 @@ def test_giving_up_and_draws_are_asked_about_at_a_terminal(run: Run, monkeypatch
     before = kinds()
     monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)
     kept = run("announce", "resign", "--player", "gold", input="n\n")
-    assert "Gold resigns. Are you sure?" in kept.output
+    assert "Gold resigns. Teal wins: gold resigned. Are you sure?" in kept.output
     assert kept.exit_code != 0
     assert "The game ends in a draw. Do all players accept?" in run("announce", "draw", input="n\n").output
     assert kinds() == before

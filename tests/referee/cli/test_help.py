@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import re
 import subprocess
 import sys
@@ -63,3 +65,18 @@ def test_the_libraries_warnings_are_not_shown_beside_the_error(tmp_path: Path) -
     assert ended.returncode == 5
     assert ended.stderr.strip().startswith("referee: error: camera /dev/video63 cannot be opened")
     assert len(ended.stderr.strip().splitlines()) == 1
+
+
+def test_an_error_is_broken_between_words_on_a_terminal(tmp_path: Path) -> None:
+    person, own = pty.openpty()
+    environment = {**os.environ, "HOME": str(tmp_path), "COLUMNS": "60", "TERM": "xterm"}
+    command = [sys.executable, "-m", "referee", "play", "deblockle", "--option", "rows=1"]
+    ended = subprocess.run(command, cwd=ROOT, env=environment, stderr=own, stdin=subprocess.DEVNULL, check=False)
+    said = os.read(person, 4096).decode()
+    os.close(own)
+    os.close(person)
+    assert ended.returncode == 4
+    lines = said.splitlines()
+    assert len(lines) > 1
+    assert max(map(len, lines)) <= 60
+    assert "hop_forfeited_when_stuck" in said
