@@ -1,19 +1,23 @@
-"""Collect the page's words and compile their translations: referee/web/catalogues.
+"""Collect the page's words and the referee's sentences, and compile their translations: referee/web/catalogues.
 
 Run: python scripts/page_words.py [--check]
 
-Words of the templates and of Python come into each language's ``page.po``; fill in what is empty there, and run this
-again. ``--check`` changes nothing and says what is missing.
+Words of the page's templates and of its Python come into each language's ``page.po``; the sentences of games, judge and
+session come into ``rules.po``. Fill in what is empty there, and run this again. ``--check`` changes nothing and says
+what is missing.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import json
+import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
-from babel.messages.catalog import Catalog
+from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
@@ -21,69 +25,190 @@ from babel.messages.pofile import read_po, write_po
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from engine.registry import games, load  # noqa: E402
+from engine.support.looks import Look  # noqa: E402
 from hardware.lights.signals import ROLE_STYLES  # noqa: E402
-from referee.web.languages import CATALOGUES, LANGUAGES  # noqa: E402
+from referee.web.languages import CATALOGUES, LANGUAGES, sentences_path  # noqa: E402
+from referee.web.sentences import PLACEHOLDER  # noqa: E402
+from scripts.sentence_templates import templates_in  # noqa: E402
 
 _WEB = ROOT / "referee" / "web"
 _SET_UP = ROOT / "referee" / "setup"
 _METHODS = [("templates/**.html", "jinja2"), ("**.py", "python")]
 _OPTIONS = {"templates/**.html": {"trim_blocks": "true", "lstrip_blocks": "true"}}
 _KEYWORDS = {"_": None, "gettext": None, "ngettext": (1, 2), "told": None}
+_HEADERS = {"page": "The page's words", "rules": "The referee's sentences"}
+_DIGIT = re.compile(r"\d")
+_THIS = "scripts/page_words.py"
 _LIGHTS = "hardware/lights/signals.py"
+_SPEAKING = (
+    "engine/api.py",
+    "engine/options.py",
+    "engine/support/*.py",
+    "engine/games/*/*.py",
+    "engine/games/*/advice/hints.py",
+    "engine/games/*/advice/slides.py",
+    "referee/clocks/*.py",
+    "referee/commands/entries.py",
+    "referee/commands/values.py",
+    "referee/hints/*.py",
+    "referee/journal/exports.py",
+    "referee/journal/results.py",
+    "referee/judge/*.py",
+    "referee/sensing/*.py",
+    "referee/session/*.py",
+    "referee/web/*.py",
+    "referee/web/drawing/*.py",
+)
+"""The modules whose sentences the page says."""
+_SILENT = frozenset(
+    {
+        "engine/support/lazy.py",
+        "engine/support/polyomino.py",
+        "engine/support/repetition.py",
+        "engine/games/blokus_dice/sheet.py",
+        "engine/games/blokus_dice/sheet_file.py",
+        "engine/games/number_drop/components.py",
+        "referee/judge/acceptance.py",
+        "referee/judge/explanations.py",
+        "referee/judge/settings.py",
+        "referee/judge/verdict.py",
+        "referee/web/drawing/sheets.py",
+        "referee/web/endpoints.py",
+        "referee/web/languages.py",
+        "referee/web/sentences.py",
+        "referee/web/server.py",
+        "referee/web/views.py",
+        *(f"engine/games/{game}/state_text.py" for game in ("blockade", "blokus_dice", "deblockle", "diaballik")),
+        "engine/games/number_drop/state_text.py",
+    }
+)
+"""Those among them that speak to engineers, of files, or only as the page's own words."""
+_NOT_SAID = frozenset(
+    {"__init__", "summary", "_stuck", "_dice_told", "_penalty_told", "combine", "_seconds", "load_health"}
+)
+"""Functions whose texts are for a terminal, a log, an engineer or the API's description."""
+_FOR_MACHINES = re.compile(
+    r"^(went on|flag fell|remove the file.*)$"
+    r"|translate\(|default-src|camera=|attachment;|light \{|to= and|slots=|star_slid="
+)
+_PIECES = {"self.piece": ("piece", "block")}
+"""What ``PieceBreaches`` is made for; as a fixed text, since words of another gender stand around each."""
+_WORDS = (
+    *("and", "or", ", and", "Or:", ", then", "and on", "nothing", "nobody", "is", "are", "stays", "nobody"),
+    *("{place} ({look}?)", "{part}'s {squares}", "{turn}  {described}"),
+    *("out", "resigned", "anti-play", "identical", "consecutive", "gentle", "fair", "strong", "look", "play", "own"),
+    *("small", "medium", "large", "circled", "no table", "cross"),
+)
+"""What stands in sentences, and where it is written is no word among others: a list's joint, the name of a kind."""
 
 
-def collected() -> Catalog:
-    """Give every word that the page says, with where it says it."""
+def collected(domain: str = "page") -> Catalog:
+    """Give every word that the page says, or every sentence of the rules, with where it is said."""
     catalogue = Catalog(project="Tabletop Referee", charset="utf-8")
-    found = extract_from_dir(str(_WEB), _METHODS, options_map=_OPTIONS, keywords=_KEYWORDS)
-    for file, _, message, _, _ in found:
-        catalogue.add(message, locations=[(f"referee/web/{file}", 0)])
-    for file, _, message, _, _ in extract_from_dir(str(_SET_UP), [("*.py", "python")], keywords={"Phrase": None}):
-        catalogue.add(message, locations=[(f"referee/setup/{file}", 0)])
-    for style in ROLE_STYLES.values():
-        catalogue.add(style.meaning, locations=[(_LIGHTS, 0)])
+    for file, message in _page_words() if domain == "page" else _sentences():
+        catalogue.add(message, locations=[(file, 0)])
     return catalogue
 
 
-def kept(language: str) -> Catalog:
+def _page_words() -> Iterator[tuple[str, str | tuple[str, ...]]]:
+    for file, _, message, _, _ in extract_from_dir(str(_WEB), _METHODS, options_map=_OPTIONS, keywords=_KEYWORDS):
+        yield f"referee/web/{file}", message
+    for file, _, message, _, _ in extract_from_dir(str(_SET_UP), [("*.py", "python")], keywords={"Phrase": None}):
+        yield f"referee/setup/{file}", message
+    for style in ROLE_STYLES.values():
+        yield _LIGHTS, style.meaning
+
+
+def _sentences() -> Iterator[tuple[str, str]]:
+    for path in dict.fromkeys(path for pattern in _SPEAKING for path in sorted(ROOT.glob(pattern))):
+        file = path.relative_to(ROOT).as_posix()
+        if file not in _SILENT:
+            for template in templates_in(path.read_text(encoding="utf-8"), _PIECES, _NOT_SAID):
+                if not _FOR_MACHINES.search(template):
+                    yield file, template
+    yield from ((_THIS, word) for word in _WORDS)
+    for name in games():
+        game = load(name)
+        file = f"engine/games/{name.replace('-', '_')}/game.py"
+        yield file, game.title
+        choices = [choice for option in game.options for choice in option.choices]
+        yield from ((file, choice) for choice in choices if isinstance(choice, str))
+        yield from ((file, player) for player in game.players if player.isalpha())
+        for look in game.looks:
+            if not _DIGIT.search(look):
+                parts = Look.parse(look)
+                words = [look] if parts is None else [look, parts.colour, parts.shape, parts.mark]
+                yield from ((file, word) for word in words if word)
+
+
+def kept(language: str, domain: str) -> Catalog:
     """Give a language's translations as they are in its file; none where there is no file yet."""
-    path = po_path(language)
+    path = po_path(language, domain)
     if not path.is_file():
         return Catalog(locale=language, project="Tabletop Referee", charset="utf-8")
     with path.open("rb") as file:
         return read_po(file, locale=language)
 
 
-def updated(language: str) -> Catalog:
-    """Give a language's translations with today's words, nothing guessed."""
-    catalogue = kept(language)
-    catalogue.update(collected(), no_fuzzy_matching=True)
+def updated(language: str, domain: str) -> Catalog:
+    """Give a language's translations with today's words, nothing guessed. Forms of a word stay as long as the word."""
+    catalogue = kept(language, domain)
+    forms = [message for message in catalogue if message.context]
+    words = collected(domain)
+    catalogue.update(words, no_fuzzy_matching=True)
+    for form in forms:
+        if form.id in words:
+            catalogue.add(form.id, form.string, locations=words[form.id].locations, context=form.context)
     catalogue.obsolete.clear()
     catalogue.fuzzy = False
-    catalogue.header_comment = f"# The page's words in {LANGUAGES[language]}."
+    catalogue.header_comment = f"# {_HEADERS[domain]} in {LANGUAGES[language]}."
     return catalogue
 
 
-def missing(language: str) -> list[str]:
-    """List the words that have no translation."""
-    untranslated = [message for message in updated(language) if message.id and not all(_strings(message.string))]
-    return [str(message.id) for message in untranslated]
+def missing(language: str, domain: str) -> list[str]:
+    """List the words that have no translation, and the sentences whose translation fills in other parts."""
+    return [
+        str(message.id)
+        for message in updated(language, domain)
+        if message.id and not (all(_strings(message.string)) and (domain == "page" or _same_parts(message)))
+    ]
 
 
-def compiled(catalogue: Catalog) -> bytes:
-    """Give what gettext reads at run time."""
-    written = io.BytesIO()
-    write_mo(written, catalogue)
-    return written.getvalue()
+def stale(language: str, domain: str) -> list[str]:
+    """List the words in a language's file that nobody says any more."""
+    words = collected(domain)
+    return [str(message.id) for message in kept(language, domain) if message.id and message.id not in words]
 
 
-def po_path(language: str) -> Path:
+def compiled(catalogue: Catalog, domain: str) -> bytes:
+    """Give what is read at run time: by gettext, or a list of sentences, which are not looked up by their text."""
+    if domain == "page":
+        written = io.BytesIO()
+        write_mo(written, catalogue)
+        return written.getvalue()
+    translated = [message for message in catalogue if message.id and message.string]
+    entries = sorted([message.context or "", message.id, message.string] for message in translated)
+    return (json.dumps(entries, ensure_ascii=False, separators=(",", ":"), indent=0) + "\n").encode()
+
+
+def po_path(language: str, domain: str) -> Path:
     """Where a language's words are translated."""
-    return CATALOGUES / language / "LC_MESSAGES" / "page.po"
+    return CATALOGUES / language / "LC_MESSAGES" / f"{domain}.po"
+
+
+def compiled_path(language: str, domain: str) -> Path:
+    """Where what is read at run time stands."""
+    return sentences_path(language) if domain == "rules" else po_path(language, domain).with_suffix(".mo")
 
 
 def _strings(string: object) -> tuple[str, ...]:
     return tuple(string) if isinstance(string, (tuple, list)) else (str(string),)
+
+
+def _same_parts(message: Message) -> bool:
+    asked, said = ({found[1] for found in PLACEHOLDER.finditer(str(text))} for text in (message.id, message.string))
+    return said <= asked
 
 
 def main() -> int:
@@ -92,17 +217,15 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="Change nothing.")
     arguments = parser.parse_args()
     lacking = 0
-    for language in LANGUAGES:
-        if language == "en":
-            continue
+    for language, domain in [(language, domain) for language in LANGUAGES if language != "en" for domain in _HEADERS]:
         if not arguments.check:
-            path = po_path(language)
+            path = po_path(language, domain)
             path.parent.mkdir(parents=True, exist_ok=True)
-            catalogue = updated(language)
+            catalogue = updated(language, domain)
             with path.open("wb") as file:
                 write_po(file, catalogue, width=0, sort_output=True, include_lineno=False)
-            path.with_suffix(".mo").write_bytes(compiled(catalogue))
-        for words in missing(language):
+            compiled_path(language, domain).write_bytes(compiled(catalogue, domain))
+        for words in missing(language, domain):
             lacking += 1
             print(f"{language}: no translation of {words!r}")
     return 1 if lacking else 0

@@ -32,6 +32,7 @@ from referee.web.documents import (
 from referee.web.endpoints import Endpoint, openapi
 from referee.web.guard import CSRF_FIELD, form_fields
 from referee.web.history import History
+from referee.web.languages import language_of, sentences
 from referee.web.orders import ORDERS, ReplyDocument
 from referee.web.owner.devices import DEVICE_ORDER, DevicesDocument, change_device, devices_document
 from referee.web.pictures import CameraPictures
@@ -130,18 +131,19 @@ class Api:
             Endpoint("/api/openapi.json", self._openapi, Role.LOOK, "This description", "application/json"),
         )
 
-    async def _table(self, _: Request) -> Response:
-        return Response(self._documents.newest().json, media_type="application/json")
+    async def _table(self, request: Request) -> Response:
+        return Response(self._documents.newest(language_of(request)).json, media_type="application/json")
 
     async def _events(self, request: Request) -> Response:
         if self._viewers >= MOST_VIEWERS:
             raise HTTPException(503, f"{MOST_VIEWERS} screens are looking already. Close one of them.")
-        return StreamingResponse(self._changes(request.state.session), media_type="text/event-stream")
+        changes = self._changes(request.state.session, language_of(request))
+        return StreamingResponse(changes, media_type="text/event-stream")
 
-    async def _changes(self, session: Session) -> AsyncIterator[bytes]:
+    async def _changes(self, session: Session, language: str) -> AsyncIterator[bytes]:
         self._viewers += 1
         try:
-            rendered, looks = self._documents.newest(), 0
+            rendered, looks = self._documents.newest(language), 0
             yield rendered.event
             while True:
                 newer: Versioned | None = None
@@ -154,7 +156,7 @@ class Api:
                 if is_over or not self._access.still_holds(session):
                     return
                 if newer is not None:
-                    rendered = self._documents.of(newer)
+                    rendered = self._documents.of(newer, language)
                     yield rendered.event
                 elif looks % LOOKS_KEPT_OPEN == 0:
                     yield b": still here\n\n"
@@ -162,11 +164,12 @@ class Api:
             self._viewers -= 1
 
     async def _events_of(self, request: Request) -> Response:
-        return _json(await run_in_threadpool(self._history.of_game, _number(request, "game")))
+        number = _number(request, "game")
+        return _json(await run_in_threadpool(self._history.of_game, number, language_of(request)))
 
     async def _position(self, request: Request) -> Response:
         number = min(int(request.path_params["number"]), _LARGEST)
-        return _json(await run_in_threadpool(self._history.position, number))
+        return _json(await run_in_threadpool(self._history.position, number, language_of(request)))
 
     async def _evidence(self, request: Request) -> Response:
         number = min(int(request.path_params["number"]), _LARGEST)
@@ -187,8 +190,8 @@ class Api:
             text, media_type="text/plain", headers={"Content-Disposition": f'attachment; filename="{name}"'}
         )
 
-    async def _places(self, _: Request) -> Response:
-        return _json(places_document(self._port.game))
+    async def _places(self, request: Request) -> Response:
+        return _json(places_document(self._port.game, sentences(language_of(request))))
 
     async def _camera(self, request: Request) -> Response:
         overlay = bool(_number(request, "overlay"))
@@ -214,7 +217,8 @@ class Api:
         fields = await _fields(request)
         if isinstance(fields, dict):
             fields.pop(CSRF_FIELD, None)
-        return _json(await self._counter.take(request.state.session, fields))
+        reply = await self._counter.take(request.state.session, fields)
+        return _json(reply.model_copy(update={"words": sentences(language_of(request))(reply.words)}))
 
     async def _openapi(self, _: Request) -> Response:
         return JSONResponse(openapi(self.endpoints))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
@@ -16,6 +17,7 @@ from referee.judge.verdict import Verdict
 from referee.session.feed import Snapshot
 from referee.session.signals import ending, looking_signal, waiting_signal
 from referee.web.drawing.table import draw_table
+from referee.web.languages import sentences
 from referee.web.ports import TablePort, Versioned
 
 
@@ -35,10 +37,11 @@ class GameDocument(Document):
 
 
 class PlayerDocument(Document):
-    """A side: ``name`` is the player's own, or the side's; ``score`` is null in a game without points."""
+    """A side: ``name`` is the player's own, or the ``side``'s; ``score`` is null in a game without points."""
 
     id: str
     name: str
+    side: str
     score: int | None
     to_move: bool
 
@@ -97,6 +100,7 @@ class TableDocument(Document):
     ``version`` counts up while the referee runs; ``event_number`` is the newest event of the journal. ``board`` is an
     SVG element. ``mood``, ``words`` and ``sound`` are what lights, display and buzzer say; a sound belongs to its
     moment, so only who saw the version before should play it. ``scores`` are lines that a person would check.
+    ``awaits_turn``: ``next`` says no more than whose turn it is.
     ``draw_offer`` is the side whose offer of a draw is not answered yet.
     """
 
@@ -107,6 +111,7 @@ class TableDocument(Document):
     turns: int
     last_turn: TurnDocument | None
     next: str
+    awaits_turn: bool
     verdict: VerdictDocument | None
     outcome: str | None
     hint: str
@@ -221,17 +226,21 @@ class RefusalDocument(Document):
     refused: bool = True
 
 
-def places_document(game: Game[Any, Any]) -> PlacesDocument:
-    """Tell what can be said of a game."""
+Say = Callable[[str], str]
+"""Says one of the referee's sentences, which are English, in the language of whoever asks."""
+
+
+def places_document(game: Game[Any, Any], say: Say = str) -> PlacesDocument:
+    """Tell what can be said of a game; looks and options' values are what orders have to name."""
     return PlacesDocument(
         game=game.name,
         places=game.places,
         looks=game.looks,
         players=game.players,
         has_dice=game.dice is not None,
-        rules={rule: told.sentence for rule, told in game.rules.catalogue.items()},
+        rules={rule: say(told.sentence) for rule, told in game.rules.catalogue.items()},
         options=tuple(
-            OptionDocument(name=option.name, default=option.default, help=option.help, choices=option.choices)
+            OptionDocument(name=option.name, default=option.default, help=say(option.help), choices=option.choices)
             for option in game.options
         ),
     )
@@ -253,29 +262,30 @@ class Rendered:
 
 
 class TableDocuments:
-    """Gives the newest table document, built at the first asking for each version. Any thread may ask."""
+    """Gives the newest table document, built at the first asking for each version and language. Any thread may ask."""
 
     def __init__(self, port: TablePort) -> None:
         self._port = port
         self._lock = threading.Lock()
-        self._newest: Rendered | None = None
+        self._newest: dict[str, Rendered] = {}
 
-    def newest(self) -> Rendered:
+    def newest(self, language: str = "en") -> Rendered:
         """Give the document of the newest snapshot; a clock in it shows what it shows now."""
         newest = self._port.snapshots.newest or Versioned(0, _nothing_yet(self._port.game))
-        rendered, face = self.of(newest), newest.snapshot.clock
+        rendered, face = self.of(newest, language), newest.snapshot.clock
         if face is None or not face.running:
             return rendered
         now = _clock(face.after(self._port.snapshots.clock() - newest.taken_s))
         return Rendered.of(rendered.document.model_copy(update={"clock": now}))
 
-    def of(self, versioned: Versioned) -> Rendered:
+    def of(self, versioned: Versioned, language: str = "en") -> Rendered:
         """Give the document of a snapshot."""
         with self._lock:
-            newest = self._newest
+            newest = self._newest.get(language)
             if newest is None or newest.document.version != versioned.version:
-                document = table_document(self._port.game, versioned, hints_allowed=self._port.hints_allowed)
-                newest = self._newest = Rendered.of(document)
+                allowed, say = self._port.hints_allowed, sentences(language)
+                document = table_document(self._port.game, versioned, hints_allowed=allowed, say=say)
+                newest = self._newest[language] = Rendered.of(document)
             return newest
 
 
@@ -283,7 +293,7 @@ def _nothing_yet(game: Game[Any, Any]) -> Snapshot:
     return Snapshot(game.name, 0, 0, looking_signal("The referee is starting."), 0.0)
 
 
-def table_document(game: Game[Any, Any], versioned: Versioned, *, hints_allowed: bool) -> TableDocument:
+def table_document(game: Game[Any, Any], versioned: Versioned, *, hints_allowed: bool, say: Say = str) -> TableDocument:
     """Tell a snapshot as a document."""
     snapshot = versioned.snapshot
     state = snapshot.states[0] if snapshot.states else None
@@ -296,22 +306,23 @@ def table_document(game: Game[Any, Any], versioned: Versioned, *, hints_allowed:
             number=snapshot.game_number,
             hints_allowed=hints_allowed and not snapshot.without_hints,
         ),
-        players=_players(game, snapshot),
+        players=_players(game, snapshot, say),
         turns=snapshot.turns,
         last_turn=_last_turn(snapshot),
-        next=_next(game, snapshot),
-        verdict=None if snapshot.verdict is None else _verdict(game, snapshot.verdict, snapshot),
-        outcome=None if snapshot.outcome is None else ending(snapshot.outcome),
-        hint=snapshot.hint,
-        trouble=snapshot.trouble,
+        next=say(_next(game, snapshot)),
+        awaits_turn=snapshot.intention is None and state is not None and state.to_move is not None,
+        verdict=None if snapshot.verdict is None else _verdict(game, snapshot.verdict, snapshot, say),
+        outcome=None if snapshot.outcome is None else say(ending(snapshot.outcome)),
+        hint=say(snapshot.hint),
+        trouble=say(snapshot.trouble),
         mood=snapshot.signal.mood.value,
-        words=snapshot.signal.words,
+        words=say(snapshot.signal.words),
         sound=snapshot.signal.sound.value,
         lights=_lights(snapshot.signal),
         clock=None if snapshot.clock is None else _clock(snapshot.clock),
         draw_offer=snapshot.offer,
-        board=draw_table(game, snapshot),
-        scores=() if state is None else tuple(game.notation.standing(state)),
+        board=draw_table(game, snapshot, say),
+        scores=() if state is None else tuple(map(say, game.notation.standing(state))),
     )
 
 
@@ -334,14 +345,15 @@ def _next(game: Game[Any, Any], snapshot: Snapshot) -> str:
     return waiting_signal(game, snapshot.states[0]).words if snapshot.states else snapshot.signal.words
 
 
-def _players(game: Game[Any, Any], snapshot: Snapshot) -> tuple[PlayerDocument, ...]:
+def _players(game: Game[Any, Any], snapshot: Snapshot, say: Say) -> tuple[PlayerDocument, ...]:
     state = snapshot.states[0] if snapshot.states else None
     playing = [player for player in game.players if player in snapshot.scores] if snapshot.scores else game.players
     to_move = () if state is None or snapshot.outcome is not None else game.rules.players_to_move(state)
     return tuple(
         PlayerDocument(
             id=player,
-            name=snapshot.names.get(player) or capitalized(player),
+            name=snapshot.names.get(player) or capitalized(say(player)),
+            side=say(player),
             score=snapshot.scores.get(player),
             to_move=player in to_move,
         )
@@ -356,14 +368,14 @@ def _last_turn(snapshot: Snapshot) -> TurnDocument | None:
     return TurnDocument(text=snapshot.last_turn, places=verdict.places if verdict is not None and verdict.turns else ())
 
 
-def _verdict(game: Game[Any, Any], verdict: Verdict, snapshot: Snapshot) -> VerdictDocument:
+def _verdict(game: Game[Any, Any], verdict: Verdict, snapshot: Snapshot, say: Say) -> VerdictDocument:
     breach = verdict.breaches[0] if verdict.breaches else None
     rule = None if breach is None else game.rules.catalogue.get(breach.rule)
     return VerdictDocument(
         kind=verdict.kind.value,
-        sentence=verdict.sentence,
-        rule="" if rule is None else rule.sentence,
-        remedy="" if breach is None else breach.remedy,
+        sentence=say(verdict.sentence),
+        rule="" if rule is None else say(rule.sentence),
+        remedy="" if breach is None else say(breach.remedy),
         places=verdict.places,
         candidates=verdict.candidates,
         evidence=snapshot.evidence,

@@ -32,6 +32,7 @@ from referee.web.documents import (
     PositionDocument,
     table_document,
 )
+from referee.web.languages import sentences
 from referee.web.ports import TablePort, Versioned
 from referee.web.results import ResultsDocument, results_document
 
@@ -47,9 +48,9 @@ class History:
     def __init__(self, port: TablePort) -> None:
         self._port = port
         self._lock = threading.Lock()
-        self._told: dict[int, HistoryDocument] = {}
+        self._told: dict[tuple[int, str], HistoryDocument] = {}
 
-    def of_game(self, number: int | None) -> HistoryDocument:
+    def of_game(self, number: int | None, language: str = "en") -> HistoryDocument:
         """Tell a game's events, the latest game's for ``None``."""
         with self._opened() as journal:
             chosen = journal.latest_game() if number is None else number
@@ -57,12 +58,13 @@ class History:
                 raise HTTPException(404, "No game has begun yet.")
             # One at a time: many screens ask at once, and the first answer will do for all.
             with self._lock:
-                return self._of_game(journal, chosen)
+                return self._of_game(journal, chosen, language)
 
-    def _of_game(self, journal: Journal, number: int) -> HistoryDocument:
+    def _of_game(self, journal: Journal, number: int, language: str) -> HistoryDocument:
         game, events = events_of_game(journal, number)
         pictures = journal.pictures(number)
-        kept = self._told.get(number)
+        say = sentences(language)
+        kept = self._told.get((number, language))
         if kept is not None and len(kept.events) == len(events):
             return kept
         told = tuple(
@@ -71,17 +73,18 @@ class History:
                 kind=line.kind,
                 player=_text(event.data.get("player")),
                 by=_text(event.data.get("by")),
-                sentence=line.sentence,
+                sentence=say(line.sentence),
                 wall_time=line.wall_time,
                 evidence=pictures.get(line.number, ()),
             )
             for line, (_, event) in zip(event_lines(game, events), events, strict=True)
         )
         document = HistoryDocument(game=game.name, title=game.title, number=number, events=told)
-        self._told = {number: document}
+        self._told = {key: told for key, told in self._told.items() if key[0] == number}
+        self._told[number, language] = document
         return document
 
-    def position(self, event_number: int) -> PositionDocument:
+    def position(self, event_number: int, language: str = "en") -> PositionDocument:
         """Tell the table after an event."""
         with self._opened() as journal:
             number = journal.game_of(event_number)
@@ -92,13 +95,13 @@ class History:
             index = numbers.index(event_number)
             folded = fold(game, events[: index + 1])
             with self._lock:
-                told = self._of_game(journal, number)
+                told = self._of_game(journal, number, language)
         versioned = Versioned(event_number, _snapshot(game, number, events[0][1], folded))
         return PositionDocument(
             event=told.events[index],
             before=numbers[index - 1] if index else None,
             after=numbers[index + 1] if index + 1 < len(numbers) else None,
-            table=table_document(game, versioned, hints_allowed=False),
+            table=table_document(game, versioned, hints_allowed=False, say=sentences(language)),
         )
 
     def picture(self, event_number: int, name: str) -> tuple[bytes, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gettext
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 
 from referee.web.ports import PageOptions
+from referee.web.sentences import Sentences
 
 LANGUAGES: Mapping[str, str] = MappingProxyType({"en": "English", "de": "Deutsch"})
 """Each language's name in itself; the words stand in English in the templates."""
@@ -43,9 +44,20 @@ def translations(language: str) -> gettext.NullTranslations:
     return gettext.translation("page", CATALOGUES, [language], fallback=language == "en")
 
 
+def sentences_path(language: str) -> Path:
+    """Where a language's sentences of the rules are, compiled."""
+    return CATALOGUES / language / "LC_MESSAGES" / "rules.json"
+
+
+@cache
+def sentences(language: str) -> Callable[[str], str]:
+    """Give what says the referee's finished English sentences in a language."""
+    return str if language == "en" else Sentences.of(sentences_path(language))
+
+
 @cache
 def templates(language: str) -> Environment:
-    """Give the templates in a language; what they are given is escaped."""
+    """Give the templates in a language; what they are given is escaped, and ``| said`` says a referee's sentence."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -54,5 +66,6 @@ def templates(language: str) -> Environment:
         undefined=StrictUndefined,
         extensions=["jinja2.ext.i18n"],
     )
+    environment.filters["said"] = sentences(language)
     environment.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined]
     return environment

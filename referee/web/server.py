@@ -33,6 +33,7 @@ from referee.web.api import Api, Desk
 from referee.web.devices import PairedDevices, devices_path
 from referee.web.documents import RefusalDocument
 from referee.web.guard import NO_UPLOADS, Guard
+from referee.web.languages import language_of, sentences
 from referee.web.owner.views import OwnerPages
 from referee.web.ports import PageOptions, TablePort
 
@@ -69,6 +70,8 @@ def guarded_app(routes: Sequence[BaseRoute], access: Access, uploads: Mapping[st
 
 def refusal(request: Request, error: HTTPException) -> Response:
     """Say why a request was refused: as a page to a browser that asked for one, else as JSON."""
+    words = sentences(language_of(request))(error.detail)
+    error = HTTPException(error.status_code, words, error.headers)
     if "text/html" in request.headers.get("accept", ""):
         response = views.refusal(request, error)
     else:

@@ -15,7 +15,7 @@ from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Redire
 
 from engine.api import Announcement
 from engine.errors import EngineError
-from engine.support.players import DRAW, RESIGN, format_announcement
+from engine.support.players import DRAW, RESIGN, format_announcement, told_announcement
 from hardware.lights.signals import ROLE_STYLES
 from referee.clocks.clock import clock_text
 from referee.commands.draw_offers import may_draw
@@ -25,7 +25,7 @@ from referee.web.api import Desk
 from referee.web.documents import TableDocument
 from referee.web.drawing.boards import RINGS
 from referee.web.guard import CSRF_FIELD, Guarded, form_fields
-from referee.web.languages import COOKIE, LANGUAGES, house_of, language_of, templates, translations
+from referee.web.languages import COOKIE, LANGUAGES, house_of, language_of, sentences, templates, translations
 
 _STATIC = Path(__file__).with_name("static")
 _SAID = "said"
@@ -67,7 +67,7 @@ class Pages:
         )
 
     async def _table(self, request: Request) -> Response:
-        document = self._document
+        document = self._document(request)
         evidence = await run_in_threadpool(self._pictures_of, document, language_of(request))
         legend = [(RINGS[role].sign, words) for role, words in _light_meanings(language_of(request)).items()]
         words: dict[str, Any] = {"document": document, "evidence": evidence, "legend": legend, "asking": _ASKING}
@@ -86,23 +86,23 @@ class Pages:
         return self._shown(request, "table", words)
 
     async def _history(self, request: Request) -> Response:
-        history = await run_in_threadpool(self._desk.history.of_game, _number(request, "game"))
+        history = await run_in_threadpool(self._desk.history.of_game, _number(request, "game"), language_of(request))
         return self._shown(request, "history", {"history": history})
 
     async def _position(self, request: Request) -> Response:
         number = min(int(request.path_params["number"]), 2**63 - 1)
-        position = await run_in_threadpool(self._desk.history.position, number)
+        position = await run_in_threadpool(self._desk.history.position, number, language_of(request))
         pictures = [(name, _picture_words(name, language_of(request))) for name in position.event.evidence]
         return self._shown(request, "position", {"position": position, "pictures": pictures})
 
     async def _correct(self, request: Request) -> Response:
-        document, newest = self._document, self._desk.port.snapshots.newest
+        document, newest = self._document(request), self._desk.port.snapshots.newest
         places = (newest.snapshot.appearance if newest else None) or dict.fromkeys(self._game.places)
         return self._shown(request, "correct", {"document": document, "places": list(places)})
 
     async def _enter(self, request: Request) -> Response:
         turns, announcements = await run_in_threadpool(self._what_may_be_typed)
-        words = {"document": self._document, "turns": turns, "announcements": announcements}
+        words = {"document": self._document(request), "turns": turns, "announcements": announcements}
         return self._shown(request, "enter", words)
 
     async def _new(self, request: Request) -> Response:
@@ -110,7 +110,7 @@ class Pages:
 
     async def _ending(self, request: Request) -> Response:
         """Offer what ends a game by word; who would resign is asked once."""
-        document, newest = self._document, self._desk.port.snapshots.newest
+        document, newest = self._document(request), self._desk.port.snapshots.newest
         states = () if newest is None else newest.snapshot.states
         said = self._game.rules.announcements(states[0]) if states else ()
         names = {player.id: player.name for player in document.players}
@@ -150,12 +150,17 @@ class Pages:
         reply = await self._desk.counter.take(request.state.session, order_of(fields))
         # Only a path of ours: "//elsewhere" would be another site.
         response = RedirectResponse(back if back.startswith("/") and not back.startswith(("//", "/\\")) else "/", 303)
-        response.set_cookie(_SAID, quote(reply.words), max_age=_SAID_S, httponly=True, samesite="strict")
+        response.set_cookie(
+            _SAID,
+            quote(sentences(language_of(request))(reply.words)),
+            max_age=_SAID_S,
+            httponly=True,
+            samesite="strict",
+        )
         return response
 
-    @property
-    def _document(self) -> TableDocument:
-        return self._desk.documents.newest().document
+    def _document(self, request: Request) -> TableDocument:
+        return self._desk.documents.newest(language_of(request)).document
 
     def _pictures_of(self, document: TableDocument, language: str) -> list[tuple[int, str, str]]:
         """The pictures of the verdict on show: the event's number, each name, and what it shows in words."""
@@ -169,15 +174,15 @@ class Pages:
         names = next((event.evidence for event in events if event.number == number), ())
         return [(number, name, _picture_words(name, language)) for name in names]
 
-    def _what_may_be_typed(self) -> tuple[list[tuple[str, str]], list[str]]:
-        """The legal turns as text and in words, where they are few, and what may be announced."""
+    def _what_may_be_typed(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+        """The legal turns as text and in words, where they are few, and so what may be announced."""
         newest = self._desk.port.snapshots.newest
         if newest is None or not newest.snapshot.states:
             return [], []
         state, game = newest.snapshot.states[0], self._game
         # What ends a game by word alone is asked about on a page of its own.
         said = [each for each in game.rules.announcements(state) if each.kind not in (RESIGN, DRAW)]
-        announcements = [format_announcement(each) for each in said]
+        announcements = [(format_announcement(each), told_announcement(each)) for each in said]
         if game.is_slow_to_list or game.printed_sheet is not None or newest.snapshot.outcome is not None:
             return [], announcements
         try:
@@ -278,7 +283,7 @@ def _next(document: TableDocument, language: str) -> str:
         if verdict.kind == VerdictKind.AMBIGUOUS.value:
             return _kinds(language)[verdict.kind]
     playing = [player.name for player in document.players if player.to_move]
-    if document.outcome is None and playing and document.next.endswith(" to play."):
+    if document.outcome is None and playing and document.awaits_turn:
         told = translations(language).gettext
         words = told("%(name)s play now.") if len(playing) > 1 else told("%(name)s to play.")
         return words % {"name": ", ".join(playing)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from common.phrases import capitalized
@@ -22,10 +22,11 @@ _ROUTE = re.compile(r"[a-z]\d+")
 _OTHER_WAY = re.compile(r"\|[a-z]\d+")
 
 
-def draw_table(game: Game[Any, Any], snapshot: Snapshot) -> str:
+def draw_table(game: Game[Any, Any], snapshot: Snapshot, say: Callable[[str], str] = str) -> str:
     """Draw a game's table as SVG: one picture of the board, or one of each sheet, and one of the dice if any lie there.
 
     Each square has the id ``place-`` and its name. Arrows show the last turn. Before the set-up nothing stands there.
+    ``say`` gives an English text in the reader's language; players' own names stay.
     """
     lights = snapshot.signal.lights
     state = snapshot.states[0] if snapshot.states else None
@@ -40,14 +41,22 @@ def draw_table(game: Game[Any, Any], snapshot: Snapshot) -> str:
         marked = {} if game.marked_sheets is None or state is None else game.marked_sheets(state)
         playing = () if state is None or snapshot.outcome is not None else game.rules.players_to_move(state)
         for name, grid in sheets.items():
-            called = snapshot.names.get(name) or capitalized(name)
+            called = snapshot.names.get(name) or capitalized(say(name))
             heading = Heading(called, snapshot.scores.get(name), is_to_move=name in playing)
             pictures.append(draw_sheet(board, grid, heading, marked.get(name)))
     roll = None if game.dice is None or state is None else game.dice.roll_of(state)
     if roll is not None and roll.faces:
         names = game.dice.dice_names(state) if isinstance(game.dice, NamesDice) else ()
         pictures.append(draw_dice(roll.faces, names))
+    for drawn in pictures:
+        _say_in(drawn, say, tuple(snapshot.names.values()))
     return "".join(written(drawn) for drawn in pictures)
+
+
+def _say_in(drawn: Element, say: Callable[[str], str], names: Sequence[str]) -> None:
+    for element in drawn.iter():
+        if element.text and not any(name in element.text for name in names):
+            element.text = say(element.text)
 
 
 def routes_of(turn: str) -> tuple[tuple[Place, ...], ...]:

@@ -37,7 +37,7 @@ export function nextWords(table) {
   if (table.outcome) return table.outcome;
   if (table.verdict?.kind === "illegal" && table.verdict.remedy) return table.verdict.remedy;
   if (table.verdict?.kind === "ambiguous") return word("ambiguous");
-  if (!playing.length || !table.next.endsWith(" to play.")) return table.next;
+  if (!playing.length || !table.awaits_turn) return table.next;
   return word(playing.length > 1 ? "all to play" : "to play", { name: playing.join(", ") });
 }
 
@@ -87,7 +87,7 @@ function showPlayers(players) {
       line.dataset.player = player.id;
       line.classList.toggle("to-move", player.to_move);
       name.textContent = player.name;
-      side.textContent = player.name.toLowerCase() === player.id ? "" : player.id;
+      side.textContent = player.name.toLowerCase() === player.side.toLowerCase() ? "" : player.side;
       clock.dataset.part = "clock";
       score.textContent = player.score ?? "";
       line.append(name, side, clock, score);

@@ -11,8 +11,7 @@ export function speak() {
     last = words;
     if (!isNews || !setting("voice") || isQuiet()) return;
     const saying = new SpeechSynthesisUtterance(words);
-    // The sentences of the rules are in English whatever the page's own language.
-    saying.lang = "en";
+    saying.lang = document.documentElement.lang;
     speechSynthesis.cancel();
     speechSynthesis.speak(saying);
   });

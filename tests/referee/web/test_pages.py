@@ -14,7 +14,7 @@ from engine.registry import games
 from referee.commands.values import Announce, AnswerDraw, Correct, EnterTurn, NewGame, OfferDraw, Reply
 from referee.web import languages
 from referee.web.access import Role
-from referee.web.languages import CATALOGUES, LANGUAGES, TEMPLATES
+from referee.web.languages import LANGUAGES, TEMPLATES
 from referee.web.ports import PageOptions
 from referee.web.views import order_of
 from tests.referee.web.page_table import HOUSE, access_of, client_of, paired, port_of, snapshot_of, working
@@ -161,7 +161,7 @@ def test_fields_left_empty_are_no_part_of_an_order() -> None:
 
 def test_a_language_is_wished_by_the_browser_and_chosen_by_a_person() -> None:
     client = client_of(table_of())
-    assert "Black ist am Zug." in client.get("/", headers={"accept-language": "fr,de-AT;q=0.8,en;q=0.5"}).text
+    assert "Schwarz ist am Zug." in client.get("/", headers={"accept-language": "fr,de-AT;q=0.8,en;q=0.5"}).text
     assert "Black to play." in client.get("/", headers={"accept-language": "fr"}).text
     chosen = client.get("/new?language=de")
     assert chosen.headers["location"] == "/new"
@@ -173,7 +173,7 @@ def test_the_owners_language_and_quiet_hours_hold_until_a_device_chooses() -> No
     client = client_of(table_of())
     client.app.state.house = PageOptions(language="de", quiet_hours="22:00-07:00")  # type: ignore[attr-defined]
     page = client.get("/", headers={"accept-language": "en"}).text
-    assert "Black ist am Zug." in page
+    assert "Schwarz ist am Zug." in page
     assert 'data-quiet-from="22:00" data-quiet-to="07:00"' in page
     client.get("/?language=en")
     assert "Black to play." in client.get("/").text
@@ -225,13 +225,15 @@ def test_no_module_says_words_of_its_own() -> None:
         assert all(f'data-word="{name}"' in page for name in used), module.name
 
 
+@pytest.mark.parametrize("domain", ["page", "rules"])
 @pytest.mark.parametrize("language", [code for code in LANGUAGES if code != "en"])
-def test_every_word_is_translated_and_compiled(language: str) -> None:
+def test_every_word_is_translated_and_compiled(language: str, domain: str) -> None:
     pytest.importorskip("babel", reason="Babel is not installed")
     words = runpy.run_path(str(ROOT / "scripts" / "page_words.py"))
-    assert words["missing"](language) == [], "translate them in page.po, then run scripts/page_words.py"
-    compiled = (CATALOGUES / language / "LC_MESSAGES" / "page.mo").read_bytes()
-    assert compiled == words["compiled"](words["kept"](language)), "run scripts/page_words.py"
+    assert words["missing"](language, domain) == [], f"translate them in {domain}.po, then run scripts/page_words.py"
+    assert words["stale"](language, domain) == [], "nobody says that any more: run scripts/page_words.py"
+    compiled = words["compiled_path"](language, domain).read_bytes()
+    assert compiled == words["compiled"](words["kept"](language, domain), domain), "run scripts/page_words.py"
 
 
 def test_translations_keep_what_is_filled_in() -> None:

@@ -1,0 +1,195 @@
+"""The referee's own sentences in another language: a finished English sentence is taken apart and said again.
+
+The engine, the judge and the journal speak English alone. ``rules.po`` has every template of theirs, such as
+``Put the {owner} block back on {place}.``, and how it is said. A sentence is matched with the templates, what stands
+in place of each name is translated in turn, and the parts go into the other language's template. There,
+``{owner:en}`` asks for the part's form of that name (gettext's context), where it has one, and ``{text:as it is}``
+takes the part over unchanged.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Self
+
+UNCHANGED = "as it is"
+"""The form of parts that belong to no language: what somebody typed, a name, a turn's strict text."""
+_MOST_KEPT = 20_000
+PLACEHOLDER = re.compile(r"\{(\w+)(!r)?(?::([^{}]+))?\}")
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"", re.DOTALL)
+_OF_NO_LANGUAGE = re.compile(r"(?!.*'s )[^A-Za-zÀ-ž]*((?:[A-Z]{2}|[A-Za-zÀ-ž])(?![A-Za-zÀ-ž])[^A-Za-zÀ-ž]*)*")
+"""Numbers, squares, sheets, letters of tiles, names of shapes, signs."""
+_JOINTS = (". ", "? ", "! ", " Or: ", "; ", ": ", ", and ", ", then ", " and on ", " and ", " or ", ", ", " ")
+"""Where a text may be cut in two that are translated each by itself."""
+_BETWEEN_SENTENCES = re.compile(r"(?<=[.!?)]) (?=\S)")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A template, the form in which it is asked for (empty: any), and how it is said in the other language."""
+
+    form: str
+    template: str
+    said: str
+
+
+@dataclass(frozen=True)
+class Template:
+    """An entry taken apart: the English texts around its placeholders, and their names; a quoted one is ``!r``.
+
+    ``said`` has the other language's texts, each with the name and form of what follows it, empty at the end.
+    """
+
+    said: tuple[tuple[str, str, str], ...]
+    texts: tuple[str, ...]
+    names: tuple[str, ...]
+    quoted: frozenset[str]
+    longest: str
+    weight: int
+
+    @classmethod
+    def of(cls, entry: Entry) -> Self:
+        """Take an entry apart."""
+        parts = PLACEHOLDER.split(entry.template)
+        texts, names = tuple(parts[::4]), tuple(parts[1::4])
+        quoted = frozenset(name for name, mark in zip(names, parts[2::4], strict=True) if mark)
+        others = PLACEHOLDER.split(entry.said)
+        forms = [form or "" for form in others[3::4]]
+        said = tuple(zip(others[::4], [*others[1::4], ""], [*forms, ""], strict=True))
+        return cls(said, texts, names, quoted, max(texts, key=len), sum(map(len, texts)))
+
+    def fillings(self, text: str) -> Iterator[dict[str, str]]:
+        """Give every way in which a text is this template filled in; a name that stands twice is filled in alike."""
+        if self.longest not in text or not text.startswith(self.texts[0]) or not text.endswith(self.texts[-1]):
+            return
+        yield from self._from(text, len(self.texts[0]), 0, {})
+
+    def _from(self, text: str, start: int, index: int, filled: dict[str, str]) -> Iterator[dict[str, str]]:
+        if index == len(self.names):
+            if start == len(text):
+                yield filled
+            return
+        name, following = self.names[index], self.texts[index + 1]
+        is_last = index == len(self.names) - 1
+        # The last part reaches to the end; any other one to a place where what follows it is found.
+        end = len(text) - len(following) if is_last else text.find(following, start)
+        while start <= end:
+            part = text[start:end]
+            if filled.get(name, part) == part and (name not in self.quoted or _QUOTED.fullmatch(part)):
+                yield from self._from(text, end + len(following), index + 1, {**filled, name: part})
+            if is_last:
+                return
+            end = text.find(following, end + 1)
+
+
+class Sentences:
+    """Says the referee's sentences in the language of these entries. Any thread may ask; answers are remembered."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self._plain: dict[tuple[str, str], str] = {}
+        self._templates: dict[str, list[Template]] = {}
+        for entry in entries:
+            if "{" in entry.template:
+                self._templates.setdefault(entry.form, []).append(Template.of(entry))
+            else:
+                self._plain[entry.form, entry.template] = entry.said
+        for templates in self._templates.values():
+            templates.sort(key=lambda one: -one.weight)
+        self._found: Callable[[str, str], str | None] = lru_cache(_MOST_KEPT)(self._sought)
+        self._known: Callable[[str, str], str | None] = lru_cache(_MOST_KEPT)(self._matched)
+
+    @classmethod
+    def of(cls, catalogue: Path) -> Self:
+        """Read a compiled catalogue."""
+        return cls(Entry(*each) for each in json.loads(catalogue.read_text(encoding="utf-8")))
+
+    def __call__(self, text: str) -> str:
+        """Say a text; what no template fits stays in English, each sentence by itself."""
+        said = self.translated(text)
+        if said is not None:
+            return said
+        pieces = _BETWEEN_SENTENCES.split(text)
+        for end in range(len(pieces) - 1, 0, -1):
+            begun = self.translated(" ".join(pieces[:end]))
+            if begun is not None:
+                return f"{begun} {self(' '.join(pieces[end:]))}"
+        return text if len(pieces) == 1 else f"{pieces[0]} {self(' '.join(pieces[1:]))}"
+
+    def translated(self, text: str, form: str = "") -> str | None:
+        """Say a text in a form, ``None`` where it has a word that is not known."""
+        bare = text.strip()
+        said = self._found(bare, form)
+        return None if said is None else text.replace(bare, said, 1) if bare else text
+
+    def _sought(self, text: str, form: str) -> str | None:
+        if form == UNCHANGED:
+            return text
+        if _OF_NO_LANGUAGE.fullmatch(text):
+            return self._plain.get(("", text), text)
+        said = self._known(text, form)
+        if said is None:
+            said = self._in_two(text, form)
+        if said is None and text.endswith("."):
+            said = self._in_two(text[:-1], form)
+            return None if said is None else f"{said}."
+        return said
+
+    def _matched(self, text: str, form: str) -> str | None:
+        """Say a text that is a word or template as a whole, whatever its first letter and its full stop."""
+        for wanted in dict.fromkeys((form, "")):
+            said = self._as_it_stands(text, wanted)
+            if said is not None:
+                return said
+        lower, upper = text[:1].lower() + text[1:], text[:1].upper() + text[1:]
+        for other, first in ((lower, str.upper), (upper, str)):
+            said = None if other == text else self._as_it_stands(other, form) or self._as_it_stands(other, "")
+            if said is not None:
+                return first(said[:1]) + said[1:]
+        if not text.endswith((".", "?", "!")):
+            said = self._matched(f"{text}.", form)
+            return None if said is None else said.removesuffix(".")
+        return None
+
+    def _as_it_stands(self, text: str, form: str) -> str | None:
+        if (form, text) in self._plain:
+            return self._plain[form, text]
+        for template in self._templates.get(form, ()):
+            for filled in template.fillings(text):
+                said = self._filled(template, filled)
+                if said is not None:
+                    return said
+        return None
+
+    def _filled(self, template: Template, filled: dict[str, str]) -> str | None:
+        said = []
+        for text, name, form in template.said:
+            part = self.translated(filled[name], UNCHANGED if name in template.quoted else form) if name else ""
+            if part is None:
+                return None
+            said += [text, part]
+        return "".join(said)
+
+    def _in_two(self, text: str, form: str) -> str | None:
+        """Say a list, or sentences that follow each other, piece by piece."""
+        for joint in _JOINTS:
+            end = text.find(joint)
+            while end >= 0:
+                # The sign that ends a sentence belongs to it.
+                mark = joint[0] if joint[0] in ".?!" else ""
+                begun, rest = text[:end] + mark, text[end + len(joint) :]
+                is_free = _OF_NO_LANGUAGE.fullmatch(begun)
+                said = self._plain.get(("", begun), begun) if is_free else self._known(begun, form)
+                following = None if said is None or not rest else self.translated(rest, form)
+                if following is not None:
+                    return f"{said}{self._joint(joint.removeprefix(mark) if mark else joint)}{following}"
+                end = text.find(joint, end + 1)
+        return None
+
+    def _joint(self, joint: str) -> str:
+        bare = joint.strip()
+        return joint.replace(bare, self._plain.get(("", bare), bare)) if bare else joint

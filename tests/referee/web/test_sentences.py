@@ -1,0 +1,194 @@
+"""The referee's sentences in German: all that games and judge say, with the right endings, none half in English."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterator
+from itertools import islice
+from random import Random
+from typing import Any
+
+import pytest
+
+from engine.api import Breach
+from engine.errors import EngineError, IllegalTurnError
+from engine.registry import games, load
+from engine.support.players import told_announcement
+from referee.judge import sentences as judge
+from referee.session.signals import ending, resumed_signal, waiting_signal
+from referee.web.languages import sentences_path
+from referee.web.sentences import PLACEHOLDER, UNCHANGED, Entry, Sentences
+from tests.effort import cases
+from tests.engine.checks import altered, changed_places
+from tests.engine.test_every_game_remedies import moved
+from tests.engine.whole_games import is_light, roll_of, states_along, variants
+
+GERMAN = Sentences.of(sentences_path("de"))
+DESCRIBED = "Black moves a1 to a2, moves b1 to a1 and passes d1 to a1."
+FAULT = Breach(
+    "no-roll", "The teal block from c3 didn't roll: x is still up.", "Put the teal block back on c3 with x up."
+)
+ARGUMENTS = {
+    "to_move": ["gold", "teal"],
+    "place": "c3",
+    "places": ["c3", "c4", "d1"],
+    "look": "gold block, star up",
+    "shown": {"c3": "black piece with ball"},
+    "disputes": {"c4"},
+    "breaches": [FAULT],
+    "title": "Diaballik",
+    "reason": "gold resigned",
+    "to_do": "Hop the teal block from f4: one square straight, to d3, c4 or e4.",
+    "touched": ["a1", "a2"],
+    "rolls": ["1,3", "1,4"],
+    "roll": "1,3",
+    "taken": True,
+    "unchanged": False,
+    **dict.fromkeys(("pieces", "seconds", "others", "leaning"), 3),
+    "quarters": 2,
+}
+
+
+def of_breaches(refused: IllegalTurnError) -> Iterator[str]:
+    for breach in refused.breaches:
+        yield from (breach.sentence, breach.remedy)
+
+
+def of_a_change(game: Any, state: Any, options: Any, seen: Any) -> Iterator[str]:
+    """What is said of a table that somebody has changed: by the rules, as a start, and as a correction."""
+    before = game.table.appearance(state)
+    for breach in game.table.explain(state, seen):
+        yield from (breach.sentence, breach.remedy)
+    try:
+        game.table.set_up(seen, options)
+    except IllegalTurnError as refused:
+        yield from of_breaches(refused)
+    except EngineError as refused:
+        yield str(refused)
+    try:
+        game.table.amend(state, {place: seen[place] for place in changed_places(before, seen)})
+    except EngineError as refused:
+        yield str(refused)
+
+
+def of_typing(game: Any, state: Any, text: str, rng: Random) -> Iterator[str]:
+    """What is said of a turn with a slip of the pen."""
+    at = rng.randrange(len(text))
+    try:
+        turn = game.notation.parse_turn(state, f"{text[:at]}{rng.choice('abcdefg1234567-*=+:,xAE')}{text[at + 1 :]}")
+        game.rules.apply(state, turn)
+    except EngineError as refused:
+        yield str(refused)
+
+
+def said_in(game: Any, options: Any, rng: Random, changes: int) -> Iterator[str]:
+    """What a game says along a play at random."""
+    for state in states_along(game, options, rng.random(), most_steps=60, some=6):
+        yield from game.notation.standing(state)
+        yield waiting_signal(game, state).words
+        yield resumed_signal(game, state, rng.randrange(3)).words
+        yield from (unfinished.to_do for unfinished in islice(game.table.unfinished(state), 12))
+        for announcement in game.rules.announcements(state):
+            yield told_announcement(announcement)
+            outcome = game.rules.outcome(game.rules.announce(state, announcement))
+            if outcome is not None:
+                yield ending(outcome)
+        if state.to_move is not None and not game.awaits_roll(state) and not is_light(game, roll_of(game, state)):
+            continue
+        turns = game.rules.legal_turns(state)
+        for _ in range(changes):
+            if len(turns):
+                turn = turns[rng.randrange(len(turns))]
+                yield game.notation.describe(turn)
+                yield from of_typing(game, state, game.notation.format_turn(turn), rng)
+            for change in (altered, moved):
+                yield from of_a_change(game, state, options, change(game, game.table.appearance(state), rng))
+
+
+@pytest.mark.parametrize("name", games())
+def test_all_that_a_game_says_is_said_in_german(name: str) -> None:
+    game, rng = load(name), Random(f"german {name}")
+    texts = {text for options in variants(game)[:3] for text in said_in(game, options, rng, cases(12, least=4))}
+    assert len(texts) > 100
+    assert {text for text in texts if GERMAN.translated(text) is None} == set()
+
+
+@pytest.mark.parametrize("name", games())
+def test_rules_looks_and_options_are_said_in_german(name: str) -> None:
+    game = load(name)
+    texts = [*game.looks, *game.players, *(rule.sentence for rule in game.rules.catalogue.values())]
+    for option in game.options:
+        texts += [option.help, *map(str, option.choices)]
+    assert [text for text in texts if GERMAN.translated(text) is None] == []
+    assert len({GERMAN(rule.sentence) for rule in game.rules.catalogue.values()}) == len(game.rules.catalogue)
+
+
+SAID = [
+    function
+    for name, function in inspect.getmembers(judge, inspect.isfunction)
+    if function.__module__ == judge.__name__ and not name.startswith("_")
+]
+
+
+@pytest.mark.parametrize("function", SAID, ids=lambda function: function.__name__)
+@pytest.mark.parametrize("most", [1, 3])
+def test_all_that_the_judge_says_is_said_in_german(function: Any, most: int) -> None:
+    arguments = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        several = "Sequence" in str(parameter.annotation)
+        value = [DESCRIBED] * most if name == "described" and several else ARGUMENTS.get(name, DESCRIBED)
+        arguments[name] = value[:most] if isinstance(value, list) else value
+    said = function(**arguments)
+    german = GERMAN.translated(said)
+    assert german is not None, said
+    assert german != said
+
+
+def test_a_form_that_is_asked_for_is_there() -> None:
+    entries = [Entry(*each) for each in json.loads(sentences_path("de").read_text(encoding="utf-8"))]
+    asked = {found[3] for entry in entries for found in PLACEHOLDER.finditer(entry.said)} - {None, UNCHANGED}
+    assert asked <= {entry.form for entry in entries}
+
+
+@pytest.mark.parametrize(
+    ("english", "german"),
+    [
+        ("Put the teal block back on c7 with x up.", "Stelle den türkisen Block zurück auf c7, X oben."),
+        (
+            "The white piece on d5 is not where white starts.",
+            "Der weiße Stein auf d5 steht nicht dort, wo Weiß beginnt.",
+        ),
+        ("Set a5 up with a green medium on top.", "Baue a5 mit einer mittleren grünen Pyramide oben auf."),
+        ("Gold to play.", "Gold ist am Zug."),
+        ("A draw: both agreed on a draw.", "Remis: beide haben sich auf Remis geeinigt."),
+        ("Wipe p1's a1 and b2 clean.", "Wische a1 und b2 von p1 sauber."),
+        ("c3 (teal block, x up?) and c4", "c3 (türkiser Block, X oben?) und c4"),
+        ("there is no option 'moon'; there are a, b", "es gibt keine Regelvariante 'moon'; es gibt a, b"),
+    ],
+)
+def test_sentences_have_the_endings_that_a_native_speaker_expects(english: str, german: str) -> None:
+    assert GERMAN(english) == german
+
+
+def test_what_no_template_fits_stays_english_sentence_by_sentence() -> None:
+    said = GERMAN("The moon is full. Nothing has changed. The sun rises.")
+    assert said == "The moon is full. Nichts hat sich geändert. The sun rises."
+    assert GERMAN.translated("The moon is full. Nothing has changed.") is None
+    assert GERMAN("") == ""
+
+
+def test_the_template_with_most_words_of_its_own_wins_and_parts_are_filled_in_alike() -> None:
+    entries = [
+        Entry("", "{who} moves {what}.", "{who} bewegt {what:as it is}."),
+        Entry("", "{who} moves the {what}.", "{who} bewegt den {what:n}."),
+        Entry("", "{who} and {who} meet.", "{who} trifft sich selbst."),
+        Entry("", "Ann", "Anna"),
+        Entry("", "stone", "Stein"),
+        Entry("n", "stone", "STEIN"),
+    ]
+    say = Sentences(entries)
+    assert say("Ann moves the stone.") == "Anna bewegt den STEIN."
+    assert say("Ann moves mountains.") == "Anna bewegt mountains."
+    assert say("Ann and Ann meet.") == "Anna trifft sich selbst."
+    assert say.translated("Ann and stone meet.") is None
