@@ -12,9 +12,16 @@ import click
 from common.phrases import capitalized, counted
 from common.program import PROGRAM
 from common.user import user_name
-from referee.cli.context import CommandContext, local_time, output, print_state, print_table, say
+from referee.cli.context import CommandContext, local_time, output, print_state, print_table, say, utc_now
 from referee.cli.group import ExampleCommand, LazyGroup
-from referee.cli.options import WholeNumber, by_option, game_number_option, journal_option
+from referee.cli.options import (
+    READABLE_FILE,
+    WRITABLE_FILE,
+    WholeNumber,
+    by_option,
+    game_number_option,
+    journal_option,
+)
 
 if TYPE_CHECKING:
     from engine.api import Game
@@ -87,7 +94,7 @@ def open_game(journal: Journal) -> str | None:
 )
 @click.pass_context
 def games_command(ctx: click.Context) -> None:
-    """List the games; begin, show, resume, check or end one.
+    """List the games; begin, show, resume, check, end or copy them.
 
     Without a subcommand it lists them.
 
@@ -287,3 +294,51 @@ def end(context: CommandContext, yes: bool, by: str | None, journal: Path | None
         opened.append(end_event(Outcome(None, STOPPED), None))
         number = opened.latest_game()
     say(f"Stopped. `{PROGRAM} games resume {number}` goes on with it.")
+
+
+@games_command.command(cls=ExampleCommand)
+@click.option("--out", type=WRITABLE_FILE, help="The copy.  [default: in backups/ beside the journal]")
+@journal_option
+@click.pass_obj
+def backup(context: CommandContext, out: Path | None, journal: Path | None) -> None:
+    """Copy all games and their pictures into one file. A referee may go on meanwhile.
+
+    `./run watch` makes such a copy every day by itself.
+
+    Examples:
+      ./run games backup
+      ./run games backup --out /media/stick/games.sqlite
+    """
+    from referee.journal.backups import FOLDER, back_up
+
+    with context.open_journal(journal) as opened:
+        path, games = opened.path, len(opened.games())
+    target = out
+    if target is None:
+        target = path.with_name(FOLDER) / f"{path.stem}-{utc_now():%Y%m%d-%H%M%S}{path.suffix}"
+        target.parent.mkdir(exist_ok=True)
+    if target.exists():
+        raise click.UsageError(f"{target} is there already; name another file")
+    back_up(path, target)
+    click.echo(f"{counted(games, 'game')} copied to {target}.")
+
+
+@games_command.command(cls=ExampleCommand)
+@click.argument("file", type=READABLE_FILE)
+@journal_option
+@click.pass_obj
+def restore(context: CommandContext, file: Path, journal: Path | None) -> None:
+    """Put a copy in the place of all games. The games of now are kept in a file of their own.
+
+    Examples:
+      ./run games restore /media/stick/games.sqlite
+    """
+    from referee.journal.backups import restore as put_back
+
+    path = context.configuration({"journal.path": journal}).settings.journal.path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    kept = put_back(file, path, utc_now())
+    with context.open_journal(path) as restored:
+        click.echo(f"{counted(len(restored.games()), 'game')} restored.")
+    if kept is not None:
+        click.echo(f"What was there before: {kept}")

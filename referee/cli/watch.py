@@ -179,6 +179,7 @@ def watch_command(
             camera_rate=settings.camera.frames_per_second,
             camera_hold=settings.camera.hold,
             evidence=evidence_limits(settings.journal),
+            daily_copies=settings.journal.daily_copies,
             lights=lights,
             buttons=button_settings(settings.lights),
             hints=HintSettings(settings.hints.strength, settings.hints.seconds),

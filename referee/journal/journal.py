@@ -16,6 +16,7 @@ from common.durable import sync_folder
 from common.program import PROGRAM
 from referee.errors import EventError, JournalMissingError, JournalReadOnlyError, JournalUnreadableError
 from referee.journal import database
+from referee.journal.backups import back_up
 from referee.journal.database import WriterLock, journal_faults
 from referee.journal.events import Event, EventKind, Evidence, decode, encode
 
@@ -135,6 +136,10 @@ class Journal:
                 # begins every transaction in a block of the log that holds nothing it has promised to keep.
                 connection = connect(f"{path.absolute().as_uri()}?mode=rwc&psow=0")
                 undone_unless_open.callback(connection.close)
+                version = database.version_of(connection)
+                if 0 < version < len(database.MIGRATIONS):
+                    # Whoever goes back to the program before finds the games as it left them.
+                    back_up(path, path.with_name(f"{path.stem}-version-{version}{path.suffix}"))
                 cls._prepare(connection)
                 # Always: who made the file may have been killed before its name was durable.
                 sync_folder(path.parent)

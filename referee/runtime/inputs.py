@@ -56,7 +56,8 @@ class WatchOptions:
     ``video``, or none of them if ``wire``, the wiring plan, uses sensors only. ``stills``: every frame is a table at
     rest at the end of a turn; otherwise pictures count as taken 15 a second. ``calibration`` is required; without
     ``layout`` the game's own is used, and with ``markers`` at ``none`` its markers are left out. Without ``looks`` the
-    pieces' colours are learned from the set-up. Without ``journal`` nothing is saved. ``options`` are the game's, as
+    pieces' colours are learned from the set-up. Without ``journal`` nothing is saved; ``daily_copies`` of
+    it are kept beside it. ``options`` are the game's, as
     text, and ``starts=either``. ``debug_images`` is a folder for pictures of what was located. ``camera_size`` (width,
     height) in pixels and ``camera_rate`` in frames a second are requested from a camera, which with ``camera_hold``
     keeps its exposure once the table is found. ``list_ports`` lists the serial ports. On a terminal a live table takes
@@ -85,6 +86,7 @@ class WatchOptions:
     camera_rate: float | None = None
     camera_hold: bool = True
     evidence: EvidenceLimits = field(default_factory=EvidenceLimits)
+    daily_copies: int = 0
     lights: DriverSettings = field(default_factory=lambda: DriverSettings(drivers=()))
     buttons: ButtonSettings = field(default_factory=ButtonSettings)
     hints: HintSettings = field(default_factory=HintSettings)

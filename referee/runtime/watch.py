@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import partial
 from typing import Any
 
@@ -31,6 +31,7 @@ from referee.errors import ConfigError
 from referee.hints.opponent import Opponent
 from referee.hints.process import HintProcess
 from referee.journal import BufferedJournal, Journal, fold
+from referee.journal.backups import DailyBackups
 from referee.judge import JudgeSettings
 from referee.judge.verdict import Verdict
 from referee.rendering.live_screen import LiveScreen, fits_live
@@ -239,7 +240,9 @@ def _journal(options: WatchOptions, say: Callable[[str], None]) -> Iterator[Buff
         if options.journal is None
         else Journal.open(options.journal, wall_clock=wall_clock, limits=options.evidence)
     )
-    with opened, BufferedJournal(opened, say) as journal:
+    # A recording can be judged again; only a live game is worth copies.
+    copies = options.daily_copies if options.is_live and options.journal is not None else 0
+    with opened, BufferedJournal(opened, say) as journal, DailyBackups(opened.path, copies, date.today, say):
         yield journal
 
 

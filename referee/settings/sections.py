@@ -295,6 +295,9 @@ class JournalSection(Section):
     evidence_total_mib: int = Field(
         default=64, ge=0, le=65536, description="The most all pictures may take, in MiB; the oldest make room."
     )
+    daily_copies: int = Field(
+        default=3, ge=0, le=366, description="How many daily copies to keep in the folder backups beside it."
+    )
 
 
 class DemoSection(Section):

@@ -132,6 +132,7 @@ def test_an_opponent_that_does_not_play_is_refused(run: Run) -> None:
         "games replay",
         "games export",
         "games end --yes",
+        "games backup",
         "games resume 1",
         "hint",
         "table turn c1-c2",
@@ -149,3 +150,20 @@ def test_only_a_new_game_makes_a_journal(run: Run, tmp_path: Path, command: str)
     if command != "doctor":
         assert result.exit_code == 6
         assert f"there is no journal {tmp_path}/game.sqlite; `referee games new`" in result.stderr
+
+
+def test_games_are_copied_and_put_back(run: Run, tmp_path: Path) -> None:
+    assert run("games", "new", "diaballik").exit_code == 0
+    copied = run("games", "backup", "--out", "copy.sqlite")
+    assert copied.output == "1 game copied to copy.sqlite.\n"
+    again = run("games", "backup", "--out", "copy.sqlite")
+    assert again.exit_code == 2
+    assert "copy.sqlite is there already" in again.stderr
+    assert run("games", "new", "deblockle", "--yes").exit_code == 0
+    restored = run("games", "restore", "copy.sqlite")
+    assert restored.exit_code == 0, restored.stderr
+    assert restored.output.splitlines()[0] == "1 game restored."
+    (before,) = tmp_path.glob("*-before-*.sqlite")
+    assert restored.output.splitlines()[1] == f"What was there before: {before}"
+    by_itself = run("games", "backup")
+    assert str(tmp_path / "backups") in by_itself.output

@@ -1,0 +1,163 @@
+"""Copies of a journal: made while a referee writes it, kept a few days, and put back."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Callable
+from contextlib import closing, suppress
+from datetime import date, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from common.durable import sync_folder
+from referee.errors import JournalError, JournalMissingError, JournalReadOnlyError, JournalUnreadableError
+from referee.journal import database
+from referee.journal.database import WriterLock, journal_faults
+
+FOLDER = "backups"
+"""Beside the journal; daily copies are in it."""
+
+_LOG_FILES = ("-wal", "-shm")
+_LOOK_S = 3600.0
+"""How often to look whether another day has begun."""
+
+
+def back_up(journal: Path, target: Path) -> None:
+    """Copy a journal into one file that is whole by itself; it may be written meanwhile.
+
+    ``target`` is replaced when the copy is checked and on the disk, and untouched before. Raises JournalMissingError,
+    JournalUnreadableError, JournalFullError, JournalReadOnlyError or JournalError.
+    """
+    if not journal.is_file():
+        raise JournalMissingError(f"there is no journal {journal} to copy")
+    if not target.parent.is_dir():
+        raise JournalReadOnlyError(f"there is no folder {target.parent} for the copy; make it first")
+    with (
+        journal_faults(journal),
+        closing(sqlite3.connect(f"{journal.absolute().as_uri()}?mode=ro", uri=True)) as source,
+    ):
+        database.check_version(database.version_of(source))
+        _copy(source, target)
+
+
+def restore(backup: Path, journal: Path, now: datetime) -> Path | None:
+    """Put a copy in a journal's place; gives where the journal before is kept, ``None`` where there was none.
+
+    The copy is checked first. Raises JournalBusyError while a referee uses the journal, and the errors of ``back_up``.
+    """
+    if not backup.is_file():
+        raise JournalMissingError(f"there is no file {backup}")
+    if backup.absolute() == journal.absolute():
+        raise JournalError(f"{backup} is the journal itself; name a copy of it")
+    if not journal.parent.is_dir():
+        raise JournalReadOnlyError(f"there is no folder {journal.parent} for the journal; make it first")
+    lock = WriterLock(journal, now)
+    try:
+        with (
+            journal_faults(backup),
+            closing(sqlite3.connect(f"{backup.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as source,
+        ):
+            database.check_version(database.version_of(source))
+            _check(source, backup)
+            return _copy(source, journal, keep_as=journal.with_name(_name_before(journal, now)))
+    finally:
+        lock.release()
+
+
+def _check(connection: sqlite3.Connection, path: Path) -> None:
+    (said,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if said != "ok" or database.version_of(connection) == 0:
+        raise JournalUnreadableError(f"{path} is damaged or empty ({said}); take another copy")
+
+
+def _copy(source: sqlite3.Connection, target: Path, keep_as: Path | None = None) -> Path | None:
+    """Copy a database beside ``target``, check it, and rename it; raises sqlite3.Error or JournalError.
+
+    What was there before stays as ``keep_as``; gives that path if there was something.
+    """
+    draft = target.with_name(f".{target.name}.draft")
+    draft.unlink(missing_ok=True)
+    kept = None
+    try:
+        with closing(sqlite3.connect(draft)) as copied:
+            source.backup(copied)
+            # In one file: a log beside it would be forgotten when the file is carried away.
+            copied.execute("PRAGMA journal_mode = DELETE")
+            _check(copied, draft)
+        with draft.open("rb") as written:
+            os.fsync(written.fileno())
+        if keep_as is not None and target.exists():
+            kept = _keep(target, keep_as)
+        draft.replace(target)
+        sync_folder(target.parent)
+    except OSError as error:
+        raise JournalReadOnlyError(f"the copy {target} can't be written: {error.strerror}") from error
+    finally:
+        draft.unlink(missing_ok=True)
+    return kept
+
+
+def _keep(journal: Path, kept: Path) -> Path:
+    """Give a journal a second name and its log that name's, so that cut off at any moment both are whole."""
+    # A damaged journal keeps its log as it is.
+    with suppress(sqlite3.Error), closing(sqlite3.connect(journal)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    os.link(journal, kept)
+    for ending in _LOG_FILES:
+        log = journal.with_name(journal.name + ending)
+        if log.exists():
+            log.replace(kept.with_name(kept.name + ending))
+    return kept
+
+
+def _name_before(journal: Path, now: datetime) -> str:
+    return f"{journal.stem}-before-{now:%Y%m%d-%H%M%S}{journal.suffix}"
+
+
+class DailyBackups:
+    """Copies a journal once a day, while this is entered, into a folder beside it, and keeps the newest ``keep``.
+
+    ``today`` gives the date. It works in a thread of its own, since a game goes on meanwhile; ``say`` is told, in that
+    thread, why a copy could not be made.
+    """
+
+    def __init__(self, journal: Path, keep: int, today: Callable[[], date], say: Callable[[str], None]) -> None:
+        self._journal, self._keep, self._today, self._say = journal, keep, today, say
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="backups", daemon=True)
+
+    def __enter__(self) -> Self:
+        """Begin with today's copy."""
+        if self._keep > 0:
+            self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop, after a copy that was begun."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        self.look()
+        while not self._stop.wait(_LOOK_S):
+            self.look()
+
+    def look(self) -> None:
+        """Make today's copy unless it is there, and remove those too many."""
+        folder = self._journal.with_name(FOLDER)
+        target = folder / f"{self._journal.stem}-{self._today().isoformat()}{self._journal.suffix}"
+        if target.exists():
+            return
+        try:
+            folder.mkdir(exist_ok=True)
+            back_up(self._journal, target)
+            for old in sorted(folder.glob(f"{self._journal.stem}-????-??-??{self._journal.suffix}"))[: -self._keep]:
+                old.unlink()
+        except (JournalError, OSError) as error:
+            self._say(f"Today's copy of the journal could not be made: {error}")

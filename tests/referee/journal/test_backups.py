@@ -1,0 +1,176 @@
+"""Copies of journals: made beside a writer, kept a few days, put back, and made before an upgrade."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from referee.errors import JournalBusyError, JournalError, JournalMissingError, JournalUnreadableError
+from referee.journal import Journal, database
+from referee.journal.backups import FOLDER, DailyBackups, back_up, restore
+from referee.journal.events import Event
+from tests.referee.journal.samples import NEW_GAME, TURN, picture, ticking_clock
+
+NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+SET_UP = Event("set up", {"state": "s0"})
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "journal.sqlite"
+
+
+def opened(path: Path, *, read_only: bool = False) -> Journal:
+    return Journal.open(path, wall_clock=ticking_clock(), read_only=read_only)
+
+
+def kinds(path: Path) -> list[str]:
+    with opened(path, read_only=True) as journal:
+        return [event.kind for _, event in journal.events()]
+
+
+def test_a_copy_holds_all_that_was_accepted_while_the_writer_goes_on(path: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.sqlite"
+    with opened(path) as journal:
+        journal.append(NEW_GAME)
+        number = journal.append(SET_UP, [picture("a", 100)])
+        back_up(path, copy)
+        journal.append(TURN)
+        assert kinds(copy) == ["new game", "set up"]
+    assert kinds(path) == ["new game", "set up", "turn"]
+    with opened(copy, read_only=True) as copied:
+        assert len(copied.evidence(number)) == 1
+    assert sorted(each.name for each in tmp_path.iterdir() if each.name.startswith("copy")) == ["copy.sqlite"]
+
+
+def test_a_copy_is_put_back_and_what_was_there_is_kept(path: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.sqlite"
+    with opened(path) as journal:
+        journal.append(NEW_GAME)
+        back_up(path, copy)
+        journal.append(SET_UP)
+    kept = restore(copy, path, NOW)
+    assert kept == tmp_path / "journal-before-20260501-183000.sqlite"
+    assert kinds(path) == ["new game"]
+    assert kinds(kept) == ["new game", "set up"]
+    with opened(path) as journal:
+        journal.append(SET_UP)
+    assert kinds(path) == ["new game", "set up"]
+
+
+def test_a_damaged_journal_is_replaced_and_kept_as_it_is(path: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.sqlite"
+    with opened(path) as journal:
+        journal.append(NEW_GAME)
+    back_up(path, copy)
+    path.write_bytes(b"wrecked" * 1000)
+    kept = restore(copy, path, NOW)
+    assert kept is not None
+    assert kept.read_bytes() == b"wrecked" * 1000
+    assert kinds(path) == ["new game"]
+
+
+def test_a_machine_without_a_journal_gets_the_copy(path: Path, tmp_path: Path) -> None:
+    with opened(path) as journal:
+        journal.append(NEW_GAME)
+    elsewhere = tmp_path / "new" / "journal.sqlite"
+    elsewhere.parent.mkdir()
+    assert restore(path, elsewhere, NOW) is None
+    assert kinds(elsewhere) == ["new game"]
+
+
+def test_nothing_is_replaced_under_a_referee(path: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.sqlite"
+    with opened(path) as journal:
+        journal.append(NEW_GAME)
+        back_up(path, copy)
+        with pytest.raises(JournalBusyError):
+            restore(copy, path, NOW)
+        journal.append(SET_UP)
+    assert kinds(path) == ["new game", "set up"]
+
+
+def _cut_off(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-4096])
+
+
+def _of_another_program(path: Path) -> None:
+    path.unlink()
+    raw = sqlite3.connect(path)
+    raw.execute("CREATE TABLE cake (slices)")
+    raw.close()
+
+
+@pytest.mark.parametrize("spoil", [_cut_off, _of_another_program, lambda path: path.write_bytes(b"")])
+def test_a_spoiled_copy_replaces_nothing(path: Path, tmp_path: Path, spoil: Callable[[Path], object]) -> None:
+    copy = tmp_path / "copy.sqlite"
+    with opened(path) as journal:
+        journal.append(NEW_GAME)
+        journal.append(SET_UP, [picture("a", 40_000)])
+    back_up(path, copy)
+    spoil(copy)
+    before = path.read_bytes()
+    with pytest.raises(JournalUnreadableError):
+        restore(copy, path, NOW)
+    assert path.read_bytes() == before
+    assert kinds(path) == ["new game", "set up"]
+
+
+def test_what_can_t_be_copied_is_named(path: Path, tmp_path: Path) -> None:
+    with pytest.raises(JournalMissingError, match=r"journal\.sqlite"):
+        back_up(path, tmp_path / "copy.sqlite")
+    opened(path).close()
+    with pytest.raises(JournalError, match="make it first"):
+        back_up(path, tmp_path / "nowhere" / "copy.sqlite")
+    with pytest.raises(JournalError, match="the journal itself"):
+        restore(path, path, NOW)
+
+
+def test_the_newest_days_are_kept(path: Path) -> None:
+    opened(path).close()
+    day = date(2026, 2, 27)
+    said: list[str] = []
+    copies = DailyBackups(path, 2, lambda: day, said.append)
+    for _ in range(4):
+        copies.look()
+        copies.look()
+        day += timedelta(days=1)
+    left = sorted(each.name for each in path.with_name(FOLDER).iterdir())
+    assert left == ["journal-2026-03-01.sqlite", "journal-2026-03-02.sqlite"]
+    assert said == []
+
+
+def test_todays_copy_is_made_beside_a_running_referee(path: Path) -> None:
+    with opened(path) as journal:
+        journal.append(NEW_GAME)
+        with DailyBackups(path, 3, NOW.date, pytest.fail):
+            journal.append(SET_UP)
+    (copy,) = path.with_name(FOLDER).iterdir()
+    assert kinds(copy)[0] == "new game"
+
+
+def test_a_copy_that_can_t_be_made_is_said_and_costs_no_game(path: Path) -> None:
+    opened(path).close()
+    path.with_name(FOLDER).write_text("a file where the folder should be")
+    said: list[str] = []
+    DailyBackups(path, 3, NOW.date, said.append).look()
+    assert len(said) == 1
+    assert said[0].startswith("Today's copy of the journal could not be made")
+
+
+def test_an_upgrade_keeps_the_journal_of_the_version_before(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(path) as journal:
+        journal.append(NEW_GAME)
+    newer = (*database.MIGRATIONS, "CREATE TABLE later (a TEXT) STRICT;")
+    monkeypatch.setattr(database, "MIGRATIONS", newer)
+    monkeypatch.setattr(database.upgrade, "__defaults__", (newer,))
+    monkeypatch.setattr(database.check_version, "__defaults__", (newer,))
+    with opened(path) as journal:
+        journal.append(SET_UP)
+    monkeypatch.undo()
+    kept = path.with_name(f"journal-version-{len(database.MIGRATIONS)}.sqlite")
+    assert kinds(kept) == ["new game"]
