@@ -96,7 +96,7 @@ _PIECES = {"self.piece": ("piece", "block")}
 """What ``PieceBreaches`` is made for; as a fixed text, since words of another gender stand around each."""
 _WORDS = (
     *("and", "or", ", and", "Or:", ", then", "and on", "nothing", "nobody", "is", "are", "stays", "nobody"),
-    *("{place} ({look}?)", "{part}'s {squares}", "{turn}  {described}"),
+    *("{place} ({look}?)", "{part}'s {squares}", "{part}'s {squares} {colour}", "{turn}  {described}"),
     *("out", "resigned", "anti-play", "identical", "consecutive", "gentle", "fair", "strong", "look", "play", "own"),
     *("small", "medium", "large", "circled", "no table", "cross"),
 )

@@ -26,6 +26,8 @@ _OF_NO_LANGUAGE = re.compile(r"(?!.*'s )[^A-Za-zÀ-ž]*((?:[A-Z]{2}|[A-Za-zÀ-ž
 """Numbers, squares, sheets, letters of tiles, names of shapes, signs."""
 _JOINTS = (". ", "? ", "! ", " Or: ", "; ", ": ", ", and ", ", then ", " and on ", " and ", " or ", ", ", " ")
 """Where a text may be cut in two that are translated each by itself."""
+_GOES_ON = re.compile(r",| [a-z]")
+"""How a sentence goes on after a part of it, which then is no sentence by itself."""
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?)]) (?=\S)")
 
 
@@ -76,10 +78,13 @@ class Template:
             return
         name, following = self.names[index], self.texts[index + 1]
         is_last = index == len(self.names) - 1
+        is_inside = bool(_GOES_ON.match(following))
         # The last part reaches to the end; any other one to a place where what follows it is found.
         end = len(text) - len(following) if is_last else text.find(following, start)
         while start <= end:
             part = text[start:end]
+            if is_inside and _BETWEEN_SENTENCES.search(part):
+                return
             if filled.get(name, part) == part and (name not in self.quoted or _QUOTED.fullmatch(part)):
                 yield from self._from(text, end + len(following), index + 1, {**filled, name: part})
             if is_last:
@@ -130,7 +135,7 @@ class Sentences:
         if form == UNCHANGED:
             return text
         if _OF_NO_LANGUAGE.fullmatch(text):
-            return self._plain.get(("", text), text)
+            return self._word(text)
         said = self._known(text, form)
         if said is None:
             said = self._in_two(text, form)
@@ -182,13 +187,20 @@ class Sentences:
                 # The sign that ends a sentence belongs to it.
                 mark = joint[0] if joint[0] in ".?!" else ""
                 begun, rest = text[:end] + mark, text[end + len(joint) :]
-                is_free = _OF_NO_LANGUAGE.fullmatch(begun)
-                said = self._plain.get(("", begun), begun) if is_free else self._known(begun, form)
+                said = self._word(begun)
+                if said is None and joint != " ":
+                    said = self._known(begun, form)
                 following = None if said is None or not rest else self.translated(rest, form)
                 if following is not None:
                     return f"{said}{self._joint(joint.removeprefix(mark) if mark else joint)}{following}"
                 end = text.find(joint, end + 1)
         return None
+
+    def _word(self, text: str) -> str | None:
+        """Say one word, or what belongs to no language."""
+        if _OF_NO_LANGUAGE.fullmatch(text):
+            return self._plain.get(("", text), text)
+        return self._plain.get(("", text)) or self._plain.get(("", text[:1].lower() + text[1:]))
 
     def _joint(self, joint: str) -> str:
         bare = joint.strip()
