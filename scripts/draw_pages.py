@@ -1,4 +1,4 @@
-"""Draw the pictures of the page in docs/pictures: page-table.png and page-phones.png.
+"""Draw the pictures of the page in docs/pictures, page-table.png and page-phones.png, and the page's icons.
 
 Run: python scripts/draw_pages.py [FOLDER]
 
@@ -31,6 +31,7 @@ from vision.frame import Image  # noqa: E402
 _SCREENS = runpy.run_path(str(ROOT / "scripts" / "draw_screens.py"))
 _WIDE, _PHONE = (1180, 820), (360, 640)
 _GAP_PX = 16
+_STATIC = ROOT / "referee" / "web" / "static"
 _PHONES = (("blockade", "light", "en-GB"), ("diaballik", "dark", "de-DE"), ("number-drop", "light", "en-GB"))
 
 
@@ -57,6 +58,19 @@ def picture_of(browser: Browser, name: str, size: tuple[int, int], scheme: str, 
     return picture
 
 
+def draw_icon(browser: Browser, side: int) -> Path:
+    """Draw the page's icon as a PNG of this size, for devices that take no SVG."""
+    drawing = (_STATIC / "icon.svg").read_text(encoding="utf-8")
+    page = browser.new_page(viewport={"width": side, "height": side})
+    page.set_content(f"<style>body {{ margin: 0 }} svg {{ display: block }}</style>{drawing}")
+    path = _STATIC / f"icon-{side}.png"
+    png = np.frombuffer(page.screenshot(), dtype=np.uint8)
+    icon: Image = np.asarray(cv2.imdecode(png, cv2.IMREAD_COLOR), dtype=np.uint8)
+    cv2.imwrite(str(path), icon, [cv2.IMWRITE_PNG_COMPRESSION, 9])
+    page.close()
+    return path
+
+
 def main() -> None:
     """Write both pictures into the folder that is named, or into docs/pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -71,6 +85,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
         table = picture_of(browser, "deblockle", _WIDE, "light", "en-GB")
         phones = [picture_of(browser, name, _PHONE, scheme, locale) for name, scheme, locale in _PHONES]
+        print(*(draw_icon(browser, side) for side in (192, 512)), sep="\n")
         browser.close()
     gap: Image = np.full((_PHONE[1], _GAP_PX, 3), 255, dtype=np.uint8)
     beside = [part for phone in phones for part in (phone, gap)][:-1]

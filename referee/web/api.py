@@ -42,7 +42,8 @@ from referee.web.results import ResultsDocument
 LOOK_AGAIN_S = 2.5
 """How often a stream with nothing new looks whether its device is still paired."""
 LOOKS_KEPT_OPEN = 6
-"""After how many looks it gets a comment, so that nothing on the way takes it for dead."""
+"""After how many looks it gets an event all the same, so that nobody takes it for dead."""
+_STILL_HERE = b"event: here\ndata: {}\n\n"
 MOST_VIEWERS = 256
 _PAIRING: TypeAdapter[PairingOrder] = TypeAdapter(PairingOrder)
 _LARGEST = 2**63 - 1
@@ -159,7 +160,7 @@ class Api:
                     rendered = self._documents.of(newer, language)
                     yield rendered.event
                 elif looks % LOOKS_KEPT_OPEN == 0:
-                    yield b": still here\n\n"
+                    yield _STILL_HERE
         finally:
             self._viewers -= 1
 

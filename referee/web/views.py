@@ -326,17 +326,21 @@ def _picture_words(name: str, language: str) -> str:
 
 async def _manifest(request: Request) -> Response:
     told = translations(language_of(request)).gettext
-    icon = {"src": "/static/icon.svg", "sizes": "any", "type": "image/svg+xml"}
+    drawn = {"src": "/static/icon.svg", "sizes": "any", "type": "image/svg+xml"}
+    pictures = [
+        {"src": f"/static/icon-{side}.png", "sizes": f"{side}x{side}", "type": "image/png"} for side in (192, 512)
+    ]
     manifest = {
         "name": _TITLE,
         "short_name": told("Referee"),
         "lang": language_of(request),
+        "id": "/",
         "start_url": "/",
         "scope": "/",
         "display": "standalone",
         "background_color": "#f6f2ea",
         "theme_color": "#1f5c46",
-        "icons": [icon, {**icon, "purpose": "maskable"}],
+        "icons": [drawn, *pictures, {**drawn, "purpose": "maskable"}],
     }
     return JSONResponse(manifest, media_type="application/manifest+json")
 

@@ -1,7 +1,11 @@
-// The table as it changes: one stream of documents, and a plain word while the referee is away.
+// The table as it changes: one stream of documents. While the referee is away it says since when, and shows the last one.
+import { keep, recall } from "./kept.js";
 import { word } from "./words.js";
 
-const RETRY_MS = 2000;
+const RETRY_MS = 1000;
+const ANSWER_MS = 5000;
+// The referee lets hear from itself every 15 s; a network that went without a word is found out by the silence.
+const SILENCE_MS = 40000;
 const channel = new EventTarget();
 
 // Calls `hear(document, before)` with each document; `before` is null for the first one.
@@ -9,36 +13,73 @@ export function onTable(hear) {
   channel.addEventListener("table", ({ detail }) => hear(detail.table, detail.before));
 }
 
+function timeOf(moment) {
+  const isToday = new Date(moment).toDateString() === new Date().toDateString();
+  const style = { timeStyle: "short", ...(isToday ? {} : { dateStyle: "medium" }) };
+  return new Intl.DateTimeFormat(document.documentElement.lang, style).format(moment);
+}
+
 export function follow() {
   const banner = document.getElementById("connection");
   let newest = null;
-  let stream;
+  let heardAt = null;
+  let stream = null;
+  let retry;
+  let silence;
 
+  const show = (table) => {
+    const before = newest;
+    newest = table;
+    channel.dispatchEvent(new CustomEvent("table", { detail: { table, before } }));
+  };
+  const keepNewest = () => heardAt !== null && keep("table", { table: newest, heardAt });
+  const hearOf = (table) => {
+    heardAt = Date.now();
+    clearTimeout(silence);
+    silence = setTimeout(lose, SILENCE_MS);
+    if (!table) return;
+    document.documentElement.dataset.live = table.event_number;
+    banner.hidden = true;
+    show(table);
+  };
+  const lose = () => {
+    stream.close();
+    clearTimeout(silence);
+    clearTimeout(retry);
+    retry = setTimeout(openAgain, RETRY_MS);
+    delete document.documentElement.dataset.live;
+    keepNewest();
+    const kept = recall("table");
+    if (newest === null && kept) show(kept.table);
+    banner.textContent = kept ? word("away", { time: timeOf(kept.heardAt) }) : word("unreached");
+    banner.hidden = false;
+  };
   const open = () => {
+    clearTimeout(retry);
+    stream?.close();
     stream = new EventSource("/api/events");
-    stream.addEventListener("table", ({ data }) => {
-      const table = JSON.parse(data);
-      document.documentElement.dataset.live = table.event_number;
-      banner.hidden = true;
-      const before = newest;
-      newest = table;
-      channel.dispatchEvent(new CustomEvent("table", { detail: { table, before } }));
-    });
-    stream.addEventListener("error", () => {
-      delete document.documentElement.dataset.live;
-      banner.textContent = word("away");
-      banner.hidden = false;
-      // A browser gives up for good on a refused connection; we don't.
-      if (stream.readyState === EventSource.CLOSED) setTimeout(openAgain, RETRY_MS);
-    });
+    stream.addEventListener("table", ({ data }) => hearOf(JSON.parse(data)));
+    stream.addEventListener("here", () => hearOf(null));
+    stream.addEventListener("error", lose);
   };
   const openAgain = async () => {
-    // A device that was unpaired is told how to be paired again.
-    const answer = await fetch("/api/session").catch(() => null);
-    if (answer?.status === 401) location.assign("/pair");
-    else open();
+    const answer = await fetch("/api/session", { signal: AbortSignal.timeout(ANSWER_MS) }).catch(() => null);
+    if (answer === null) lose();
+    else if (answer.status !== 401) open();
+    else {
+      // A device that was unpaired is told how to be paired again.
+      keep("table", null);
+      location.assign("/pair");
+    }
   };
   open();
-  addEventListener("pagehide", () => stream.close());
+  addEventListener("offline", lose);
+  addEventListener("online", open);
+  addEventListener("pagehide", () => {
+    keepNewest();
+    clearTimeout(retry);
+    clearTimeout(silence);
+    stream.close();
+  });
   addEventListener("pageshow", ({ persisted }) => persisted && open());
 }

@@ -1,6 +1,9 @@
-// Shows a page of ours while the referee is away; all else always comes from the referee itself.
-const KEPT = "offline-1";
-const FILES = ["/offline", "/static/page.css", "/static/icon.svg"];
+// While the referee is away the table opens as it was seen last; all else always comes from the referee itself.
+const KEPT = "offline-2";
+const MODULES = [
+  "camera", "clocks", "commands", "correct", "kept", "live", "page", "settings", "sounds", "steps", "table", "voice", "words",
+].map((name) => `/static/${name}.js`);
+const FILES = ["/offline", "/static/page.css", "/static/icon.svg", ...MODULES];
 
 self.addEventListener("install", (event) => {
   event.waitUntil(caches.open(KEPT).then((cache) => cache.addAll(FILES)).then(() => self.skipWaiting()));
@@ -9,10 +12,26 @@ self.addEventListener("activate", (event) => {
   const old = (names) => names.filter((name) => name !== KEPT).map((name) => caches.delete(name));
   event.waitUntil(caches.keys().then((names) => Promise.all(old(names))).then(() => self.clients.claim()));
 });
+
+async function fetched(request) {
+  const { pathname } = new URL(request.url);
+  const cache = await caches.open(KEPT);
+  try {
+    const answer = await fetch(request);
+    if (answer.ok && (pathname === "/" || FILES.includes(pathname))) await cache.put(pathname, answer.clone());
+    // A device that was unpaired keeps nothing of the table.
+    if (pathname === "/" && answer.type === "opaqueredirect") await cache.delete("/");
+    return answer;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const offline = request.mode === "navigate" ? await cache.match("/offline") : undefined;
+    return (await cache.match(pathname)) ?? offline ?? Response.error();
+  }
+}
+
 self.addEventListener("fetch", (event) => {
   const { request } = event;
-  const away = async () => (await caches.match(request.mode === "navigate" ? "/offline" : request)) ?? Response.error();
-  if (request.mode === "navigate" || FILES.includes(new URL(request.url).pathname)) {
-    event.respondWith(fetch(request).catch(away));
-  }
+  const isOurs = request.mode === "navigate" || FILES.includes(new URL(request.url).pathname);
+  if (isOurs && request.method === "GET") event.respondWith(fetched(request));
+  else if (isOurs) event.respondWith(fetch(request).catch(() => caches.match("/offline")));
 });

@@ -1,16 +1,9 @@
-// What this device keeps: voice, sounds, quiet hours, colours.
-const read = () => {
-  try {
-    return JSON.parse(localStorage.getItem("settings")) ?? {};
-  } catch (error) {
-    // A browser may forbid storage, or somebody wrote something else there.
-    if (!(error instanceof SyntaxError || error instanceof DOMException)) throw error;
-    return {};
-  }
-};
+// What people choose on this device: voice, sounds, quiet hours, colours.
+import { keep, recall } from "./kept.js";
+
 // What the owner has set holds until this device chooses: quiet hours.
 const house = document.documentElement.dataset;
-let settings = read();
+let settings = recall("settings") ?? {};
 
 export const setting = (name) => settings[name] ?? house[name];
 
@@ -36,7 +29,7 @@ export function keepSettings() {
     else field.value = setting(name) ?? "";
     field.addEventListener("change", () => {
       settings = { ...settings, [name]: field.type === "checkbox" ? field.checked : field.value };
-      localStorage.setItem("settings", JSON.stringify(settings));
+      keep("settings", settings);
       apply();
     });
   }

@@ -89,6 +89,7 @@ function showPlayers(players) {
       name.textContent = player.name;
       side.textContent = player.name.toLowerCase() === player.side.toLowerCase() ? "" : player.side;
       clock.dataset.part = "clock";
+      score.dataset.part = "score";
       score.textContent = player.score ?? "";
       line.append(name, side, clock, score);
       return line;

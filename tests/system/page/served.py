@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import socket
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -111,10 +115,15 @@ class Session:
 
 
 @contextmanager
-def session(name: str, folder: Path, options: Mapping[str, OptionValue] | None = None) -> Iterator[Session]:
-    """Run a session of a game that is set up."""
+def session(
+    name: str,
+    folder: Path,
+    options: Mapping[str, OptionValue] | None = None,
+    looks: Mapping[str, str] | None = None,
+) -> Iterator[Session]:
+    """Run a session of a game that is set up, or that goes on in the folder's journal where ``looks`` stand."""
     game: Game[Any, Any] = load(name)
-    reader = ToldReader(game.table.appearance(game.rules.new(options)))
+    reader = ToldReader(looks or game.table.appearance(game.rules.new(options)))
     running = Session(game, reader, CommandQueue(time.monotonic), SnapshotHub(), folder / "journal.sqlite")
     settings = ServiceSettings(options=dict(options or {}), stills=True)
     ready = threading.Event()
@@ -138,10 +147,16 @@ def session(name: str, folder: Path, options: Mapping[str, OptionValue] | None =
         thread.join()
 
 
+def free_port() -> int:
+    """Give a port that nobody else is likely to take while a page is down; the usual ones are others' too."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return int(listening.getsockname()[1])
+
+
 @contextmanager
 def page_of(running: Session, port: int | None = None) -> Iterator[str]:
     """Serve a session's page and give its address, without the last slash."""
-    with open_page(running.port(), PageOptions(port=port, owner="Ann"), lambda words: None) as page:
+    with open_page(running.port(), PageOptions(port=port or free_port(), owner="Ann"), lambda words: None) as page:
         yield page.address.rstrip("/")
 
 
@@ -151,3 +166,64 @@ def served(name: str, folder: Path, options: Mapping[str, OptionValue] | None = 
     with ExitStack() as stack:
         running = stack.enter_context(session(name, folder, options))
         yield running, stack.enter_context(page_of(running))
+
+
+class Killable:
+    """A session and its page in a process of its own, which can be killed at any moment and started again."""
+
+    def __init__(self, name: str, folder: Path, options: Mapping[str, OptionValue] | None = None) -> None:
+        self._parts = (name, folder, options)
+        self._port = free_port()
+        self.address = f"http://127.0.0.1:{self._port}"
+        self._link: Connection
+        self._process: BaseProcess
+
+    def start(self, looks: Mapping[str, str] | None = None) -> None:
+        """Start it, always at the same address; it goes on with its journal, where ``looks`` stand."""
+        processes = multiprocessing.get_context("forkserver")
+        processes.set_forkserver_preload([__name__])
+        self._link, theirs = processes.Pipe()
+        self._process = processes.Process(target=_serve, args=(theirs, *self._parts, looks, self._port), daemon=True)
+        self._process.start()
+        theirs.close()
+        assert self._link.poll(3 * ANSWER_S)
+        assert self._link.recv() == self.address
+
+    def show(self, looks: Mapping[str, str]) -> None:
+        """Have the camera see this from now on."""
+        self._link.send(dict(looks))
+        assert self._link.poll(ANSWER_S)
+        self._link.recv()
+
+    def kill(self) -> None:
+        """Kill it, so that it can write and say nothing more."""
+        self._process.kill()
+        self._process.join()
+        self._link.close()
+
+    def __enter__(self) -> Killable:
+        """Start it for the first time."""
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End it."""
+        self.kill()
+
+
+def _serve(
+    link: Connection,
+    name: str,
+    folder: Path,
+    options: Mapping[str, OptionValue] | None,
+    looks: Mapping[str, str] | None,
+    port: int,
+) -> None:
+    with session(name, folder, options, looks) as running, page_of(running, port) as address:
+        link.send(address)
+        while True:
+            try:
+                running.reader.looks = link.recv()
+            except EOFError:
+                return
+            link.send(None)

@@ -1,0 +1,287 @@
+"""Whole games by two phones: turns shown, typed and rolled, a correction, a take-back, outages, a killed server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from engine.api import EMPTY, Game, OptionValue
+from engine.registry import games, load
+from referee.journal import Journal, fold
+from referee.journal.events import EventKind, PlayedKind
+from referee.journal.fold import after_step, read_step
+from referee.session.signals import ending
+from tests.system.page.served import Killable
+
+expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
+expect.set_options(timeout=20_000)
+PHONE = {"width": 360, "height": 740}
+
+
+@dataclass(frozen=True)
+class Script:
+    """A game to its end: each step is a turn, with the player's name where two may play at once, or a roll.
+
+    ``wrong`` is a correction that is itself corrected; ``by_hand`` are the steps that are played on the table and ended
+    by the page's button, the others are typed.
+    """
+
+    steps: tuple[str, ...]
+    wrong: Mapping[str, str]
+    by_hand: bool = True
+    options: Mapping[str, OptionValue] | None = None
+
+
+SCRIPTS = {
+    "deblockle": Script(
+        ("d1-e1=cross-e2", "d7-c7=x-b6", "e2-e3=hoops-e6", "b6-b7=hoops-a7", "e6-d6=star-off"),
+        {"b6": "teal block, star up"},
+        options={"blocks_gold": 1, "blocks_teal": 1},
+    ),
+    "diaballik": Script(
+        (
+            "b1-b2 c1-b1 d1*g1", "a7-a6 g7-g6", "b2-b3 b3-b4 g1*a1", "g6-g5 b7-a7 d7*c7", "d1-d2 b4-b5 a1*b1",
+            "a6-a5 f7-f6 c7*d7", "g1-g2 b5-b6 b1*b6", "a7-a6 c7-c6 d7*e7", "a1-a2", "c6-c7 e7*f6", "g2-g3 b6*b1",
+            "c7-c6 f6*e7", "f1-g1 b6-b7 b1*b7",
+        ),
+        {"d7": "white piece", "e7": "white piece with ball"},
+    ),
+    "number-drop": Script(
+        (
+            "roll O4,I4,X5,I3,T5", "p1 e1=1", "p2 e1=2",
+            "roll 2,2,*,*,T", "p2 e2=6,d3=0,e3=2,f3=2", "p1 c2=9,d2=2,e2=8,d3=2",
+            "roll 3,3,6,7,L", "p1 d4=3,d5=6,e5=3,f5=7", "p2 e4=6,e5=7,d6=3,e6=3",
+            "roll 2,2,6,7,L", "p2 d7=2,d8=7,d9=6,e9=2", "p1 e6=7,f6=2,f7=2,f8=6",
+            "roll 2,5,7,7,S", "p1 d7=2,e7=7,c8=7,d8=5", "p2 d10=7,c11=7,d11=5,c12=2",
+        ),
+        {"p2.e2": "digit 9"},
+        by_hand=False,
+    ),
+    "blokus-dice": Script(
+        (
+            "roll 3,6", "6:L5:g1,h1,i1,j1,j2:strike", "3:V5:h8,i8,j8,j9,j10:strike",
+            "roll 1,3", "1:Z5:a1,b1,b2,b3,c3:strike", "3:U5:a1,c1,a2,b2,c2:strike",
+            "roll 2,5", "2:V5:a8,b8,c8,a9,a10:strike", "5:P5:b9,c9,a10,b10,c10:strike",
+            "roll 3,4", "3:L5:g1,h1,i1,j1,j2", "4:P5:i9,j9,h10,i10,j10",
+            "roll 3,4", "3:Y5:i3,g4,h4,i4,j4", "4:U5:f5,g5,f6,f7,g7",
+            "roll 4,4",
+        ),
+        {"p1.j2": EMPTY},
+        by_hand=False,
+        options={"players": 2},
+    ),
+    "blockade": Script(
+        (
+            "roll 6,4", "roll 1,1", "roll 6,1", "c4-c3 e5-c4 c3-c4 e5-c4 c2-c3",
+            "roll 1,1", "stay", "roll 6,1", "b4-a3 c4-b4 a4-b4 e5-b4 d2-e3",
+            "roll 1,1", "stay", "roll 6,1", "a2-a3 e5-a2 a3-a2 e2-d2",
+            "roll 1,1", "stay", "roll 6,1", "e5-a4 a3-a4",
+            "roll 1,1", "stay", "roll 6,1", "a3-a2 b4-a3 a2-a3",
+        ),
+        {"c3": "clear large", "d2": "yellow small"},
+        by_hand=False,
+    ),
+}  # fmt: skip
+
+
+def parts_of(game: Game[Any, Any], step: str) -> tuple[str, PlayedKind, str]:
+    """Split a step into the player where one is named, what kind it is, and its text."""
+    player, text = step.split(" ", 1) if step.startswith(game.players) else ("", step)
+    if text.startswith("roll "):
+        return player, EventKind.ROLLED, text.removeprefix("roll ")
+    return player, EventKind.TURN, text
+
+
+def journal_of(folder: Path, game: Game[Any, Any]) -> Any:
+    """What the journal adds up to now."""
+    path = folder / "journal.sqlite"
+    with Journal.open(path, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
+        return fold(game, journal.events(journal.latest_game()))
+
+
+def standing(game: Game[Any, Any], state: Any) -> list[str]:
+    """What stands where by the engine, as a drawing says it: a sheet's squares without the player's name."""
+    looks = game.table.appearance(state).items()
+    return sorted(f"{place.rpartition('.')[2]} {look}" for place, look in looks if look != EMPTY)
+
+
+def described(phone: Any) -> list[str]:
+    """The same as the drawings of a page in English say it."""
+    told = phone.locator("#board svg:not(.dice) > desc").all_text_contents()
+    parts = [part for each in told if not each.startswith("Nothing") for part in each.removesuffix(".").split("; ")]
+    return sorted(parts)
+
+
+def drawn(phone: Any) -> str:
+    """The board on a page without what is in words."""
+    return str(
+        phone.locator("#board").evaluate(
+            """(board) => {
+                const copy = board.cloneNode(true);
+                copy.querySelectorAll("title, desc, text").forEach((each) => each.remove());
+                return copy.innerHTML;
+            }"""
+        )
+    )
+
+
+def go(phone: Any, path: str) -> None:
+    """Tap a link at the top unless that page is open, and wait until the page there is live."""
+    if urlsplit(phone.url).path == path:
+        return
+    phone.locator(f"header a[href='{path}']").click()
+    phone.wait_for_url(f"**{path}")
+    phone.wait_for_selector("html[data-live]", state="attached")
+
+
+class Evening:
+    """Two phones at one table: who plays a step does so by whatever the page offers for it."""
+
+    def __init__(self, script: Script, game: Game[Any, Any], table: Killable, phones: list[Any], folder: Path) -> None:
+        self.script, self.game, self.table, self.phones, self.folder = script, game, table, phones, folder
+        self.state = game.rules.new(script.options)
+        self.typist = phones[1]
+
+    def phone_of(self, player: str | None) -> Any:
+        """The phone of whoever plays by hand; what is typed, one of them types for all, and the other one watches."""
+        if not self.script.by_hand:
+            return self.typist
+        return self.phones[self.game.players.index(player) % 2 if player else 0]
+
+    def play(self, step: str, only: Any = None) -> None:
+        """Play a step, and see it on both phones; or play it by one of them, and see it there."""
+        named, kind, text = parts_of(self.game, step)
+        player = named or self.state.to_move
+        phone = only or self.phone_of(player)
+        after = after_step(self.game, self.state, read_step(self.game, self.state, kind, text, player))
+        if kind == EventKind.TURN and self.script.by_hand:
+            self.table.show(self.game.table.appearance(after))
+            self.press(phone, "end turn")
+        else:
+            self.type(phone, step)
+        self.state = after
+        self.compare([only] if only else self.phones)
+
+    def type(self, phone: Any, step: str) -> None:
+        """Go to where turns are typed, and type one."""
+        player, kind, text = parts_of(self.game, step)
+        go(phone, "/enter")
+        command = "roll" if kind == EventKind.ROLLED else "turn"
+        form = phone.locator(f"form:has([name=command][value='{command}'])")
+        form.locator("[name=text]").fill(text)
+        if player:
+            form.locator("[name=player]").select_option(player)
+        form.locator("button").click()
+        expect(phone.locator("#said")).to_be_visible()
+        expect(form.locator("[name=text]")).to_have_value("")
+
+    def correct(self, looks: Mapping[str, str]) -> None:
+        """Tap squares on the second phone, and say what stands there."""
+        phone = self.phones[1]
+        go(phone, "/correct")
+        for place, look in looks.items():
+            phone.locator(f"[id='place-{place}']").click()
+            phone.locator(f".looks [value='{look}']").check()
+        phone.locator("[data-correct] button.strong").click()
+        expect(phone.locator("#said")).to_be_visible()
+        expect(phone.locator("#changes li")).to_have_count(0)
+
+    def press(self, phone: Any, what: str) -> None:
+        """Press a button of the table's page, and wait until it has led to an event."""
+        before = journal_of(self.folder, self.game).last_event
+        phone.locator(f"form:has([value='{what}']) button").click()
+        expect(phone.locator("html")).not_to_have_attribute("data-live", str(before))
+
+    def compare(self, phones: Sequence[Any] = ()) -> Any:
+        """See that phones show what the journal says, that this is what the engine says, and give it."""
+        told = self.see(phones)
+        assert standing(self.game, told.states[0]) == standing(self.game, self.state)
+        assert told.outcome == self.game.rules.outcome(self.state)
+        return told
+
+    def see(self, phones: Sequence[Any] = ()) -> Any:
+        """See that phones show what the journal says, and give it."""
+        told = journal_of(self.folder, self.game)
+        for phone in phones or self.phones:
+            expect(phone.locator("html")).to_have_attribute("data-live", str(told.last_event))
+        at_the_table = [phone for phone in phones or self.phones if urlsplit(phone.url).path == "/"]
+        assert len({drawn(phone) for phone in at_the_table}) <= 1
+        if self.phones[0] in at_the_table:
+            assert described(self.phones[0]) == standing(self.game, told.states[0])
+        return told
+
+    def gather(self) -> None:
+        """Have both phones show the table."""
+        for phone in self.phones:
+            go(phone, "/")
+
+
+@pytest.fixture
+def evening(request: pytest.FixtureRequest, tmp_path: Path, visit: Callable[..., Any]) -> Iterator[Evening]:
+    name = request.param
+    script = SCRIPTS[name]
+    with Killable(name, tmp_path, script.options) as table:
+        phones = [visit(table.address, viewport=PHONE, locale=locale) for locale in ("en-GB", "de-DE")]
+        yield Evening(script, load(name), table, phones, tmp_path)
+
+
+@pytest.mark.parametrize("evening", games(), indirect=True)
+def test_a_whole_game_is_played_on_two_phones(evening: Evening) -> None:
+    english, german = evening.phones
+    game, steps = evening.game, evening.script.steps
+    half = len(steps) // 2
+    for step in steps[:half]:
+        evening.play(step)
+
+    # What was put wrong by a person is put right by one.
+    right = {place: game.table.appearance(evening.state).get(place, EMPTY) for place in evening.script.wrong}
+    evening.correct(evening.script.wrong)
+    assert standing(game, evening.see().states[0]) != standing(game, evening.state)
+    evening.correct(right)
+    evening.compare()
+
+    # The last step is taken back and played again.
+    evening.gather()
+    played = evening.see().steps
+    evening.press(english, "take back")
+    assert len(evening.see().steps) < len(played)
+    evening.type(german, steps[half - 1])
+    evening.gather()
+    evening.compare()
+
+    # One phone has no network while the other plays on.
+    english.context.set_offline(True)
+    expect(english.locator("#connection")).to_be_visible()
+    evening.play(steps[half], only=german)
+    evening.gather()
+    english.context.set_offline(False)
+    expect(english.locator("#connection")).to_be_hidden()
+    evening.compare()
+
+    # The referee loses its power, and gets it again.
+    evening.table.kill()
+    for phone in evening.phones:
+        expect(phone.locator("#connection")).to_be_visible()
+    evening.table.start(game.table.appearance(evening.state))
+    evening.compare()
+    evening.typist = english
+    for step in steps[half + 1 :]:
+        evening.play(step)
+
+    evening.gather()
+    told = evening.compare()
+    assert told.outcome is not None
+    expect(english.locator("#outcome")).to_have_text(ending(told.outcome))
+    expect(german.locator("#outcome")).not_to_be_empty()
+    for phone in evening.phones:
+        assert phone.locator("#players .to-move").count() == 0
+        assert phone.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+        if game.scores is not None:
+            shown = phone.locator("#players [data-part=score]").all_text_contents()
+            assert shown == [str(score) for score in game.scores(evening.state).values()]
