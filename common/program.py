@@ -1,20 +1,9 @@
-"""What an owner types to call this program."""
+"""What an owner types to call this program, as every sentence writes it."""
 
 from __future__ import annotations
 
-import os
-import shlex
+PROGRAM = "./run"
+"""What to type before a command's name. The command line puts in how it was called itself (``referee.cli.context``)."""
 
 VARIABLE = "REFEREE_PROGRAM"
-"""The variable in which ``run`` tells how it was called, such as ``./run``; ``./run link`` makes it ``referee``."""
-
-PROGRAM = shlex.quote(os.environ.get(VARIABLE) or "referee")
-"""What to type before a command's name. Every text that names a command takes it from here."""
-
-WRITTEN = "./run"
-"""What stands for ``PROGRAM`` in the docstrings that are a command's help, and in the documents."""
-
-
-def as_called(text: str) -> str:
-    """Give a text written with ``./run`` with the name by which this program was called."""
-    return text.replace(f"{WRITTEN} ", f"{PROGRAM} ")
+"""The variable in which ``run`` tells how it was called; ``./run tools link`` makes it ``referee``."""

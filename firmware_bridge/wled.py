@@ -21,7 +21,6 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 
-from common.program import PROGRAM
 from common.srgb import linear_from_srgb
 from firmware_bridge.errors import BridgeError
 from firmware_bridge.ports.foreign_devices import WLED, certain_foreign_device
@@ -358,7 +357,7 @@ class WledNetwork:
             )
         if error.errno in (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EHOSTDOWN):
             return WledError(f"{where} can't be reached ({error.strerror}); see whether WLED is on and in this network")
-        return WledError(f"{where} does not take lights: {error.strerror or error}; run `{PROGRAM} doctor`")
+        return WledError(f"{where} does not take lights: {error.strerror or error}; run `./run doctor`")
 
 
 def _is_address(host: str) -> bool:

@@ -15,7 +15,6 @@ from gpiozero.exc import BadPinFactory, GPIOPinInUse, GPIOZeroError, GPIOZeroWar
 from gpiozero.pins import Factory
 
 from common.findings import Finding, Severity
-from common.program import PROGRAM
 from hardware.errors import DriverError, HardwareError, PinError
 from hardware.pin_map import GpioPinMap
 
@@ -59,7 +58,7 @@ def hardware_error(use: str, error: Exception) -> HardwareError:
     reason = str(error) or type(error).__name__
     if "busy" in reason.lower():
         return DriverError(f"{use}: another program holds the pin ({reason}); end it, or choose another pin")
-    return DriverError(f"{use}: {reason}; check the wiring, then run `{PROGRAM} doctor`")
+    return DriverError(f"{use}: {reason}; check the wiring, then run `./run doctor`")
 
 
 _MODEL = Path("proc/device-tree/model")

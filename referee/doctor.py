@@ -17,7 +17,6 @@ from pathlib import Path
 
 from common.findings import Finding, Severity
 from common.phrases import counted, listed
-from common.program import PROGRAM
 from engine import registry
 from firmware_bridge.ports.serial_ports import SerialPort, serial_ports
 from hardware.errors import PinError
@@ -68,9 +67,7 @@ def examine(load: Callable[[], Configuration], now: datetime, machine: Machine |
     try:
         configuration = load()
     except ConfigError as error:
-        yield Finding.fault(
-            "settings", str(error), f"correct it; `{PROGRAM} tools config --example` shows every setting"
-        )
+        yield Finding.fault("settings", str(error), "correct it; `./run tools config --example` shows every setting")
         configuration = Configuration(Settings(), None, {})
     else:
         found = configuration.file or "no file, all defaults"
@@ -188,13 +185,13 @@ def check_table(configuration: Configuration) -> Iterator[Finding]:
 def _calibration(settings: Settings) -> Iterator[Finding]:
     calibration = settings.camera.calibration
     if calibration is None:
-        remedy = f"{PROGRAM} tools print charuco, take pictures, then {PROGRAM} hardware calibrate"
+        remedy = "./run tools print charuco, take pictures, then ./run hardware calibrate"
         yield Finding.note("calibration", "none is set; a real table needs one", remedy)
         return
     try:
         camera = load_calibration(calibration)
     except VisionError as error:
-        yield Finding.fault("calibration", str(error), f"{PROGRAM} hardware calibrate makes a new one")
+        yield Finding.fault("calibration", str(error), "./run hardware calibrate makes a new one")
         return
     width, height = camera.size
     error_px = camera.reprojection_error_px
@@ -214,16 +211,16 @@ def _looks(settings: Settings, load: Callable[[Path], Appearance]) -> Finding:
         return Finding.note(
             "looks",
             "none are set; they are learned from each set-up",
-            f"`{PROGRAM} pieces enrol` gives more reliable results",
+            "`./run pieces enrol` gives more reliable results",
         )
     try:
         known = load(looks)
     except VisionError as error:
-        return Finding.fault("looks", str(error), f"{PROGRAM} pieces enrol makes new ones")
+        return Finding.fault("looks", str(error), "./run pieces enrol makes new ones")
     game = registry.load(settings.game.name)
     lacking = not_taught(known, game.table.appearance(game.rules.new()).values())
     if lacking:
-        remedy = f"give `{PROGRAM} pieces enrol` a picture of them too"
+        remedy = "give `./run pieces enrol` a picture of them too"
         return Finding.fault("looks", f"{looks} does not show what {listed(lacking)} pieces look like", remedy)
     return Finding.ok("looks", f"{looks}: {'; '.join(', '.join(names) for names in known.traits)}")
 

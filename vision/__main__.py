@@ -15,7 +15,6 @@ import click
 import cv2
 import numpy as np
 
-from common.program import PROGRAM
 from vision.calibration import load_calibration
 from vision.drawing import draw, draw_occlusions
 from vision.errors import VisionError
@@ -34,11 +33,9 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.command()
 @click.argument("stage", type=click.Choice(STAGES))
 @click.argument("image", type=_FILE)
-@click.option(
-    "--calibration", required=True, type=_FILE, help=f"The camera, as `{PROGRAM} hardware calibrate` wrote it."
-)
+@click.option("--calibration", required=True, type=_FILE, help="The camera, as `./run hardware calibrate` wrote it.")
 @click.option("--layout", "layout_file", type=_FILE, help="The table's layout; without one, Deblockle's own.")
-@click.option("--looks", "looks_file", type=_FILE, help=f"The piece set, as `{PROGRAM} pieces enrol` wrote it.")
+@click.option("--looks", "looks_file", type=_FILE, help="The piece set, as `./run pieces enrol` wrote it.")
 @click.option("--debug-image", type=_FILE, help="Write the picture with what the stage found drawn on it.")
 def main(
     stage: str,

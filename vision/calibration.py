@@ -18,7 +18,6 @@ import cv2
 import numpy as np
 
 from common.durable import write_durably
-from common.program import PROGRAM
 from vision.errors import CalibrationError
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel
@@ -297,7 +296,7 @@ def load_calibration(path: Path) -> CameraModel:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise CalibrationError(
-            f"cannot read the calibration {path}: {error.strerror}; make one with: {PROGRAM} hardware calibrate"
+            f"cannot read the calibration {path}: {error.strerror}; make one with: ./run hardware calibrate"
         ) from error
     except UnicodeDecodeError as error:
         raise CalibrationError(f"the calibration {path} is not UTF-8 text") from error
@@ -309,7 +308,7 @@ def load_calibration(path: Path) -> CameraModel:
 def camera_from_json(data: Any, source: str) -> CameraModel:
     """Make a camera model from parsed JSON; raises CalibrationError naming the key that is missing or invalid."""
     if not isinstance(data, dict) or data.get("format") != _FORMAT:
-        raise CalibrationError(f"{source} is not a calibration; make one with: {PROGRAM} hardware calibrate")
+        raise CalibrationError(f"{source} is not a calibration; make one with: ./run hardware calibrate")
     if data.get("version") != _VERSION:
         raise CalibrationError(
             f"{source} has version {data.get('version')!r}, this program reads {_VERSION}; calibrate again"

@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from common.program import PROGRAM
 from firmware_bridge.connection.events import (
     BoardEvent,
     ButtonChanged,
@@ -310,13 +309,13 @@ def _version_error(port: SerialPort, refused: Refused | None) -> VersionError:
     theirs = _versions(refused.oldest, refused.newest)
     ours = _versions(OLDEST_VERSION, NEWEST_VERSION)
     if refused.newest < OLDEST_VERSION:
-        advice = f"its firmware is older than this program: `{PROGRAM} hardware firmware install` renews it"
+        advice = "its firmware is older than this program: `./run hardware firmware install` renews it"
     elif refused.oldest <= NEWEST_VERSION:
-        advice = f"it refuses all the same, so its firmware is damaged: `{PROGRAM} hardware firmware install` renews it"
+        advice = "it refuses all the same, so its firmware is damaged: `./run hardware firmware install` renews it"
     else:
         advice = (
-            f"its firmware is newer than this program: update the referee, or `{PROGRAM} hardware firmware "
-            f"install` puts the "
+            "its firmware is newer than this program: update the referee, or `./run hardware firmware "
+            "install` puts the "
             "firmware that fits on the board"
         )
     return VersionError(

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from common.findings import Finding, Severity, worst
-from common.program import PROGRAM
 from firmware_bridge.errors import NoFirmwareError, VersionError, WrongDeviceError
 from firmware_bridge.install.access import (
     InstallEnvironment,
@@ -35,7 +34,7 @@ from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.ports.serial_ports import SerialPort
 from firmware_bridge.protocol.messages import Welcome
 
-_INSTALL = f"`{PROGRAM} hardware firmware install` puts it right"
+_INSTALL = "`./run hardware firmware install` puts it right"
 _MOST_NAMED = 4
 
 
@@ -127,9 +126,7 @@ def _files(survey: Survey, firmware: Firmware, manifest: Manifest | None, pins: 
         f"the firmware needs {oldest} or newer; docs/firmware.md tells how to put it on the board" if is_old else "",
     )
     if not survey.has_firmware:
-        yield Finding.fault(
-            "firmware", "there is none on the board", f"`{PROGRAM} hardware firmware install` puts it there"
-        )
+        yield Finding.fault("firmware", "there is none on the board", "`./run hardware firmware install` puts it there")
         return
     if manifest is None:
         yield Finding.fault("firmware", "an installation was cut off, or its files were put there by hand", _INSTALL)
@@ -164,14 +161,14 @@ def _differences(differs: Difference) -> Iterator[Finding]:
         yield Finding.note(
             "files",
             f"left over and of no use: {_named(differs.left_over)}",
-            f"`{PROGRAM} hardware firmware install` removes them",
+            "`./run hardware firmware install` removes them",
         )
     if differs.is_none:
         yield Finding.ok("files", "each is as it should be")
 
 
 def _pin_map(there: str | int | None, wanted: str | int | None, *, has: bool) -> Finding:
-    remedy = f"`{PROGRAM} hardware firmware install --pins FILE` puts yours there"
+    remedy = "`./run hardware firmware install --pins FILE` puts yours there"
     if not has:
         return Finding.fault("pin map", "there is none on the board, so nothing hangs on its pins", remedy)
     if wanted is None:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from common.program import PROGRAM
 from firmware_bridge.install.access import InstallEnvironment, await_restart, bare_board, identify, only_port
 from firmware_bridge.install.console import BareBoard, BoardFullError, InstallError, Survey
 from firmware_bridge.install.manifest import (
@@ -220,7 +219,7 @@ def _checked_welcome(welcome: Welcome | None, port: SerialPort, firmware: Firmwa
     if welcome is None:
         raise InstallError(
             f"the firmware is on the board on {port.device}, but it does not answer; unplug it and plug it in again, "
-            f"then run `{PROGRAM} hardware firmware check`"
+            f"then run `./run hardware firmware check`"
         )
     if welcome.firmware != firmware.version:
         raise InstallError(
@@ -230,6 +229,6 @@ def _checked_welcome(welcome: Welcome | None, port: SerialPort, firmware: Firmwa
     if pins is not None and welcome.pin_map_checksum != pins.crc32:
         raise InstallError(
             f"the board on {port.device} does not use the pin map that was put on it; unplug it and plug it in again, "
-            f"then run `{PROGRAM} hardware firmware check`"
+            f"then run `./run hardware firmware check`"
         )
     return welcome

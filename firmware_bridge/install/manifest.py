@@ -15,7 +15,6 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
 
-from common.program import PROGRAM
 from firmware_bridge.errors import BridgeError
 from firmware_bridge.firmware.core.version import FIRMWARE_VERSION
 
@@ -111,10 +110,10 @@ def version_problem(installed: Version, ours: Version = FIRMWARE_VERSION) -> tup
     if installed == ours:
         return None
     if installed < ours:
-        return f"version {there}, older than this program's {here}", f"`{PROGRAM} hardware firmware install` renews it"
+        return f"version {there}, older than this program's {here}", "`./run hardware firmware install` renews it"
     return (
         f"version {there}, newer than this program's {here}",
-        f"update the referee; or `{PROGRAM} hardware firmware install` puts version {here} on the board",
+        f"update the referee; or `./run hardware firmware install` puts version {here} on the board",
     )
 
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from common.program import PROGRAM
-
 
 @dataclass(frozen=True)
 class BoardKind:
@@ -170,8 +168,8 @@ def example_pin_map(board: str = "pico", button_roles: tuple[str, ...] = ("end t
     return f"""\
 # What hangs on which pin of the board. Leave out what you don't have. Pins are numbers as beside the board, 28 or
 # "{kind.pin_name(28)}"; the {kind.title} has {kind.usable_text}.
-# `{PROGRAM} hardware firmware pins FILE` checks this file.
-# `{PROGRAM} hardware firmware install --pins FILE` puts it on the board.
+# `./run hardware firmware pins FILE` checks this file.
+# `./run hardware firmware install --pins FILE` puts it on the board.
 
 # The kind of board: {", ".join(f'"{name}"' for name in BOARDS)}.
 board = "{board}"

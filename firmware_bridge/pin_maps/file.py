@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from common.phrases import nearest
-from common.program import PROGRAM
 from firmware_bridge.firmware.core.pin_map import (
     COLOUR_ORDERS,
     MOST_BUTTONS,
@@ -38,7 +37,7 @@ def read_pin_map(file: Path, *, button_roles: Collection[str]) -> PinMap:
         text = file.read_text(encoding="utf-8")
     except OSError as error:
         raise PinMapError(
-            f"cannot read the pin map {file}: {error.strerror}; `{PROGRAM} hardware firmware pins --example` prints one"
+            f"cannot read the pin map {file}: {error.strerror}; `./run hardware firmware pins --example` prints one"
         ) from error
     except UnicodeDecodeError as error:
         raise PinMapError(f"the pin map {file} is not UTF-8 text") from error

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from common.program import PROGRAM
 from firmware_bridge.errors import NoFirmwareError, SilentDeviceError, WrongDeviceError
 
 # MicroPython's prompt only accepts a carriage return; a line left there would spoil the next greeting
@@ -20,7 +19,7 @@ PROBE = b"v\r\n"
 WLED = "WLED"
 """The name that ``certain_foreign_device`` returns for a WLED controller."""
 
-_INSTALL = f"`{PROGRAM} hardware firmware install` puts it there"
+_INSTALL = "`./run hardware firmware install` puts it there"
 _ELSEWHERE = "is the right port named in the settings?"
 
 
@@ -65,7 +64,7 @@ _SIGNATURES = (
     _signature(
         rb"^ESP-ROM:|^rst:0x|^ets [A-Z]",
         "an Espressif chip with other firmware, or one that starts again and again",
-        f"put MicroPython on it, then the referee's firmware with `{PROGRAM} hardware firmware install`",
+        "put MicroPython on it, then the referee's firmware with `./run hardware firmware install`",
         could_be_ours=True,
     ),
     _signature(rb"\blogin: ?$", "a computer's console (it asks to log in)"),

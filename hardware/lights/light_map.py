@@ -13,7 +13,6 @@ from typing import Any
 
 from common.durable import write_durably
 from common.phrases import did_you_mean
-from common.program import PROGRAM
 from common.toml_text import as_toml_line
 from hardware.errors import MapFileError, SettingError
 
@@ -70,9 +69,9 @@ class LightMap:
         if None not in (self.pin_map_crc, pin_map_crc) and pin_map_crc != self.pin_map_crc:
             found.append(
                 "the board's pin map is another one than when the lights were mapped, so it may be another strip; look "
-                f"with `{PROGRAM} hardware lights test`; if the lights are right take the line pin_map_crc out "
-                f"of the light map, "
-                f"otherwise map again with `{PROGRAM} hardware lights map`"
+                "with `./run hardware lights test`; if the lights are right take the line pin_map_crc out "
+                "of the light map, "
+                "otherwise map again with `./run hardware lights map`"
             )
         return tuple(found)
 

@@ -17,10 +17,11 @@ def main() -> None:
 
 def _run() -> None:
     import os
+    import shlex
     import sys
     from functools import partial
 
-    from common.program import PROGRAM
+    from common.program import VARIABLE
     from referee.cli.context import CommandContext
     from referee.cli.group import report_fault
     from referee.cli.machine.link import COMPLETE_VARIABLE
@@ -30,6 +31,6 @@ def _run() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # A camera or picture that can't be opened is an error of ours, which says what to do.
     os.environ.setdefault("OPENCV_LOG_LEVEL", "ERROR")
-    context = CommandContext()
+    context = CommandContext(program=shlex.quote(os.environ.get(VARIABLE) or "referee"))
     sys.excepthook = partial(report_fault, context)
-    root.main(prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE, obj=context)
+    root.main(prog_name=context.program, complete_var=COMPLETE_VARIABLE, obj=context)

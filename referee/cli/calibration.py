@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from common.phrases import counted
-from common.program import PROGRAM
-from referee.cli.context import CommandContext, output, print_table, progress_output, utc_now
+from referee.cli.context import CommandContext, output, print_table, progress_output, say, utc_now
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand, ExampleGroup
 from referee.cli.options import GAME, READABLE_FILE, WRITABLE_FILE, Number, WholeNumber, checked_options, rule_option
 
@@ -224,9 +223,7 @@ def charuco(board: str, paper: str, out: Path) -> None:
     from vision.calibration import parse_board
 
     write_pdf([plan_charuco(parse_board(board), paper)], out, title="Calibration board")
-    click.echo(
-        f"The board {board} is in {out}. Print at 100 %, then: {PROGRAM} hardware calibrate --board {board} PICTURES"
-    )
+    say(f"The board {board} is in {out}. Print at 100 %, then: ./run hardware calibrate --board {board} PICTURES")
 
 
 @print_command.command(name="sheet", cls=ExampleCommand)

@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from common.program import PROGRAM
 from referee.errors import CorrectionError, JournalBusyError, UnreachableError
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ def _asked(journal: Path, command: SentCommand) -> Reply:
     try:
         return ask(journal, command)
     except UnreachableError as error:
-        raise UnreachableError(f"{error}; `{PROGRAM} games replay` tells whether it was done") from error
+        raise UnreachableError(f"{error}; `./run games replay` tells whether it was done") from error
 
 
 def _done(reply: Reply) -> str:

@@ -12,9 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.text import Text
 
 from common.findings import Finding, Severity
+from common.program import PROGRAM
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -35,11 +38,19 @@ _BOARDS_WIDTH = 100
 
 @dataclass
 class CommandContext:
-    """Filled by the root command, read by the others through ``click.pass_obj``."""
+    """Filled by the root command, read by the others through ``click.pass_obj``.
 
+    ``program`` is what was typed to call this program.
+    """
+
+    program: str = PROGRAM
     debug: bool = False
     config_path: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
+
+    def as_called(self, text: str) -> str:
+        """Give a text that names commands with what was typed to call this program."""
+        return text.replace("./run ", f"{self.program} ")
 
     def configuration(self, flags: Mapping[str, Any] | None = None) -> Configuration:
         """Load the settings in force; ``flags`` (``section.key`` to value) outrank file and environment.
@@ -64,6 +75,11 @@ class CommandContext:
         if create:
             settings.path.parent.mkdir(parents=True, exist_ok=True)
         return Journal.open(settings.path, wall_clock=utc_now, limits=limits, read_only=read_only, create=create)
+
+
+def context_of(running: click.Context | None) -> CommandContext:
+    """What the command that is run got."""
+    return (running and running.find_object(CommandContext)) or CommandContext()
 
 
 def utc_now() -> datetime:
@@ -93,15 +109,13 @@ def say(sentence: str, *, as_error: bool = False) -> None:
     """Print a sentence, on a terminal broken between words; below an indented or numbered one, it goes on indented."""
     console = progress_output() if as_error else output()
     if console.is_terminal:
-        from rich.text import Text
-
         from referee.rendering.report import hanging
 
         lead = _LEAD.match(sentence)
         at = lead.end() if lead else 0
         console.print(hanging(Text(sentence[:at]), Text(sentence[at:])))
     else:
-        click.echo(sentence, err=as_error)
+        click.echo(context_of(click.get_current_context(silent=True)).as_called(sentence), err=as_error)
 
 
 def print_state(game: Game[Any, Any], state: Any) -> None:
@@ -133,7 +147,7 @@ def print_table(console: Console, table: Table) -> None:
         console.print(table)
         return
     lines = io.StringIO()
-    Console(file=lines, width=_UNBROKEN_WIDTH, highlight=False).print(table)
+    _CommandConsole(file=lines, width=_UNBROKEN_WIDTH, highlight=False).print(table)
     for line in lines.getvalue().splitlines():
         console.out(line.rstrip(), highlight=False)
 
@@ -141,7 +155,6 @@ def print_table(console: Console, table: Table) -> None:
 def print_findings(console: Console, findings: Iterable[Finding], fault_word: str) -> None:
     """Print what was found, a row each, and below it what to do; a fault is called ``fault_word``."""
     from rich.table import Table
-    from rich.text import Text
 
     words = {
         Severity.OK: ("ok", "green"),
@@ -158,4 +171,18 @@ def print_findings(console: Console, findings: Iterable[Finding], fault_word: st
 
 def _console(*, stderr: bool) -> Console:
     is_terminal = (sys.stderr if stderr else sys.stdout).isatty()
-    return Console(stderr=stderr, highlight=False, width=None if is_terminal else PLAIN_WIDTH)
+    return _CommandConsole(stderr=stderr, highlight=False, width=None if is_terminal else PLAIN_WIDTH)
+
+
+class _CommandConsole(Console):
+    """A console that names commands by what was typed to call this program."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        # Screens are drawn from other threads too, which run no command.
+        self._program = context_of(click.get_current_context(silent=True)).program
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        if isinstance(renderable, Text) and "./run " in renderable.plain:
+            renderable = Text(f"{self._program} ").join(renderable.split("./run ", allow_blank=True))
+        return super().render(renderable, options)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from common.program import PROGRAM
 from common.user import user_name
 from referee.cli.client import submit
 from referee.cli.context import CommandContext, say
@@ -97,7 +96,7 @@ def _ask_to_leave(journal: Journal, *, is_sure: bool) -> None:
         return
     if sys.stdin.isatty():
         click.confirm(f"{left}. Leave it and begin a new one?", abort=True)
-    say(f"{left}. `{PROGRAM} games resume {journal.latest_game()}` goes back to it.")
+    say(f"{left}. `./run games resume {journal.latest_game()}` goes back to it.")
 
 
 def _side(player: str | None) -> str | None:
@@ -186,7 +185,7 @@ def _seen_by(context: CommandContext, source: str) -> str:
     game = registry.load(settings.game.name)
     if isinstance(game.dice, NamesDice):
         raise click.UsageError(
-            f"{game.title} tells its dice apart, which this does not; type the roll, or let `{PROGRAM} watch` read it."
+            f"{game.title} tells its dice apart, which this does not; type the roll, or let `./run watch` read it."
         )
     asked = settings.camera
     size = (asked.width_px, asked.height_px)

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from common.phrases import counted
-from common.program import PROGRAM
 from firmware_bridge.pin_maps.boards import BOARDS
-from referee.cli.context import CommandContext, output, print_findings, progress_output
+from referee.cli.context import CommandContext, output, print_findings, progress_output, say
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand, ExampleGroup
 from referee.cli.options import READABLE_FILE
 
@@ -70,10 +69,7 @@ def install(context: CommandContext, port: str | None, pins: Path | None) -> Non
     if done.kept_main:
         click.echo(f"The board's own main.py is kept there as {KEPT_MAIN_FILE}.")
     if done.welcome is None:
-        click.echo(
-            f"By its pin map the board speaks on its UART: `{PROGRAM} hardware firmware check --quick --port` "
-            f"that port."
-        )
+        say("By its pin map the board speaks on its UART: `./run hardware firmware check --quick --port` that port.")
     else:
         click.echo(f"{done.welcome.board} answers: {equipment(done.welcome)}.")
     if not done.has_pin_map:

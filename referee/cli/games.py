@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from common.program import PROGRAM
-from referee.cli.context import progress_output
+from referee.cli.context import progress_output, say
 from referee.cli.group import ExampleCommand, ExampleGroup
 from referee.cli.options import GAME, READABLE_FILE, WRITABLE_FILE, WholeNumber, checked_options, rule_option
 
@@ -109,7 +108,7 @@ def new(game_name: str, output: Path | None, force: bool) -> None:
             file.write(text)
     except FileExistsError as error:
         raise click.UsageError(f"{output} is there already; give another name, or --force to write over it.") from error
-    click.echo(f"The sheet is in {output}. Change it, then: {PROGRAM} tools sheet check {output} --game {game_name}")
+    say(f"The sheet is in {output}. Change it, then: ./run tools sheet check {output} --game {game_name}")
 
 
 @sheet_command.command(cls=ExampleCommand)

@@ -13,11 +13,11 @@ from typing import Any
 import click
 
 from common.phrases import did_you_mean
-from common.program import PROGRAM, as_called
+from common.program import PROGRAM
 from engine.errors import EngineError
 from firmware_bridge.errors import BridgeError
 from hardware.errors import HardwareError
-from referee.cli.context import CommandContext, say
+from referee.cli.context import CommandContext, context_of, say
 from referee.cli.options import GameName
 from referee.errors import (
     ConfigError,
@@ -70,13 +70,34 @@ def describe_error(error: BaseException) -> str:
 
 
 def as_help(text: str | None) -> str | None:
-    """Make a docstring a help text: it names the program as it was called, and its examples keep their lines."""
+    """Make a docstring a help text whose examples keep their lines."""
     # A backspace alone on a line is click's mark for a paragraph that is not to be wrapped.
-    return None if text is None else as_called(inspect.cleandoc(text)).replace("Examples:\n", "\b\nExamples:\n")
+    return None if text is None else inspect.cleandoc(text).replace("Examples:\n", "\b\nExamples:\n")
+
+
+class _HelpFormatter(click.HelpFormatter):
+    """Names commands by what was typed to call this program."""
+
+    def __init__(self, context: CommandContext, **options: Any) -> None:
+        super().__init__(**options)
+        self._as_called = context.as_called
+
+    def write_text(self, text: str) -> None:
+        super().write_text(self._as_called(text))
+
+    def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        super().write_dl([(term, self._as_called(said)) for term, said in rows], col_max, col_spacing)
+
+
+class _HelpContext(click.Context):
+    def make_formatter(self) -> click.HelpFormatter:
+        return _HelpFormatter(context_of(self), width=self.terminal_width, max_width=self.max_content_width)
 
 
 class ExampleCommand(click.Command):
     """A command whose help ends with examples, one a line."""
+
+    context_class = _HelpContext
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Take what ``click.Command`` takes."""
@@ -91,13 +112,8 @@ class ExampleCommand(click.Command):
             formatter.write_text(GameName.listed())
 
 
-class ExampleGroup(click.Group):
+class ExampleGroup(ExampleCommand, click.Group):
     """A command with subcommands whose help ends with examples, one a line."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Take what ``click.Group`` takes."""
-        super().__init__(*args, **kwargs)
-        self.help = as_help(self.help)
 
 
 def load_command(target: str) -> click.Command:
@@ -169,7 +185,7 @@ class Root(LazyGroup):
         """Run; in standalone mode exit with the command's code and print errors as ``referee: error:`` lines."""
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
-        context = extra.pop("obj", None) or CommandContext()
+        context = extra.pop("obj", None) or CommandContext(program=prog_name or PROGRAM)
         try:
             code = super().main(args, prog_name, complete_var, standalone_mode=False, obj=context, **extra)
         except click.exceptions.NoArgsIsHelpError as error:
@@ -178,10 +194,10 @@ class Root(LazyGroup):
         except click.UsageError as error:
             command = error.ctx.command_path if error.ctx else PROGRAM
             message = error.format_message()
-            _complain(f"{message}{'' if message.endswith(('.', '?', '!')) else '.'} Try '{command} --help'.")
+            _complain(context, f"{message}{'' if message.endswith(('.', '?', '!')) else '.'} Try '{command} --help'.")
             sys.exit(USAGE)
         except click.ClickException as error:
-            _complain(error.format_message())
+            _complain(context, error.format_message())
             sys.exit(error.exit_code)
         except (click.Abort, KeyboardInterrupt):
             click.echo("referee: stopped", err=True)
@@ -189,7 +205,7 @@ class Root(LazyGroup):
         except EXPECTED_ERRORS as error:
             if context.debug:
                 traceback.print_exc()
-            _complain(describe_error(error))
+            _complain(context, describe_error(error))
             sys.exit(exit_code_of(error))
         sys.exit(code if isinstance(code, int) else OK)
 
@@ -205,10 +221,10 @@ def report_fault(
         sys.__excepthook__(kind, error, trace)
     else:
         what = " ".join(f"{kind.__name__}: {error}".split())
-        _complain(f"this is a fault of the referee itself, please report it with what --debug shows ({what})")
+        _complain(context, f"this is a fault of the referee itself, please report it with what --debug shows ({what})")
     sys.exit(OUR_FAULT)
 
 
-def _complain(message: str) -> None:
-    for line in message.splitlines():
+def _complain(context: CommandContext, message: str) -> None:
+    for line in context.as_called(message).splitlines():
         say(f"referee: error: {line}", as_error=True)

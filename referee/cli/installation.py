@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from common.findings import Severity
-from common.program import PROGRAM
 from referee.cli.context import CommandContext, output, print_findings, print_table, utc_now
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 
@@ -36,7 +35,7 @@ def doctor_command(context: CommandContext) -> int:
         console.print(f"{faults} missing; see → above.", markup=False)
     elif lacking:
         needs = " and ".join(f"a {subject}" for subject in dict.fromkeys(lacking))
-        console.print(f"Enough for the demo and for `{PROGRAM} play`. A real table still needs {needs}.", markup=False)
+        console.print(f"Enough for the demo and for `./run play`. A real table still needs {needs}.", markup=False)
     else:
         console.print("All that was asked for is there.", markup=False)
     return CHECK_FAILED if faults else OK
@@ -73,7 +72,7 @@ def config_command(context: CommandContext, example: bool) -> None:
     configuration = context.configuration()
     console = output()
     console.print(
-        Text(f"settings file: {configuration.file or 'none found; `{PROGRAM} tools config --example` writes one'}")
+        Text(f"settings file: {configuration.file or 'none found; `./run tools config --example` writes one'}")
     )
     table = Table(box=None, pad_edge=False)
     for heading in ("setting", "value", "from"):

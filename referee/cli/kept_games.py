@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from common.phrases import capitalized, counted
-from common.program import PROGRAM
 from common.user import user_name
 from referee.cli.context import CommandContext, local_time, output, print_state, print_table, say, utc_now
 from referee.cli.group import ExampleCommand, LazyGroup
@@ -138,7 +137,7 @@ def list_games(context: CommandContext, journal: Path | None = None) -> None:
             began = local_time(summary.wall_time)
             table.add_row(str(summary.number), *(Text(cell) for cell in (row[0], began, *row[1:])))
         if not table.row_count:
-            say(f"There is no game in {opened.path} yet; `{PROGRAM} games new` begins one.")
+            say(f"There is no game in {opened.path} yet; `./run games new` begins one.")
             return
     print_table(output(), table)
 
@@ -250,9 +249,7 @@ def resume(context: CommandContext, number: int, journal: Path | None) -> None:
         if outcome is not None and not is_stopped:
             raise CorrectionError(f"game {number} is over: {outcome.reason}")
         if number == opened.latest_game() and not is_stopped:
-            raise CorrectionError(
-                f"game {number} is the last one; `{PROGRAM} watch` or `{PROGRAM} table turn` goes on with it"
-            )
+            raise CorrectionError(f"game {number} is the last one; `./run watch` or `./run table turn` goes on with it")
         for _, event in events:
             if event.kind in STATE_CHANGING:
                 # The time of a frame was another machine's start ago, and means nothing any more.
@@ -293,7 +290,7 @@ def end(context: CommandContext, yes: bool, by: str | None, journal: Path | None
         opened.append(note_event(f"{by or user_name()} stops the game.", None))
         opened.append(end_event(Outcome(None, STOPPED), None))
         number = opened.latest_game()
-    say(f"Stopped. `{PROGRAM} games resume {number}` goes on with it.")
+    say(f"Stopped. `./run games resume {number}` goes on with it.")
 
 
 @games_command.command(cls=ExampleCommand)

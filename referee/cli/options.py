@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from common.phrases import listed
-from common.program import PROGRAM
 
 if TYPE_CHECKING:
     from engine.api import Game, OptionValue
@@ -166,9 +165,9 @@ def seeing_options(command: Command) -> Command:
     """Add ``--calibration``, ``--layout``, ``--markers`` and ``--looks``."""
     command = markers_option(command)
     for name, what in (
-        ("looks", f"What `{PROGRAM} pieces enrol` learned of the pieces."),
+        ("looks", "What `./run pieces enrol` learned of the pieces."),
         ("layout", "The measured table.  [default: the layout that comes with the game]"),
-        ("calibration", f"What `{PROGRAM} hardware calibrate` wrote for this camera."),
+        ("calibration", "What `./run hardware calibrate` wrote for this camera."),
     ):
         command = click.option(f"--{name}", type=READABLE_FILE, help=what)(command)
     return command

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from common.program import PROGRAM
-from referee.cli.context import CommandContext, output, print_table
+from referee.cli.context import CommandContext, output, print_table, say
 from referee.cli.group import ExampleCommand
 from referee.cli.options import journal_option
 
@@ -58,7 +57,7 @@ def _list(devices: PairedDevices) -> None:
 
     listed = devices.all()
     if not listed:
-        click.echo(f"No device is paired. `{PROGRAM} watch --page-address 0.0.0.0` shows the codes that pair one.")
+        say("No device is paired. `./run watch --page-address 0.0.0.0` shows the codes that pair one.")
         return
     table = Table(box=None, pad_edge=False)
     for heading in ("number", "name", "may", "last seen"):
@@ -78,4 +77,4 @@ def _chosen(devices: PairedDevices, text: str) -> Device:
     if len(named) == 1:
         return named[0]
     why = f"{len(named)} devices are called {text!r}" if named else f"no device is called {text!r}"
-    raise click.BadParameter(f"{why}; `{PROGRAM} tools devices` shows their numbers")
+    raise click.BadParameter(f"{why}; `./run tools devices` shows their numbers")

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from common.program import PROGRAM
-from referee.cli.context import CommandContext, output
+from referee.cli.context import CommandContext, output, say
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 from referee.cli.options import READABLE_FILE, WRITABLE_FILE, Corners, grid_options, markers_option, seeing_options
 
@@ -29,12 +28,12 @@ if TYPE_CHECKING:
 @click.option(
     "--faces",
     type=READABLE_FILE,
-    help=f"With --dice: what `{PROGRAM} pieces enrol --dice` learned of faces without pips.",
+    help="With --dice: what `./run pieces enrol --dice` learned of faces without pips.",
 )
 @click.option(
     "--tiles",
     type=READABLE_FILE,
-    help=f"Read printed tiles of any game: what `{PROGRAM} pieces teach` learned of them.",
+    help="Read printed tiles of any game: what `./run pieces teach` learned of them.",
 )
 @click.option(
     "--sheet", is_flag=True, help="Read a sheet in a phone's photo, with its score; no calibration is needed."
@@ -193,7 +192,7 @@ def show_reading(game: Game[Any, Any], reading: Reading) -> None:
 
 @click.command(cls=ExampleCommand)
 @click.argument("images", nargs=-1, required=True, type=READABLE_FILE)
-@click.option("--calibration", type=READABLE_FILE, help=f"What `{PROGRAM} hardware calibrate` wrote for this camera.")
+@click.option("--calibration", type=READABLE_FILE, help="What `./run hardware calibrate` wrote for this camera.")
 @click.option(
     "--layout", type=READABLE_FILE, help="The measured table.  [default: the layout that comes with the game]"
 )
@@ -285,7 +284,7 @@ def enrol_command(
     game = registry.load(settings.game.name)
     lacking = not_taught(looks, game.table.appearance(game.rules.new()).values())
     if lacking:
-        click.echo(f"Missing: {listed(lacking)}. `{PROGRAM} watch` needs them too; add a picture of them.")
+        say(f"Missing: {listed(lacking)}. `./run watch` needs them too; add a picture of them.")
 
 
 def camera_of(calibration: Path | None) -> CameraModel:
@@ -295,7 +294,7 @@ def camera_of(calibration: Path | None) -> CameraModel:
 
     if calibration is None:
         raise CalibrationError(
-            f"no calibration is set; make one with `{PROGRAM} hardware calibrate`, then give --calibration FILE or set "
+            "no calibration is set; make one with `./run hardware calibrate`, then give --calibration FILE or set "
             "calibration below [camera]"
         )
     return load_calibration(calibration)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from common.program import PROGRAM
 from referee.cli.context import CommandContext
 from referee.cli.group import USAGE, LazyGroup, Root
 
@@ -81,7 +80,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     options_metavar="[--config FILE] [--debug] [--version]",
     subcommand_metavar="COMMAND ...",
-    epilog=f"`{PROGRAM} COMMAND --help` says more. Exit codes are in docs/command-line.md.",
+    epilog="`./run COMMAND --help` says more. Exit codes are in docs/command-line.md.",
 )
 @click.option(
     "--config",

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from common.program import PROGRAM
 from referee.cli.calibration import PAPERS
-from referee.cli.context import output, print_findings, utc_now
+from referee.cli.context import output, print_findings, say, utc_now
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 
 if TYPE_CHECKING:
@@ -70,10 +69,10 @@ def setup_command(game_name: str | None, camera: str | None, folder: Path, paper
         table.make_light_map, table.make_sensor_map = partial(_map_lights, eye), _map_switches
         is_whole = _walk(Sitting(steps_of(game), table, kept), camera)
     if not is_whole:
-        click.echo(f"`{PROGRAM} setup` goes on here.")
+        say("`./run setup` goes on here.")
         return CHECK_FAILED
     where = "" if folder == Path.cwd() else f"--config {folder / FILE_NAME} "
-    click.echo(f"{game.title} is ready; the settings are in {folder / FILE_NAME}. Play: {PROGRAM} {where}watch")
+    say(f"{game.title} is ready; the settings are in {folder / FILE_NAME}. Play: ./run {where}watch")
     return OK
 
 

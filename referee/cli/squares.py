@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from common.program import PROGRAM
 from common.user import user_name
 from referee.cli.context import CommandContext, output
 from referee.cli.group import ExampleCommand, ExampleGroup
@@ -33,7 +32,7 @@ def lights_command() -> None:
 @click.option("--lights", "count", type=WholeNumber(1, 300), help="How many lights there are; a board reports it.")
 @click.option("--game", "game_name", type=GAME, help="Whose squares they are.  [default: as in the settings]")
 @click.option("--camera", help="Let this camera find each light; the board must be empty. It asks where it is unsure.")
-@click.option("--calibration", type=READABLE_FILE, help=f"What `{PROGRAM} hardware calibrate` wrote for this camera.")
+@click.option("--calibration", type=READABLE_FILE, help="What `./run hardware calibrate` wrote for this camera.")
 @click.option(
     "--layout", type=READABLE_FILE, help="The measured table.  [default: the layout that comes with the game]"
 )

@@ -20,7 +20,6 @@ from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 from common.phrases import listed
-from common.program import PROGRAM
 from referee.commands.queue import CommandQueue
 from referee.commands.values import (
     Announce,
@@ -71,7 +70,7 @@ class CommandSocket:
         except OSError as error:
             self._socket.close()
             raise UnreachableError(
-                f"`{PROGRAM} table correct` can't reach this referee: no socket {self._path} can be made "
+                f"`./run table correct` can't reach this referee: no socket {self._path} can be made "
                 f"({error.strerror}); "
                 "correct while it is stopped, or keep the journal on another disk"
             ) from error

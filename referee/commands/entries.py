@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from common.phrases import listed
-from common.program import PROGRAM
 from engine.api import EMPTY, Announcement, Game, OptionValue, Outcome, Place, Roll, StateT
 from engine.errors import EngineError, IllegalTurnError
 from engine.showing import silent_turns
@@ -52,9 +51,7 @@ def entered(game: Game[Any, Any], belief: Sequence[Any], entry: Entry, time_s: f
     Raises CorrectionError before the set-up, and EngineError for what can't be read or what the rules forbid.
     """
     if not belief:
-        raise CorrectionError(
-            f"the board is not set up yet; set it up, or say `{PROGRAM} table correct --position TEXT`"
-        )
+        raise CorrectionError("the board is not set up yet; set it up, or say `./run table correct --position TEXT`")
     if entry.player is not None and entry.player not in game.players:
         raise CorrectionError(f"there is no player {entry.player!r}; there are {listed(game.players, 'and')}")
     fitting: list[tuple[Any, Any, Any]] = []

@@ -13,7 +13,6 @@ from types import TracebackType
 from typing import Self
 
 from common.durable import sync_folder
-from common.program import PROGRAM
 from referee.errors import EventError, JournalMissingError, JournalReadOnlyError, JournalUnreadableError
 from referee.journal import database
 from referee.journal.backups import back_up
@@ -169,9 +168,7 @@ class Journal:
     @staticmethod
     def _check_present(path: Path) -> None:
         if not path.is_file():
-            raise JournalMissingError(
-                f"there is no journal {path}; `{PROGRAM} games new` or `{PROGRAM} watch` starts one"
-            )
+            raise JournalMissingError(f"there is no journal {path}; `./run games new` or `./run watch` starts one")
 
     @classmethod
     def _connect_to_read(cls, path: Path, connect: Connect) -> sqlite3.Connection:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from common.phrases import listed
-from common.program import PROGRAM
 from engine.api import Breach, Place
 
 _MOST_NAMED = 6
 _MOST_TURNS = 3
-_SAY_SO = f"Please say what stands where and who plays next ({PROGRAM} table correct)."
-_SAY_WHAT = f"Please say what stands there ({PROGRAM} table correct)."
+_SAY_SO = "Please say what stands where and who plays next (./run table correct)."
+_SAY_WHAT = "Please say what stands there (./run table correct)."
 
 
 def begun(to_move: Sequence[str]) -> str:
@@ -34,7 +33,7 @@ def taken_as_usual(place: Place, look: str) -> str:
     """The set-up was only sensed, and fits the game's own."""
     return (
         "I only sense where pieces stand, and assume the usual start with every piece turned as usual "
-        f"({place}: {look}). If that is wrong, say so ({PROGRAM} table correct)."
+        f"({place}: {look}). If that is wrong, say so (./run table correct)."
     )
 
 
@@ -53,7 +52,7 @@ def one_sensor_against_start(place: Place, *, taken: bool) -> str:
     sensed, check = ("a piece", "Take it off") if taken else ("nothing", "Put one there")
     return (
         f"This is the usual start, except that I sense {sensed} on {place}. {check}. If the board is right already, "
-        f"the sensor is wrong; then please say how the pieces stand ({PROGRAM} table correct)."
+        f"the sensor is wrong; then please say how the pieces stand (./run table correct)."
     )
 
 
@@ -66,7 +65,7 @@ def unknown_set(places: Sequence[Place]) -> str:
     """The start's pieces stand there, it seems, and look like none that were taught."""
     return (
         f"I can't tell what stands on {listed(places)}. If this is not the set I was taught, use that one or teach me "
-        f"this one ({PROGRAM} pieces enrol). Otherwise check the light."
+        f"this one (./run pieces enrol). Otherwise check the light."
     )
 
 
@@ -96,8 +95,8 @@ def another_game(title: str, pieces: int) -> str:
     """Most of what stands there is none of what the game starts with."""
     return (
         f"This does not look like the start of {title}: most of its {pieces} squares with pieces show something else. "
-        f"If this is another game, begin that one ({PROGRAM} games new). If this is not the set I was taught, "
-        f"use that one or teach me this one ({PROGRAM} pieces enrol)."
+        f"If this is another game, begin that one (./run games new). If this is not the set I was taught, "
+        f"use that one or teach me this one (./run pieces enrol)."
     )
 
 
@@ -159,7 +158,7 @@ def stalled(places: Sequence[Place], seconds: float) -> str:
     them = "it" if len(places) == 1 else "them"
     return (
         f"I have not been able to read {listed(places)} for {seconds:.0f} seconds, so I go on without {them}. "
-        f"Please clear {them}, or say what stands there ({PROGRAM} table correct)."
+        f"Please clear {them}, or say what stands there (./run table correct)."
     )
 
 
@@ -192,7 +191,7 @@ def which_sensed(described: Sequence[str], touched: Sequence[Place], *, unchange
     """Several turns leave the same squares occupied, and only those are sensed."""
     what = "I sense the same squares occupied as before. If a turn was played, it" if unchanged else "What I sense"
     sensed = f" I sensed a touch on {listed(touched)}." if touched else ""
-    return f"{what} could be: {_first_of(described)}{sensed} Please say which ({PROGRAM} table turn)."
+    return f"{what} could be: {_first_of(described)}{sensed} Please say which (./run table turn)."
 
 
 def left_the_board(described: str) -> str:
@@ -207,7 +206,7 @@ def goes_on(described: str, to_do: str) -> str:
 
 def several_sensed(places: Sequence[Place]) -> str:
     """More than a turn explains what was only sensed."""
-    return f"More than one turn seems to have been played on {listed(places)}. Please say which ({PROGRAM} table turn)."
+    return f"More than one turn seems to have been played on {listed(places)}. Please say which (./run table turn)."
 
 
 def disputed(places: Sequence[Place]) -> str:
@@ -270,7 +269,7 @@ def roll_again(leaning: int) -> str:
 
 def dice_lay_there() -> str:
     """A player ended something while a roll is awaited, and the dice lie as they did."""
-    return f"The dice lie as before. Please roll them, or say what was rolled ({PROGRAM} table roll)."
+    return "The dice lie as before. Please roll them, or say what was rolled (./run table roll)."
 
 
 def same_roll(roll: str) -> str:
@@ -281,7 +280,7 @@ def same_roll(roll: str) -> str:
 def which_roll(rolls: Sequence[str]) -> str:
     """The dice can't be read for certain."""
     said = f" They could show {listed(rolls, 'or')}." if rolls else ""
-    return f"I can't read the dice for certain.{said} Please say what was rolled ({PROGRAM} table roll)."
+    return f"I can't read the dice for certain.{said} Please say what was rolled (./run table roll)."
 
 
 def dice_changed(roll: str) -> str:

@@ -11,7 +11,6 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from common.program import PROGRAM
 from engine.registry import load
 from hardware.factory import driver_sources
 from hardware.grid import PlaceGrid
@@ -145,7 +144,7 @@ def _light_count(plan: WiringPlan, linked: LinkedController | None) -> int:
         count = linked.welcome().lights
         if not count:
             raise ConfigError(
-                f"the board has no lights; name them in its pin map, then `{PROGRAM} hardware firmware install`"
+                "the board has no lights; name them in its pin map, then `./run hardware firmware install`"
             )
         return count
     if plan.strip_lights is None:
@@ -160,9 +159,7 @@ def _light_finder(
     """Open the camera and locate the table in its picture; raises VisionError."""
     settings = configuration.settings
     if settings.camera.calibration is None:
-        raise CalibrationError(
-            f"no calibration was given; make one with `{PROGRAM} hardware calibrate`, then name its file"
-        )
+        raise CalibrationError("no calibration was given; make one with `./run hardware calibrate`, then name its file")
     model = load_calibration(settings.camera.calibration)
     layout = layout_for(settings.game.name, settings.table.layout, settings.table.markers)
     size = (settings.camera.width_px, settings.camera.height_px)

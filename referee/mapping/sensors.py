@@ -11,7 +11,6 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from common.program import PROGRAM
 from engine.registry import load
 from hardware.grid import PlaceGrid, column_and_row
 from referee.commands.keyboard import TypedLines
@@ -87,7 +86,7 @@ def show_sensors(configuration: Configuration, console: Console, *, once: bool) 
     game = load(settings.game.name)
     plan = wiring_plan(settings, configuration.sources, game.places, making="sensor map")
     if settings.sensors.map is None:
-        raise ConfigError(f"sensors.map is not set; `{PROGRAM} hardware sensors map` makes a map")
+        raise ConfigError("sensors.map is not set; `./run hardware sensors map` makes a map")
     sensor_map = load_sensor_map(settings.sensors.map)
     plan = replace(plan, sensor_map=sensor_map)
     out = sensors_out(load_health(health_file(settings.journal.path)))

@@ -14,7 +14,6 @@ from typing import Any
 from serial.tools import list_ports
 
 from common.phrases import listed
-from common.program import PROGRAM
 from engine.api import Game
 from engine.options import read_options
 from hardware.factory import ButtonSettings, DriverSettings
@@ -201,8 +200,8 @@ def calibrated(options: WatchOptions) -> CameraModel:
     """Load the camera's calibration; raises CalibrationError, also when none was given."""
     if options.calibration is None:
         raise CalibrationError(
-            f"a table is seen only through a calibrated camera; `{PROGRAM} setup` leads you there. Or make a "
-            f"calibration with `{PROGRAM} hardware calibrate`, and give its file with --calibration"
+            "a table is seen only through a calibrated camera; `./run setup` leads you there. Or make a "
+            "calibration with `./run hardware calibrate`, and give its file with --calibration"
         )
     return load_calibration(options.calibration)
 
@@ -244,7 +243,7 @@ def _picture_clock() -> Callable[[], float]:
 
 def _enrolled_reader(options: WatchOptions, layout: TableLayout, game: Game[Any, Any]) -> TableReader:
     if options.looks is None:
-        raise ConfigError(f"no looks were given; make some with `{PROGRAM} pieces enrol`")
+        raise ConfigError("no looks were given; make some with `./run pieces enrol`")
     return table_reader(calibrated(options), layout, _loaded_looks(options.looks, layout, game))
 
 
@@ -254,7 +253,7 @@ def _loaded_looks(path: Path, layout: TableLayout, game: Game[Any, Any]) -> Appe
     lacking = not_taught(looks, game.table.appearance(game.rules.new()).values())
     if lacking:
         raise EnrolmentError(
-            f"the looks {path} do not show what {listed(lacking)} pieces look like; give `{PROGRAM} pieces "
+            f"the looks {path} do not show what {listed(lacking)} pieces look like; give `./run pieces "
             f"enrol` a picture of "
             "them too"
         )
@@ -288,7 +287,7 @@ def _learning_reader(
     if under_way and (path is None or not path.is_file()):
         raise ConfigError(
             "the game is under way, and the pieces' colours can only be learned from a set-up; give the looks that "
-            f"`{PROGRAM} pieces enrol` made, or begin a new game"
+            "`./run pieces enrol` made, or begin a new game"
         )
     known = None if path is None else _loaded_looks(path, layout, game)
     if known is not None and layout.markers.centres_mm:
@@ -320,7 +319,7 @@ def _keeper(
         except OSError as error:
             say(
                 f"The pieces' colours could not be kept in {path} ({error.strerror}): after a restart this game needs "
-                f"the looks that `{PROGRAM} pieces enrol` makes."
+                f"the looks that `./run pieces enrol` makes."
             )
 
     return keep

@@ -15,7 +15,6 @@ from typing import Any
 from rich.console import Console
 
 from common.phrases import counted, listed
-from common.program import PROGRAM
 from engine.api import Game, OptionValue
 from engine.options import read_options
 from engine.registry import load
@@ -175,7 +174,7 @@ def _where_it_goes_on(game: Game[Any, Any], state: Any, journal: BufferedJournal
     number = journal.latest_game()
     played = counted(len(fold(game, journal.events(number)).turns), "turn")
     waits = waiting_signal(game, state).words + (" Waiting for the roll." if game.awaits_roll(state) else "")
-    return f"Game {number} of {game.title} goes on after {played}. {waits} `{PROGRAM} games new` begins another."
+    return f"Game {number} of {game.title} goes on after {played}. {waits} `./run games new` begins another."
 
 
 def _layout(options: WatchOptions, game: Game[Any, Any], settings: ServiceSettings) -> TableLayout:

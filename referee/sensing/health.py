@@ -20,7 +20,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from common.durable import write_durably
 from common.phrases import listed
-from common.program import PROGRAM
 from engine.api import Place
 from referee.errors import ConfigError, CorrectionError
 from referee.sensing.values import PlaceChange, SensorSettings
@@ -36,7 +35,7 @@ class SensorFault(enum.StrEnum):
 
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_SHOWS = f"`{PROGRAM} hardware sensors` shows them."
+_SHOWS = "`./run hardware sensors` shows them."
 
 
 @dataclass(frozen=True)

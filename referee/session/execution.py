@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Protocol, assert_never
 
-from common.program import PROGRAM
 from engine import registry
 from engine.api import Clock, Game
 from engine.errors import EngineError
@@ -173,7 +172,7 @@ def events_of_game(journal: Journal, number: int | None) -> tuple[Game[Any, Any]
     if not events:
         numbers = [game.number for game in journal.games()]
         if not numbers:
-            raise JournalMissingError(f"{journal.path} has no game yet; `{PROGRAM} games new` begins one")
+            raise JournalMissingError(f"{journal.path} has no game yet; `./run games new` begins one")
         raise JournalMissingError(
             f"there is no game {number} in {journal.path}; it has games {numbers[0]} to {numbers[-1]}"
         )
@@ -214,7 +213,7 @@ class IdleSession:
     def begin(self, command: NewGame | Resume) -> str:
         """Begin a game; one in the journal goes on by itself."""
         if isinstance(command, Resume):
-            raise CorrectionError(f"no referee is running; `{PROGRAM} watch` goes on with the game")
+            raise CorrectionError("no referee is running; `./run watch` goes on with the game")
         self._journal.append(event_records.new_game_event(command))
         game, number = registry.load(command.game), self._journal.latest_game()
         to_do = event_records.first_to_do(game)

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
-from common.program import PROGRAM
 from common.toml_text import as_toml, as_toml_line
 from referee.settings.sources import SECTION_SEPARATOR, user_folder
 
@@ -51,8 +50,7 @@ class BoardSection(Section):
     pin_map: Path | None = Field(
         default=None,
         examples=["pins.toml"],
-        description=f"The pin map that `{PROGRAM} hardware firmware install` put on the board; when given, it "
-        f"is compared.",
+        description="The pin map that `./run hardware firmware install` put on the board; when given, it is compared.",
     )
     buttons: tuple[Button, ...] = Field(
         default=("end turn", "hint", "take back"),
@@ -76,7 +74,7 @@ class SensorSection(Section):
     map: Path | None = Field(
         default=None,
         examples=["sensors.toml"],
-        description=f"Which switch is under which square, as `{PROGRAM} hardware sensors map` wrote it.",
+        description="Which switch is under which square, as `./run hardware sensors map` wrote it.",
     )
     false_closed: float = Field(
         default=0.01, ge=0.001, le=0.2, description="How often a switch says occupied where nothing stands."
@@ -102,7 +100,7 @@ JOURNAL_FILE = Path("journal.sqlite")
 class GameSection(Section):
     """Which game is played, and by which options."""
 
-    name: str = Field(default="deblockle", description=f"The game's name, as in `{PROGRAM} tools perft --help`.")
+    name: str = Field(default="deblockle", description="The game's name, as in `./run tools perft --help`.")
     options: dict[str, StrictBool | StrictInt | StrictStr] = Field(
         default={},
         examples=[{"side_by_side": False}],
@@ -121,7 +119,7 @@ class CameraSection(Section):
     calibration: Path | None = Field(
         default=None,
         examples=["calibration.json"],
-        description=f"What `{PROGRAM} hardware calibrate` wrote for this camera and lens.",
+        description="What `./run hardware calibrate` wrote for this camera and lens.",
     )
     width_px: int = Field(default=1280, ge=160, le=8192, description="Width of the frames to ask for.")
     height_px: int = Field(default=720, ge=120, le=8192, description="Height of the frames to ask for.")
@@ -140,7 +138,7 @@ class TableSection(Section):
     looks: Path | None = Field(
         default=None,
         examples=["looks.json"],
-        description=f"What `{PROGRAM} pieces enrol` learned of the pieces. Without one: learned from the set-up.",
+        description="What `./run pieces enrol` learned of the pieces. Without one: learned from the set-up.",
     )
     markers: Literal["layout", "none"] = Field(
         default="layout",
@@ -199,8 +197,8 @@ class LightSection(Section):
     light_map: Path | None = Field(
         default=None,
         examples=["lights.toml"],
-        description=f"Which light of a strip is which square, for board and WLED, as `{PROGRAM} hardware lights "
-        f"map` wrote it.",
+        description="Which light of a strip is which square, for board and WLED, as `./run hardware lights "
+        "map` wrote it.",
     )
     strip_lights: int | None = Field(
         default=None,
@@ -263,7 +261,7 @@ class ClockSection(Section):
 class PageSection(Section):
     """The page for browsers."""
 
-    open: bool = Field(default=False, description=f"Whether `{PROGRAM} watch` opens the page without being asked to.")
+    open: bool = Field(default=False, description="Whether `./run watch` opens the page without being asked to.")
     address: str | None = Field(
         default=None,
         examples=["0.0.0.0"],
@@ -380,9 +378,7 @@ def example() -> str:
 
 def written(values: Mapping[str, Any]) -> str:
     """Write a file with these values, by ``section.key``, each below what it is for."""
-    blocks = [
-        "\n".join(_comment(f"Written by `{PROGRAM} setup`. `{PROGRAM} tools config --example` has every setting."))
-    ]
+    blocks = ["\n".join(_comment("Written by `./run setup`. `./run tools config --example` has every setting."))]
     for section in Settings.model_fields:
         kind = type(getattr(Settings(), section))
         given = [key for key in kind.model_fields if f"{section}.{key}" in values]

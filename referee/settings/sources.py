@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from common.phrases import nearest
-from common.program import PROGRAM
 from common.program import VARIABLE as PROGRAM_VARIABLE
 from referee.errors import ConfigError
 
@@ -62,7 +61,7 @@ def find_file(path: Path | None, environment: Mapping[str, str], folder: Path) -
             file = folder / Path(named).expanduser()
             if not file.is_file():
                 raise ConfigError(
-                    f"there is no settings file {file} (named by {by}); `{PROGRAM} tools config --example` writes one"
+                    f"there is no settings file {file} (named by {by}); `./run tools config --example` writes one"
                 )
             return file
     candidates = (folder / FILE_NAME, user_folder(environment, "XDG_CONFIG_HOME", ".config") / FILE_NAME)
@@ -142,6 +141,6 @@ def read_environment(
             hint = (
                 f"did you mean {VARIABLE_PREFIX}{near}?"
                 if near
-                else f"`{PROGRAM} tools config --example` shows every setting"
+                else "`./run tools config --example` shows every setting"
             )
             raise ConfigError(f"${variable} names no setting; {hint}")

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from common.program import PROGRAM
 from engine.api import Game, OptionValue
 from hardware.grid import PlaceGrid, column_and_row
 from vision.errors import LayoutError
@@ -33,7 +32,7 @@ def _layout(game: str, path: Path | None) -> TableLayout:
     if game not in known:
         raise LayoutError(
             f"no layout comes with {game} yet, so a camera can't see it (there is one for {', '.join(known)}); "
-            f"{kept_by_text()}, play it with `{PROGRAM} play {game}`, or measure the table and set layout below [table]"
+            f"{kept_by_text()}, play it with `./run play {game}`, or measure the table and set layout below [table]"
         )
     return default_layout(game)
 
@@ -62,7 +61,7 @@ def with_rules(layout: TableLayout, game: Game[Any, Any], options: Mapping[str, 
 
 def kept_by_text() -> str:
     """How to continue a game without a camera once it has begun."""
-    return f"keep it by text with `{PROGRAM} table turn`, `{PROGRAM} table roll` and `{PROGRAM} table announce`"
+    return "keep it by text with `./run table turn`, `./run table roll` and `./run table announce`"
 
 
 def grid_of_table(layout: TableLayout) -> PlaceGrid:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from common.program import PROGRAM
 from firmware_bridge.connection.events import (
     BoardEvent,
     ButtonChanged,
@@ -196,8 +195,8 @@ def mismatches(welcome: Welcome, plan: WiringPlan) -> Iterator[str]:
     pin_map, light_map, sensor_map = plan.pin_map, plan.light_map, plan.sensor_map
     if pin_map is not None and pin_map.crc32 != welcome.pin_map_checksum:
         yield (
-            f"The board has another pin map than the settings name; `{PROGRAM} hardware firmware install` puts "
-            f"that one on it. "
+            "The board has another pin map than the settings name; `./run hardware firmware install` puts "
+            "that one on it. "
             "Until then lights, switches and buttons may be others than you think."
         )
     if "board" in plan.drivers and light_map is not None:

@@ -14,7 +14,6 @@ from typing import Any, Protocol
 from serial.tools import list_ports
 
 from common.phrases import capitalized
-from common.program import PROGRAM
 from engine.api import Place
 from firmware_bridge import wled
 from firmware_bridge.connection.connection import BoardConnection
@@ -104,7 +103,7 @@ def open_switches(plan: WiringPlan, say: Callable[[str], None]) -> Iterator[Swit
             welcome = linked.welcome()
             if not welcome.switches:
                 raise ConfigError(
-                    f"the board has no switches; name them in its pin map, then `{PROGRAM} hardware firmware install`"
+                    "the board has no switches; name them in its pin map, then `./run hardware firmware install`"
                 )
             for sentence in mismatches(welcome, plan):
                 say(sentence)

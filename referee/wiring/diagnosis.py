@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from common.findings import Finding
-from common.program import PROGRAM
 from engine.errors import EngineError
 from engine.registry import load
 from firmware_bridge.connection.connection import ConnectionStatistics
@@ -108,7 +107,7 @@ def check_board(plan: WiringPlan, connect: Connect) -> Iterator[Finding]:
     for misfit in mismatches(welcome, plan):
         yield Finding.fault("board", misfit, "docs/hardware.md goes through it")
     if welcome.reset_cause == ResetCause.WATCHDOG:
-        remedy = f"once is nothing; again and again: `{PROGRAM} hardware firmware check`, and the board's power"
+        remedy = "once is nothing; again and again: `./run hardware firmware check`, and the board's power"
         yield Finding.note("board", "its watchdog restarted it last: it had hung", remedy)
     yield link_quality(statistics)
 
@@ -137,7 +136,7 @@ def check_sensors(configuration: Configuration) -> Iterator[Finding]:
         yield Finding.fault("sensors", str(error), "")
         return
     for place, why in sensors_out(health).items():
-        remedy = f"look under the square; once it is right it comes back, or by `{PROGRAM} hardware sensors put-back`"
+        remedy = "look under the square; once it is right it comes back, or by `./run hardware sensors put-back`"
         yield Finding.note("sensors", f"the sensor under {place} is taken out: it {why}", remedy)
 
 

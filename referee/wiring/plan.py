@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from common.program import PROGRAM
 from firmware_bridge.pin_maps.file import read_pin_map
 from firmware_bridge.pin_maps.pin_map import PinMap, PinMapError
 from firmware_bridge.ports.selection import WantedBoard
@@ -191,7 +190,7 @@ def _light_map(
 ) -> LightMap | None:
     """Read the light map and validate it against the game, the strip and the pin map."""
     lights = settings.lights
-    why = f"{' and '.join(drivers)} cannot do without; `{PROGRAM} hardware lights map` makes one"
+    why = f"{' and '.join(drivers)} cannot do without; `./run hardware lights map` makes one"
     faults.require("lights.light_map", lights.light_map, why)
     light_map = faults.read("lights.light_map", lights.light_map, read_light_map)
     if light_map is None:
@@ -253,7 +252,7 @@ def _sensor_problems(settings: Settings) -> Iterator[str]:
     if SwitchSource(sensors.source) is SwitchSource.NONE:
         yield f"it is {sensors.eyes!r}, but sensors.source is none; expected board or pins there, or camera here"
     if sensors.map is None:
-        yield f"it is {sensors.eyes!r}, but sensors.map is not set; `{PROGRAM} hardware sensors map` makes one"
+        yield f"it is {sensors.eyes!r}, but sensors.map is not set; `./run hardware sensors map` makes one"
 
 
 def _switches(settings: Settings, pin_map: PinMap | None) -> int | None:

@@ -11,7 +11,6 @@ from typing import Any, Protocol
 
 from common.durable import write_durably
 from common.phrases import shortened
-from common.program import PROGRAM
 from common.toml_text import as_toml, as_toml_line
 from hardware.switches import GpioSwitches
 from referee.errors import ConfigError
@@ -51,14 +50,14 @@ class SensorMap:
         if beyond:
             found.append(
                 f"there are {switches} switches and the sensor map was made for {self.switches}: "
-                f"{shortened(beyond)} would have none; correct the pins, or map again with `{PROGRAM} hardware "
+                f"{shortened(beyond)} would have none; correct the pins, or map again with `./run hardware "
                 f"sensors map`"
             )
         if None not in (self.pin_map_crc, pin_map_crc) and pin_map_crc != self.pin_map_crc:
             found.append(
                 "the board's pin map is another one than when the sensors were mapped, so switches may be numbered "
-                f"otherwise; look with `{PROGRAM} hardware sensors`, and map again with `{PROGRAM} hardware "
-                f"sensors map`"
+                "otherwise; look with `./run hardware sensors`, and map again with `./run hardware "
+                "sensors map`"
             )
         return tuple(found)
 
@@ -82,7 +81,7 @@ def save_sensor_map(sensor_map: SensorMap, path: Path) -> None:
 
 def load_sensor_map(path: Path) -> SensorMap:
     """Read a sensor map; raises ConfigError that names the file, what was got and what to do."""
-    remake = f"map the sensors with `{PROGRAM} hardware sensors map`"
+    remake = "map the sensors with `./run hardware sensors map`"
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

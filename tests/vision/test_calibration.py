@@ -201,7 +201,7 @@ def test_a_calibration_file_that_makes_no_sense_is_named(change, says, made, tmp
 def test_files_that_are_missing_cut_off_or_lack_a_key(made, tmp_path):
     path = tmp_path / "camera.json"
     with pytest.raises(
-        CalibrationError, match=r"cannot read the calibration .*; make one with: referee hardware calibrate"
+        CalibrationError, match=r"cannot read the calibration .*; make one with: ./run hardware calibrate"
     ):
         load_calibration(path)
     save_calibration(path, made, made_on=date(2024, 5, 6))

@@ -16,7 +16,6 @@ from functools import partial
 import numpy as np
 
 from common.phrases import listed
-from common.program import PROGRAM
 from vision.errors import CalibrationError, FrameError, NotLocatedError
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose, project
@@ -287,7 +286,7 @@ def _choose(
     if is_sheet and len(twice) > 1:
         raise NotLocatedError(
             f"sheet not located: {_ids_text(sorted(twice))} are there twice, so two sheets are alike; leave one, and "
-            f"print one for each player with `{PROGRAM} tools print sheet {layout.game} --players 2`"
+            f"print one for each player with `./run tools print sheet {layout.game} --players 2`"
         )
     if not fits:
         raise NotLocatedError(f"table not located: {seen_text(seen, layout)}; {_what_to_do(seen)}")
@@ -298,7 +297,7 @@ def _choose(
             raise NotLocatedError(
                 f"sheet not located: {seen_text(seen, layout)}, but not where a sheet of {layout.game} has them; it "
                 "may be another game's, printed for other options, or bent: lay it flat, print it again with "
-                f"`{PROGRAM} tools print sheet {layout.game}`, or calibrate this camera"
+                f"`./run tools print sheet {layout.game}`, or calibrate this camera"
             )
         first, second = (_ids_text(sorted(fit.ids)) for fit in contradiction)
         raise NotLocatedError(

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from common.program import PROGRAM
 from engine.api import EMPTY, Appearance, LookName, Option, OptionValue, Place
 from engine.errors import OptionError, UnreadableError
 from engine.games.blokus_dice.sheet import HOUSE, Sheet, read_sheet
@@ -25,7 +24,7 @@ FOLLOWS_START_PLAYER = "follows_start_player"
 
 OPTIONS: tuple[Option, ...] = (
     Option("players", 4, "How many play.", (2, 3, 4)),
-    Option("sheet", HOUSE, f"The printed sheet: house, or what `{PROGRAM} tools sheet` makes of a sheet file."),
+    Option("sheet", HOUSE, "The printed sheet: house, or what `./run tools sheet` makes of a sheet file."),
     Option(
         "standby",
         FIXED_RING,

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 from click.shell_completion import get_completion_class
 
-from common.program import PROGRAM, VARIABLE
+from common.program import VARIABLE
 from referee.cli.context import CommandContext
 from referee.cli.group import ExampleCommand
 
@@ -42,7 +42,7 @@ def link_command(context: CommandContext, remove: bool, shell: str | None) -> No
         _remove([file for file in files.values() if file.is_file() and _is_ours(file)])
         return
     if not _RUN.is_file():
-        raise click.UsageError(f"{PROGRAM} was installed without its `run`, so it is a command already.")
+        raise click.UsageError("./run was installed without its `run`, so it is a command already.")
     used = shell or Path(context.environment.get("SHELL", "")).name
     wanted = {"": f'#!/bin/sh\n{_MADE_BY_US}\n{VARIABLE}={NAME} exec {shlex.quote(str(_RUN))} "$@"\n'}
     if used in SHELLS:

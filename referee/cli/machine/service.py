@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import click
 
 from common.durable import write_durably
-from common.program import PROGRAM
 from referee.cli.context import CommandContext
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 
@@ -69,8 +68,8 @@ def install_command(
         return OK
     if not as_user and os.geteuid() != _ROOT:
         raise click.UsageError(
-            f"Only root can install for the whole machine: sudo {PROGRAM} install. "
-            f"`{PROGRAM} install --user` installs for you alone."
+            "Only root can install for the whole machine: sudo ./run install. "
+            "`./run install --user` installs for you alone."
         )
     if shutil.which("systemctl") is None:
         raise click.UsageError("There is no systemd on this machine, which would start the referee.")
@@ -109,7 +108,7 @@ def uninstall_command(as_user: bool, root: Path | None) -> int:
         click.echo("Nothing is installed.")
         return OK
     if not as_user and os.geteuid() != _ROOT:
-        raise click.UsageError(f"Only root can remove it: sudo {PROGRAM} uninstall.")
+        raise click.UsageError("Only root can remove it: sudo ./run uninstall.")
     _systemctl(as_user, root, "disable", *([] if root else ["--now"]), UNIT)
     for path in ours:
         path.unlink()

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from common.program import PROGRAM
 from referee.cli.context import CommandContext, print_legend, print_state, progress_output, say, utc_now
 from referee.cli.group import ExampleCommand
 from referee.cli.options import (
@@ -157,7 +156,7 @@ def play_command(
             file.close(session.so_far)
     if file.is_written:
         goes_on = session.so_far.game.rules.outcome(session.so_far.state) is None
-        then = f"`{PROGRAM} play {game.name} --load {file.path}` goes on." if goes_on else ""
+        then = f"`./run play {game.name} --load {file.path}` goes on." if goes_on else ""
         say(f"Kept as {file.path}. {then}".rstrip())
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from common.phrases import capitalized, listed
-from common.program import PROGRAM
 from engine.api import Announcement, Game, Player, Roll
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.records import record
@@ -110,7 +109,7 @@ def player_meant(game: Game[Any, Any], state: Any, text: str) -> tuple[Player | 
     return None, text
 
 
-HELP = f"""\
+HELP = """\
 Type a turn as the game's page in docs/games/ writes it, or a listed number.
 Where several may play at the same time, name the player first: `p2 TURN`.
   turns [PART]     list the turns that have PART in them
@@ -124,7 +123,7 @@ Where several may play at the same time, name the player first: `p2 TURN`.
   claim [KIND]     claim what the rules let you claim
   save FILE        keep the game as a record
   load FILE        go on with a kept game
-  quit             stop; the next `{PROGRAM} play` offers to go on"""
+  quit             stop; the next `./run play` offers to go on"""
 
 
 def refusal(error: EngineError | PlayError, typed: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""``referee hardware lights`` and ``referee hardware sensors`` on a virtual board behind a real pseudo-terminal."""
+"""``./run hardware lights`` and ``./run hardware sensors`` on a virtual board behind a real pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -296,7 +296,7 @@ def test_a_pin_map_that_changed_since_is_said(table: Plugged, console: Console, 
 
 
 def test_without_a_map_there_is_nothing_to_show(table: Plugged, console: Console) -> None:
-    with pytest.raises(ConfigError, match="`referee hardware sensors map` makes a map"):
+    with pytest.raises(ConfigError, match=r"`\./run hardware sensors map` makes a map"):
         show_sensors(table.settings(base='[sensors]\nsource = "board"\n'), console, once=True)
 
 

@@ -67,6 +67,8 @@ def test_the_program_is_called_what_was_typed(tmp_path: Path) -> None:
         return done.stdout + done.stderr
 
     assert said("games", "--help").count("'../my table/run' games") >= 3
+    assert "`'../my table/run' games new` or `'../my table/run' watch` starts one" in said("status")
+    assert "none found; `'../my table/run' tools config --example` writes one" in said("config")
 
 
 def test_version(run: Run) -> None:

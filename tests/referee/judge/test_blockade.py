@@ -98,7 +98,7 @@ def test_a_table_of_another_game_or_set_is_said_to_be_none_of_this_one(looks: di
     _, ruling = begun(looks, Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.ILLEGAL
     assert ruling.verdict.sentence.startswith("This does not look like the start of Blockade: most of its 25 squares")
-    assert "referee pieces enrol" in ruling.verdict.sentence
+    assert "./run pieces enrol" in ruling.verdict.sentence
 
 
 def test_more_tops_that_look_otherwise_than_anybody_exchanges_at_once_are_asked_about() -> None:

@@ -167,5 +167,5 @@ def test_pieces_of_another_set_are_said_to_be_unknown(diaballik: Any, looks: dic
     judged = JudgedGame(diaballik)
     said = judged.begin([unread([place for place, look in looks.items() if look != "empty"])]).verdict
     assert said.kind is VerdictKind.CANNOT_SEE
-    assert "teach me this one (referee pieces enrol)" in said.sentence
-    assert "referee pieces enrol" not in judged.begin([unread(["a1", "b1", "c1"])]).verdict.sentence
+    assert "teach me this one (./run pieces enrol)" in said.sentence
+    assert "./run pieces enrol" not in judged.begin([unread(["a1", "b1", "c1"])]).verdict.sentence

@@ -116,7 +116,7 @@ def test_an_unsure_die_is_asked_about_once_somebody_waits_for_an_answer(blokus: 
     assert (asked.kind, asked.candidates) == (VerdictKind.AMBIGUOUS, ("1,2,4,6", "2,2,4,6"))
     assert asked.sentence == (
         "I can't read the dice for certain. They could show 1,2,4,6 or 2,2,4,6. "
-        "Please say what was rolled (referee table roll)."
+        "Please say what was rolled (./run table roll)."
     )
     assert BLOKUS.dice.roll_of(blokus.belief[0]) is None
 

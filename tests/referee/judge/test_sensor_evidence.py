@@ -66,7 +66,7 @@ def test_turns_that_leave_the_same_squares_taken_are_asked_about_and_listed(debl
     assert "c1-b1=x-a2" in ruling.verdict.candidates
     assert len(ruling.verdict.candidates) > 1
     assert ruling.verdict.sentence.startswith("What I sense could be: ")
-    assert "referee table turn" in ruling.verdict.sentence
+    assert "./run table turn" in ruling.verdict.sentence
     assert set(ruling.verdict.places) == {"c1", "a2"}
     assert not ruling.steps
 

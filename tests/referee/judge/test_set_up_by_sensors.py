@@ -18,7 +18,7 @@ def test_a_set_up_that_fits_the_games_own_is_taken_for_it_and_said(deblockle: An
     assert ruling.verdict.kind is VerdictKind.SET_UP
     assert deblockle.table.appearance(judge.belief[0]) == looks
     assert len(judge.belief) == 2
-    assert any("referee table correct" in note and "star up" in note for note in ruling.notes)
+    assert any("./run table correct" in note and "star up" in note for note in ruling.notes)
     # Nobody felt how the blocks are turned, so all four ways stay possible.
     assert {len(facings) for facings in deblockle.side_faces.facings(judge.belief[0]).values()} == {4}
 

@@ -63,7 +63,7 @@ def test_three_turns_are_not_taken_for_two_that_the_sides_forbid(
         assert ruling.steps == ()
         assert "b1" in ruling.verdict.places
         assert "more than two turns" in ruling.verdict.sentence.lower()
-        assert "referee table correct" in ruling.verdict.sentence
+        assert "./run table correct" in ruling.verdict.sentence
     assert judge.belief == (believed,)
 
 

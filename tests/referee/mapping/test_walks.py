@@ -131,7 +131,7 @@ def test_a_sensor_map_that_is_wrong_is_named(tmp_path: Path, text: str, message:
 
 
 def test_a_sensor_map_that_cannot_be_read_or_written_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"can't be read \(No such file.*referee hardware sensors map"):
+    with pytest.raises(ConfigError, match=r"can't be read \(No such file.*./run hardware sensors map"):
         load_sensor_map(tmp_path / "none.toml")
     with pytest.raises(ConfigError, match="choose another file"):
         save_sensor_map(SensorMap({}, 1), tmp_path / "nowhere" / "sensors.toml")

@@ -43,7 +43,7 @@ def test_a_sensor_stuck_closed_is_taken_out_after_three_turns_that_emptied_it() 
             assert settled(health, {"b2"}, stuck) == ()
     assert said == (
         'The sensor under b2 has said "occupied" through three turns that emptied it; I go on without it. '
-        "`referee hardware sensors` shows them.",
+        "`./run hardware sensors` shows them.",
     )
     assert health.out == {"b2"}
 

@@ -180,7 +180,7 @@ def test_a_sensor_stuck_closed_is_found_said_recorded_and_gone_without(diaballik
     told = [said for said in table.said if "sensor under c2" in said]
     assert len(told) == 1
     assert told[0].startswith('The sensor under c2 has said "occupied" through three turns that emptied it')
-    assert told[0].endswith("I go on without it. `referee hardware sensors` shows them.")
+    assert told[0].endswith("I go on without it. `./run hardware sensors` shows them.")
     assert table.health.out == {"c2"}
     notes = [event.data["sentence"] for _, event in journal.events() if event.kind == "note"]
     assert told[0] in notes

@@ -231,7 +231,7 @@ def test_a_wrong_variable_is_named(folder: Path) -> None:
         ConfigError, match=r"\$REFEREE_CAMRA_SOURCE names no setting; did you mean REFEREE_CAMERA_SOURCE"
     ):
         load_text(folder, "", REFEREE_CAMRA_SOURCE="0")
-    with pytest.raises(ConfigError, match=r"\$REFEREE_QQ names no setting; `referee tools config --example` shows"):
+    with pytest.raises(ConfigError, match=r"\$REFEREE_QQ names no setting; `./run tools config --example` shows"):
         load_text(folder, "", REFEREE_QQ="0")
     load_text(folder, "", REFEREE_DEBUG="1", REFEREE_REAL_WLED="wled.local")
 

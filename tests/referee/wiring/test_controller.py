@@ -197,7 +197,7 @@ def test_a_board_with_another_pin_map_than_the_settings_name_is_said_at_each_han
         board.presses()
         assert len(said) == times
         assert said[-1].startswith(
-            "The board has another pin map than the settings name; `referee hardware firmware install`"
+            "The board has another pin map than the settings name; `./run hardware firmware install`"
         )
 
 
@@ -219,10 +219,10 @@ def test_what_the_board_tells_is_said_once(connection: ScriptedConnection, board
     [
         (
             (0, 9, 9),
-            r"The board's firmware is version 0\.9\.9, older than this .*; `referee hardware firmware install` "
+            r"The board's firmware is version 0\.9\.9, older than this .*; `./run hardware firmware install` "
             r"renews it\.$",
         ),
-        ((99, 0, 0), r"The board's firmware is version 99\.0\.0, newer than this .*; update the referee; or `referee "),
+        ((99, 0, 0), r"The board's firmware is version 99\.0\.0, newer than this .*; update the referee; or `./run "),
     ],
 )
 def test_firmware_of_another_version_is_named_with_what_to_do(

@@ -101,7 +101,7 @@ def test_what_is_lacking_is_named_at_once(folder: Path) -> None:
     assert "lights.wled_host: it is not set" in listed
     assert "lights.wled_serial_port: it is not set" in listed
     assert "sensors.eyes: it is 'both', but sensors.source is none" in listed
-    assert "sensors.eyes: it is 'both', but sensors.map is not set; `referee hardware sensors map` makes one" in listed
+    assert "sensors.eyes: it is 'both', but sensors.map is not set; `./run hardware sensors map` makes one" in listed
     assert len(found) == 5
     (folder / "referee.toml").write_text(text)
     configuration = load(None, environment={"HOME": str(folder)}, folder=folder)

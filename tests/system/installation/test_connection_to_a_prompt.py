@@ -26,9 +26,8 @@ def test_a_real_prompt_is_named_and_the_firmware_greeted_once_it_is_there(
         assert connection.outage is not None
         assert isinstance(connection.outage.error, NoFirmwareError), connection.outage
         assert said == [
-            f"{board.port} is MicroPython at its prompt, without the referee's firmware running; `referee "
-            f"hardware firmware "
-            "install` puts it there"
+            f"{board.port} is MicroPython at its prompt, without the referee's firmware running; "
+            "`./run hardware firmware install` puts it there"
         ]
         board.put(all_files)
         board.order("reset")

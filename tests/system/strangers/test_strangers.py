@@ -54,7 +54,7 @@ def marlin(line: bytes) -> bytes:
     return b'echo:Unknown command: "' + line.rstrip()[-8:].replace(b"\0", b"") + b'"\nok\n'
 
 
-INSTALL = r"`referee hardware firmware install` puts it there$"
+INSTALL = r"`./run hardware firmware install` puts it there$"
 STRANGERS: dict[str, tuple[Speaker, type[BridgeError], str]] = {
     "a 3D printer at its start": (
         Speaker(b"start\necho:Marlin 2.1.2.5\necho: Last Updated: 2024-12-16\n"),
@@ -161,12 +161,12 @@ def test_boards_that_cannot_be_greeted_are_named(make_board: Any, make_terminal:
         assert isinstance(to_older.outage.error, VersionError)
         assert str(to_older.outage) == (
             f"the board on {older.name} speaks version 0 of the protocol, and this program version 1; its firmware is "
-            "older than this program: `referee hardware firmware install` renews it"
+            "older than this program: `./run hardware firmware install` renews it"
         )
         assert isinstance(to_newer.outage.error, VersionError)
         assert re.search(r"versions 2 to 3 .* newer than this program: update the referee, or", str(to_newer.outage))
         assert str(to_faulty.outage).endswith(
-            "it refuses all the same, so its firmware is damaged: `referee hardware firmware install` renews it"
+            "it refuses all the same, so its firmware is damaged: `./run hardware firmware install` renews it"
         )
         assert isinstance(to_none.outage.error, PortMissingError)
         assert re.search(

@@ -222,7 +222,7 @@ def test_the_same_command_goes_on_with_the_game(sitting: Sitting) -> None:
     assert referee(options(sitting, "sensors"), sitting, begin) == 0
     assert "The same command goes on with the game." in sitting.heard.getvalue()
     again = replace(options(sitting, "sensors"), resume=True)
-    goes_on = "Game 1 of Deblockle goes on after 0 turns. Gold to play. `referee games new` begins another."
+    goes_on = "Game 1 of Deblockle goes on after 0 turns. Gold to play. `./run games new` begins another."
     assert referee(again, sitting, lambda: sitting.heard.wait_for(goes_on)) == 0
 
 
@@ -292,7 +292,7 @@ def test_a_game_that_no_camera_knows_is_followed_and_asked_about(sitting: Sittin
 
 def test_a_game_that_switches_feel_nothing_of_is_refused(sitting: Sitting) -> None:
     watching = replace(options(sitting, "sensors"), game="blockade")
-    with pytest.raises(ConfigError, match=r"Blockade can't be followed by sensors alone: .*`referee table turn`"):
+    with pytest.raises(ConfigError, match=r"Blockade can't be followed by sensors alone: .*`./run table turn`"):
         watch(watching, Console(file=sitting.heard))
 
 
@@ -302,7 +302,7 @@ def test_a_game_that_switches_feel_nothing_of_is_refused(sitting: Sitting) -> No
         (
             "number-drop",
             "button",
-            r"Number Drop can't be followed by sensors: it is written on sheets.*`referee table turn`",
+            r"Number Drop can't be followed by sensors: it is written on sheets.*`./run table turn`",
         ),
         (
             "deblockle",

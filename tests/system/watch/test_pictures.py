@@ -158,7 +158,7 @@ def test_stills_are_refereed_one_by_one_and_a_later_start_goes_on(
     code, output = watched(replace(options, frames=last, debug_images=None))
     lines = output.splitlines()
     assert code == 0
-    assert "Game 1 of Deblockle goes on after 1 turn. Teal to play. `referee games new` begins another." in lines[0]
+    assert "Game 1 of Deblockle goes on after 1 turn. Teal to play. `./run games new` begins another." in lines[0]
     assert any("unchanged" in line for line in lines)
     assert sum("cannot see" in line for line in lines) == 3
     assert read_kinds(tmp_path / "game.sqlite") == kinds
@@ -231,7 +231,7 @@ def test_without_a_set_up_there_was_no_game(options: WatchOptions, table_folder:
 @pytest.mark.parametrize(
     ("changes", "error", "words"),
     [
-        ({"calibration": None}, CalibrationError, "referee hardware calibrate"),
+        ({"calibration": None}, CalibrationError, "./run hardware calibrate"),
         ({"camera": "0"}, ConfigError, "exactly one"),
         ({"frames": None}, ConfigError, "exactly one"),
         ({"frames": Path("/nowhere")}, CameraError, "nowhere"),

@@ -15,7 +15,6 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from common.program import PROGRAM
 from vision.errors import EnrolmentError
 from vision.frame import Image
 from vision.readers.dice.finding import FindingSettings, find_dice
@@ -65,7 +64,7 @@ class FaceSet:
                 names, inks = held["names"], held["inks"].astype(np.float32)
         except (OSError, ValueError, KeyError, zipfile.BadZipFile):
             raise EnrolmentError(
-                f"cannot read the faces {path}; expected what `{PROGRAM} pieces enrol --dice` wrote"
+                f"cannot read the faces {path}; expected what `./run pieces enrol --dice` wrote"
             ) from None
         return cls(tuple(str(name) for name in names), np.asarray(inks, dtype=np.float32))
 

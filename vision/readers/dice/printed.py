@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 
-from common.program import PROGRAM
 from vision.errors import LayoutError
 from vision.frame import Image
 from vision.readers.dice.networks import CROP_PX, DIE_IN_CROP_PX, WEIGHTS, Floats, Network, crop
@@ -95,7 +94,7 @@ def check_printed(sets: Sequence[str]) -> None:
     if unknown:
         raise LayoutError(
             f"the dice have the faces {', '.join(unknown)}; without teaching only 0 to 9, * and the shapes I, O, T, L "
-            f"and S can be read; teach faces with `{PROGRAM} pieces enrol --dice` and name the file instead"
+            f"and S can be read; teach faces with `./run pieces enrol --dice` and name the file instead"
         )
 
 

@@ -20,7 +20,6 @@ import numpy.typing as npt
 
 from common.durable import write_durably
 from common.json_files import read_json_object
-from common.program import PROGRAM
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray, FloatImage, Image
 from vision.readers.tiles.cells import CELL_PX, DARKEST, TileGrid, flat_cells
@@ -112,7 +111,7 @@ class TileSet:
     def load(cls, path: Path) -> TileSet:
         """Read a file written by ``save``; raises EnrolmentError."""
         data = read_json_object(path, "the taught tiles", EnrolmentError, plural=True)
-        expected = f"expected what `{PROGRAM} pieces teach` wrote; teach them again"
+        expected = "expected what `./run pieces teach` wrote; teach them again"
         if data.get("format") != TILES_FORMAT:
             raise EnrolmentError(
                 f"{path} holds no taught tiles: its format is {data.get('format')!r}, not {TILES_FORMAT!r}; {expected}"

@@ -57,7 +57,7 @@ def test_faces_are_kept_in_a_file(taught: FaceSet, tmp_path: Path) -> None:
     assert again.names == NAMES
     assert again.inks == pytest.approx(taught.inks, abs=1e-3)
     (tmp_path / "other.npz").write_text("nothing")
-    with pytest.raises(EnrolmentError, match="expected what `referee pieces enrol --dice` wrote"):
+    with pytest.raises(EnrolmentError, match=r"expected what `\./run pieces enrol --dice` wrote"):
         FaceSet.load(tmp_path / "other.npz")
 
 
