@@ -2,7 +2,7 @@
 
 ====================  =================================================
 ``d1=1``              a first digit
-``a1=3,b1=1,c1=4``    a dropped shape, each square with its digit
+``a1=3,b1=1,c1=4``    a dropped shape, each square with its digit; ``3 1 4 5 on b`` is read, too
 ``a1=X,b1=X``         a dropped penalty
 ``loop:a1+b1+a2``     a combination
 ``loop:a1+b1+a2/A``   the same, and the letter A is circled
@@ -17,12 +17,15 @@ import re
 from collections.abc import Mapping
 
 from engine.api import OptionValue, Player
-from engine.errors import IllegalTurnError, UnreadableError
+from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.games.number_drop import state_text
 from engine.games.number_drop.components import Components
+from engine.games.number_drop.drops import landings, turned_shapes
 from engine.games.number_drop.sheet import (
     BOXES,
+    COLUMNS,
     CROSS,
+    GRID,
     LETTERS,
     LINES_BELOW_GAME_OVER,
     Sheet,
@@ -56,6 +59,8 @@ format_state, parse_state = state_text.format_state, state_text.parse_state
 _SQUARE = r"[a-g](?:1[0-4]|[1-9])(?![0-9])"
 _NAME = re.compile(_SQUARE)
 _WRITTEN = re.compile(rf"({_SQUARE})\s*[=:]?\s*([0-9x])(?![0-9])")
+_DIGITS_ON = re.compile(r"([0-9](?:[\s,]*[0-9]){3})(?:\s*(?:on|in|at)?\s*([a-g]))?")
+_COLUMN_NAMES = "abcdefg"
 _GAP = " \t\r\n,;+/"
 _LOOP_WORD = re.compile(r"(same|identical|equal|run|consecutive|loop)\b[\s:=]*")
 _SLIDE_WORD = re.compile(r"slide\b[\s:=]*([a-e])\b\s*")
@@ -105,7 +110,33 @@ def read_turn(state: NumberDropState, text: str, player: str) -> NumberDropTurn:
         return Slide(player, match[1].upper())
     if match := _LOOP_WORD.match(lowered, start):
         return _read_loop(text, lowered, match.end(), player)
+    if state.phase is Phase.DROP and (match := _DIGITS_ON.fullmatch(lowered.rstrip(), start)):
+        return _read_dropped(state, text, re.sub(r"\D", "", match[1]), match[2], player)
+    if state.phase is Phase.SETUP and (match := _NAME.fullmatch(lowered.rstrip(), start)):
+        return SetUpDigit(player, match[0], str(PLAYERS.index(player) + 1))
     return _read_written(state, text, lowered, start, player)
+
+
+def _read_dropped(state: NumberDropState, text: str, digits: str, column: str | None, player: str) -> NumberDropTurn:
+    """Read digits from the bottom left, in a shape whose left edge is in a column; asks where several drops fit."""
+    typed = text.strip()
+    if column is None:
+        raise UnreadableError(f"{typed!r} names no column; expected a column, such as {typed} on b", len(text) + 1)
+    drops = [
+        Drop(player, tuple(GRID.names[square] for square in cells), digits)
+        for cells in landings(
+            state.sheets[PLAYERS.index(player)].heights, turned_shapes(state.options.components, state.roll[-1])
+        )
+        if min(square % COLUMNS for square in cells) == _COLUMN_NAMES.index(column)
+    ]
+    if not drops:
+        raise UnreadableError(f"the shape {state.roll[-1]} can't be dropped with its left edge in column {column}")
+    legal = [drop for drop in drops if is_legal(state, drop)]
+    if len(legal) < 2:
+        return (legal or drops)[0]
+    named = "" if player == state.to_move else f"{player}:"
+    texts = tuple(f"{named}{format_turn(drop)}" for drop in legal)
+    raise AmbiguousError(f"{typed!r} fits {len(legal)} drops: say which, such as {texts[0]}", texts)
 
 
 def _read_loop(text: str, lowered: str, position: int, player: str) -> Combination:
@@ -135,7 +166,7 @@ def _read_written(state: NumberDropState, text: str, lowered: str, position: int
                 text,
                 text[position:],
                 position + 1,
-                "a square and what is written there, such as d1=1, or none, slide:A",
+                f"what the game waits for, such as {_example(state)}",
             )
         if match[1] in marks:
             raise unreadable(text, match[1], position + 1, "every square once")
@@ -158,7 +189,9 @@ def _example(state: NumberDropState) -> str:
         return "loop:a1+b1+c1 or none"
     if state.phase in (Phase.SLIDE, Phase.STAR_SLIDE):
         return "slide:A"
-    return {Phase.SETUP: "d1=1", Phase.PENALTY: "a1=X,b1=X,c1=X"}.get(state.phase, "a1=1,b1=3,c1=4,d1=5")
+    return {Phase.SETUP: "d1=1", Phase.PENALTY: "a1=X,b1=X,c1=X"}.get(
+        state.phase, "a1=1,b1=3,c1=4,d1=5 or 1 3 4 5 on a"
+    )
 
 
 def describe(turn: NumberDropTurn) -> str:

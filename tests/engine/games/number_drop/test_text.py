@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.api import Roll
-from engine.errors import EngineError, IllegalTurnError, UnreadableError
+from engine.errors import AmbiguousError, EngineError, IllegalTurnError, UnreadableError
 from engine.support.chance import format_roll
 from tests.engine.games.number_drop.strategies import GAME, OPTIONS, TILES, position
 
@@ -272,3 +272,47 @@ def test_only_our_errors_escape_from_any_text(parts, glue, seed):
         GAME.notation.parse_turn(state, text)
     with contextlib.suppress(EngineError):
         GAME.dice.parse_roll(state, text)
+
+
+DROP = f"p1 drop p1=.1..... p2=2...... {TILES} roll=1,3,4,5,O to=p1,p2"
+
+
+def test_digits_and_a_column_are_a_drop():
+    state = GAME.notation.parse_state(DROP)
+    for text in ("3 1 4 5 on a", "3,1,4,5 A", "3145 on a"):
+        assert GAME.notation.format_turn(GAME.notation.parse_turn(state, text)) == "a2=3,b2=1,a3=4,b3=5"
+    named = GAME.notation.parse_turn(state, "3 1 4 5 on a", "p2")
+    assert (named.player, GAME.notation.format_turn(named)) == ("p2", "a2=3,b2=1,a3=4,b3=5")
+
+
+@pytest.mark.parametrize(("player", "prefix"), [("p1", ""), ("p2", "p2:")])
+def test_digits_that_fit_several_drops_are_asked_about(player, prefix):
+    state = GAME.notation.parse_state(DROP.replace("5,O", "5,I"))
+    with pytest.raises(AmbiguousError, match="'3 1 4 5 on a' fits 2 drops: say which, such as ") as asked:
+        GAME.notation.parse_turn(state, "3 1 4 5 on a", player)
+    turns = [GAME.notation.parse_turn(state, text) for text in asked.value.candidates]
+    assert {turn.player for turn in turns} == {player}
+    assert all(text.startswith(prefix) for text in asked.value.candidates)
+    assert {turn.squares[-1] for turn in turns} == {"d2", "a4" if player == "p1" else "a5"}
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "said"),
+    [
+        ("3 1 4 5", UnreadableError, "expected a column, such as 3 1 4 5 on b"),
+        ("3 1 4 5 on g", UnreadableError, "can't be dropped with its left edge in column g"),
+        ("3 1 4 4 on a", IllegalTurnError, "4"),
+        ("3 1 4", UnreadableError, "such as a1=1,b1=3,c1=4,d1=5 or 1 3 4 5 on a"),
+    ],
+)
+def test_digits_that_make_no_drop_are_refused_with_what_is_missing(text, error, said):
+    with pytest.raises(error, match=said):
+        GAME.notation.parse_turn(GAME.notation.parse_state(DROP), text)
+
+
+def test_a_first_digit_need_not_be_typed():
+    state = GAME.notation.parse_state(f"p1 setup p1=- p2=- {TILES} to=p1,p2")
+    assert GAME.notation.format_turn(GAME.notation.parse_turn(state, "D1")) == "d1=1"
+    assert GAME.notation.format_turn(GAME.notation.parse_turn(state, "p2: e1")) == "e1=2"
+    with pytest.raises(UnreadableError, match=r"such as d1=1$"):
+        GAME.notation.parse_turn(state, "3 1 4 5 on b")
