@@ -155,10 +155,10 @@ def test_a_command_is_answered_once_it_is_done(fields: dict[str, Any], command: 
 @pytest.mark.parametrize(
     ("body", "status", "words"),
     [
-        (b"", 400, "no JSON"),
-        (b"[" * 10000, 400, "no JSON"),
-        (b"\xff", 400, "no JSON"),
-        (b"[]", 422, "no command"),
+        (b"", 400, "not valid JSON"),
+        (b"[" * 10000, 400, "not valid JSON"),
+        (b"\xff", 400, "not valid JSON"),
+        (b"[]", 422, "not a command"),
         (b'{"command": "dance"}', 422, "dance"),
         (b'{"command": "turn"}', 422, "text: field required"),
         (b'{"command": "turn", "text": "c1-c2", "more": 1}', 422, "more: extra inputs"),
