@@ -98,6 +98,9 @@ _WORDS = (
     *("and", "or", ", and", "Or:", ", then", "and on", "nothing", "nobody", "is", "are", "stays", "nobody"),
     *("{place} ({look}?)", "{part}'s {squares}", "{part}'s {squares} {colour}", "{turn}  {described}"),
     *("out", "resigned", "anti-play", "identical", "consecutive", "gentle", "fair", "strong", "look", "play", "own"),
+    *("one square", "no squares", "{number} squares", "one strike", "no strikes", "{number} strikes"),
+    *("one {colour} corner", "no {colour} corners", "{number} {colour} corners"),
+    *("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
     *("small", "medium", "large", "circled", "no table", "cross"),
 )
 """What stands in sentences, and where it is written is no word among others: a list's joint, the name of a kind."""

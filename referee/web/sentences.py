@@ -26,9 +26,10 @@ _OF_NO_LANGUAGE = re.compile(r"(?!.*'s )[^A-Za-zÀ-ž]*((?:[A-Z]{2}|[A-Za-zÀ-ž
 """Numbers, squares, sheets, letters of tiles, names of shapes, signs."""
 _JOINTS = (". ", "? ", "! ", " Or: ", "; ", ": ", ", and ", ", then ", " and on ", " and ", " or ", ", ", " ")
 """Where a text may be cut in two that are translated each by itself."""
+_JOINT_WORDS = frozenset(joint.strip() for joint in _JOINTS if joint.strip())
 _GOES_ON = re.compile(r",| [a-z]")
 """How a sentence goes on after a part of it, which then is no sentence by itself."""
-_BETWEEN_SENTENCES = re.compile(r"(?<=[.!?)]) (?=\S)")
+_BETWEEN_SENTENCES = re.compile(r"(?<=[.!?)]) (?=[A-Z(`']|p\d)")
 
 
 @dataclass(frozen=True)
@@ -134,13 +135,15 @@ class Sentences:
     def _sought(self, text: str, form: str) -> str | None:
         if form == UNCHANGED:
             return text
+        if text in _JOINT_WORDS:
+            return None
         if _OF_NO_LANGUAGE.fullmatch(text):
             return self._word(text)
         said = self._known(text, form)
         if said is None:
             said = self._in_two(text, form)
         if said is None and text.endswith("."):
-            said = self._in_two(text[:-1], form)
+            said = self._sought(text[:-1], form)
             return None if said is None else f"{said}."
         return said
 
@@ -187,7 +190,7 @@ class Sentences:
                 # The sign that ends a sentence belongs to it.
                 mark = joint[0] if joint[0] in ".?!" else ""
                 begun, rest = text[:end] + mark, text[end + len(joint) :]
-                said = self._word(begun)
+                said = None if begun in _JOINT_WORDS else self._word(begun)
                 if said is None and joint != " ":
                     said = self._known(begun, form)
                 following = None if said is None or not rest else self.translated(rest, form)
