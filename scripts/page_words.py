@@ -206,7 +206,7 @@ def compiled_path(language: str, domain: str) -> Path:
 
 
 def _strings(string: object) -> tuple[str, ...]:
-    return tuple(string) if isinstance(string, (tuple, list)) else (str(string),)
+    return tuple(string) if isinstance(string, (tuple, list)) else (str(string or ""),)
 
 
 def _same_parts(message: Message) -> bool:

@@ -6,7 +6,7 @@ import select
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,14 +16,23 @@ import click
 from referee.cli.calibration import PAPERS
 from referee.cli.context import output, print_findings, say, utc_now
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
+from referee.cli.options import chosen_page, page_options
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from referee.settings.sections import Settings
     from referee.setup.eye import Eye
-    from referee.setup.new_table import Outcome, Step
+    from referee.setup.new_table import MakeMap, Outcome, Step
+    from referee.setup.progress import Progress
     from referee.setup.sitting import Sitting
+    from referee.setup.talk import Talk
+    from referee.web.ports import PageOptions
 
 _LISTEN_S = 0.1
+_PAGE_PATIENCE_S = 2.0
+"""How long a picture is waited for on the page, where it is asked for again anyway."""
+_KEY_FILE = "setup.page-key"
 _KEYS = "b: back, s: skip, q: stop and go on later"
 
 
@@ -38,15 +47,27 @@ _KEYS = "b: back, s: skip, q: stop and go on later"
 )
 @click.option("--paper", type=click.Choice(PAPERS), default="a4", show_default=True, help="The paper to print on.")
 @click.option("--new", "is_new", is_flag=True, help="Begin with the first step again.")
-def setup_command(game_name: str | None, camera: str | None, folder: Path, paper: str, is_new: bool) -> int:
+@page_options
+def setup_command(
+    game_name: str | None,
+    camera: str | None,
+    folder: Path,
+    paper: str,
+    is_new: bool,
+    page: bool | None,
+    page_port: int | None,
+    page_address: str | None,
+) -> int:
     """Set up a real table, step by step.
 
     Camera, printing, calibration, measuring, lights, switches, pieces and a test turn; each step is checked before the
-    next. It writes referee.toml. Stopped, it goes on at the same step.
+    next. It writes referee.toml. Stopped, it goes on at the same step. With --page the steps are on a page, for a
+    phone.
 
     Examples:
       ./run setup
       ./run setup diaballik --folder our-table
+      ./run setup --page-address 0.0.0.0
     """
     from engine import registry
     from referee.settings.sources import FILE_NAME
@@ -56,17 +77,22 @@ def setup_command(game_name: str | None, camera: str | None, folder: Path, paper
     from referee.setup.sitting import Sitting
     from referee.setup.steps import steps_of
 
+    options = chosen_page(page, page_port, page_address)
     folder = folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
     kept = None if is_new else Progress.load(folder, game_name)
     if kept is None:
         if (folder / FILE_NAME).is_file():
             click.confirm(f"{folder / FILE_NAME} is there already. Write it anew?", abort=True)
-        kept = Progress(folder, game_name or _picked_game())
+        kept = None if options and not game_name else Progress(folder, game_name or _picked_game())
+    if options is not None:
+        return _on_page(kept, folder, paper, camera, options)
+    assert kept is not None
     game = registry.load(kept.game)
     with closing(Eye(counted=_counted)) as eye:
         table = NewTable(game, folder, eye.look, utc_now().date(), paper, dict(kept.values))
-        table.make_light_map, table.make_sensor_map = partial(_map_lights, eye), _map_switches
+        table.make_light_map = partial(_map_lights, eye, console=output(), ask=input)
+        table.make_sensor_map = partial(_map_switches, console=output(), typed=_typed_until)
         is_whole = _walk(Sitting(steps_of(game), table, kept), camera)
     if not is_whole:
         say("`./run setup` goes on here.")
@@ -74,6 +100,45 @@ def setup_command(game_name: str | None, camera: str | None, folder: Path, paper
     where = "" if folder == Path.cwd() else f"--config {folder / FILE_NAME} "
     say(f"{game.title} is ready; the settings are in {folder / FILE_NAME}. Play: ./run {where}watch")
     return OK
+
+
+def _on_page(kept: Progress | None, folder: Path, paper: str, camera: str | None, options: PageOptions) -> int:
+    """Serve the set-up until Ctrl-C; whether all is set up then."""
+    from rich.text import Text
+
+    from referee.setup.eye import Eye
+    from referee.setup.page import Kit, SetUpPage
+    from referee.web.access import Role
+    from referee.web.server import open_site
+    from referee.web.setting_up.views import create_set_up
+
+    with closing(Eye(patience_s=_PAGE_PATIENCE_S)) as eye:
+
+        def makers(talk: Talk) -> tuple[MakeMap, MakeMap]:
+            return (
+                lambda settings, path: _map_lights(eye, settings, path, talk.console, talk.ask),
+                lambda settings, path: _map_switches(settings, path, talk.console, lambda _: talk.lines()),
+            )
+
+        kit = Kit(folder, eye, utc_now().date(), paper, makers, click.echo)
+        setting_up = SetUpPage(kit, kept, camera)
+        with (
+            open_site(
+                lambda access: create_set_up(setting_up, access),
+                options,
+                click.echo,
+                key=folder / _KEY_FILE,
+                roles=(Role.OWN,),
+            ) as opened,
+            closing(setting_up),
+        ):
+            click.echo(opened.words)
+            if opened.codes and output().is_terminal:
+                output().print(Text.from_ansi(opened.qr()))
+            click.echo("Ctrl-C ends it; the same command goes on.")
+            with suppress(KeyboardInterrupt):
+                threading.Event().wait()
+            return OK if setting_up.is_over else CHECK_FAILED
 
 
 def _picked_game() -> str:
@@ -97,24 +162,29 @@ def _counted() -> Iterator[Callable[[int, int], object]]:
         yield lambda taken, wanted: progress.update(task, completed=taken, total=wanted)
 
 
-def _map_lights(eye: Eye, settings: Settings, path: Path) -> bool:
+def _map_lights(eye: Eye, settings: Settings, path: Path, console: Console, ask: Callable[[str], str]) -> bool:
     """Find each light with the camera, and ask where it is not sure; raises what keeps a board away."""
     from referee.mapping.lights import LightMapOptions, map_lights
     from referee.settings.configuration import Configuration
 
     eye.look(settings.camera.source, 1, 0.0)
     options = LightMapOptions(path, by_camera=settings.camera.calibration is not None)
-    return map_lights(Configuration(settings, None, {}), options, output(), input, open_camera=eye.opened) == OK
+    return map_lights(Configuration(settings, None, {}), options, console, ask, open_camera=eye.opened) == OK
 
 
-def _map_switches(settings: Settings, path: Path) -> bool:
-    """Have a piece put on each square; raises ConfigError and what keeps a board away."""
+def _map_switches(
+    settings: Settings, path: Path, console: Console, typed: Callable[[threading.Event], Iterator[str]]
+) -> bool:
+    """Have a piece put on each square; ``typed`` gives lines until its event is set.
+
+    Raises ConfigError and what keeps a board away.
+    """
     from referee.mapping.sensors import SensorMapOptions, map_sensors
     from referee.settings.configuration import Configuration
 
     over, configuration = threading.Event(), Configuration(settings, None, {})
     try:
-        return map_sensors(configuration, SensorMapOptions(path), output(), _typed_until(over)) == OK
+        return map_sensors(configuration, SensorMapOptions(path), console, typed(over)) == OK
     finally:
         over.set()
 

@@ -173,7 +173,8 @@ class BoardPictures:
             return known
         width, height = (int(table.values.get(f"camera.{side}_px", 0)) for side in ("width", "height"))
         found = cls(table.folder / PICTURES_FOLDER, PoseGuide((width, height)))
-        for path in image_paths(found.folder) if found.folder.is_dir() else ():
+        found.folder.mkdir(exist_ok=True)
+        for path in image_paths(found.folder):
             found.guide.kept.append(find_board(load_image(path), BOARD))
             found.newest += 1
         table.pictures = found
@@ -181,7 +182,7 @@ class BoardPictures:
 
     def take(self, frame: Frame, *, by_itself: bool) -> Finding:
         """Keep a picture that shows the board in a new pose; by itself only while the board is held still."""
-        _check_size(frame.image, self.guide.size)
+        check_size(frame.image, self.guide.size)
         seen = find_board(frame.image, BOARD)
         before, self.before = self.before, seen
         if not seen.is_enough:
@@ -193,7 +194,6 @@ class BoardPictures:
             return Finding.note(_PICTURE, Phrase("this pose is there already"), self.guide.words())
         if by_itself and not self.guide.is_still(seen, before):
             return Finding.note(_PICTURE, Phrase("the board moves"), Phrase("hold it still for a moment"))
-        self.folder.mkdir(exist_ok=True)
         self.newest += 1
         write_image(self.folder / f"{self.newest}.png", frame.image)
         self.guide.kept.append(seen)
@@ -201,7 +201,7 @@ class BoardPictures:
 
     def start_over(self) -> None:
         """Throw all of them away."""
-        for path in image_paths(self.folder) if self.folder.is_dir() else ():
+        for path in image_paths(self.folder):
             path.unlink()
         self.guide.kept.clear()
 
@@ -227,7 +227,8 @@ class BoardPictures:
 _PICTURE, _PICTURES, _POSE = Phrase("picture"), Phrase("pictures"), Phrase("pose")
 
 
-def _check_size(image: Image, size: tuple[int, int]) -> None:
+def check_size(image: Image, size: tuple[int, int]) -> None:
+    """Raise ConfigError for a picture that isn't of the camera's ``size`` (width, height)."""
     got = (image.shape[1], image.shape[0])
     if got != size:
         raise ConfigError(
@@ -257,7 +258,7 @@ def _check_calibration(table: NewTable, answer: str) -> Outcome:
     if given is not None:
         images = [load_image(path) for path in image_paths(given)]
         if images and table.values.get("camera.width_px") is not None:
-            _check_size(images[0], (table.values["camera.width_px"], table.values["camera.height_px"]))
+            check_size(images[0], (table.values["camera.width_px"], table.values["camera.height_px"]))
     else:
         source = str(table.values["camera.source"])
         images = [frame.image for frame in table.look(source, CALIBRATION_PICTURES, BETWEEN_PICTURES_S)]
@@ -305,11 +306,11 @@ def _numbers(found: Calibration) -> Finding:
 
 
 def _ways(table: NewTable) -> tuple[Way, ...]:
-    ways: list[Way] = []
-    if BoardPictures.of(table).guide.kept:
-        ways.append(Way(Phrase("Calibrate with these pictures"), answer=PICTURES_FOLDER))
-    ways.append(Way(Phrase("Use this calibration"), (Field(Phrase("A calibration you have"), value="camera.json"),)))
-    return tuple(ways)
+    BoardPictures.of(table)
+    return (
+        Way(Phrase("Calibrate with these pictures"), answer=PICTURES_FOLDER),
+        Way(Phrase("Use this calibration"), (Field(Phrase("A calibration you have"), value="camera.json"),)),
+    )
 
 
 def _watch(table: NewTable, frame: Frame) -> Sight:

@@ -31,12 +31,15 @@ def _uncounted() -> AbstractContextManager[Callable[[int, int], object]]:
 
 
 class Eye:
-    """Takes pictures; any thread may ask, one at a time."""
+    """Takes pictures; any thread may ask, one at a time. ``patience_s`` is how long a single one is waited for."""
 
-    def __init__(self, *, opened: OpenCamera = open_camera, counted: Counted = _uncounted) -> None:
+    def __init__(
+        self, *, opened: OpenCamera = open_camera, counted: Counted = _uncounted, patience_s: float = _READ_TIMEOUT_S
+    ) -> None:
         self._stack = ExitStack()
         self._open = opened
         self._counted = counted
+        self._patience_s = patience_s
         self._camera: Camera | None = None
         self._source = ""
         self._last: Frame | None = None
@@ -84,7 +87,7 @@ class Eye:
     def _newest(self, camera: Camera) -> Frame:
         if self._last is None or not self._source.startswith(_GROWING):
             try:
-                newest = camera.read(_READ_TIMEOUT_S)
+                newest = camera.read(self._patience_s)
             except (NothingNewError, EndOfFramesError):
                 if self._last is None:
                     raise

@@ -40,11 +40,12 @@ class CameraPictures:
             known = self._encoded.get(overlay)
             if known is None or known.frame is not frame:
                 image = self._port.overlay(frame) if overlay else frame.image
-                known = self._encoded[overlay] = _Encoded(frame, None if image is None else _jpeg(image))
+                known = self._encoded[overlay] = _Encoded(frame, None if image is None else as_jpeg(image))
             return known.content
 
 
-def _jpeg(image: Image) -> bytes:
+def as_jpeg(image: Image) -> bytes:
+    """Encode a picture for a phone; a wide one is made smaller."""
     height, width = image.shape[:2]
     if width > _WIDEST_PX:
         size = (_WIDEST_PX, round(height * _WIDEST_PX / width))

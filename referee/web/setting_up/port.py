@@ -122,8 +122,12 @@ class SetUpPort(Protocol):
         """Give the step that is next."""
         ...
 
-    def sight(self) -> Sight:
-        """Look at the table, as the step does."""
+    def state(self) -> str:
+        """Give a text that changes whenever the view does by itself, as when another phone has answered."""
+        ...
+
+    def sight(self, *, again: bool) -> Sight:
+        """Look at the table, as the step does; without ``again`` the last look will do."""
         ...
 
     def file(self, name: str) -> bytes | None:

@@ -1,0 +1,364 @@
+"""Setting up on the page: the same sitting as at the terminal, shown to phones and answered from there."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from common.findings import Finding
+from common.phrases import Phrase
+from common.program import PROGRAM
+from engine import registry
+from engine.api import Game
+from referee.errors import ConfigError
+from referee.settings.sources import FILE_NAME
+from referee.setup.calibrating import BoardPictures, check_size
+from referee.setup.eye import Eye
+from referee.setup.new_table import MakeMap, NewTable, Step
+from referee.setup.progress import Progress
+from referee.setup.sitting import Sitting
+from referee.setup.steps import FAULTS, fault_of, steps_of
+from referee.setup.talk import Talk
+from referee.web.setting_up.port import Field, FieldKind, Sight, StepState, StepView, Way
+from vision.frame import Frame
+from vision.images import decode_photo, write_image
+
+MOST_PIXELS = 50_000_000
+"""Of a photo that is sent: more than any phone takes."""
+_PHOTO_FILE = "photo.png"
+_GAME = "game"
+_MAPS = ("light-map", "switch-map")
+"""The steps that go on while a person answers."""
+
+
+@dataclass
+class Kit:
+    """What a set-up is given: the folder for the files, the camera, the day, the paper, who makes maps, who hears."""
+
+    folder: Path
+    eye: Eye
+    today: date
+    paper: str
+    makers: Callable[[Talk], tuple[MakeMap, MakeMap]]
+    say: Callable[[str], object]
+
+
+@dataclass
+class _Shown:
+    """What is kept of the step on show: what it says to do, and what its last check found."""
+
+    step: str = ""
+    told: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    frame: Frame | None = field(default=None, compare=False)
+    sight: Sight = field(default_factory=Sight, compare=False)
+
+
+class SetUpPage:
+    """A table that is being set up, for the page; ``SetUpPort`` says what each method does.
+
+    ``kept`` is what an earlier sitting found; without it the game is chosen on the page. ``camera`` is looked through
+    first.
+    """
+
+    def __init__(self, kit: Kit, kept: Progress | None, camera: str | None = None) -> None:
+        self._kit = kit
+        self._camera = camera
+        self._lock = threading.RLock()
+        self._shown = _Shown()
+        self._talk: Talk | None = None
+        self._worker: threading.Thread | None = None
+        self._sitting: Sitting | None = None if kept is None else self._begun(kept)
+
+    @property
+    def title(self) -> str:
+        """The game's title."""
+        sitting = self._sitting
+        return "" if sitting is None else sitting.table.game.title
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every step is done."""
+        with self._lock:
+            return self._sitting is not None and self._sitting.step is None
+
+    def close(self) -> None:
+        """End what is still asking."""
+        talk, worker = self._talk, self._worker
+        if talk is not None and worker is not None:
+            talk.close()
+            worker.join()
+
+    def view(self) -> StepView:
+        """Give the step that is next."""
+        with self._lock:
+            step = self._settled()
+            sitting = self._sitting
+            if sitting is None:
+                return self._choice_of_game()
+            if step is None:
+                return self._end(sitting)
+            findings = () if step.collect is not None else self._shown.findings
+            table = sitting.table
+            ways: tuple[Way, ...] = ()
+            try:
+                ways = step.ways(table)
+            except FAULTS as error:
+                findings = (*findings, fault_of(step, error))
+            size = tuple(table.values.get(f"camera.{side}_px", 0) for side in ("width", "height"))
+            return StepView(
+                step.name,
+                step.title,
+                self._shown.told,
+                ways,
+                findings,
+                step.files(table),
+                self._titles(),
+                sees=step.watch is not None,
+                picture_px=size if all(size) else None,
+                collects=step.collect is not None,
+                takes_photos=step.takes_photo,
+                dialogue=None if self._talk is None else self._talk.shown(),
+            )
+
+    def state(self) -> str:
+        """Give a text that changes whenever the view does by itself."""
+        with self._lock:
+            step, talk = self._settled(), self._talk
+            said = "" if talk is None else str(talk.shown())
+            return f"{self.title}/{'' if step is None else step.name}/{said}"
+
+    def sight(self, *, again: bool) -> Sight:
+        """Look at the table, as the step does."""
+        with self._lock:
+            step, sitting = self._settled(), self._sitting
+            if not again and self._shown.frame is not None:
+                return self._with_last(step)
+        if sitting is None or step is None or step.watch is None:
+            return Sight()
+        try:
+            (frame,) = sitting.table.look(sitting.table.source, 1, 0.0)
+        except FAULTS as error:
+            return Sight((fault_of(step, error),))
+        with self._lock:
+            if self._shown.step != step.name or self._shown.frame is not frame:
+                try:
+                    seen = step.watch(sitting.table, frame)
+                except FAULTS as error:
+                    seen = Sight((fault_of(step, error),), frame.image)
+                if self._shown.step != step.name:
+                    return seen
+                self._shown.frame, self._shown.sight = frame, seen
+            return self._with_last(step)
+
+    def _with_last(self, step: Step | None) -> Sight:
+        """What was seen last; where pictures are collected, with what became of the last one."""
+        sight = self._shown.sight
+        if step is None or step.collect is None:
+            return sight
+        return Sight((*self._shown.findings, *sight.findings), sight.picture)
+
+    def file(self, name: str) -> bytes | None:
+        """Give a file of the step's."""
+        with self._lock:
+            step, sitting = self._settled(), self._sitting
+            if sitting is None or step is None or name not in step.files(sitting.table):
+                return None
+            return (sitting.table.folder / name).read_bytes()
+
+    def answer(self, step: str, text: str) -> None:
+        """Answer the step."""
+        with self._lock:
+            if step == _GAME and self._sitting is None:
+                self._choose(text)
+            elif (now := self._at(step)) is not None and self._talk is None:
+                if now.name in _MAPS and not text.strip():
+                    self._start_talk(now)
+                else:
+                    self._check(now, text)
+
+    def look_at(self, step: str, source: str) -> None:
+        """Look through another camera from now on."""
+        with self._lock:
+            if self._at(step) is not None and source.strip():
+                self._table.values["camera.source"] = source.strip()
+                self._shown.findings = ()
+
+    def take(self, step: str, *, by_itself: bool) -> None:
+        """Take a picture for the step."""
+        with self._lock:
+            now = self._at(step)
+            if now is None or now.collect is None:
+                return
+        try:
+            (frame,) = self._table.look(self._table.source, 1, 0.0)
+        except FAULTS as error:
+            self._shown.findings = (fault_of(now, error),)
+            return
+        self._collect(now, frame, by_itself=by_itself)
+
+    def take_photo(self, step: str, content: bytes) -> None:
+        """Take a photo that was sent."""
+        with self._lock:
+            now = self._at(step)
+            if now is None or not now.takes_photo:
+                return
+            try:
+                image = decode_photo(content, "the photo", most_pixels=MOST_PIXELS)
+                if now.collect is None:
+                    check_size(image, self._table.camera.size)
+                    write_image(self._table.folder / _PHOTO_FILE, image)
+            except FAULTS as error:
+                self._shown.findings = (fault_of(now, error),)
+                return
+            if now.collect is not None:
+                self._collect(now, Frame(image, 0.0, 0, "the photo"), by_itself=False)
+            else:
+                self._check(now, _PHOTO_FILE)
+
+    def start_over(self, step: str) -> None:
+        """Throw away the pictures that were collected."""
+        with self._lock:
+            now = self._at(step)
+            if now is not None and now.collect is not None:
+                BoardPictures.of(self._table).start_over()
+                self._shown = _Shown(now.name, self._shown.told)
+
+    def say(self, step: str, words: str) -> None:
+        """Answer the question of the dialogue that is on."""
+        with self._lock:
+            if self._at(step) is not None and self._talk is not None:
+                self._talk.answer(words)
+
+    def skip(self, step: str) -> None:
+        """Leave the step out."""
+        with self._lock:
+            now, sitting = self._at(step), self._sitting
+            if now is not None and sitting is not None and self._talk is None:
+                sitting.skip(now)
+                self._kit.say(f"{now.title}: skipped")
+
+    def back(self, step: str) -> None:
+        """Go back to the step before, from the first one to the choice of a game."""
+        with self._lock:
+            now, sitting = self._at(step), self._sitting
+            if sitting is None or self._talk is not None or (now is None and step):
+                return
+            if now is None:
+                now = sitting.steps[-1]
+                sitting.kept.done.remove(now.name)
+            elif not sitting.kept.done:
+                self._sitting = None
+            else:
+                sitting.back(now)
+            self._shown = _Shown()
+
+    @property
+    def _table(self) -> NewTable:
+        if self._sitting is None:
+            raise ConfigError(Phrase("choose a game first"))
+        return self._sitting.table
+
+    def _begun(self, kept: Progress) -> Sitting:
+        game: Game[Any, Any] = registry.load(kept.game)
+        kit = self._kit
+        table = NewTable(game, kit.folder, kit.eye.look, kit.today, kit.paper, dict(kept.values))
+        if self._camera is not None and "camera" not in kept.done:
+            table.values["camera.source"] = self._camera
+        return Sitting(steps_of(game), table, kept)
+
+    def _settled(self) -> Step | None:
+        """The step that is next and needed; what it says to do is prepared once."""
+        sitting = self._sitting
+        if sitting is None or (step := sitting.step) is None:
+            return None
+        while why := step.unneeded(sitting.table):
+            self._kit.say(f"{step.title}: {why}")
+            sitting.skip(step)
+            if (step := sitting.step) is None:
+                return None
+        if self._shown.step != step.name:
+            self._kit.say(f"Step {sitting.number(step)} of {len(sitting.steps)}: {step.title}")
+            self._shown = _Shown(step.name, findings=self._shown.findings)
+            try:
+                self._shown.told = step.prepare(sitting.table)
+            except FAULTS as error:
+                self._shown.findings = (fault_of(step, error),)
+        return step
+
+    def _at(self, name: str) -> Step | None:
+        """The step, if it is still the one that is next."""
+        step = self._settled()
+        return step if step is not None and step.name == name else None
+
+    def _check(self, step: Step, text: str) -> None:
+        sitting = self._sitting
+        assert sitting is not None
+        outcome = sitting.answer(step, text)
+        self._shown = _Shown(self._shown.step, self._shown.told, outcome.findings)
+        for finding in outcome.findings if outcome.is_done else ():
+            self._kit.say(f"  {finding.subject}: {finding.message}")
+
+    def _collect(self, step: Step, frame: Frame, *, by_itself: bool) -> None:
+        assert step.collect is not None
+        with self._lock:
+            try:
+                found = step.collect(self._table, frame, by_itself)
+            except FAULTS as error:
+                found = fault_of(step, error)
+            self._shown.findings, self._shown.frame = (found,), None
+
+    def _start_talk(self, step: Step) -> None:
+        sitting, talk = self._sitting, Talk()
+        assert sitting is not None
+        sitting.table.make_light_map, sitting.table.make_sensor_map = self._kit.makers(talk)
+
+        def work() -> None:
+            outcome = sitting.answer(step, "")
+            with self._lock:
+                self._talk = None
+                self._shown = _Shown(self._shown.step, self._shown.told, outcome.findings)
+
+        self._talk = talk
+        self._worker = threading.Thread(target=work, name="map", daemon=True)
+        self._worker.start()
+
+    def _choose(self, name: str) -> None:
+        if name not in registry.games():
+            fault = Finding.fault(Phrase("game"), Phrase("there is no game %(name)s", name=repr(name)))
+            self._shown = _Shown(findings=(fault,))
+            return
+        kept = Progress.load(self._kit.folder, name) or Progress(self._kit.folder, name)
+        self._sitting = self._begun(kept)
+        self._shown = _Shown()
+
+    def _choice_of_game(self) -> StepView:
+        names = tuple((name, registry.load(name).title) for name in registry.games())
+        game = Field(Phrase("Game"), FieldKind.CHOICE, "deblockle", names)
+        told = (Phrase("Each step is checked before the next. The settings are kept; you can go on later."),)
+        way = Way(Phrase("Set up this game"), (game,))
+        return StepView(_GAME, Phrase("The game"), told, (way,), self._shown.findings)
+
+    def _titles(self) -> tuple[tuple[str, StepState], ...]:
+        sitting = self._sitting
+        assert sitting is not None
+        now = sitting.step
+        return tuple(
+            (
+                step.title,
+                StepState.NOW if step is now else StepState.DONE if step.name in sitting.kept.done else StepState.AHEAD,
+            )
+            for step in sitting.steps
+        )
+
+    def _end(self, sitting: Sitting) -> StepView:
+        told = (
+            Phrase("%(game)s is ready.", game=sitting.table.game.title),
+            Phrase("The settings are in %(file)s.", file=str(self._kit.folder / FILE_NAME)),
+            Phrase("Begin a game at the terminal: %(command)s", command=f"{PROGRAM} watch --page"),
+        )
+        return StepView("", Phrase("All is set up"), told, findings=self._shown.findings, steps=self._titles())

@@ -1,0 +1,122 @@
+// A table that is being set up: the live picture, corners that are dragged over it, pictures taken by themselves.
+const EVERY_MS = 1000;
+const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const SVG = "http://www.w3.org/2000/svg";
+const HANDLE_PX = 16;
+
+const state = document.getElementById("set-up")?.dataset.state;
+const live = document.getElementById("live");
+const seen = document.getElementById("seen");
+const byItself = document.getElementById("by-itself");
+
+const pause = () => new Promise((go) => setTimeout(go, EVERY_MS));
+
+async function look() {
+  if (document.hidden) return;
+  const picture = live?.querySelector("img");
+  if (picture) {
+    picture.src = `/picture.jpg?at=${Date.now()}`;
+    await new Promise((go) => {
+      picture.onload = picture.onerror = go;
+    });
+    picture.hidden = !picture.naturalWidth;
+  }
+  const answer = await fetch("/seen");
+  if (!answer.ok) return;
+  if (answer.headers.get("X-State") !== state) location.reload();
+  const items = await answer.text();
+  if (seen && items !== seen.dataset.shown) {
+    seen.dataset.shown = items;
+    seen.innerHTML = items;
+  }
+}
+
+async function take() {
+  const body = new URLSearchParams({ do: "take", step: "calibration", by_itself: "1" });
+  const token = document.querySelector('meta[name="csrf"]').content;
+  await fetch("/do", { method: "POST", headers: { "X-CSRF-Token": token }, body });
+}
+
+async function follow() {
+  for (;;) {
+    try {
+      if (byItself?.getAttribute("aria-pressed") === "true") await take();
+      await look();
+      document.documentElement.dataset.live = "";
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      // The network is away; what is on the page stays, and it is tried again.
+      delete document.documentElement.dataset.live;
+    }
+    await pause();
+  }
+}
+
+function dragCorners(fields) {
+  const rows = [...fields.querySelectorAll("p")].map((row) => ({
+    name: row.querySelector(".corner").textContent,
+    x: row.querySelector('[name="x"]'),
+    y: row.querySelector('[name="y"]'),
+  }));
+  const width = Number(live.dataset.width);
+  const height = Number(live.dataset.height);
+  const drawn = (tag, attributes, parent) => {
+    const made = document.createElementNS(SVG, tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    return parent.appendChild(made);
+  };
+  const over = drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": fields.querySelector("legend").textContent }, live);
+  const outline = drawn("polygon", {}, over);
+  const handles = rows.map((row) => drawn("circle", { tabindex: 0, role: "button" }, over));
+
+  const place = () => {
+    outline.setAttribute("points", rows.map((row) => `${row.x.value},${row.y.value}`).join(" "));
+    for (const [number, row] of rows.entries()) {
+      const handle = handles[number];
+      handle.setAttribute("cx", row.x.value);
+      handle.setAttribute("cy", row.y.value);
+      handle.setAttribute("r", (HANDLE_PX * width) / Math.max(over.clientWidth, 1));
+      handle.setAttribute("aria-label", `${row.name}: ${row.x.value}, ${row.y.value}`);
+    }
+  };
+  const move = (row, x, y) => {
+    row.x.value = Math.round(10 * Math.min(Math.max(x, 0), width - 1)) / 10;
+    row.y.value = Math.round(10 * Math.min(Math.max(y, 0), height - 1)) / 10;
+    place();
+  };
+  for (const [number, row] of rows.entries()) {
+    const handle = handles[number];
+    handle.addEventListener("pointerdown", (event) => {
+      handle.setPointerCapture(event.pointerId);
+      event.preventDefault();
+      handle.focus();
+    });
+    handle.addEventListener("pointermove", (event) => {
+      if (!handle.hasPointerCapture(event.pointerId)) return;
+      const box = over.getBoundingClientRect();
+      move(row, ((event.clientX - box.left) * width) / box.width, ((event.clientY - box.top) * height) / box.height);
+    });
+    handle.addEventListener("keydown", (event) => {
+      if (!(event.key in STEPS)) return;
+      const [right, down] = STEPS[event.key];
+      const far = event.shiftKey ? 10 : 1;
+      move(row, Number(row.x.value) + right * far, Number(row.y.value) + down * far);
+      event.preventDefault();
+    });
+    row.x.addEventListener("input", place);
+    row.y.addEventListener("input", place);
+  }
+  addEventListener("resize", place);
+  place();
+}
+
+const fields = document.querySelector("[data-corners]");
+if (fields && live?.dataset.width) dragCorners(fields);
+if (byItself) {
+  byItself.hidden = false;
+  byItself.addEventListener("click", () => {
+    byItself.setAttribute("aria-pressed", String(byItself.getAttribute("aria-pressed") !== "true"));
+  });
+}
+if (live || document.getElementById("dialogue")) follow();
+else document.documentElement.dataset.live = "";
