@@ -91,8 +91,9 @@ def open_game(journal: Journal) -> str | None:
     },
     invoke_without_command=True,
 )
+@journal_option
 @click.pass_context
-def games_command(ctx: click.Context) -> None:
+def games_command(ctx: click.Context, journal: Path | None) -> None:
     """List the games; begin, show, resume, check, end or copy them.
 
     Without a subcommand it lists them.
@@ -102,7 +103,9 @@ def games_command(ctx: click.Context) -> None:
       ./run games resume 2
     """
     if ctx.invoked_subcommand is None:
-        ctx.invoke(list_games)
+        ctx.invoke(list_games, journal=journal)
+    elif journal is not None:
+        raise click.UsageError(f"--journal comes after {ctx.invoked_subcommand}.")
 
 
 @games_command.command(name="list", cls=ExampleCommand)

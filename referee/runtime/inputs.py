@@ -185,7 +185,7 @@ def _say_what_sensors_tell(game: Game[Any, Any], say: Callable[[str], None]) -> 
     title = game.title
     if game.sheet_file is not None:
         raise ConfigError(
-            f"{title} can't be followed by sensors: it is written on sheets, where they feel nothing; {kept_by_text()}"
+            f"{title} can't be followed by sensors: it is written on sheets, which they can't sense; {kept_by_text()}"
         )
     told = occupancy_coverage(game, game.rules.new())
     if not told.any:

@@ -167,3 +167,10 @@ def test_games_are_copied_and_put_back(run: Run, tmp_path: Path) -> None:
     assert restored.output.splitlines()[1] == f"What was there before: {before}"
     by_itself = run("games", "backup")
     assert str(tmp_path / "backups") in by_itself.output
+
+
+def test_the_list_takes_a_journal_and_other_commands_take_it_after_their_name(run: Run) -> None:
+    run("new", "deblockle", "--journal", "evening.sqlite")
+    assert "Deblockle" in run("games", "--journal", "evening.sqlite").stdout
+    refused = run("games", "--journal", "evening.sqlite", "show")
+    assert (refused.exit_code, "--journal comes after show." in refused.stderr) == (2, True)
