@@ -21,7 +21,7 @@ from referee.setup.eye import Eye
 from referee.setup.new_table import MakeMap, NewTable, Step
 from referee.setup.progress import Progress
 from referee.setup.sitting import Sitting
-from referee.setup.steps import FAULTS, fault_of, steps_of
+from referee.setup.steps import FAULTS, checked, fault_of, steps_of
 from referee.setup.talk import Talk
 from referee.web.setting_up.port import Field, FieldKind, Sight, StepState, StepView, Way
 from vision.frame import Frame
@@ -318,8 +318,10 @@ class SetUpPage:
         sitting.table.make_light_map, sitting.table.make_sensor_map = self._kit.makers(talk)
 
         def work() -> None:
-            outcome = sitting.answer(step, "")
+            outcome = checked(step, sitting.table, "")
             with self._lock:
+                if outcome.is_done:
+                    sitting.skip(step)
                 self._talk = None
                 self._shown = _Shown(self._shown.step, self._shown.told, outcome.findings)
 

@@ -103,6 +103,8 @@ async def form_with_file(request: Request) -> tuple[dict[str, list[str]], bytes]
         return {}, b""
     fields: dict[str, list[str]] = {}
     content = b""
+    # Kept, since whoever comes after reads it again.
+    await request.body()
     async with request.form(max_files=1, max_fields=_MOST_FIELDS) as form:
         for name, value in form.multi_items():
             if isinstance(value, UploadFile):

@@ -1,0 +1,212 @@
+"""A set-up as the page has it: what is answered, sent, asked and gone back to, by more phones than one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from common.findings import Severity
+from engine.registry import games, load
+from hardware.lights.light_map import LightMap, write_light_map
+from referee.settings.sections import Settings
+from referee.setup.eye import Eye
+from referee.setup.new_table import PICTURES_FOLDER, MakeMap
+from referee.setup.page import Kit, SetUpPage
+from referee.setup.progress import Progress
+from referee.setup.talk import Talk
+from referee.web.setting_up.port import StepState
+from simulator.enrolment import charuco_views
+from simulator.scene.viewpoint import lens
+from vision.frame import Image
+
+WAIT_S = 20.0
+
+
+def png(image: Image) -> bytes:
+    return cv2.imencode(".png", image)[1].tobytes()
+
+
+def grey(size: tuple[int, int] = (640, 360)) -> Image:
+    return np.full((size[1], size[0], 3), 120, np.uint8)
+
+
+@pytest.fixture
+def camera(tmp_path: Path) -> str:
+    folder = tmp_path / "seen"
+    folder.mkdir()
+    cv2.imwrite(str(folder / "1.png"), grey())
+    return f"folder:{folder}"
+
+
+def no_maps(_: Talk) -> tuple[MakeMap, MakeMap]:
+    raise AssertionError("nothing is mapped here")
+
+
+def page_in(folder: Path, kept: Progress | None = None, camera: str | None = None, **more: object) -> SetUpPage:
+    said: list[str] = []
+    kit = Kit(folder, Eye(patience_s=0.1), date(2026, 5, 1), "a4", no_maps, said.append)
+    for name, value in more.items():
+        setattr(kit, name, value)
+    return SetUpPage(kit, kept, camera)
+
+
+def done_until(step: str, folder: Path, camera: str, **values: object) -> Progress:
+    """What is kept once every step before this one is done."""
+    names = ["camera", "print", "calibration", "table", "lights", "light-map", "switches", "switch-map", "pieces"]
+    seen = {"camera.source": camera, "camera.width_px": 640, "camera.height_px": 360}
+    return Progress(folder, "deblockle", names[: names.index(step)], {**seen, **values})
+
+
+def test_a_game_is_chosen_gone_back_from_and_kept(tmp_path: Path, camera: str) -> None:
+    page = page_in(tmp_path, camera=camera)
+    view = page.view()
+    assert (page.title, view.name) == ("", "game")
+    assert [value for value, _ in view.ways[0].fields[0].choices] == list(games())
+    page.answer("game", "chess")
+    assert page.view().findings[0].severity is Severity.FAULT
+    page.answer("game", "number-drop")
+    assert (page.title, page.view().name) == ("Number Drop", "camera")
+    assert page.view().ways[0].fields[0].value == camera
+    page.back("camera")
+    page.answer("game", "deblockle")
+    page.answer("camera", camera)
+    assert page.view().name == "print"
+    again = page_in(tmp_path, Progress.load(tmp_path, None))
+    assert (again.title, again.view().name) == ("Deblockle", "print")
+    assert [state for _, state in again.view().steps][:3] == [StepState.DONE, StepState.NOW, StepState.AHEAD]
+    assert (again.file("board.pdf") or b"").startswith(b"%PDF")
+    assert again.file("referee.toml") is None
+    assert again.file("../seen/1.png") is None
+
+
+def test_what_another_phone_has_done_is_not_done_twice(tmp_path: Path, camera: str) -> None:
+    page = page_in(tmp_path, done_until("print", tmp_path, camera))
+    before = page.state()
+    page.skip("print")
+    assert page.state() != before
+    for deed in (page.skip, page.back, page.start_over, lambda step: page.answer(step, "100")):
+        deed("print")
+    assert page.view().name == "calibration"
+    page.back("calibration")
+    assert page.view().name == "print"
+
+
+def test_a_camera_that_is_not_there_is_told_where_the_picture_would_be(tmp_path: Path, camera: str) -> None:
+    page = page_in(tmp_path, Progress(tmp_path, "deblockle"), "images:/not/here")
+    sight = page.sight(again=True)
+    assert sight.picture is None
+    assert sight.findings[0].severity is Severity.FAULT
+    page.look_at("camera", camera)
+    assert page.view().name == "camera"
+    sight = page.sight(again=True)
+    assert sight.picture is not None
+    assert {str(each.subject) for each in sight.findings} == {"picture", "markers"}
+    assert page.sight(again=False).picture is sight.picture
+
+
+def test_photos_that_are_sent_calibrate_the_camera(tmp_path: Path, camera: str) -> None:
+    page = page_in(tmp_path, done_until("calibration", tmp_path, camera))
+    page.take_photo("calibration", b"no photo")
+    assert "expected JPEG or PNG" in page.sight(again=False).findings[0].message
+    page.take_photo("calibration", png(grey((320, 240))))
+    assert "320 x 240 pixels, the camera gives 640 x 360" in page.sight(again=True).findings[0].message
+    for view in charuco_views(lens((640, 360)), 12, seed=1):
+        page.take_photo("calibration", png(view))
+    assert len(list((tmp_path / PICTURES_FOLDER).iterdir())) >= 10
+    page.answer("calibration", page.view().ways[0].answer)
+    assert page.view().name == "table"
+    assert (tmp_path / "camera.json").is_file()
+
+
+def test_a_photo_of_the_set_up_must_be_the_cameras(tmp_path: Path, camera: str) -> None:
+    page = page_in(tmp_path, done_until("pieces", tmp_path, camera))
+    page.take_photo("pieces", png(grey()))
+    assert "cannot read the calibration" in page.view().findings[-1].message
+    assert not (tmp_path / "photo.png").exists()
+
+
+def test_lights_are_mapped_while_the_phone_is_asked(tmp_path: Path, camera: str) -> None:
+    asked = threading.Event()
+
+    def makers(talk: Talk) -> tuple[MakeMap, MakeMap]:
+        def lights(settings: Settings, path: Path) -> bool:
+            talk.console.print("Light 0: I am not sure.")
+            asked.set()
+            answer = talk.ask("Which square is light 0 under?")
+            talk.console.print(f"a1 or {answer}")
+            places = load("deblockle").places
+            write_light_map(LightMap({place: (number,) for number, place in enumerate(places)}, lights=49), path)
+            return answer == "a1"
+
+        def switches(settings: Settings, path: Path) -> bool:
+            raise AssertionError
+
+        return lights, switches
+
+    strip = {"lights.drivers": ["wled-network"], "lights.wled_host": "wled.local", "lights.strip_lights": 49}
+    page = page_in(tmp_path, done_until("light-map", tmp_path, camera, **strip), makers=makers)
+    assert page.view().name == "light-map"
+    before = page.state()
+    page.answer("light-map", "")
+    assert asked.wait(WAIT_S)
+    wait_for(lambda: bool((shown := page.view().dialogue) and shown.question))
+    dialogue = page.view().dialogue
+    assert dialogue is not None
+    assert dialogue.lines == ("Light 0: I am not sure.",)
+    assert dialogue.question == "Which square is light 0 under?"
+    assert page.state() != before
+    page.skip("light-map")
+    page.back("light-map")
+    assert page.view().name == "light-map"
+    page.say("light-map", "a1")
+    wait_for(lambda: page.view().name != "light-map")
+    assert (page.view().name, page.view().dialogue) == ("switches", None)
+    assert (tmp_path / "lights.toml").is_file()
+
+
+def test_a_talk_that_nobody_answers_ends(tmp_path: Path, camera: str) -> None:
+    ended: list[str] = []
+
+    def makers(talk: Talk) -> tuple[MakeMap, MakeMap]:
+        def maps(settings: Settings, path: Path) -> bool:
+            try:
+                talk.ask("Which?")
+            except EOFError:
+                ended.append("ended")
+            return False
+
+        return maps, maps
+
+    strip = {"lights.drivers": ["wled-network"], "lights.wled_host": "wled.local", "lights.strip_lights": 49}
+    page = page_in(tmp_path, done_until("light-map", tmp_path, camera, **strip), makers=makers)
+    page.answer("light-map", "")
+    page.close()
+    assert ended == ["ended"]
+    assert page.view().findings[0].message == "nothing was found"
+
+
+def test_the_end_is_told_and_can_be_gone_back_from(tmp_path: Path, camera: str) -> None:
+    kept = done_until("pieces", tmp_path, camera)
+    kept.done += ["pieces", "turn"]
+    page = page_in(tmp_path, kept)
+    assert page.is_over
+    view = page.view()
+    assert (view.name, view.told[0]) == ("", "Deblockle is ready.")
+    page.back("")
+    assert not page.is_over
+
+
+def wait_for(holds: Callable[[], bool]) -> None:
+    """Wait until something another thread does has happened."""
+    paused = threading.Event()
+    for _ in range(int(WAIT_S / 0.01)):
+        if holds():
+            return
+        paused.wait(0.01)
+    raise AssertionError("it did not happen")

@@ -1,0 +1,192 @@
+"""The set-up's routes: who may use them, what forms say, what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
+
+from common.findings import Finding
+from common.phrases import Phrase
+from referee.web.access import Access, Role
+from referee.web.languages import translations
+from referee.web.setting_up.port import Field, Sight, StepState, StepView, Way
+from referee.web.setting_up.views import MOST_PHOTO_BYTES, create_set_up
+from tests.referee.web.page_table import HOST, HOUSE, access_of, paired
+
+FORM = "application/x-www-form-urlencoded"
+DEEDS = ("answer", "look", "take", "start over", "say", "skip", "back")
+
+
+@dataclass
+class Told:
+    """A set-up that keeps what it is told."""
+
+    title: str = "Deblockle"
+    deeds: list[tuple[str, ...]] = field(default_factory=list)
+
+    def view(self) -> StepView:
+        corners = ((Phrase("far left corner"), (10.5, 20.0)),)
+        ways = (Way(Phrase("Measure it by its corners"), (Field(Phrase("Camera"), value="<0>"),), corners),)
+        steps = ((Phrase("The table"), StepState.NOW),)
+        return StepView("table", Phrase("The table"), ("Told.",), ways, steps=steps, sees=True, takes_photos=True)
+
+    def state(self) -> str:
+        return "table ü"
+
+    def sight(self, *, again: bool) -> Sight:
+        picture = np.full((9, 16, 3), 90, np.uint8) if again else None
+        missing = Finding.fault(Phrase("marker %(number)d", number=2), Phrase("missing"))
+        return Sight((missing,), picture)
+
+    def file(self, name: str) -> bytes | None:
+        return b"%PDF" if name == "board.pdf" else None
+
+    def answer(self, step: str, text: str) -> None:
+        self.deeds.append(("answer", step, text))
+
+    def look_at(self, step: str, source: str) -> None:
+        self.deeds.append(("look", step, source))
+
+    def take(self, step: str, *, by_itself: bool) -> None:
+        self.deeds.append(("take", step, str(by_itself)))
+
+    def take_photo(self, step: str, content: bytes) -> None:
+        self.deeds.append(("photo", step, str(len(content))))
+
+    def start_over(self, step: str) -> None:
+        self.deeds.append(("start over", step))
+
+    def say(self, step: str, words: str) -> None:
+        self.deeds.append(("say", step, words))
+
+    def skip(self, step: str) -> None:
+        self.deeds.append(("skip", step))
+
+    def back(self, step: str) -> None:
+        self.deeds.append(("back", step))
+
+
+def client_of(port: Told, access: Access | None = None) -> TestClient:
+    chosen = access or access_of()
+    address = HOST if chosen.door.is_open else "http://127.0.0.1:8000"
+    return TestClient(create_set_up(port, chosen), base_url=address, follow_redirects=False)
+
+
+def csrf_in(client: TestClient) -> str:
+    return client.get("/").text.partition('name="csrf" content="')[2].partition('"')[0]
+
+
+def test_each_deed_is_told_with_its_step_and_leads_back_to_the_page() -> None:
+    port = Told()
+    client = client_of(port)
+    csrf = csrf_in(client)
+    more = {"part": ["<0>"], "optional": [" ", "a=1"], "x": ["10.5"], "y": ["20"], "text": ["b"]}
+    for deed in DEEDS:
+        reply = client.post("/do", data={"csrf": csrf, "do": deed, "step": "table", **more})
+        assert (reply.status_code, reply.headers["location"]) == (303, "/")
+    answer = "<0> a=1 10.5,20"
+    assert port.deeds == [
+        ("answer", "table", answer),
+        ("look", "table", answer),
+        ("take", "table", "False"),
+        ("start over", "table"),
+        ("say", "table", "b"),
+        ("skip", "table"),
+        ("back", "table"),
+    ]
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_step_is_shown_in_either_language_with_its_corners_as_fields(language: str) -> None:
+    client = client_of(Told())
+    shown = client.get("/", headers={"accept-language": language}).text
+    told = translations(language).gettext
+    assert told("far left corner") in shown
+    assert 'name="x" step="any" min="0" required value="10.5"' in shown
+    assert 'value="&lt;0&gt;"' in shown
+    seen = client.get("/seen", headers={"accept-language": language})
+    assert f"<b>{told('marker %(number)d') % {'number': 2}}</b>: {told('missing')}" in seen.text
+    assert f'data-state="{seen.headers["x-state"]}"' in shown
+
+
+def test_pictures_and_files_are_given_and_others_are_not() -> None:
+    client = client_of(Told())
+    assert client.get("/picture.jpg").content.startswith(b"\xff\xd8")
+    assert client.get("/files/board.pdf").headers["content-type"] == "application/pdf"
+    assert client.get("/files/referee.toml").status_code == 404
+
+
+def test_a_form_that_lacks_something_is_refused_in_words() -> None:
+    port = Told()
+    client = client_of(port)
+    csrf = csrf_in(client)
+    for data, words in (
+        ({"do": "answer", "part": ""}, "A field is empty"),
+        ({"do": "answer", "part": "x" * 3000}, "That is too long"),
+        ({"do": "conquer"}, "lacks what to do"),
+    ):
+        reply = client.post("/do", data={"csrf": csrf, "step": "table", **data})
+        assert (reply.status_code, words in reply.text) == (422, True)
+    assert client.post("/photo", data={"csrf": csrf, "step": "table"}, files={}).status_code == 422
+    assert port.deeds == []
+
+
+def test_photos_are_bounded_and_need_the_token() -> None:
+    port = Told()
+    client = client_of(port)
+    csrf = csrf_in(client)
+
+    def sent(content: bytes, token: str) -> int:
+        files = {"photo": ("a.jpg", content, "image/jpeg")}
+        return client.post("/photo", data={"csrf": token, "step": "table"}, files=files).status_code
+
+    assert sent(b"x" * 200_000, csrf) == 303
+    assert sent(b"x" * 200_000, "forged") == 403
+    assert sent(b"x" * (MOST_PHOTO_BYTES + 1), csrf) == 413
+    assert client.post("/do", content=b"x" * 200_000, headers={"content-type": FORM}).status_code == 413
+    assert port.deeds == [("photo", "table", "200000")]
+
+
+@pytest.mark.parametrize("role", [Role.NOBODY, Role.LOOK, Role.PLAY])
+def test_only_the_owner_gets_anything(role: Role) -> None:
+    port = Told()
+    access = access_of(HOUSE)
+    client = client_of(port, access)
+    csrf = paired(client, role) if role else ""
+    wanted = 403 if role else 401
+    for route in create_set_up(port, access).routes:
+        path = str(getattr(route, "path", "")).replace("{name}", "board.pdf")
+        if path in {"/pair", "/api/pair", "/static"}:
+            continue
+        methods = getattr(route, "methods", None) or set()
+        for method in methods - {"HEAD"}:
+            reply = client.request(method, path, headers={"x-csrf-token": csrf})
+            assert reply.status_code == wanted, (method, path)
+    large = client.post("/photo", content=b"x" * 200_000, headers={"content-type": "multipart/form-data; boundary=b"})
+    assert large.status_code == 413
+    assert port.deeds == []
+
+
+def test_another_site_and_a_forged_token_are_refused() -> None:
+    port = Told()
+    client = client_of(port)
+    csrf = csrf_in(client)
+    data = {"do": "skip", "step": "table"}
+    assert client.post("/do", data={**data, "csrf": "forged"}).status_code == 403
+    assert client.post("/do", data=data).status_code == 403
+    elsewhere = {"origin": "http://elsewhere.example"}
+    assert client.post("/do", data={**data, "csrf": csrf}, headers=elsewhere).status_code == 403
+    assert client.get("/", headers={"host": "elsewhere.example"}).status_code == 421
+    assert port.deeds == []
+
+
+def test_a_phone_is_paired_to_own_the_table_and_goes_on() -> None:
+    client = client_of(Told(), access_of(HOUSE))
+    away = client.get("/", headers={"accept": "text/html"})
+    assert away.headers["location"] == "/pair"
+    assert 'name="code"' in client.get("/pair").text
+    assert client.post("/api/pair", data={"code": "3000 0000", "role": "own"}).headers["location"] == "/"
+    assert client.get("/").status_code == 200
