@@ -34,11 +34,12 @@ from rich.console import Console
 
 from benchmarks.parts.command_line import PROGRESS, counting_bar, gathered, picture_size, processes
 from benchmarks.parts.soak.game import plan_of, play
-from engine.api import Dice, Game, Roll
+from engine.api import Dice, Game
 from engine.errors import EngineError
 from engine.perft import perft, start_of_count
 from engine.registry import games, load
 from engine.search.budget import CountingClock
+from engine.values import Roll
 from referee.demo.run import run_demo
 from referee.demo.table import DemoOptions
 from referee.wiring.plan import Inputs

@@ -37,8 +37,8 @@ from rich.console import Console
 from benchmarks.parts.command_line import all_played, console_for
 from benchmarks.parts.hint_games import Opponent, Pairing, Played, measure_timing, plans_of, play, positions_of
 from benchmarks.parts.hint_scores import PairingScore, TimingScore, plot_strength, print_scores, print_timings, score_of
-from engine.api import OptionValue
 from engine.registry import games as known_games
+from engine.values import OptionValue
 
 OF_TWO = ("deblockle", "diaballik", "blockade")
 FOR_POINTS: dict[str, tuple[tuple[str, OptionValue], ...]] = {

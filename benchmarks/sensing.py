@@ -34,8 +34,8 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.parts.command_line import counting_bar
-from engine.api import EMPTY, Place
 from engine.registry import load
+from engine.values import EMPTY, Place
 from referee.judge import Belief, JudgeContext, Trigger, believe_person, judge
 from referee.judge.explorer import applied
 from referee.judge.verdict import VerdictKind

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from engine.api import Breach
+    from engine.values import Breach
 
 
 class EngineError(Exception):

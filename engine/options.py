@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from common.phrases import nearest
-from engine.api import Option, OptionValue
 from engine.errors import OptionError
+from engine.values import Option, OptionValue
 
 _TRUE = ("true", "yes", "on", "1")
 _FALSE = ("false", "no", "off", "0")

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from engine.api import Game, Roll, StateT, TurnT
+from engine.api import Game, StateT, TurnT
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.support.chance import format_roll
+from engine.values import Roll
 
 MOST_ROLLS_BETWEEN_TURNS = 100
 """After so many equal rolls without a turn to play between them there will never be one: ties roll again for ever."""

@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Protocol, runtime_checkable
 
-from engine.api import Appearance, Game, LookName, Place, StateT, TurnT
+from engine.api import Game, StateT, TurnT
+from engine.values import Appearance, LookName, Place
 
 CouldBe = Mapping[Place, Collection[LookName]]
 """For each place the looks that it could show. Places that are left out could show anything."""

@@ -24,8 +24,9 @@ from rich.text import Text
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from engine.api import EMPTY, Game, OptionValue  # noqa: E402
+from engine.api import Game
 from engine.registry import games, load  # noqa: E402
+from engine.values import EMPTY, OptionValue  # noqa: E402
 from hardware.lights.signals import Signal  # noqa: E402
 from referee.commands.typed_lines import KEYS  # noqa: E402
 from referee.commands.values import EnterRoll, EnterTurn  # noqa: E402

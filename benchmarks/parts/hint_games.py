@@ -9,9 +9,10 @@ from functools import cache
 from random import Random
 from typing import Any, Literal
 
-from engine.api import Clock, Game, Hint, OptionValue, Player, Strength
+from engine.api import Clock, Game, Hint
 from engine.registry import load
 from engine.search.budget import CountingClock
+from engine.values import OptionValue, Player, Strength
 from referee.cli.play.players import RandomPlayer, draw_roll, program_rng
 
 Opponent = Literal["random", "greedy", "hint", "itself"]

@@ -12,9 +12,10 @@ from rich.console import Console
 
 from benchmarks.parts.command_line import figures
 from benchmarks.parts.engine_speed import timed
-from engine.api import Appearance, Game, LookName
+from engine.api import Game
 from engine.registry import load
 from engine.showing import CouldBe, turns_showing
+from engine.values import Appearance, LookName
 from referee.judge.belief import Belief
 from referee.judge.explorer import MOST_LISTED, JudgeContext
 from referee.judge.judge import judge

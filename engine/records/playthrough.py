@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from engine.api import EMPTY, Game, OptionValue
+from engine.api import Game
 from engine.errors import UnreadableError
 from engine.registry import load
 from engine.support.chance import format_roll
+from engine.values import EMPTY, OptionValue
 
 Item = TypeVar("Item")
 

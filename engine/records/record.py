@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from engine.api import Announcement, Game, Outcome, Roll, StateT, TurnT
+from engine.api import Game, StateT, TurnT
 from engine.errors import AmbiguousError, EngineError, IllegalTurnError, UnreadableError
 from engine.records.record_text import (
     DRAW,
@@ -31,6 +31,7 @@ from engine.support.chance import format_roll
 from engine.support.players import REPETITION, format_announcement, parse_announcement
 from engine.support.repetition import NOTHING_SEEN, SEEN
 from engine.support.repetition import digest as text_digest
+from engine.values import Announcement, Outcome, Roll
 
 __all__ = [
     "DRAW",

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from common.phrases import counted, listed
-from engine.api import Breach, Place, Player, Rule, TurnT
+from engine.api import TurnT
 from engine.errors import AmbiguousError, IllegalTurnError
+from engine.values import Breach, Place, Player, Rule
 
 
 def rules_by_id(*rules: Rule) -> Mapping[str, Rule]:

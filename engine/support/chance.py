@@ -10,7 +10,8 @@ from math import prod
 from random import Random
 from typing import NamedTuple
 
-from engine.api import Dice, Outcome, Player, PossibleRoll, Roll, Rules, StateT, Tally, TurnT
+from engine.api import Dice, Rules, StateT, TurnT
+from engine.values import Outcome, Player, PossibleRoll, Roll, Tally
 
 ORDINARY_DIE: tuple[str, ...] = ("1", "2", "3", "4", "5", "6")
 """The faces of an ordinary die."""

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from engine.api import EMPTY, Appearance, LookName, Place
 from engine.errors import UnreadableError
+from engine.values import EMPTY, Appearance, LookName, Place
 
 PieceT = TypeVar("PieceT", bound=Hashable)
 

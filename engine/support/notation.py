@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from engine.api import Announcement, OptionValue, Player
 from engine.errors import OptionError, UnreadableError
 from engine.support import repetition
 from engine.support.players import parse_announcement
+from engine.values import Announcement, OptionValue, Player
 
 OVER = "over"
 """What a state's text says in place of a player when nobody is to move."""

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from common.phrases import capitalized
-from engine.api import Announcement, Game, Outcome, Player, State
+from engine.api import Game, State
 from engine.errors import UnreadableError
+from engine.values import Announcement, Outcome, Player
 
 
 def opponent(players: Sequence[Player], player: Player) -> Player:

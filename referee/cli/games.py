@@ -14,7 +14,8 @@ from referee.cli.group import ExampleCommand, ExampleGroup
 from referee.cli.options import GAME, READABLE_FILE, WRITABLE_FILE, WholeNumber, checked_options, rule_option
 
 if TYPE_CHECKING:
-    from engine.api import Game, OptionValue, Roll, SheetFile
+    from engine.api import Game, SheetFile
+    from engine.values import OptionValue, Roll
 
 
 _COLUMNS = 100

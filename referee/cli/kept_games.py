@@ -279,7 +279,7 @@ def end(context: CommandContext, yes: bool, by: str | None, journal: Path | None
     Examples:
       ./run games end
     """
-    from engine.api import Outcome
+    from engine.values import Outcome
     from referee.errors import CorrectionError
     from referee.journal.events import STOPPED
     from referee.session.event_records import end_event, note_event

@@ -12,7 +12,8 @@ import click
 from common.phrases import listed
 
 if TYPE_CHECKING:
-    from engine.api import Game, OptionValue
+    from engine.api import Game
+    from engine.values import OptionValue
     from referee.settings.sections import PageSection
     from referee.web.ports import PageOptions
 

@@ -84,8 +84,8 @@ def _replay_record(console: Console, text: str) -> None:
 
 def _told(game: Game[Any, Any], step: Any) -> str:
     """Say one line of a record."""
-    from engine.api import Announcement, Roll
     from engine.support.players import format_announcement
+    from engine.values import Announcement, Roll
 
     match step:
         case None:

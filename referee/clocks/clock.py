@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from common.phrases import capitalized
-from engine.api import Player
+from engine.values import Player
 from referee.clocks.control import ClockMode, TimeControl
 
 

@@ -9,8 +9,9 @@ from enum import StrEnum
 from typing import Any
 
 from common.phrases import capitalized
-from engine.api import Game, Player
+from engine.api import Game
 from engine.support.players import who_plays
+from engine.values import Player
 from referee.clocks.clock import Clock, ClockFace, PauseReason
 from referee.clocks.control import TimeControl, control_in
 from referee.errors import ClockError

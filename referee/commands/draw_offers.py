@@ -10,8 +10,9 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from common.phrases import capitalized
-from engine.api import Announcement, Game, Player
+from engine.api import Game
 from engine.support.players import DRAW, EVERYONE, check_player, opponent
+from engine.values import Announcement, Player
 from referee.commands.values import Announce, AnswerDraw, OfferDraw
 from referee.errors import CorrectionError
 from referee.journal.events import STATE_CHANGING, Event, EventKind

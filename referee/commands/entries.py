@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from common.phrases import listed
-from engine.api import EMPTY, Announcement, Game, OptionValue, Outcome, Place, Roll, StateT
+from engine.api import Game, StateT
 from engine.errors import EngineError, IllegalTurnError
 from engine.showing import silent_turns
 from engine.support.breaches import told
 from engine.support.chance import format_roll
 from engine.support.players import DRAW, format_announcement, parse_announcement, told_announcement
+from engine.values import EMPTY, Announcement, OptionValue, Outcome, Place, Roll
 from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn, Entry
 from referee.errors import CorrectionError
 from referee.journal.events import Event, JsonValue

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from engine.api import OptionValue, Place, Player
+from engine.values import OptionValue, Place, Player
 from hardware.pin_map import ButtonRole
 from referee.clocks.control import TimeControl
 from referee.errors import CorrectionError

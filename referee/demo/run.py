@@ -19,9 +19,10 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from engine.api import EMPTY, Game
+from engine.api import Game
 from engine.records import record
 from engine.registry import load
+from engine.values import EMPTY
 from hardware.grid import PlaceGrid
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import Signal, Sound

@@ -8,7 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from engine.api import Game, OptionValue
+from engine.api import Game
+from engine.values import OptionValue
 from referee.clocks.control import TimeControl
 from referee.demo.thinking import playing_for, thinking_players
 from referee.hints.advice import HintSettings

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from engine.api import Game, Strength
+from engine.api import Game
 from engine.search.budget import CountingClock
+from engine.values import Strength
 from referee.hints.opponent import Intention, Opponent, OpponentSettings
 from referee.session.execution import ImmediateHints
 from simulator.play.players import Choose

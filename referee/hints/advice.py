@@ -11,9 +11,10 @@ from dataclasses import asdict, dataclass
 from random import Random
 from typing import Any, Literal
 
-from engine.api import EMPTY, Clock, Game, Hint, Place, Strength
+from engine.api import Clock, Game, Hint
 from engine.errors import EngineError
 from engine.registry import load
+from engine.values import EMPTY, Place, Strength
 
 HintStrength = Literal["gentle", "fair", "strong", "none"]
 """How good hints are; ``none`` rules them out."""

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from common.phrases import capitalized, did_you_mean, listed
-from engine.api import Game, Place, Player
+from engine.api import Game
 from engine.errors import EngineError
+from engine.values import Place, Player
 from referee.errors import ConfigError
 from referee.hints.advice import Advice, HintStrength, Question
 from referee.hints.requests import HintSource, states_before

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from engine.api import Game, Outcome
+from engine.api import Game
 from engine.errors import EngineError
 from engine.records import record
+from engine.values import Outcome
 from referee.errors import FoldError
 from referee.journal import Journal
 from referee.journal.events import STOPPED, Event, EventKind

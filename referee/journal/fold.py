@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Generic, Literal
 
-from engine.api import Announcement, Game, OptionValue, Outcome, Player, Roll, SideFaces, StateT, TurnT
+from engine.api import Game, SideFaces, StateT, TurnT
 from engine.errors import ContradictionError, EngineError
 from engine.support.chance import format_roll
 from engine.support.players import parse_announcement
+from engine.values import Announcement, OptionValue, Outcome, Player, Roll
 from referee.errors import FoldError
 from referee.journal.events import Event, EventKind, JsonValue, PlayedKind
 

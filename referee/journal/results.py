@@ -8,9 +8,10 @@ from itertools import combinations
 from typing import Any
 
 from engine import registry
-from engine.api import Game, Outcome, Player
+from engine.api import Game
 from engine.errors import EngineError
 from engine.support.players import who_plays
+from engine.values import Outcome, Player
 from referee.errors import FoldError
 from referee.journal.events import STOPPED, Event
 from referee.journal.fold import fold

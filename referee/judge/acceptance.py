@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Generic
 
-from engine.api import EMPTY, Breach, Game, Place, StateT, TurnT
+from engine.api import Game, StateT, TurnT
 from engine.errors import IllegalTurnError
+from engine.values import EMPTY, Breach, Place
 from referee.judge.decision import Conclusion, Decision, decide
 from referee.judge.explanations import Changes, Explanation, ExplanationKind, against_sides, best_by_sides, sure_sides
 from referee.judge.explorer import JudgeContext, applied, changes_between, narrowed

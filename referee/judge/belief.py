@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
-from engine.api import EMPTY, Appearance, Place, StateT, TurnT
+from engine.api import StateT, TurnT
+from engine.values import EMPTY, Appearance, Place
 from referee.judge import faults
 from referee.judge.acceptance import PendingTurn
 from referee.judge.dice import SeenDice

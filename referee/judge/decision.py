@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Generic
 
-from engine.api import EMPTY, Appearance, Place, StateT, TurnT
+from engine.api import StateT, TurnT
+from engine.values import EMPTY, Appearance, Place
 from referee.judge.explanations import (
     Changes,
     Explanation,

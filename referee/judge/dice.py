@@ -7,7 +7,8 @@ import statistics
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.api import Dice, NamesDice, Roll, StateT
+from engine.api import Dice, NamesDice, StateT
+from engine.values import Roll
 from vision.reading import DieReading, Reading
 
 MOVED_MM = 8.0

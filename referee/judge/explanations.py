@@ -12,8 +12,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
-from engine.api import EMPTY, Appearance, Game, Place, StateT, TurnT
+from engine.api import Game, StateT, TurnT
 from engine.showing import CouldBe
+from engine.values import EMPTY, Appearance, Place
 from referee.judge.explorer import Expansion, Explorer, JudgeContext, changes_between
 from referee.judge.pooled_reading import PooledReading
 from vision.reading import PlaceChange

@@ -8,9 +8,10 @@ from functools import lru_cache
 from itertools import islice
 from typing import Generic
 
-from engine.api import EMPTY, Appearance, Game, LookName, OptionValue, Place, StateT, TurnT, Unfinished
+from engine.api import Game, StateT, TurnT
 from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError
 from engine.showing import CouldBe, turns_showing
+from engine.values import EMPTY, Appearance, LookName, OptionValue, Place, Unfinished
 from referee.judge.settings import JudgeSettings
 
 MOST_LISTED = 2_500

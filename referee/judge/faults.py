@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, permutations, product
 
-from engine.api import EMPTY, Appearance, Breach, Facing, Game, LookName, Place, StateT, TurnT
+from engine.api import Game, StateT, TurnT
 from engine.support.looks import Look
+from engine.values import EMPTY, Appearance, Breach, Facing, LookName, Place
 from referee.judge.explanations import Changes, facing_score, sure_sides
 from referee.judge.explorer import JudgeContext
 from referee.judge.pooled_reading import PIECE, PooledReading

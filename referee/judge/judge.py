@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from engine.api import OptionValue, StateT, TurnT
+from engine.api import StateT, TurnT
 from engine.showing import WritesInSteps
+from engine.values import OptionValue
 from referee.judge import faults, sensor_evidence, sentences
 from referee.judge.acceptance import (
     Leaning,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from engine.api import EMPTY, Appearance
+from engine.values import EMPTY, Appearance
 from referee.judge.dice import SeenDice, pool_dice
 from vision.reading import PlaceChange, PlaceReading, Reading
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from engine.api import EMPTY, Appearance, Place, StateT, TurnT
+from engine.api import StateT, TurnT
+from engine.values import EMPTY, Appearance, Place
 from referee.judge.decision import Conclusion, Decision, decide
 from referee.judge.explanations import Changes, ExplanationKind, stopovers
 from referee.judge.explorer import JudgeContext, changes_between

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from common.phrases import listed
-from engine.api import Breach, Place
+from engine.values import Breach, Place
 
 _MOST_NAMED = 6
 _MOST_TURNS = 3

@@ -6,7 +6,8 @@ import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from engine.api import Appearance, Breach, Game, Place, Player, StateT, TurnT
+from engine.api import Game, StateT, TurnT
+from engine.values import Appearance, Breach, Place, Player
 from referee.judge.pooled_reading import PooledReading
 
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
-from engine.api import Appearance, Breach, Game, Place, StateT, TurnT
+from engine.api import Game, StateT, TurnT
+from engine.values import Appearance, Breach, Place
 from referee.judge import sentences
 from referee.judge.acceptance import Advance, Resolved
 from referee.judge.decision import Decision

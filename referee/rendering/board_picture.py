@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 import cv2
 import numpy as np
 
-from engine.api import EMPTY
 from engine.support.looks import Look
+from engine.values import EMPTY
 from hardware.grid import PlaceGrid
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Light, Signal, most_urgent_lights
 from referee.rendering.board_text import COLOURS, GREY, written

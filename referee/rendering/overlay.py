@@ -9,7 +9,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from engine.api import EMPTY
+from engine.values import EMPTY
 from vision.drawing import draw, write_text
 from vision.errors import FrameError, NotLocatedError
 from vision.frame import FloatArray, Frame, Image

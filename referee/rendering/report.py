@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from common.phrases import counted
-from engine.api import Outcome
+from engine.values import Outcome
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.feed import Snapshot
 from vision.frame import Frame, Image

@@ -15,9 +15,10 @@ from typing import Any
 from rich.console import Console
 
 from common.phrases import counted, listed
-from engine.api import Game, OptionValue
+from engine.api import Game
 from engine.options import read_options
 from engine.registry import load
+from engine.values import OptionValue
 from hardware.factory import DriverSettings, driver_sources, make_buttons
 from hardware.lights.panel import LivePanel, Panel
 from hardware.lights.signals import Sound

@@ -20,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from common.durable import write_durably
 from common.phrases import listed
-from engine.api import Place
+from engine.values import Place
 from referee.errors import ConfigError, CorrectionError
 from referee.sensing.values import PlaceChange, SensorSettings
 

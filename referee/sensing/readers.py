@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from engine.api import EMPTY, Appearance, LookName, Place
+from engine.values import EMPTY, Appearance, LookName, Place
 from referee.judge.stability import blocking_hindrance
 from referee.sensing.health import SensorHealth
 from referee.sensing.values import PlaceChange, SensorSettings, SensorSnapshot, SensorSource

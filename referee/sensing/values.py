@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from engine.api import EMPTY, Game, Place, StateT, TurnT
+from engine.api import Game, StateT, TurnT
+from engine.values import EMPTY, Place
 from vision.reading import PlaceChange
 
 __all__ = ["PlaceChange", "SensorSettings", "SensorSnapshot", "SensorSource"]

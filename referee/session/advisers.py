@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Generic
 
-from engine.api import Game, Player, StateT, TurnT
+from engine.api import Game, StateT, TurnT
+from engine.values import Player
 from referee.commands.values import AskHint, EnterTurn, Reply, Respond
 from referee.hints.advice import HintSettings
 from referee.hints.opponent import Intention, Opponent, is_meant, objection

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
-from engine.api import Game, Place, StateT, TurnT
+from engine.api import Game, StateT, TurnT
 from engine.errors import EngineError
+from engine.values import Place
 from hardware.lights.signals import Mood, Signal, Sound
 from hardware.pin_map import ButtonRole
 from referee.commands.entries import entered

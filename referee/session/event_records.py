@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from engine.api import Breach, Game, Outcome, StateT
+from engine.api import Game, StateT
+from engine.values import Breach, Outcome
 from referee.clocks.fold import COMPLETE_S
 from referee.commands.entries import Corrected
 from referee.commands.values import Correct, NewGame

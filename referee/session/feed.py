@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from engine.api import Appearance, Outcome, Place, Player
+from engine.values import Appearance, Outcome, Place, Player
 from hardware.lights.signals import Signal, Sound
 from referee.clocks.clock import ClockFace
 from referee.hints.opponent import Intention

@@ -8,7 +8,8 @@ from typing import Any, Generic
 
 import cv2
 
-from engine.api import Game, Outcome, Place, Player, StateT, TurnT
+from engine.api import Game, StateT, TurnT
+from engine.values import Outcome, Place, Player
 from referee.clocks.fold import ClockFold
 from referee.commands.draw_offers import offer_after, offer_in
 from referee.errors import JournalError

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from engine.api import Appearance, Game, Place
+from engine.api import Game
+from engine.values import Appearance, Place
 from hardware.lights.signals import Signal
 from referee.errors import CorrectionError
 from referee.journal.events import Event, Evidence

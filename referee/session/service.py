@@ -11,9 +11,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Generic
 
-from engine.api import Game, OptionValue, Player, StateT, TurnT
+from engine.api import Game, StateT, TurnT
 from engine.errors import EngineError, IllegalTurnError
 from engine.support.players import RESIGN
+from engine.values import OptionValue, Player
 from hardware.lights.signals import Signal
 from referee.commands import draw_offers
 from referee.commands.entries import Corrected, corrected, done_without, entered, refusal

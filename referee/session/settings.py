@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from engine.api import OptionValue
+from engine.values import OptionValue
 from referee.clocks.control import TimeControl
 from referee.hints.advice import HintSettings
 from referee.judge import STILLS, JudgeSettings, StabilitySettings, Trigger

@@ -11,8 +11,9 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from common.phrases import capitalized, listed
-from engine.api import EMPTY, Appearance, Game, Outcome, Place, StateT, TurnT
+from engine.api import Game, StateT, TurnT
 from engine.errors import EngineError
+from engine.values import EMPTY, Appearance, Outcome, Place
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
 from referee.judge.verdict import Verdict, VerdictKind
 

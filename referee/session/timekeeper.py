@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Generic
 
-from engine.api import Game, Player, StateT, TurnT
+from engine.api import Game, StateT, TurnT
+from engine.values import Player
 from referee.clocks.clock import PauseReason
 from referee.clocks.control import FlagRule
 from referee.clocks.fold import flag_event, paused_event, ran_event, restarted_event, went_on_event

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.api import EMPTY, Appearance, Game, OptionValue, Place
+from engine.api import Game
+from engine.values import EMPTY, Appearance, OptionValue, Place
 from referee.judge import StabilityFilter, StableView, Trigger, blocking_hindrance
 from referee.judge.explorer import usual_appearance
 from referee.judge.sentences import stalled

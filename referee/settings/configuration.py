@@ -18,8 +18,9 @@ from pydantic_core import ErrorDetails
 from common.phrases import did_you_mean
 from common.toml_text import as_toml
 from engine import registry
-from engine.api import Game, OptionValue
+from engine.api import Game
 from engine.errors import EngineError, OptionError
+from engine.values import OptionValue
 from hardware.errors import HardwareError
 from referee.errors import ClockError, ConfigError
 from referee.settings.conversions import button_settings, is_address, pins, sensor_pins, table_options, time_control

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.api import Game, OptionValue
+from engine.api import Game
 from engine.errors import OptionError, UnreadableError
 from engine.options import read_options
+from engine.values import OptionValue
 from hardware.pin_map import GpioPinMap
 from referee.clocks.control import FlagRule, TimeControl, read_control
 from referee.hints.opponent import OpponentSettings

@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.api import Game, OptionValue
+from engine.api import Game
+from engine.values import OptionValue
 from hardware.grid import PlaceGrid, column_and_row
 from vision.errors import LayoutError
 from vision.layout.markers import NO_MARKERS

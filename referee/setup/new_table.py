@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from common.findings import Finding, Severity, worst
-from engine.api import Game, OptionValue
+from engine.api import Game
+from engine.values import OptionValue
 from referee.errors import ConfigError
 from referee.judge.belief import Belief
 from referee.session.ports import Reader

@@ -11,7 +11,6 @@ from typing import Any
 
 from common.findings import Finding
 from common.phrases import Phrase
-from common.program import PROGRAM
 from engine import registry
 from engine.api import Game
 from referee.errors import ConfigError
@@ -361,6 +360,6 @@ class SetUpPage:
         told = (
             Phrase("%(game)s is ready.", game=sitting.table.game.title),
             Phrase("The settings are in %(file)s.", file=str(self._kit.folder / FILE_NAME)),
-            Phrase("Begin a game at the terminal: %(command)s", command=f"{PROGRAM} watch --page"),
+            Phrase("Begin a game at the terminal: %(command)s", command="./run watch --page"),
         )
         return StepView("", Phrase("All is set up"), told, findings=self._shown.findings, steps=self._titles())

@@ -13,9 +13,10 @@ from typing import Any
 
 from common.findings import Finding
 from common.phrases import Phrase
-from engine.api import Game, OptionValue, WritesSquares
+from engine.api import Game, WritesSquares
 from engine.errors import EngineError
 from engine.options import read_options
+from engine.values import OptionValue
 from firmware_bridge.errors import BridgeError
 from hardware.errors import HardwareError
 from referee.errors import ConfigError

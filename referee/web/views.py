@@ -13,9 +13,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from engine.api import Announcement
 from engine.errors import EngineError
 from engine.support.players import DRAW, RESIGN, format_announcement, told_announcement
+from engine.values import Announcement
 from hardware.lights.signals import ROLE_STYLES
 from referee.clocks.clock import clock_text
 from referee.commands.draw_offers import may_draw

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from serial.tools import list_ports
 
 from common.phrases import capitalized
-from engine.api import Place
+from engine.values import Place
 from firmware_bridge import wled
 from firmware_bridge.connection.connection import BoardConnection
 from firmware_bridge.errors import SilentDeviceError

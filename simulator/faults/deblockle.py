@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.api import Game, OptionValue
+from engine.api import Game
+from engine.values import OptionValue
 from simulator.faults.onlooker import Onlooker
 from simulator.faults.players import FaultyPlayers, Start
 from simulator.play.actions import Action, ActionKind, Arrangement, Carries, Carry, Handler, PlayArea

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from common.places import occupied
-from engine.api import Appearance, Game, OptionValue, Place
+from engine.api import Game
 from engine.errors import AmbiguousError
+from engine.values import Appearance, OptionValue, Place
 
 _MOST_CHANGED = 4
 """Two turns change at most two squares each."""

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from engine.api import EMPTY, Game, OptionValue
+from engine.api import Game
+from engine.values import EMPTY, OptionValue
 from simulator.play.actions import Action, ActionKind, Arrangement, Carries, Carry, PlayArea
 from simulator.play.ink import ONE_CELL
 from simulator.play.onlooking import could_be_played

@@ -12,8 +12,8 @@ from typing import Literal
 
 import numpy as np
 
-from engine.api import OptionValue
 from engine.registry import load
+from engine.values import OptionValue
 from simulator.play.actions import Action, ActionKind, Arrangement
 from simulator.play.choreography import Arm, Choreography, Moment, MotionSegment
 from simulator.play.ground_truth import TruthEvent, TruthLog

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.api import EMPTY, Appearance, Game
+from engine.api import Game
 from engine.showing import CouldBe, turns_showing
+from engine.values import EMPTY, Appearance
 
 
 def could_be_played(game: Game[Any, Any], state: Any, after: Appearance, *, by_occupancy: bool = False) -> bool:

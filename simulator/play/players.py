@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from engine.api import EMPTY, Game, NamesDice, OptionValue, Roll
+from engine.api import Game, NamesDice
 from engine.showing import silent_turns
+from engine.values import EMPTY, OptionValue, Roll
 from simulator.play.actions import Action, ActionKind, Arrangement, Handler, PlayArea, Slack
 from simulator.play.blockade import StackHandler
 from simulator.play.deblockle import BlockHandler

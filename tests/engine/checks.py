@@ -8,11 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 from random import Random
 
-from engine.api import EMPTY, LookName, Place
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.options import read_options
 from engine.showing import turns_by_trying, turns_showing
 from engine.support.players import one_to_move
+from engine.values import EMPTY, LookName, Place
 from tests.engine.whole_games import is_light, roll_of, states_along, told
 
 ROOT = Path(__file__).parents[2]

@@ -7,13 +7,14 @@ from random import Random
 
 import pytest
 
-from engine.api import EMPTY, Announcement, Certainty, Hint, Roll, WritesSquares
+from engine.api import Hint, WritesSquares
 from engine.errors import IllegalTurnError, OptionError, UnreadableError
 from engine.perft import CountsResults, perft
 from engine.records.record import make, read, replay, write
 from engine.registry import games, load
 from engine.support.chance import format_roll
 from engine.support.players import RESIGN, format_announcement, parse_announcement
+from engine.values import EMPTY, Announcement, Certainty, Roll
 from tests.effort import cases, some
 from tests.engine.whole_games import (
     COSTLY,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.api import EMPTY
 from engine.registry import games, load
+from engine.values import EMPTY
 from tests.engine import checks
 from tests.engine.whole_games import is_light, play, roll_of, steps_of
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from engine.api import Roll
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.perft import perft, read_faces, split, start_of_count
 from engine.registry import load
+from engine.values import Roll
 from tests.engine.toy_harvest import GAME, Choice, HarvestDice, HarvestRules
 
 

@@ -1,9 +1,9 @@
 import pytest
 
-from engine.api import Option
 from engine.errors import OptionError, UnknownGameError
 from engine.options import read_options, written_options
 from engine.registry import games, load
+from engine.values import Option
 
 OPTIONS = (
     Option("count", 4, "How many.", (1, 2, 4)),

@@ -6,11 +6,12 @@ Whoever leaves the die gets two points instead. After so many rounds the most po
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from engine.api import EMPTY, Announcement, Breach, Certainty, Game, Hint, Option, Outcome, Roll, Rule
+from engine.api import Game, Hint
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.options import read_options
 from engine.support.chance import ORDINARY_DIE, every_roll, format_roll, play_random_games
 from engine.support.players import RESIGN, format_announcement
+from engine.values import EMPTY, Announcement, Breach, Certainty, Option, Outcome, Roll, Rule
 
 PLAYERS = ("p1", "p2", "p3")
 LEFT = 2

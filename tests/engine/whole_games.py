@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from engine.api import Announcement, Roll
 from engine.support.chance import drawn, format_roll
+from engine.values import Announcement, Roll
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,12 @@ from typing import Any
 
 import pytest
 
-from engine.api import Game, Strength
+from engine.api import Game
 from engine.records import record
 from engine.registry import games, load
 from engine.search.budget import CountingClock
 from engine.support.chance import format_roll
+from engine.values import Strength
 from referee.cli.play.game import ended
 from tests.engine.whole_games import any_roll
 from tests.guard import GUARD_S

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.api import EMPTY
 from engine.registry import load
+from engine.values import EMPTY
 from hardware.pin_map import ButtonRole
 from referee.commands.values import Press
 from referee.session.execution import execute

@@ -12,8 +12,9 @@ from typing import Any
 from benchmarks.parts.soak.game import REST_S, GameRecord, TimedVerdict
 from benchmarks.parts.soak.inputs import covered_places
 from common.places import EMPTY, occupied
-from engine.api import Facing, Game, Place
+from engine.api import Game
 from engine.showing import turns_showing
+from engine.values import Facing, Place
 from referee.judge.pooled_reading import PIECE
 from referee.judge.verdict import VerdictKind
 from referee.wiring.plan import Inputs

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.parts.soak.inputs import NoCamera, PerfectReader, TableSwitches, switches_under
-from engine.api import Game, OptionValue
+from engine.api import Game
 from engine.registry import load
+from engine.values import OptionValue
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import Signal
 from referee.commands.queue import CommandQueue

@@ -13,8 +13,9 @@ from benchmarks.parts.soak.circumstances import belief_at, facings_of, misled, s
 from benchmarks.parts.soak.game import GameRecord, TimedVerdict
 from benchmarks.parts.soak.inputs import PLAIN_HEIGHT_PX, covered_places, sides_in_plain_view
 from benchmarks.parts.soak.report import Outcome
-from engine.api import EMPTY, Game
+from engine.api import Game
 from engine.errors import IllegalTurnError
+from engine.values import EMPTY
 from referee.judge.verdict import VerdictKind
 from simulator.faults.deblockle import ONLY_SIDES_TELL, PUT_BACK_TURNED
 from simulator.play.actions import ActionKind

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from engine.api import Option, OptionValue, Place, Player
 from engine.errors import OptionError
 from engine.options import read_into
 from engine.support.grid import Grid, members
 from engine.support.players import opponent
+from engine.values import Option, OptionValue, Place, Player
 
 GRID = Grid(5, 5)
 PLACES: tuple[Place, ...] = GRID.names

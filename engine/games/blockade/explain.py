@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, permutations
 
-from engine.api import EMPTY, Appearance, Breach, LookName
 from engine.games.blockade.board import (
     BLACK,
     COLOURS,
@@ -29,6 +28,7 @@ from engine.games.blockade.moves import Played, allocations, play
 from engine.games.blockade.showing import is_whole_turn
 from engine.games.blockade.state import BlockadeState, appearance_of, breach_of_timing, check_looks
 from engine.games.blockade.violations import black_moved
+from engine.values import EMPTY, Appearance, Breach, LookName
 
 _PIECE_OF: Mapping[LookName, int] = {
     name_of(piece_of(colour, size)): piece_of(colour, size) for colour in range(len(LETTERS)) for size in (1, 2, 3)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from engine.api import Breach, Player
 from engine.games.blockade import violations
 from engine.games.blockade.board import (
     BLACK,
@@ -33,6 +32,7 @@ from engine.games.blockade.board import (
     walls_against,
 )
 from engine.games.blockade.state import BlockadeState, Dice
+from engine.values import Breach, Player
 
 
 def allocations(dice: Dice) -> tuple[Dice, ...]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from engine.api import OptionValue, Player
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.blockade import state_text
 from engine.games.blockade.board import (
@@ -30,6 +29,7 @@ from engine.games.blockade.state import BlockadeState, BlockadeTurn, breach_of_t
 from engine.games.blockade.state_text import format_dice, format_stack
 from engine.games.blockade.turns import turn_of
 from engine.support.notation import unreadable
+from engine.values import OptionValue, Player
 
 format_state, parse_state = state_text.format_state, state_text.parse_state
 

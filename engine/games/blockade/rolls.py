@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.api import PossibleRoll, Roll
 from engine.errors import IllegalTurnError
 from engine.games.blockade.board import COLOURS, OWNED
 from engine.games.blockade.state import BlockadeState, Dice, rolled_state
 from engine.games.blockade.state_text import read_dice
 from engine.support.chance import ORDINARY_DIE, every_roll, format_roll
+from engine.values import PossibleRoll, Roll
 
 _ROLLS = every_roll((ORDINARY_DIE, ORDINARY_DIE))
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from engine.api import Announcement, Breach, Certainty, OptionValue, Roll, Rule
 from engine.errors import IllegalTurnError
 from engine.games.blockade import showing
 from engine.games.blockade import state as states
@@ -20,6 +19,7 @@ from engine.games.blockade.state import BlockadeState, BlockadeTurn, breach_of_t
 from engine.games.blockade.turns import turns_of
 from engine.support.breaches import only_turn, rules_by_id
 from engine.support.players import common_announcements, one_to_move
+from engine.values import Announcement, Breach, Certainty, OptionValue, Roll, Rule
 
 catalogue = rules_by_id(
     Rule(

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
 
-from engine.api import Appearance, LookName
 from engine.games.blockade.board import (
     BASES,
     BLACK,
@@ -35,6 +34,7 @@ from engine.games.blockade.moves import allocations
 from engine.games.blockade.state import BlockadeState, BlockadeTurn, Dice, appearance_of
 from engine.games.blockade.turns import turn_of
 from engine.showing import CouldBe, Seen
+from engine.values import Appearance, LookName
 
 _Pair = tuple[Candidate, Candidate]
 _Moves = tuple[LayoutMove, ...]

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from engine.api import EMPTY, Announcement, Breach, LookName, Outcome, Place, Player
 from engine.errors import UnreadableError
 from engine.games.blockade.board import (
     BLACK,
@@ -31,6 +30,7 @@ from engine.games.blockade.board import (
     towers_of,
 )
 from engine.support.players import outcome_of_announcement
+from engine.values import EMPTY, Announcement, Breach, LookName, Outcome, Place, Player
 
 Dice = tuple[int, int]
 

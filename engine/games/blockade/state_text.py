@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from engine.api import Announcement
 from engine.errors import UnreadableError
 from engine.games.blockade.board import (
     BY_ROLL,
@@ -37,6 +36,7 @@ from engine.options import differing_options
 from engine.support.chance import ORDINARY_DIE
 from engine.support.notation import OVER, StateText, unreadable, words
 from engine.support.players import common_announcements, format_announcement
+from engine.values import Announcement
 
 _STACK = re.compile(r"([a-e][1-5])[:=]([rygbck][sml]+(?:\+[rygbck][sml]+)*)")
 _EXPECTED = "a player, a stack such as a2:RLS, roll=4,1 or an option such as strict=true"

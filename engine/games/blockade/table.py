@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from engine.api import EMPTY, Appearance, Breach, LookName, OptionValue, Player, Unfinished
 from engine.errors import UnreadableError
 from engine.games.blockade.board import (
     BLACK,
@@ -42,6 +41,7 @@ from engine.games.blockade.state import BlockadeState, appearance_of, check_look
 from engine.games.blockade.violations import impossibility
 from engine.support.breaches import no_start
 from engine.support.players import check_player, mover_after_correction
+from engine.values import EMPTY, Appearance, Breach, LookName, OptionValue, Player, Unfinished
 
 explain = explain_change
 

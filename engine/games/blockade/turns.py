@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
 
-from engine.api import Player
 from engine.games.blockade.board import OWNED, PLACES, Path, Stack
 from engine.games.blockade.enumeration.alternating import WaysToEnds, alternating_ends
 from engine.games.blockade.enumeration.ends import (
@@ -35,6 +34,7 @@ from engine.games.blockade.enumeration.terrain import Layout
 from engine.games.blockade.moves import allocations
 from engine.games.blockade.state import BlockadeState, BlockadeTurn, Dice, Move
 from engine.support.lazy import LazySequence
+from engine.values import Player
 
 _Pair = tuple[Layout, Layout]
 

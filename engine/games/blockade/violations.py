@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 
 from common.phrases import counted, listed
-from engine.api import Breach, Place, Player
 from engine.games.blockade.board import (
     BASES,
     BLACK,
@@ -37,6 +36,7 @@ from engine.games.blockade.board import (
     towers_of,
     uncapped,
 )
+from engine.values import Breach, Place, Player
 
 
 def _there_and_back(path: tuple[int, ...]) -> tuple[str, ...]:

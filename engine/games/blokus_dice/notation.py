@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from common.phrases import listed
-from engine.api import OptionValue
 from engine.errors import AmbiguousError, UnreadableError
 from engine.games.blokus_dice import state_text
 from engine.games.blokus_dice.invariants import name_on
@@ -27,6 +26,7 @@ from engine.games.blokus_dice.violations import breaches_of_turn
 from engine.support.breaches import not_legal
 from engine.support.grid import members
 from engine.support.notation import tokens, unreadable
+from engine.values import OptionValue
 
 format_state, parse_state = state_text.format_state, state_text.parse_state
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
-from engine.api import PossibleRoll, Roll
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.blokus_dice.state import COLOURS, BlokusState
 from engine.games.blokus_dice.turns import settled
 from engine.support.chance import ORDINARY_DIE, every_roll, format_roll
 from engine.support.notation import unreadable, words
+from engine.values import PossibleRoll, Roll
 
 
 @cache

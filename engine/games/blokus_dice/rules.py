@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from engine.api import Announcement, Breach, Certainty, OptionValue, Rule
 from engine.errors import IllegalTurnError
 from engine.games.blokus_dice import rolls, violations
 from engine.games.blokus_dice import turns as playing
@@ -26,6 +25,7 @@ from engine.showing import CouldBe, Seen
 from engine.support.breaches import not_legal, only_turn, rules_by_id
 from engine.support.grid import members, set_of
 from engine.support.players import RESIGN, format_announcement, one_to_move
+from engine.values import Announcement, Breach, Certainty, OptionValue, Rule
 
 catalogue = rules_by_id(
     Rule("sheet-not-clean", "Everyone starts with an empty sheet."),

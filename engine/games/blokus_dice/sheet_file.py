@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.api import OptionValue, Player
 from engine.games.blokus_dice.notation import squares_drawn
 from engine.games.blokus_dice.sheet import Sheet, format_sheet, house_file, read_sheet_file, shape_of
 from engine.games.blokus_dice.state import PLAYERS, BlokusState, FilledSheet, options_from
 from engine.printing import CROSSED, Box, BoxGroup, MarkedSheet, PrintedSheet
 from engine.support.grid import members
 from engine.support.polyomino import picture
+from engine.values import OptionValue, Player
 
 option = "sheet"
 text = house_file

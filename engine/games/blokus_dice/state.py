@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from engine.api import EMPTY, Appearance, LookName, Option, OptionValue, Place
 from engine.errors import OptionError, UnreadableError
 from engine.games.blokus_dice.sheet import HOUSE, Sheet, read_sheet
 from engine.options import read_into
 from engine.support.grid import Grid, members
+from engine.values import EMPTY, Appearance, LookName, Option, OptionValue, Place
 
 PLAYERS: tuple[str, ...] = ("p1", "p2", "p3", "p4")
 """The players, clockwise; the first ones of them play."""

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from common.phrases import listed
-from engine.api import Appearance, Breach, LookName, OptionValue, Place, Player, Unfinished
 from engine.errors import UnreadableError
 from engine.games.blokus_dice.invariants import check_position, crossed_off, name_on
 from engine.games.blokus_dice.state import (
@@ -35,6 +34,7 @@ from engine.support.breaches import no_start
 from engine.support.grid import members
 from engine.support.lazy import LazyList
 from engine.support.players import check_player, mover_after_correction
+from engine.values import Appearance, Breach, LookName, OptionValue, Place, Player, Unfinished
 
 appearance = appearance_of
 

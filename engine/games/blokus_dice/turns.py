@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import NamedTuple
 
-from engine.api import Outcome
 from engine.games.blokus_dice.sheet import Sheet
 from engine.games.blokus_dice.state import (
     COLOURS,
@@ -22,6 +21,7 @@ from engine.games.blokus_dice.state import (
 )
 from engine.support.grid import members
 from engine.support.lazy import LazyList
+from engine.values import Outcome
 
 
 class Choice(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from common.phrases import listed
-from engine.api import Breach, Place
 from engine.games.blokus_dice.invariants import name_on, pieces
 from engine.games.blokus_dice.state import (
     COLOURS,
@@ -17,6 +16,7 @@ from engine.games.blokus_dice.state import (
     place_of,
 )
 from engine.support.grid import members
+from engine.values import Breach, Place
 
 _MOST_NAMED = 8
 

@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from itertools import combinations
 from types import MappingProxyType
 
-from engine.api import Player
 from engine.errors import OptionError
 from engine.support.grid import ORTHOGONAL, Grid
 from engine.support.players import opponent
+from engine.values import Player
 
 SIZE = 7
 _GRID = Grid(SIZE, SIZE)

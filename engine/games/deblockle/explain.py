@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from engine.api import EMPTY, Appearance, Breach, Facing
 from engine.errors import ContradictionError
 from engine.games.deblockle.board import PLACES, SQUARE_OF, other
 from engine.games.deblockle.changes import Added, Change, Moved, Removed, changes_between
@@ -21,6 +20,7 @@ from engine.games.deblockle.state import (
 )
 from engine.games.deblockle.turns import certainly_blocked, legal_turns, played, turns_of
 from engine.support.breaches import PieceBreaches, game_over
+from engine.values import EMPTY, Appearance, Breach, Facing
 
 _BLOCK = PieceBreaches("block")
 PlayableTurns = set[tuple[int, int, str]]

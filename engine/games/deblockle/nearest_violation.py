@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from common.phrases import listed
-from engine.api import Breach
 from engine.games.deblockle.board import (
     GOAL,
     HOME_STAR,
@@ -29,6 +28,7 @@ from engine.games.deblockle.changes import Moved
 from engine.games.deblockle.state import Block, DeblockleState
 from engine.games.deblockle.turns import Ground, ends_of, ground_for, slide_ends
 from engine.support.grid import members
+from engine.values import Breach
 
 _HOP_RULES = {
     "cross": ("cross-one-orthogonal", "hops one square straight"),

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from common.phrases import listed
-from engine.api import Breach, Certainty, OptionValue
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.games.deblockle import state_text
 from engine.games.deblockle.board import PLACES, PLAYERS, PRINTED_NET, SQUARE_OF, TOWARDS, beside
@@ -23,6 +22,7 @@ from engine.games.deblockle.turns import certainty_of, legal_turns
 from engine.games.deblockle.written_turn import WrittenTurn, breaches_of_written
 from engine.support.notation import tokens, unreadable
 from engine.support.players import check_player
+from engine.values import Breach, Certainty, OptionValue
 
 format_state, parse_state = state_text.format_state, state_text.parse_state
 

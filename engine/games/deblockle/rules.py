@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from engine.api import Certainty, OptionValue, Rule
 from engine.errors import AmbiguousError, IllegalTurnError
 from engine.games.deblockle import turns as playing
 from engine.games.deblockle.board import SQUARE_OF
@@ -20,6 +19,7 @@ from engine.games.deblockle.written_turn import breaches_of_written, written
 from engine.showing import CouldBe, Seen
 from engine.support.breaches import rules_by_id
 from engine.support.players import one_to_move
+from engine.values import Certainty, OptionValue, Rule
 
 catalogue = rules_by_id(
     Rule("too-many-blocks", "A player starts with the agreed number of blocks, four at most."),

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from engine.api import EMPTY, Announcement, Facing, LookName, Option, OptionValue
 from engine.errors import ContradictionError, UnreadableError
 from engine.games.deblockle.board import (
     PLACES,
@@ -22,6 +21,7 @@ from engine.games.deblockle.board import (
 )
 from engine.options import read_into
 from engine.support.looks import Look, LookTable
+from engine.values import EMPTY, Announcement, Facing, LookName, Option, OptionValue
 
 MOST_BLOCKS = 4
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from engine.api import Announcement
 from engine.errors import UnreadableError
 from engine.games.deblockle.board import PLACES, PLAYERS, SQUARE_OF, STARS, SYMBOLS
 from engine.games.deblockle.state import MOST_BLOCKS, OPTIONS, Block, DeblockleOptions, DeblockleState, options_from
@@ -24,6 +23,7 @@ from engine.options import differing_options
 from engine.support import repetition
 from engine.support.notation import ANNOUNCED, OVER, StateText, unreadable, words
 from engine.support.players import format_announcement
+from engine.values import Announcement
 
 _REMOVED = "removed"
 _BLOCK = re.compile(r"([a-g][1-7])[:=](gold|teal|g|t)\.([a-z]+)(\?|/north=([a-z|]+))?")

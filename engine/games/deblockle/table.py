@@ -8,7 +8,6 @@ from random import Random
 from types import MappingProxyType
 
 from common.phrases import listed
-from engine.api import EMPTY, Appearance, Breach, Facing, LookName, OptionValue, Player, Unfinished
 from engine.errors import UnreadableError
 from engine.games.deblockle.board import PLACES, PLAYERS, SQUARE_OF, STARS, beside, columns_and_rows_apart, other
 from engine.games.deblockle.explain import explain_change
@@ -28,6 +27,7 @@ from engine.games.deblockle.turns import legal_turns, possibly_blocked, roll_opt
 from engine.support.breaches import PieceBreaches, no_start, pairs
 from engine.support.grid import members
 from engine.support.players import check_player, mover_after_correction
+from engine.values import EMPTY, Appearance, Breach, Facing, LookName, OptionValue, Player, Unfinished
 
 START_PLACES: Mapping[str, Mapping[int, tuple[str, ...]]] = MappingProxyType(
     {

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from engine.api import Announcement, Breach, Certainty, Outcome
 from engine.errors import IllegalTurnError
 from engine.games.deblockle.board import GOAL, PLACES, PLAYERS, RAYS, SQUARE_OF, STARS, beside, diagonal_to, other
 from engine.games.deblockle.state import Block, DeblockleOptions, DeblockleState, DeblockleTurn
@@ -19,6 +18,7 @@ from engine.support import repetition
 from engine.support.grid import members
 from engine.support.players import REPETITION, common_announcements, format_announcement, outcome_of_announcement
 from engine.support.repetition import CLAIMED_FROM
+from engine.values import Announcement, Breach, Certainty, Outcome
 
 EVERYWHERE = -1
 """The set of all squares."""

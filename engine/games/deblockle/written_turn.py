@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from common.phrases import listed
-from engine.api import Breach, Certainty
 from engine.games.deblockle.board import GOAL, HOME_STAR, PLACES, RAYS, SQUARE_OF, columns_and_rows_apart
 from engine.games.deblockle.changes import Moved
 from engine.games.deblockle.nearest_violation import Explanation, breaches_of_roll, put_back, reason_to_stay
 from engine.games.deblockle.state import Block, DeblockleState, DeblockleTurn
 from engine.games.deblockle.turns import certainty_of, possibly_blocked
 from engine.support.breaches import game_over
+from engine.values import Breach, Certainty
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from common.phrases import counted
-from engine.api import Announcement, Breach, Outcome, Player
 from engine.errors import IllegalTurnError
 from engine.games.diaballik.state import (
     CONTACTS_TO_CLAIM,
@@ -28,6 +27,7 @@ from engine.support.players import (
     outcome_of_announcement,
 )
 from engine.support.repetition import CLAIMED_FROM, digest, times
+from engine.values import Announcement, Breach, Outcome, Player
 
 ANTI_PLAY = "anti-play"
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from common.phrases import listed
-from engine.api import Appearance, Breach
 from engine.games.diaballik.state import (
     EVERY,
     GOAL,
@@ -33,6 +32,7 @@ from engine.games.diaballik.turns import MOST_ACTIONS, MOST_MOVES, TurnInProgres
 from engine.games.diaballik.violations import TAKE_BACK, breach_of, pass_line_breach, whose_turn
 from engine.support.breaches import PieceBreaches, pairs
 from engine.support.grid import DIAGONAL, ORTHOGONAL, members, set_of
+from engine.values import Appearance, Breach
 
 _DIAGONALS = GRID.neighbours(DIAGONAL)
 

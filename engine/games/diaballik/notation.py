@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from common.phrases import listed
-from engine.api import OptionValue
 from engine.errors import IllegalTurnError
 from engine.games.diaballik import state_text
 from engine.games.diaballik.announcements import ANTI_PLAY
@@ -34,6 +33,7 @@ from engine.games.diaballik.turns import TurnInProgress, begun, canonical, outco
 from engine.games.diaballik.violations import breaches_of_actions
 from engine.support.breaches import not_legal
 from engine.support.notation import tokens, unreadable
+from engine.values import OptionValue
 
 format_state, parse_state = state_text.format_state, state_text.parse_state
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from engine.api import EMPTY, Announcement, Certainty, OptionValue, Rule
 from engine.errors import AmbiguousError
 from engine.games.diaballik import announcements as words
 from engine.games.diaballik import turns as playing
@@ -25,6 +24,7 @@ from engine.games.diaballik.violations import breaches_of_actions
 from engine.showing import CouldBe, Seen
 from engine.support.breaches import not_legal, rules_by_id
 from engine.support.players import one_to_move
+from engine.values import EMPTY, Announcement, Certainty, OptionValue, Rule
 
 catalogue = rules_by_id(
     Rule("too-many-pieces", "A player has seven pieces, no more."),

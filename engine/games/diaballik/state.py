@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
-from engine.api import EMPTY, Announcement, LookName, Option, OptionValue, Player
 from engine.options import read_into
 from engine.support.grid import KING, ORTHOGONAL, Grid, members, set_of
 from engine.support.looks import LookTable
 from engine.support.players import opponent
+from engine.values import EMPTY, Announcement, LookName, Option, OptionValue, Player
 
 GRID = Grid(7, 7)
 SIZE = GRID.columns

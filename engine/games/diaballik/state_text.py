@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-from engine.api import Announcement
 from engine.errors import UnreadableError
 from engine.games.diaballik.announcements import ANTI_PLAY, KINDS, due
 from engine.games.diaballik.state import (
@@ -37,6 +36,7 @@ from engine.support import repetition
 from engine.support.grid import members
 from engine.support.notation import ANNOUNCED, OVER, StateText, Word, unreadable
 from engine.support.players import format_announcement
+from engine.values import Announcement
 
 _WORD = re.compile(r"/|\n|[^\s/]+")
 _SQUARES = re.compile(r"([a-g][1-7])(\*?)")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from engine.api import EMPTY, Appearance, Breach, LookName, OptionValue, Player, Unfinished
 from engine.errors import UnreadableError
 from engine.games.diaballik.explain import explain_change
 from engine.games.diaballik.state import (
@@ -30,6 +29,7 @@ from engine.games.diaballik.turns import TurnInProgress, actions, begun, settled
 from engine.support.breaches import PieceBreaches, no_start, pairs
 from engine.support.grid import members, set_of
 from engine.support.players import check_player, mover_after_correction
+from engine.values import EMPTY, Appearance, Breach, LookName, OptionValue, Player, Unfinished
 
 appearance = appearance_of
 explain = explain_change

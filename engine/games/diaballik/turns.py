@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from engine.api import Announcement, Outcome
 from engine.games.diaballik.announcements import ANTI_PLAY, due, outcome_of_words, position_key
 from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK, distinct_results
 from engine.games.diaballik.state import (
@@ -33,6 +32,7 @@ from engine.games.diaballik.state import (
 from engine.support import repetition
 from engine.support.grid import members
 from engine.support.lazy import LazySequence
+from engine.values import Announcement, Outcome
 
 MOST_MOVES = 2
 MOST_ACTIONS = 3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from engine.api import Breach
 from engine.games.diaballik.announcements import contacts, due
 from engine.games.diaballik.state import (
     CONTACTS_TO_CLAIM,
@@ -19,6 +18,7 @@ from engine.games.diaballik.state import (
 )
 from engine.games.diaballik.turns import MOST_MOVES, TurnInProgress, begun, can_act
 from engine.support.breaches import game_over
+from engine.values import Breach
 
 TAKE_BACK = "Put everything back as it was and play another turn."
 

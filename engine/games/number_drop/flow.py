@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.api import Outcome
 from engine.games.number_drop.components import STAR
 from engine.games.number_drop.drops import Cells, landings, turned_shapes
 from engine.games.number_drop.sheet import BONUS_BOX, COLUMNS, CROSS, LETTERS, Sheet, has_combination
 from engine.games.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropOptions, NumberDropState, Phase
 from engine.support.grid import members
+from engine.values import Outcome
 
 
 def new_state(options: NumberDropOptions) -> NumberDropState:

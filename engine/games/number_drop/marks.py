@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from engine.api import Player
 from engine.games.number_drop.sheet import (
     BOXES,
     CONSECUTIVE,
@@ -17,6 +16,7 @@ from engine.games.number_drop.sheet import (
 from engine.games.number_drop.state import PLAYERS, NumberDropState, Phase
 from engine.printing import CIRCLED, CROSSED, MarkedSheet
 from engine.support.grid import members
+from engine.values import Player
 
 
 def marked_sheets(state: NumberDropState) -> dict[Player, MarkedSheet]:

@@ -16,7 +16,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from engine.api import OptionValue, Player
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.games.number_drop import state_text
 from engine.games.number_drop.components import Components
@@ -52,6 +51,7 @@ from engine.support.breaches import told
 from engine.support.grid import members
 from engine.support.notation import unreadable
 from engine.support.polyomino import picture
+from engine.values import OptionValue, Player
 
 NONE, SLIDE, LOOP = "none", "slide", "loop"
 format_state, parse_state = state_text.format_state, state_text.parse_state

@@ -7,13 +7,13 @@ from fractions import Fraction
 from functools import cache
 from itertools import permutations, product
 
-from engine.api import PossibleRoll, Roll
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.number_drop import flow
 from engine.games.number_drop.components import NUMBER_DICE, SHAPES, STAR, TILES, Components
 from engine.games.number_drop.state import OTHER_SIDE, SOLO_SIDE, NumberDropOptions, NumberDropState, Phase
 from engine.support.chance import every_roll, format_roll
 from engine.support.notation import words
+from engine.values import PossibleRoll, Roll
 
 
 def canonical(faces: tuple[str, ...]) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from engine.api import Announcement, Breach, Certainty, OptionValue, Player, Roll, Rule
 from engine.errors import IllegalTurnError
 from engine.games.number_drop import flow, rolls
 from engine.games.number_drop import turns as playing
@@ -42,6 +41,7 @@ from engine.showing import CouldBe, Seen
 from engine.support.breaches import not_legal, only_turn, rules_by_id
 from engine.support.grid import set_of
 from engine.support.players import DRAW, RESIGN, format_announcement
+from engine.values import Announcement, Breach, Certainty, OptionValue, Player, Roll, Rule
 
 catalogue = rules_by_id(
     Rule("game-over", "When the game is over, nothing more is written."),

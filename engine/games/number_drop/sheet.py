@@ -14,9 +14,9 @@ from functools import cached_property
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from engine.api import OptionValue
 from engine.printing import Box, BoxGroup, PrintedSheet
 from engine.support.grid import Grid, members
+from engine.values import OptionValue
 
 GRID = Grid(7, 14)
 COLUMNS, LINES = GRID.columns, GRID.rows

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
 
-from engine.api import EMPTY, LookName, Option, OptionValue, Place
 from engine.errors import OptionError, UnreadableError
 from engine.games.number_drop.components import DIGITS, STAR, Components, printed_components, read_dice
 from engine.games.number_drop.sheet import CROSS, EMPTY_CELL, GRID, Sheet
 from engine.options import read_into
+from engine.values import EMPTY, LookName, Option, OptionValue, Place
 
 MOST_PLAYERS = 6
 PRINTED = "printed"

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from common.phrases import listed
-from engine.api import Appearance, Breach, LookName, OptionValue, Place, Player, Unfinished
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.number_drop import flow
 from engine.games.number_drop.invariants import fault_of, is_first_digit
@@ -41,6 +40,7 @@ from engine.games.number_drop.state import (
 from engine.games.number_drop.turns import turn_of_marks
 from engine.games.number_drop.violations import breaches_of
 from engine.support.grid import members, set_of
+from engine.values import Appearance, Breach, LookName, OptionValue, Place, Player, Unfinished
 
 appearance = appearance_of
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from common.phrases import counted, listed
-from engine.api import Breach
 from engine.games.number_drop import flow
 from engine.games.number_drop.components import STAR
 from engine.games.number_drop.drops import fits_dice, landings, turned_shapes
@@ -36,6 +35,7 @@ from engine.games.number_drop.state import (
 )
 from engine.games.number_drop.turns import digits_at, penalty_shapes, squares_of
 from engine.support.polyomino import Shape, fixed
+from engine.values import Breach
 
 _ASKED = {
     Phase.TILES: "the tiles are drawn",

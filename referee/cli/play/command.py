@@ -25,7 +25,8 @@ from referee.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from engine.api import Game, OptionValue
+    from engine.api import Game
+    from engine.values import OptionValue
     from referee.cli.play.game import GameSoFar
 
 
@@ -94,7 +95,7 @@ def play_command(
     import time
 
     from engine import registry
-    from engine.api import Strength
+    from engine.values import Strength
     from referee.cli.play.game import GameSoFar
     from referee.cli.play.keeping import GameFile
     from referee.cli.play.players import read_players

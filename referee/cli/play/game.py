@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from common.phrases import capitalized, listed
-from engine.api import Announcement, Game, Player, Roll
+from engine.api import Game
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.records import record
 from engine.support.chance import format_roll
+from engine.values import Announcement, Player, Roll
 from referee.errors import PlayError
 
 

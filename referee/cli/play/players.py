@@ -10,8 +10,9 @@ from typing import Any, Protocol
 
 import click
 
-from engine.api import Clock, Game, Hint, Player, Roll, Strength
+from engine.api import Clock, Game, Hint
 from engine.support.chance import drawn
+from engine.values import Player, Roll, Strength
 
 PERSON = "person"
 _KINDS = (PERSON, "hint", "hint:gentle", "hint:fair", "hint:strong", "greedy", "random")

@@ -10,12 +10,13 @@ from typing import Any
 
 from common.durable import write_durably
 from common.phrases import capitalized, counted
-from engine.api import Announcement, Clock, Game, Hint, Player, Strength
+from engine.api import Clock, Game, Hint
 from engine.errors import AmbiguousError, EngineError, UnreadableError
 from engine.options import written_options
 from engine.records.record import write
 from engine.support.chance import format_roll
 from engine.support.players import DRAW, REPETITION, RESIGN, parse_announcement, told_announcement
+from engine.values import Announcement, Player, Strength
 from referee.cli.games import told
 from referee.cli.play.game import HELP, GameSoFar, ended, game_of_record, player_meant, reasons, refusal
 from referee.cli.play.keeping import read_text

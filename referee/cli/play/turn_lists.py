@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from engine.api import Game, Player
+from engine.api import Game
 from engine.support.chance import format_roll
+from engine.values import Player
 from referee.cli.play.players import turns_of
 
 _MOST_LISTED_ON_DEMAND = 20

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from engine.api import Appearance, Game, Place, StateT, TurnT
+from engine.api import Game, StateT, TurnT
+from engine.values import Appearance, Place
 from referee.judge.belief import Belief
 from referee.judge.decision import Decision
 from referee.judge.explanations import Changes

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic
 
-from engine.api import EMPTY, Appearance, Game, LookName, OptionValue, Place, StateT, TurnT
+from engine.api import Game, StateT, TurnT
 from engine.errors import IllegalTurnError
 from engine.support.grid import Grid
+from engine.values import EMPTY, Appearance, LookName, OptionValue, Place
 from referee.judge import sentences
 from referee.judge.acceptance import narrow_by_sides
 from referee.judge.explorer import JudgeContext, set_up_states, usual_appearance

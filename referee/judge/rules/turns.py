@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Generic
 
-from engine.api import EMPTY, Breach, Player, StateT, TurnT
+from engine.api import StateT, TurnT
 from engine.showing import WritesInSteps, turns_showing
+from engine.values import EMPTY, Breach, Player
 from referee.judge import sensor_evidence, sentences
 from referee.judge.acceptance import Leaning, Resolved, Weighing, advance, left_by, resolve, weigh
 from referee.judge.belief import Belief

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from engine.api import EMPTY, Place
+from engine.values import EMPTY, Place
 from hardware.grid import PlaceGrid, column_and_row
 from hardware.lights.signals import Light, LightRole, most_urgent_lights
 from referee.rendering.board_picture import symbol_corners

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.api import EMPTY, Place
 from engine.printing import CIRCLED, CROSSED, Box, MarkedSheet
 from engine.support.looks import Look
+from engine.values import EMPTY, Place
 from hardware.grid import PlaceGrid, column_and_row
 from referee.rendering.board_text import DrawnBoard, letter_of
 from referee.web.drawing.boards import draw_lights, middles, said_of

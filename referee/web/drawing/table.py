@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from common.phrases import capitalized
-from engine.api import EMPTY, Game, NamesDice, Place
+from engine.api import Game, NamesDice
 from engine.support.looks import Look
+from engine.values import EMPTY, Place
 from hardware.grid import PlaceGrid
 from referee.rendering.board_text import DrawnBoard, sheets_of
 from referee.session.feed import Snapshot

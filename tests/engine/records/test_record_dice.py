@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import registry
-from engine.api import Announcement, Roll
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.records.record import (
     Announced,
@@ -25,6 +24,7 @@ from engine.records.record import (
 )
 from engine.support.chance import drawn
 from engine.support.players import RESIGN
+from engine.values import Announcement, Roll
 from tests.engine import toy_harvest
 from tests.engine.toy_harvest import GAME, Choice
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.api import Roll
 from engine.support.chance import ORDINARY_DIE, drawn, every_roll
+from engine.values import Roll
 
 DICE = st.lists(st.lists(st.sampled_from("123*"), min_size=1, max_size=6), max_size=4)
 

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.api import Announcement, Breach, Option, Outcome, Rule
 from engine.errors import OptionError, UnreadableError
 from engine.options import differing_options, read_into
 from engine.support import repetition
@@ -27,6 +26,7 @@ from engine.support.players import (
     outcome_of_announcement,
     parse_announcement,
 )
+from engine.values import Announcement, Breach, Option, Outcome, Rule
 
 TWO, THREE = ("red", "blue"), ("p1", "p2", "p3")
 OPTIONS = (Option("rounds", 3, "How many."), Option("strict", False, "Whether."), Option("net", "a/b", "Sides."))

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine import registry
-from engine.api import Strength
 from engine.records.record import PlayedTurn, RolledDice, read, replay, write
 from engine.support.chance import format_roll
+from engine.values import Strength
 from referee.cli.play import command, keeping
 from referee.cli.play.game import HELP, GameSoFar
 from referee.cli.play.session import PlaySession, PlaySettings

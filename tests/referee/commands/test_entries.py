@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import registry
-from engine.api import Announcement, Roll
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.records import record
 from engine.registry import load
 from engine.search.budget import CountingClock
 from engine.support.chance import drawn, format_roll
 from engine.support.players import format_announcement
+from engine.values import Announcement, Roll
 from referee.cli.play.players import RandomPlayer
 from referee.commands.entries import corrected, entered, read_looks, refusal, usual_states
 from referee.commands.values import Announce, AskHint, Correct, EnterRoll, EnterTurn, NewGame, Reply, TakeBack

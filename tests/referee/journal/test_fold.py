@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.api import Outcome
 from engine.registry import load
+from engine.values import Outcome
 from referee.errors import FoldError
 from referee.journal import Journal, fold
 from referee.journal.events import Event, EventKind

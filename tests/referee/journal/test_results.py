@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.api import Outcome
 from engine.registry import load
+from engine.values import Outcome
 from referee.clocks.control import read_control
 from referee.commands.values import Announce, EnterRoll, EnterTurn, NewGame
 from referee.journal import Journal

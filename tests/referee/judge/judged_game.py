@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.api import OptionValue, Place
+from engine.values import OptionValue, Place
 from referee.judge import Belief, JudgeContext, JudgeSettings, Ruling, Trigger, begin, believe_person, judge
 from referee.judge.verdict import Verdict
 from vision.reading import Reading

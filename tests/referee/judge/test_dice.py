@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from engine.api import Roll
 from engine.registry import load
+from engine.values import Roll
 from referee.judge import StabilityFilter, Trigger
 from referee.judge.dice import LyingDie, SeenDice, pool_dice, weighed_rolls
 from referee.judge.verdict import VerdictKind

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from engine.api import Roll
 from engine.registry import load
+from engine.values import Roll
 from referee.judge import StabilityFilter, StabilitySettings, Trigger
 from referee.judge.explorer import MOST_LISTED
 from referee.judge.verdict import VerdictKind

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from engine.api import EMPTY
 from engine.registry import games, load
+from engine.values import EMPTY
 from referee.judge import Belief, JudgeContext, Trigger, judge
 from referee.judge.verdict import Verdict, VerdictKind
 from tests.effort import cases

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.api import Breach
+from engine.values import Breach
 from referee.judge import sentences
 
 

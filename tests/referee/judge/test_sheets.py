@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from engine.api import Roll
 from engine.registry import load
 from engine.showing import silent_turns
+from engine.values import Roll
 from referee.judge import Trigger
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from engine.api import EMPTY
 from engine.registry import games, load
+from engine.values import EMPTY
 from hardware.lights.signals import Light, LightRole
 from referee.rendering.board_text import DrawnBoard, board_text, legend, state_text
 

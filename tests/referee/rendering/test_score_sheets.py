@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from reportlab.pdfbase.pdfmetrics import stringWidth
 
-from engine.api import OptionValue
 from engine.printing import Box, BoxGroup, PrintedSheet
 from engine.registry import load
+from engine.values import OptionValue
 from referee.errors import PrintError
 from referee.rendering.printed_sheets import PAPERS_MM, Page, write_pdf
 from referee.rendering.score_sheets import plan_sheets

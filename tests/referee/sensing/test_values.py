@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.api import Roll
 from engine.registry import load
+from engine.values import Roll
 from referee.sensing.values import occupancy_coverage
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from engine.api import Roll
 from engine.registry import load
 from engine.search.budget import CountingClock
+from engine.values import Roll
 from hardware.lights.signals import Mood
 from referee.commands.values import EnterRoll, EnterTurn, TakeBack
 from referee.journal import Journal, fold

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.api import EMPTY, Breach, Outcome
 from engine.errors import IllegalTurnError, UnreadableError
+from engine.values import EMPTY, Breach, Outcome
 from hardware.lights.signals import Mood, Signal, Sound
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.signals import (

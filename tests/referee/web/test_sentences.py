@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from engine.api import Breach
 from engine.errors import EngineError, IllegalTurnError
 from engine.registry import games, load
 from engine.support.players import told_announcement
+from engine.values import Breach
 from referee.judge import sentences as judge
 from referee.session.signals import ending, resumed_signal, waiting_signal
 from referee.web.languages import sentences_path

@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from engine.api import Game, OptionValue
+from engine.api import Game
 from engine.registry import load
+from engine.values import OptionValue
 from hardware.pin_map import ButtonRole
 from referee.commands.queue import CommandQueue
 from referee.commands.values import Command, Press, Reply

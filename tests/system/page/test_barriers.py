@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.api import EMPTY
+from engine.values import EMPTY
 from referee.commands.values import EnterTurn
 
 AXE = Path(__file__).with_name("node_modules") / "axe-core" / "axe.min.js"

@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from engine.api import EMPTY, Game, OptionValue
+from engine.api import Game
 from engine.registry import games, load
+from engine.values import EMPTY, OptionValue
 from referee.journal import Journal, fold
 from referee.journal.events import EventKind, PlayedKind
 from referee.journal.fold import after_step, read_step

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from engine.api import EMPTY, OptionValue
 from engine.registry import games
+from engine.values import EMPTY, OptionValue
 from referee.commands.values import EnterTurn
 from tests.system.page.served import page_of, served, session
 

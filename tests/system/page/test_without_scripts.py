@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.api import EMPTY
+from engine.values import EMPTY
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 

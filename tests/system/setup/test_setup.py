@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from engine import registry
-from engine.api import OptionValue
+from engine.values import OptionValue
 from referee.setup.calibrating import CALIBRATION_PICTURES
 from referee.setup.new_table import NewTable
 from referee.setup.progress import Progress

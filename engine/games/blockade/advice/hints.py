@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from engine.api import Clock, Hint, HintListener, Strength
+from engine.api import Clock, Hint, HintListener
 from engine.errors import IllegalTurnError
 from engine.games.blockade.advice.evaluation import (
     GATES,
@@ -33,6 +33,7 @@ from engine.games.blockade.moves import allocations, play
 from engine.games.blockade.state import BlockadeState, BlockadeTurn, Dice, Move
 from engine.search.budget import Deadline, DeadlineExceededError, TimeCheck
 from engine.search.sampling import race
+from engine.values import Strength
 
 Moves = tuple[tuple[int, int], ...]
 

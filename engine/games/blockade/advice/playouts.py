@@ -14,7 +14,6 @@ from __future__ import annotations
 from functools import lru_cache
 from random import Random
 
-from engine.api import Player, Tally
 from engine.games.blockade.board import (
     BLACK,
     CLEAR,
@@ -39,6 +38,7 @@ from engine.games.blockade.board import (
 )
 from engine.games.blockade.state import BlockadeState, Dice, outcome_of, rolled_state
 from engine.support.chance import Ending, tally
+from engine.values import Player, Tally
 
 _MOST_POINTS = 6
 

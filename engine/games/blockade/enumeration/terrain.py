@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from engine.api import Player
 from engine.games.blockade.board import (
     BLACK,
     CLEAR,
@@ -33,6 +32,7 @@ from engine.games.blockade.board import (
     size_of,
     walls_against,
 )
+from engine.values import Player
 
 Layout = tuple[str, ...]
 

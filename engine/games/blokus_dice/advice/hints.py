@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from engine.api import Clock, Hint, HintListener, Strength
+from engine.api import Clock, Hint, HintListener
 from engine.errors import IllegalTurnError
 from engine.games.blokus_dice.advice.evaluation import (
     Endgame,
@@ -29,6 +29,7 @@ from engine.games.blokus_dice.state import COLOURS, BlokusState, BlokusTurn, Pla
 from engine.games.blokus_dice.turns import Choice, choices, turn_of
 from engine.search.budget import Deadline, DeadlineExceededError, PeriodicTimeCheck, TimeCheck
 from engine.search.sampling import Estimate, race
+from engine.values import Strength
 
 playouts = play_random_games
 

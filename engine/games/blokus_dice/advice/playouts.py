@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from engine.api import Tally
 from engine.games.blokus_dice.advice.evaluation import PlacementFinder, finder_of
 from engine.games.blokus_dice.sheet import FACES, Sheet
 from engine.games.blokus_dice.state import BlokusState, FilledSheet, PlayerStatus, places_passed_from
 from engine.games.blokus_dice.turns import outcome_of
 from engine.support.chance import Ending, tally
+from engine.values import Tally
 
 
 class _MutableSheet:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
-from engine.api import Certainty, Clock, Hint, HintListener, Strength
+from engine.api import Clock, Hint, HintListener
 from engine.errors import IllegalTurnError
 from engine.games.deblockle.advice.evaluation import TURN, SearchRules, search_rules_of
 from engine.games.deblockle.advice.playouts import play_random_games
@@ -27,6 +27,7 @@ from engine.games.deblockle.turns import certainty_of, legal_turns
 from engine.search.alpha_beta import MOST_GUESS, MOST_PLIES, Found, best_move
 from engine.search.budget import Deadline, DeadlineExceededError
 from engine.search.patience import Patience
+from engine.values import Certainty, Strength
 
 playouts = play_random_games
 

@@ -12,7 +12,6 @@ import functools
 from random import Random
 from typing import NamedTuple
 
-from engine.api import Tally
 from engine.games.deblockle.board import PLAYERS, RAYS
 from engine.games.deblockle.fast_rules import (
     BIT_OF_CODE,
@@ -39,6 +38,7 @@ from engine.games.deblockle.state import DeblockleState
 from engine.games.deblockle.turns import outcome_of
 from engine.support.chance import Ending, tally
 from engine.support.grid import members
+from engine.values import Tally
 
 _MOST_PROPOSALS = 48
 

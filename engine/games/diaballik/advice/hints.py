@@ -10,7 +10,7 @@ from random import Random
 import numpy as np
 
 from common.phrases import listed
-from engine.api import Clock, Hint, HintListener, Strength
+from engine.api import Clock, Hint, HintListener
 from engine.errors import IllegalTurnError
 from engine.games.diaballik.advice.evaluation import WIN, Position, judged
 from engine.games.diaballik.advice.playouts import play_random_games
@@ -22,6 +22,7 @@ from engine.games.diaballik.turns import actions, begun, canonical, claimed_resu
 from engine.search.budget import Deadline
 from engine.search.patience import Patience
 from engine.support.grid import members
+from engine.values import Strength
 
 playouts = play_random_games
 

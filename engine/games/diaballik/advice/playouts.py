@@ -21,7 +21,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.api import Tally
 from engine.games.diaballik.announcements import due
 from engine.games.diaballik.state import (
     CONTACTS_TO_CLAIM,
@@ -52,6 +51,7 @@ from engine.games.diaballik.turns import (
 )
 from engine.support.chance import Ending, tally
 from engine.support.grid import ORTHOGONAL, members
+from engine.values import Tally
 
 Integers = NDArray[np.int64]
 Truths = NDArray[np.bool_]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from random import Random
 
-from engine.api import Clock, Hint, HintListener, Strength
+from engine.api import Clock, Hint, HintListener
 from engine.errors import IllegalTurnError
 from engine.games.number_drop import flow
 from engine.games.number_drop.advice.candidates import (
@@ -47,6 +47,7 @@ from engine.games.number_drop.state import (
 )
 from engine.games.number_drop.turns import combinations_of, digits_at, played, squares_of, turns_of
 from engine.search.budget import Deadline
+from engine.values import Strength
 
 playouts = play_random_games
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from random import Random
 
-from engine.api import Tally
 from engine.games.number_drop import flow
 from engine.games.number_drop.components import STAR
 from engine.games.number_drop.drops import Cells, FallingShape, any_digits, falling, squares_at, turned_shapes
@@ -27,6 +26,7 @@ from engine.games.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropStat
 from engine.games.number_drop.turns import legal_turns, played
 from engine.support.chance import Ending, tally
 from engine.support.polyomino import Shape
+from engine.values import Tally
 
 
 class _CutOffError(Exception):

@@ -4,8 +4,8 @@ import random
 
 from hypothesis import strategies as st
 
-from engine.api import Roll
 from engine.games.blockade.game import GAME
+from engine.values import Roll
 from tests.engine.games.blockade import oracle
 
 OPTIONS = st.fixed_dictionaries(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.api import Announcement
 from engine.errors import IllegalTurnError, UnreadableError
+from engine.values import Announcement
 from tests.engine.games.blockade import oracle
 from tests.engine.games.blockade.strategies import GAME, state_of
 

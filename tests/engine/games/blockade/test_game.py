@@ -5,12 +5,12 @@ from fractions import Fraction
 
 import pytest
 
-from engine.api import Announcement, Certainty, Roll
 from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
 from engine.games.blockade.advice.playouts import MutableBoard
 from engine.games.blockade.state import BlockadeTurn, Move, appearance_of
 from engine.perft import perft, split, start_of_count
 from engine.showing import turns_showing
+from engine.values import Announcement, Certainty, Roll
 from tests.effort import cases
 from tests.engine.games.blockade import oracle
 from tests.engine.games.blockade.strategies import GAME, frozen, state_of

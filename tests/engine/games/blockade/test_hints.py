@@ -4,11 +4,11 @@ import random
 
 import pytest
 
-from engine.api import Roll, Strength
 from engine.errors import IllegalTurnError
 from engine.games.blockade.advice.evaluation import chance_of_race, progress_of
 from engine.games.blockade.advice.playouts import MutableBoard
 from engine.games.blockade.state import state_after
+from engine.values import Roll, Strength
 from tests.effort import some
 from tests.engine.games.blockade import oracle
 from tests.engine.games.blockade.strategies import GAME, state_of

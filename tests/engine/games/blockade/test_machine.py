@@ -7,9 +7,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from engine.api import Announcement, Roll, Strength
 from engine.games.blockade.advice.hints import hint
 from engine.search.budget import CountingClock
+from engine.values import Announcement, Roll, Strength
 from tests.effort import cases
 from tests.engine.games.blockade.strategies import GAME, OPTIONS, frozen
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.api import Roll
 from engine.errors import EngineError
 from engine.games.blockade import turns
 from engine.games.blockade.game import GAME
 from engine.support.chance import drawn
+from engine.values import Roll
 from tests.effort import cases
 
 

@@ -4,9 +4,9 @@ import random
 
 from hypothesis import strategies as st
 
-from engine.api import Roll
 from engine.registry import load
 from engine.support.chance import drawn
+from engine.values import Roll
 from tests.engine.games.blokus_dice import oracle
 
 GAME = load("blokus-dice")

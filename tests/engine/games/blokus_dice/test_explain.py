@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.api import EMPTY, Announcement
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.blokus_dice.violations import no_strike_left
+from engine.values import EMPTY, Announcement
 from tests.effort import cases
 from tests.engine.games.blokus_dice.strategies import GAME, states
 

@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from engine.api import EMPTY, Announcement, Certainty, Roll
 from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
 from engine.games.blokus_dice.sheet import NAMES, shape_of
 from engine.support.polyomino import orientations
+from engine.values import EMPTY, Announcement, Certainty, Roll
 from tests.engine.games.blokus_dice.strategies import GAME, SMALL, only_open, roll, rolled
 
 

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.api import Roll, Strength
 from engine.errors import IllegalTurnError
 from engine.games.blokus_dice.advice.evaluation import (
     Endgame,
@@ -19,6 +18,7 @@ from engine.games.blokus_dice.advice.evaluation import (
 )
 from engine.search.budget import CountingClock
 from engine.support.chance import drawn
+from engine.values import Roll, Strength
 from tests.effort import cases
 from tests.engine.games.blokus_dice.strategies import GAME, OPTIONS, played
 

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from engine.api import EMPTY, Roll
 from engine.games.blokus_dice.advice.evaluation import PlacementFinder, finder_of
 from engine.games.blokus_dice.advice.playouts import play_random_game
 from engine.games.blokus_dice.turns import ways_to_lay
 from engine.support.chance import play_random_games
+from engine.values import EMPTY, Roll
 from tests.effort import cases, some
 from tests.engine.games.blokus_dice.strategies import GAME, OPTIONS, states
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.api import Announcement, Roll
+from engine.values import Announcement, Roll
 from tests.effort import cases
 from tests.engine.games.blokus_dice import oracle
 from tests.engine.games.blokus_dice.strategies import GAME, as_oracle, positions, written

@@ -2,9 +2,9 @@
 
 import pytest
 
-from engine.api import Announcement
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.support.chance import format_roll
+from engine.values import Announcement
 from tests.engine.games.blokus_dice.strategies import GAME, roll, rolled
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from engine.api import Announcement, Outcome
 from engine.errors import IllegalTurnError
 from engine.registry import load
+from engine.values import Announcement, Outcome
 
 GAME = load("deblockle")
 DUEL = "gold a1:G.star/north=slider g7:T.star/north=slider removed=0,0"

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.api import EMPTY
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.registry import load
+from engine.values import EMPTY
 from tests.effort import cases
 from tests.engine.games.deblockle import oracle
 from tests.engine.games.deblockle.strategies import positions

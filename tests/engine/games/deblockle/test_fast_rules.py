@@ -5,11 +5,11 @@ from collections import Counter
 
 import pytest
 
-from engine.api import Announcement, Tally
 from engine.games.deblockle import fast_rules
 from engine.games.deblockle.advice.playouts import turn_sampler_of
 from engine.registry import load
 from engine.support.chance import play_random_games
+from engine.values import Announcement, Tally
 from tests.effort import cases, some
 from tests.engine.games.deblockle import oracle
 

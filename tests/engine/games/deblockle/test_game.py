@@ -2,9 +2,9 @@
 
 import pytest
 
-from engine.api import EMPTY, Certainty
 from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError, OptionError, UnreadableError
 from engine.registry import load
+from engine.values import EMPTY, Certainty
 
 GAME = load("deblockle")
 X = "x/north=star"

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from engine.api import Announcement, Certainty, Strength
 from engine.errors import IllegalTurnError
 from engine.games.deblockle.advice.evaluation import search_rules_of
 from engine.games.deblockle.fast_rules import OVER, fast_rules_of, known_position
 from engine.registry import load
 from engine.search.budget import CountingClock
+from engine.values import Announcement, Certainty, Strength
 from tests.effort import cases
 from tests.engine.games.deblockle import oracle
 

@@ -4,8 +4,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from engine.api import EMPTY, Certainty
 from engine.registry import load
+from engine.values import EMPTY, Certainty
 from tests.effort import cases
 from tests.engine.games.deblockle.strategies import HANDICAPS, PLAYERS, RULE_OPTIONS
 

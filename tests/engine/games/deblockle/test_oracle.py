@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.api import Certainty
 from engine.perft import perft, split
 from engine.registry import load
+from engine.values import Certainty
 from tests.effort import cases
 from tests.engine.games.deblockle import oracle
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.api import EMPTY, Announcement, Certainty
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.games.diaballik.state import Action, DiaballikTurn
 from engine.registry import load
+from engine.values import EMPTY, Announcement, Certainty
 from tests.effort import cases
 from tests.engine.games.diaballik.strategies import states
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from engine.api import Announcement
 from engine.games.diaballik import fast_rules
 from engine.games.diaballik.advice.playouts import RandomGames, lookup
 from engine.games.diaballik.state import GOAL, other
 from engine.games.diaballik.turns import begun, results_by_playing
 from engine.registry import load
 from engine.support.chance import play_random_games
+from engine.values import Announcement
 from tests.effort import cases, some
 from tests.engine.games.diaballik.strategies import states
 

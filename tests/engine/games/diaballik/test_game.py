@@ -5,9 +5,9 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 
-from engine.api import EMPTY, Announcement, Certainty
 from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
 from engine.registry import load
+from engine.values import EMPTY, Announcement, Certainty
 from tests.effort import cases
 from tests.engine.games.diaballik.strategies import OPTIONS, states
 

@@ -5,7 +5,6 @@ import random
 import pytest
 from hypothesis import given, settings
 
-from engine.api import Announcement, Certainty, Strength
 from engine.errors import IllegalTurnError
 from engine.games.diaballik.advice.evaluation import WIN
 from engine.games.diaballik.advice.hints import position_of, reason_for
@@ -15,6 +14,7 @@ from engine.games.diaballik.state import GOAL
 from engine.games.diaballik.turns import begun, claimed_results, packed_results
 from engine.registry import load
 from engine.search.budget import CountingClock
+from engine.values import Announcement, Certainty, Strength
 from tests.effort import cases
 from tests.engine.games.diaballik import oracle
 from tests.engine.games.diaballik.strategies import states

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.api import Announcement, Certainty
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.games.number_drop.notation import read_turn
 from engine.games.number_drop.rules import catalogue
 from engine.games.number_drop.state import Combination, Drop, PenaltyDrop, SetUpDigit, Slide
 from engine.games.number_drop.turns import is_legal
 from engine.games.number_drop.violations import breaches_of
+from engine.values import Announcement, Certainty
 from tests.engine.games.number_drop.strategies import GAME, LETTERED, TILES, position
 
 SETUP = f"setup p1=- p2=- {TILES} to=p1,p2"

@@ -6,11 +6,11 @@ from fractions import Fraction
 import pytest
 
 from engine import perft
-from engine.api import Outcome, Roll
 from engine.errors import IllegalTurnError, OptionError, UnreadableError
 from engine.games.number_drop.components import printed_components, read_components
 from engine.games.number_drop.sheet import BOXES, EMPTY_CELLS, Points, Sheet
 from engine.games.number_drop.state import Phase
+from engine.values import Outcome, Roll
 from tests.engine.games.number_drop.strategies import GAME, LETTERED, TILES, after, state_of
 
 GOLDEN = (

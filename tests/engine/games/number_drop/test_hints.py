@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.api import Roll, Strength
 from engine.errors import IllegalTurnError
 from engine.games.number_drop.advice.candidates import open_sizes
 from engine.games.number_drop.advice.evaluation import board_of, values
 from engine.games.number_drop.advice.slides import chances_of, left_from, tiles_of
 from engine.games.number_drop.sheet import GRID
 from engine.search.budget import CountingClock
+from engine.values import Roll, Strength
 from tests.effort import cases
 from tests.engine.games.number_drop import oracle
 from tests.engine.games.number_drop.strategies import GAME, LETTERED, OPTIONS, TILES, position

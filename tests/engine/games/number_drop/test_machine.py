@@ -6,10 +6,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from engine.api import EMPTY
 from engine.games.number_drop.sheet import GRID
 from engine.games.number_drop.state import Combination, Drop, PenaltyDrop, Slide
 from engine.support.grid import members
+from engine.values import EMPTY
 from tests.effort import cases
 from tests.engine.games.number_drop import oracle
 from tests.engine.games.number_drop.strategies import GAME, OPTIONS, turns_of

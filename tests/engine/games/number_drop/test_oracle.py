@@ -4,11 +4,11 @@ import random
 
 import pytest
 
-from engine.api import Roll
 from engine.games.number_drop.drops import assignments, landings, turned_shapes
 from engine.games.number_drop.sheet import BOXES, GRID, Sheet, combinations, combinations_in_order
 from engine.games.number_drop.state import options_from
 from engine.support.grid import members
+from engine.values import Roll
 from tests.effort import cases
 from tests.engine.games.number_drop import oracle
 from tests.engine.games.number_drop.strategies import GAME, position

@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
-from engine.api import Roll
 from engine.showing import turns_showing
+from engine.values import Roll
 from tests.engine.games.number_drop.strategies import GAME
 
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.api import Roll
 from engine.errors import AmbiguousError, EngineError, IllegalTurnError, UnreadableError
 from engine.support.chance import format_roll
+from engine.values import Roll
 from tests.engine.games.number_drop.strategies import GAME, OPTIONS, TILES, position
 
 SOLO = f"{TILES} players=1"

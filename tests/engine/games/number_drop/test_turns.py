@@ -2,9 +2,9 @@
 
 import pytest
 
-from engine.api import Announcement, Certainty, Outcome, Roll
 from engine.errors import AmbiguousError, IllegalTurnError
 from engine.games.number_drop.state import Combination
+from engine.values import Announcement, Certainty, Outcome, Roll
 from tests.engine.games.number_drop.strategies import GAME, LETTERED, TILES, after, state_of
 
 

@@ -8,13 +8,14 @@ from random import Random
 from engine.games.breakthrough import rules
 from engine.games.breakthrough.rules import GRID, PLAYERS, BreakthroughState, BreakthroughTurn
 
-from engine.api import Clock, Hint, Strength, Tally
+from engine.api import Clock, Hint
 from engine.errors import IllegalTurnError
 from engine.search.alpha_beta import MOST_PLIES, Found, best_move
 from engine.search.budget import Deadline, TimeCheck
 from engine.search.two_player import Rules
 from engine.support.chance import play_random_games
 from engine.support.grid import members
+from engine.values import Strength, Tally
 
 Position = tuple[tuple[int, int], int]
 """Both players' discs, and the number of the player to move."""

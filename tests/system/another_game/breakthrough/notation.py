@@ -10,13 +10,13 @@ from engine.games.breakthrough import rules
 from engine.games.breakthrough.rules import GRID, PLACES, PLAYERS, BreakthroughState, BreakthroughTurn
 from engine.games.breakthrough.table import checked
 
-from engine.api import OptionValue
 from engine.errors import EngineError, UnreadableError
 from engine.options import differing_options
 from engine.support.breaches import not_legal
 from engine.support.grid import set_of
 from engine.support.notation import unreadable, words
 from engine.support.players import format_announcement, parse_announcement
+from engine.values import OptionValue
 
 _WORD = re.compile(r"(?P<mover>red|blue|over)|(?P<name>\w+)[:=](?P<value>\S+)")
 _TURN = re.compile(r"\s*([a-z][0-9])\s*(?:-|x|to|\s)\s*([a-z][0-9])\s*")

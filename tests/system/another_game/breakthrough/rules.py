@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from engine.api import Announcement, Breach, Certainty, Option, OptionValue, Outcome, Place, Player, Rule
 from engine.errors import AmbiguousError, IllegalTurnError
 from engine.options import read_options
 from engine.support import breaches
@@ -18,6 +17,7 @@ from engine.support.players import (
     opponent,
     outcome_of_announcement,
 )
+from engine.values import Announcement, Breach, Certainty, Option, OptionValue, Outcome, Place, Player, Rule
 
 GRID = Grid(6, 6)
 SIZE = GRID.columns

@@ -8,12 +8,12 @@ from dataclasses import replace
 from engine.games.breakthrough import rules
 from engine.games.breakthrough.rules import GRID, PLACES, PLAYERS, BreakthroughState
 
-from engine.api import EMPTY, Appearance, Breach, LookName, OptionValue, Player, Unfinished
 from engine.errors import UnreadableError
 from engine.support.breaches import PieceBreaches, no_start, pairs
 from engine.support.grid import members, set_of
 from engine.support.looks import LookTable
 from engine.support.players import check_player, mover_after_correction
+from engine.values import EMPTY, Appearance, Breach, LookName, OptionValue, Player, Unfinished
 
 DISCS = LookTable({player: f"{player} disc" for player in PLAYERS}, PLACES)
 
