@@ -24,7 +24,7 @@ from rich.text import Text
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from engine.api import Game
+from engine.api import Game  # noqa: E402
 from engine.registry import games, load  # noqa: E402
 from engine.values import EMPTY, OptionValue  # noqa: E402
 from hardware.lights.signals import Signal  # noqa: E402
