@@ -1,10 +1,13 @@
 """What viewers of the page cost the referee: two play the same game side by side, and one of them is looked at.
 
-Run: python benchmarks/page.py [--viewers N] [--seconds S] [--seed N]
+Run: python benchmarks/page.py [--viewers N] [--seconds S] [--seed N] | --paint TIMES | --kills N [--seed N]
 
 Each referee is a process of its own, in real time, with eyes that never err and a page; the viewers of the second are a
 third process, on this machine. Told are frames a second, the time that the session's thread computed, memory, and how
 long a snapshot took to its viewers. Exits with 1 when the viewers cost more than 5 % of frames or of computing.
+
+``--paint`` measures instead how soon a phone shows the page, and what it weighs. ``--kills`` kills server, tab and
+connections of a running game at random moments, and exits with 1 when a screen then disagrees with the journal.
 """
 
 from __future__ import annotations
@@ -36,6 +39,8 @@ from urllib.parse import SplitResult, urlsplit
 import click
 from rich.console import Console
 
+from benchmarks.parts.page.browser import tell_first_paint
+from benchmarks.parts.page.kills import tell_kills
 from benchmarks.parts.soak.game import FRAMES_PER_SECOND, plan_of
 from benchmarks.parts.soak.inputs import PerfectReader
 from engine.registry import load
@@ -74,6 +79,7 @@ class Measured:
     published_s: dict[int, float] = field(default_factory=dict)
     lasted_s: float = 0.0
     memory_mb: float = 0.0
+    began_with_mb: float = 0.0
 
     @property
     def frames_per_second(self) -> float:
@@ -121,6 +127,7 @@ def referee(link: Connection, signals: Signals, seed: int, folder: str) -> None:
             measured.took_s.append(time.monotonic() - camera.began[1])
         elif signals.begin.is_set():
             begun_s = time.monotonic()
+            measured.began_with_mb = _memory_mb()
         if frame is not None:
             pace.keep(frame.time_s)
 
@@ -142,8 +149,13 @@ def referee(link: Connection, signals: Signals, seed: int, folder: str) -> None:
         ports = LoopPorts(time.sleep, commands, lambda: presses(table.take_presses()), hear, signals.stop.is_set)
         run(service, camera, ports)
         measured.lasted_s = time.monotonic() - begun_s
-        measured.memory_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _KB_PER_MB
+        measured.memory_mb = _memory_mb()
         link.send(measured)
+
+
+def _memory_mb() -> float:
+    """How much memory this process has held at most until now."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _KB_PER_MB
 
 
 def viewers(link: Connection, address: str, count: int) -> None:
@@ -183,8 +195,15 @@ async def _look(reader: asyncio.StreamReader, got: list[tuple[int, float]]) -> N
 @click.option("--viewers", "count", default=100, show_default=True, type=click.IntRange(1, 250), help="How many look.")
 @click.option("--seconds", default=60.0, show_default=True, type=click.FloatRange(5), help="How long is measured.")
 @click.option("--seed", default=7, show_default=True, type=click.IntRange(min=0), help="Which game is played.")
-def main(count: int, seconds: float, seed: int) -> None:
+@click.option("--paint", type=click.IntRange(1), help="How often each game's page is opened, to see how soon it shows.")
+@click.option("--kills", type=click.IntRange(1), help="How many times something is killed.")
+def main(count: int, seconds: float, seed: int, paint: int | None, kills: int | None) -> None:
     """Say what viewers of the page cost the referee."""
+    if paint is not None:
+        tell_first_paint(paint)
+        return
+    if kills is not None:
+        sys.exit(0 if tell_kills(kills, seed) else 1)
     processes = multiprocessing.get_context("spawn")
     signals = Signals(processes.Event(), processes.Event())
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
@@ -219,7 +238,8 @@ def _told(alone: Measured, watched: Measured, got: list[tuple[int, float]], coun
         ("computed a frame, median, ms", lambda one: 1000 * statistics.median(one.computed_s), ".3f"),
         ("taken by a frame, median, ms", lambda one: 1000 * statistics.median(one.took_s), ".3f"),
         ("taken by a frame, 99 %, ms", lambda one: 1000 * statistics.quantiles(one.took_s, n=100)[98], ".1f"),
-        ("memory at most, MB", attrgetter("memory_mb"), ".0f"),
+        ("memory at most, before, MB", attrgetter("began_with_mb"), ".0f"),
+        ("memory at most, after, MB", attrgetter("memory_mb"), ".0f"),
     )
     click.echo(f"{'':32}{'no viewers':>12}{f'{count} viewers':>14}{'':>4}")
     for name, value, form in rows:

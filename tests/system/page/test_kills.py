@@ -1,4 +1,4 @@
-"""Servers and connections that break at any moment: no screen shows what the journal does not say."""
+"""Servers, tabs and connections that break at any moment: no screen shows what the journal does not say."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ import random
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from referee.commands.values import EnterTurn, TakeBack
 from tests.effort import cases
+from tests.system.page.conftest import CHROMIUM
 from tests.system.page.served import Session, page_of, session
 
 _TOLD = ("turns", "players", "next", "scores", "outcome")
@@ -67,3 +70,14 @@ def test_no_screen_disagrees_with_the_journal_whatever_breaks(tmp_path: Path) ->
                     assert {name: told[name] for name in _TOLD} == {name: expected[name] for name in _TOLD}
                     checked += 1
     assert checked >= 30
+
+
+def test_a_browser_comes_back_to_the_journal_after_every_kill(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed: apt install chromium")
+    from benchmarks.parts.page.kills import tell_kills
+
+    count = cases(20, least=4)
+    assert tell_kills(count, seed=15), capsys.readouterr().out
+    assert f"{count} kills" in capsys.readouterr().out
