@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _LISTEN_S = 0.1
 _PAGE_PATIENCE_S = 2.0
 """How long a picture is waited for on the page, where it is asked for again anyway."""
-_KEY_FILE = "setup.page-key"
+_KEY_FILE, _CODES_FILE = "setup.page-key", "setup.page-codes"
 _KEYS = "b: back, s: skip, q: stop and go on later"
 
 
@@ -132,8 +132,10 @@ def _on_page(kept: Progress | None, folder: Path, paper: str, camera: str | None
             ) as opened,
             closing(setting_up),
         ):
-            click.echo(opened.words)
-            if opened.codes and output().is_terminal:
+            # What isn't a terminal may well be a log.
+            is_seen = output().is_terminal
+            click.echo(opened.words if is_seen else opened.words_for_a_log(folder / _CODES_FILE))
+            if opened.codes and is_seen:
                 output().print(Text.from_ansi(opened.qr()))
             click.echo("Ctrl-C ends it; the same command goes on.")
             with suppress(KeyboardInterrupt):

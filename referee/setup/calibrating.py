@@ -212,7 +212,7 @@ class BoardPictures:
         for x, y in seen.corners_px:
             cv2.circle(picture, (round(float(x)), round(float(y))), 4, _FOUND_COLOUR, -1, cv2.LINE_AA)
         guide = self.guide
-        taken = Phrase("%(count)d pictures are kept", count=len(guide.kept))
+        taken = Phrase("%(count)d kept", count=len(guide.kept))
         if guide.is_enough:
             return Sight((Finding.ok(_PICTURES, taken), Finding.ok(_POSE, Phrase("no pose is missing"))), picture)
         cv2.polylines(picture, [np.round(guide.outline_px()).astype(np.int32)], True, _WANTED_COLOUR, 3, cv2.LINE_AA)
