@@ -145,7 +145,7 @@ class SwitchChange(Protocol):
 class SwitchReport(Protocol):
     """All switches by number: one value each in ``closed`` and ``doubtful``, and the changes since the last report.
 
-    Implemented by ``hardware.switches.SwitchSnapshot`` and ``firmware_bridge.connection.events.SensorsReported``.
+    Implemented by ``hardware.switch_states.SwitchSnapshot`` and ``firmware_bridge.connection.events.SensorsReported``.
     """
 
     @property

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_bridge.firmware.core.sensors import mark_ghosts
-from hardware.switches import (
+from hardware.switch_states import (
     CHATTER_FLIPS,
     MIN_SCANS,
     SwitchChange,

@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from hardware.switches import GpioSwitches, SwitchScanner, SwitchSnapshot, switch_pins
+from hardware.switch_states import SwitchSnapshot
+from hardware.switches import GpioSwitches, SwitchScanner, switch_pins
 
 ROWS, COLUMNS = (os.environ.get(f"REFEREE_REAL_{lines}", "") for lines in ("ROWS", "COLUMNS"))
 DIODES = os.environ.get("REFEREE_REAL_DIODES", "1") != "0"
