@@ -2,8 +2,8 @@
 
 Run: uv run --group training python scripts/train_stacks.py --made 1800 --steps 6000
 
-Add --start vision/readers/stacks/weights to go on from the network that is shipped; --blend 0.5 then writes the mean of
-both, which is surer of less that is wrong than either.
+Add --start vision/readers/stacks/weights to go on from the network that is shipped, with --rate 5e-4; --blend 0.5 then
+writes the mean of both, which is surer of less that is wrong than either.
 
 All pictures are made, from seeds: ``simulator.scene.stack_variety`` draws three of four, the virtual table the fourth.
 No picture of a real table, and none of a benchmark, is trained on. Beside the true tips, a little off, the network is
@@ -76,6 +76,8 @@ DRAWN_EVERY = 4
 
 LOSS = nn.CrossEntropyLoss(label_smoothing=0.02)
 BATCH = 64
+RATE = 3e-3
+"""The highest learning rate."""
 
 CHANNELS, HIDDEN = 24, 72
 """Of the last convolution, and of the layer after it."""
@@ -233,10 +235,12 @@ def batches(rng: np.random.Generator, given: Samples, size: int) -> Batches:
             yield torch.from_numpy(taken), torch.from_numpy(part.kinds)
 
 
-def learn(network: nn.Module, given: Samples, steps: int, rng: np.random.Generator, console: Console) -> None:
+def learn(
+    network: nn.Module, given: Samples, steps: int, rng: np.random.Generator, console: Console, rate: float = RATE
+) -> None:
     """Train for so many batches."""
     with Progress(console=console) as progress:
-        train(network, batches(rng, given, BATCH), LOSS, for_steps(steps), progress, "stacks")
+        train(network, batches(rng, given, BATCH), LOSS, for_steps(steps), progress, "stacks", rate)
 
 
 def write(network: nn.Module, aside: Samples, folder: Path) -> None:
@@ -271,11 +275,12 @@ def made_samples(seed: int, numbers: Sequence[int], console: Console) -> Samples
 @click.command()
 @click.option("--made", default=1800, show_default=True, help="how many pictures are made")
 @click.option("--steps", default=6000, show_default=True, help="of how many batches the network learns")
+@click.option("--rate", default=RATE, show_default=True, help="the highest learning rate; lower with --start")
 @start_option
 @click.option("--blend", "share", default=0.0, show_default=True, help="the share of --start in what is written")
 @seed_option
 @out_option(WEIGHTS)
-def main(made: int, steps: int, start: Path | None, share: float, seed: int, out: Path) -> None:
+def main(made: int, steps: int, rate: float, start: Path | None, share: float, seed: int, out: Path) -> None:
     """Train on made pictures."""
     console = Console(stderr=True)
     torch.manual_seed(seed)
@@ -285,7 +290,7 @@ def main(made: int, steps: int, start: Path | None, share: float, seed: int, out
     if start is not None:
         start_from(network, start)
     before = {name: value.clone() for name, value in network.state_dict().items()}
-    learn(network, given, steps, np.random.default_rng([seed, 1 << 20]), console)
+    learn(network, given, steps, np.random.default_rng([seed, 1 << 20]), console, rate)
     if start is not None:
         blend(network, before, share)
     write(network, made_samples(seed, range(kept), console), out)
