@@ -41,7 +41,7 @@ _TOKEN = re.compile(
     r"(?P<square>[a-g][1-7](?![0-9]))|(?P<claim>anti[- ]?play)|(?P<passes>pass(?:es)?)|(?P<moves>moves?)"
     r"|(?P<mark>->|→|–|-|>|\*|to|x|by)|(?P<gap>[\s,;:]+|then|and)"
 )
-_EXPECTED = "a turn such as a1-a2 d1*e1: moves a1-a2, a pass d1*e1, anti-play at the end"
+_EXPECTED = "moves and a pass such as a1-a2 d1*e1, and anti-play at the end if you claim it"
 
 
 def format_turn(turn: DiaballikTurn) -> str:
@@ -129,7 +129,7 @@ def _read(text: str) -> tuple[list[tuple[int, int, bool | None]], bool]:
     def square() -> int:
         token = waiting[-1]
         if token.kind != "square":
-            raise unreadable(text, token.text, token.column, f"a square; {_EXPECTED}")
+            raise unreadable(text, token.text, token.column, "a square, as in a1-a2 or d1*e1")
         return SQUARE_OF[waiting.pop().text]
 
     while waiting[-1].kind != "end":

@@ -199,8 +199,8 @@ def test_turns_are_read_leniently(text, strict):
 @pytest.mark.parametrize(
     ("text", "message", "column"),
     [
-        ("", "a turn such as", 1),
-        ("   ", "a turn such as", 1),
+        ("", "moves and a pass such as", 1),
+        ("   ", "moves and a pass such as", 1),
         ("anti-play", "without a turn, announce it", 1),
         ("c1", "a square", 3),
         ("c1*", "a square", 4),
