@@ -108,7 +108,6 @@ function showOffer(table) {
   const side = table.players.find((player) => player.id === table.draw_offer);
   say(offer.firstElementChild, side ? word("offer", { name: side.name }) : "");
   offer.hidden = !side;
-  document.getElementById("ending")?.toggleAttribute("hidden", table.outcome !== null);
 }
 
 export function showTable() {
@@ -123,9 +122,10 @@ export function showTable() {
     say(heading, next);
     heading.classList.toggle("long", next.length > LONG);
     showVerdict(table.verdict, next);
-    for (const name of ["trouble", "outcome", "hint"]) say(document.getElementById(name), table[name] ?? "");
+    for (const name of ["trouble", "hint"]) say(document.getElementById(name), table[name] ?? "");
     showOffer(table);
     showPlayers(table.players);
+    for (const part of document.querySelectorAll("[data-while=playing]")) part.hidden = table.outcome !== null;
     say(document.getElementById("last"), table.last_turn ? word("last turn", { turn: table.last_turn.text }) : "");
     document.getElementById("scores").replaceChildren(
       ...table.scores.map((line) => Object.assign(document.createElement("li"), { textContent: line })),
