@@ -1,8 +1,9 @@
-"""Draw the pictures of the page in docs/pictures, page-table.png and page-phones.png, and the page's icons.
+"""Draw the page's pictures in docs/pictures, page-table.png, page-phones.png and page-setup.jpg, and its icons.
 
 Run: python scripts/draw_pages.py [FOLDER]
 
-Each shows a game after a few turns that were typed, in the system's Chromium (apt install chromium).
+The first two show games after a few turns that were typed, the third a virtual table that is being set up, in the
+system's Chromium (apt install chromium).
 """
 
 from __future__ import annotations
@@ -12,9 +13,14 @@ import os
 import runpy
 import shutil
 import sys
+import tempfile
 import time
+from contextlib import closing
 from dataclasses import replace
+from datetime import date
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -23,14 +29,30 @@ from playwright.sync_api import Browser, sync_playwright
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from engine.registry import load  # noqa: E402
 from referee.commands.queue import CommandQueue  # noqa: E402
+from referee.setup.eye import Eye  # noqa: E402
+from referee.setup.page import Kit, SetUpPage  # noqa: E402
+from referee.setup.progress import Progress  # noqa: E402
+from referee.setup.steps import steps_of  # noqa: E402
+from referee.web.access import Role  # noqa: E402
 from referee.web.ports import PageOptions, SnapshotHub, TablePort  # noqa: E402
-from referee.web.server import open_page  # noqa: E402
+from referee.web.server import open_page, open_site  # noqa: E402
+from referee.web.setting_up.views import create_set_up  # noqa: E402
+from simulator.enrolment import charuco_views  # noqa: E402
+from simulator.rendering.renderer import Renderer  # noqa: E402
+from simulator.scene.scene import Scene  # noqa: E402
+from simulator.scene.viewpoint import lens  # noqa: E402
+from simulator.table import standard_setting  # noqa: E402
+from vision.calibration import Calibration, save_calibration  # noqa: E402
 from vision.frame import Image  # noqa: E402
 
 _SCREENS = runpy.run_path(str(ROOT / "scripts" / "draw_screens.py"))
 _WIDE, _PHONE = (1180, 820), (360, 640)
 _GAP_PX = 16
+_SEEN = (960, 540)
+_DAY = date(2026, 5, 1)
+_QUALITY = 85
 _STATIC = ROOT / "referee" / "web" / "static"
 _PHONES = (("blockade", "light", "en-GB"), ("diaballik", "dark", "de-DE"), ("number-drop", "light", "en-GB"))
 
@@ -42,20 +64,50 @@ def picture_of(browser: Browser, name: str, size: tuple[int, int], scheme: str, 
     hub(replace(shown.snapshot, evidence=None))
     port = TablePort(shown.game, hub, CommandQueue(time.monotonic))
     with open_page(port, PageOptions(), print) as opened:
-        width, height = size
-        context = browser.new_context(
-            viewport={"width": width, "height": height},
-            color_scheme="dark" if scheme == "dark" else "light",
-            locale=locale,
-            reduced_motion="reduce",
-        )
-        page = context.new_page()
-        page.goto(opened.address)
-        page.wait_for_selector("html[data-live]", state="attached")
-        png = np.frombuffer(page.screenshot(), dtype=np.uint8)
-        context.close()
+        return shown_at(browser, opened.address, size, scheme, locale)
+
+
+def shown_at(browser: Browser, address: str, size: tuple[int, int], scheme: str, locale: str) -> Image:
+    """Give what a browser of this size shows at an address."""
+    width, height = size
+    context = browser.new_context(
+        viewport={"width": width, "height": height},
+        color_scheme="dark" if scheme == "dark" else "light",
+        locale=locale,
+        reduced_motion="reduce",
+    )
+    page = context.new_page()
+    page.goto(address)
+    page.wait_for_selector("html[data-live]", state="attached")
+    png = np.frombuffer(page.screenshot(), dtype=np.uint8)
+    context.close()
     picture: Image = np.asarray(cv2.imdecode(png, cv2.IMREAD_COLOR), dtype=np.uint8)
     return picture
+
+
+def steps_of_set_up(browser: Browser) -> list[Image]:
+    """Give what a phone shows of two steps of a set-up: a camera that is calibrated, and a board that is measured."""
+    setting = standard_setting(lens(_SEEN))
+    pictures = (charuco_views(setting.camera, 1, seed=1)[0], Renderer(1).render(Scene(setting, ()), 0))
+    shown = []
+    for done, picture in zip((2, 3), pictures, strict=True):
+        with tempfile.TemporaryDirectory() as name, closing(Eye()) as eye:
+            folder = Path(name)
+            cv2.imwrite(str(folder / "1.png"), picture)
+            save_calibration(folder / "camera.json", Calibration(setting.camera, (), 1.0, ()), made_on=_DAY)
+            steps = [step.name for step in steps_of(load("deblockle"))][:done]
+            size = {"camera.width_px": _SEEN[0], "camera.height_px": _SEEN[1]}
+            kept = Progress(folder, "deblockle", steps, {"camera.source": f"folder:{folder}", **size})
+            setting_up = SetUpPage(Kit(folder, eye, _DAY, "a4", _nobody, _nobody), kept)
+            setting_up.take("calibration", by_itself=False)
+            make = partial(create_set_up, setting_up)
+            with open_site(make, PageOptions(), print, key=None, roles=(Role.OWN,)) as opened:
+                shown.append(shown_at(browser, opened.address, _PHONE, "light", "en-GB"))
+    return shown
+
+
+def _nobody(_: object) -> Any:
+    return None
 
 
 def draw_icon(browser: Browser, side: int) -> Path:
@@ -72,7 +124,7 @@ def draw_icon(browser: Browser, side: int) -> Path:
 
 
 def main() -> None:
-    """Write both pictures into the folder that is named, or into docs/pictures."""
+    """Write the pictures into the folder that is named, or into docs/pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "docs" / "pictures")
     folder = parser.parse_args().folder
@@ -85,14 +137,23 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
         table = picture_of(browser, "deblockle", _WIDE, "light", "en-GB")
         phones = [picture_of(browser, name, _PHONE, scheme, locale) for name, scheme, locale in _PHONES]
+        set_up = steps_of_set_up(browser)
         print(*(draw_icon(browser, side) for side in (192, 512)), sep="\n")
         browser.close()
     gap: Image = np.full((_PHONE[1], _GAP_PX, 3), 255, dtype=np.uint8)
-    beside = [part for phone in phones for part in (phone, gap)][:-1]
-    for name, picture in (("page-table", table), ("page-phones", np.hstack(beside))):
-        path = folder / f"{name}.png"
-        cv2.imwrite(str(path), picture, [cv2.IMWRITE_PNG_COMPRESSION, 9])
-        print(path)
+
+    def beside(shown: list[Image]) -> Image:
+        return np.asarray(np.hstack([part for each in shown for part in (each, gap)][:-1]), dtype=np.uint8)
+
+    for name, picture in (
+        ("page-table.png", table),
+        ("page-phones.png", beside(phones)),
+        ("page-setup.jpg", beside(set_up)),
+    ):
+        is_photo = name.endswith(".jpg")
+        settings = [cv2.IMWRITE_JPEG_QUALITY, _QUALITY] if is_photo else [cv2.IMWRITE_PNG_COMPRESSION, 9]
+        cv2.imwrite(str(folder / name), picture, settings)
+        print(folder / name)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from vision.errors import EndOfFramesError, NothingNewError
 from vision.frame import Frame
 
 _READ_TIMEOUT_S = 10.0
-_LIVE = ("0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "usb:", "v4l2:", "/dev/")
+_LIVE = ("0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "usb:", "v4l2:", "/dev/", "pi")
 """How the name of a camera begins that goes on giving pictures, so that a check can be repeated by itself."""
 _GROWING = "folder:"
 
