@@ -96,11 +96,13 @@ _PIECES = {"self.piece": ("piece", "block")}
 """What ``PieceBreaches`` is made for; as a fixed text, since words of another gender stand around each."""
 _WORDS = (
     *("and", "or", ", and", "Or:", ", then", "and on", "nothing", "nobody", "is", "are", "stays", "nobody"),
-    *("{place} ({look}?)", "{part}'s {squares}", "{part}'s {squares} {colour}", "{turn}  {described}"),
+    *("{place} ({look}?)", "{part}'s {squares}", "{turn}  {described}"),
     *("out", "resigned", "anti-play", "identical", "consecutive", "gentle", "fair", "strong", "look", "play", "own"),
     *("one square", "no squares", "{number} squares", "one strike", "no strikes", "{number} strikes"),
     *("one {colour} corner", "no {colour} corners", "{number} {colour} corners"),
     *("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *(f"{{part}}'s {{squares}} {colour}" for colour in ("red", "blue", "yellow", "green")),
+    *("Strikes", "Either", "Letters", "Score"),
     *("small", "medium", "large", "circled", "no table", "cross"),
 )
 """What stands in sentences, and where it is written is no word among others: a list's joint, the name of a kind."""
@@ -158,8 +160,10 @@ def updated(language: str, domain: str) -> Catalog:
     """Give a language's translations with today's words, nothing guessed. Forms of a word stay as long as the word."""
     catalogue = kept(language, domain)
     forms = [message for message in catalogue if message.context]
-    words = collected(domain)
+    words, created = collected(domain), catalogue.creation_date
     catalogue.update(words, no_fuzzy_matching=True)
+    # A date that is new with every run would only be in the way of whoever merges.
+    catalogue.creation_date = created
     for form in forms:
         if form.id in words:
             catalogue.add(form.id, form.string, locations=words[form.id].locations, context=form.context)

@@ -19,6 +19,8 @@ from typing import Self
 
 UNCHANGED = "as it is"
 """The form of parts that belong to no language: what somebody typed, a name, a turn's strict text."""
+NAME = "as a name"
+"""The form of a person's name, which is taken over as well, if it doesn't begin as a word of a sentence would."""
 _MOST_KEPT = 20_000
 PLACEHOLDER = re.compile(r"\{(\w+)(!r)?(?::([^{}]+))?\}")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"", re.DOTALL)
@@ -27,8 +29,9 @@ _OF_NO_LANGUAGE = re.compile(r"(?!.*'s )[^A-Za-zÀ-ž]*((?:[A-Z]{2}|[A-Za-zÀ-ž
 _JOINTS = (". ", "? ", "! ", " Or: ", "; ", ": ", ", and ", ", then ", " and on ", " and ", " or ", ", ", " ")
 """Where a text may be cut in two that are translated each by itself."""
 _JOINT_WORDS = frozenset(joint.strip() for joint in _JOINTS if joint.strip())
-_GOES_ON = re.compile(r",| [a-z]")
-"""How a sentence goes on after a part of it, which then is no sentence by itself."""
+_GOES_ON = re.compile(r"[,.;:)']| [a-z]")
+_BEGINS = re.compile(r"(^|[.:?] )$")
+"""How a sentence goes on after a part of it, and what stands before a part that may be sentences by itself."""
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?)]) (?=[A-Z(`']|p\d)")
 
 
@@ -79,14 +82,15 @@ class Template:
             return
         name, following = self.names[index], self.texts[index + 1]
         is_last = index == len(self.names) - 1
-        is_inside = bool(_GOES_ON.match(following))
+        is_inside = bool(_GOES_ON.match(following)) or not _BEGINS.search(self.texts[index])
         # The last part reaches to the end; any other one to a place where what follows it is found.
         end = len(text) - len(following) if is_last else text.find(following, start)
         while start <= end:
             part = text[start:end]
             if is_inside and _BETWEEN_SENTENCES.search(part):
                 return
-            if filled.get(name, part) == part and (name not in self.quoted or _QUOTED.fullmatch(part)):
+            fits = filled.get(name, part) == part and (name not in self.quoted or _QUOTED.fullmatch(part))
+            if fits and (part or start):
                 yield from self._from(text, end + len(following), index + 1, {**filled, name: part})
             if is_last:
                 return
@@ -134,7 +138,10 @@ class Sentences:
 
     def _sought(self, text: str, form: str) -> str | None:
         if form == UNCHANGED:
-            return text
+            # What is no sentence of ours may not take the next one along.
+            return None if _BETWEEN_SENTENCES.search(text) else text
+        if form == NAME:
+            return None if text[:1].islower() or _BETWEEN_SENTENCES.search(text) else text
         if text in _JOINT_WORDS:
             return None
         if _OF_NO_LANGUAGE.fullmatch(text):
@@ -176,7 +183,9 @@ class Sentences:
     def _filled(self, template: Template, filled: dict[str, str]) -> str | None:
         said = []
         for text, name, form in template.said:
-            part = self.translated(filled[name], UNCHANGED if name in template.quoted else form) if name else ""
+            part = filled.get(name, "")
+            if name and name not in template.quoted:
+                part = self.translated(part, form)
             if part is None:
                 return None
             said += [text, part]
