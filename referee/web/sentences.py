@@ -183,12 +183,12 @@ class Sentences:
     def _filled(self, template: Template, filled: dict[str, str]) -> str | None:
         said = []
         for text, name, form in template.said:
-            part = filled.get(name, "")
+            told: str | None = filled.get(name, "")
             if name and name not in template.quoted:
-                part = self.translated(part, form)
-            if part is None:
+                told = self.translated(filled[name], form)
+            if told is None:
                 return None
-            said += [text, part]
+            said += [text, told]
         return "".join(said)
 
     def _in_two(self, text: str, form: str) -> str | None:
