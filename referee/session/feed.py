@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from engine.values import Appearance, Outcome, Place, Player
-from hardware.lights.signals import Signal, Sound
+from hardware.lights.signals import Signal
 from referee.clocks.clock import ClockFace
 from referee.hints.opponent import Intention
 from referee.judge.verdict import Verdict
@@ -61,36 +60,3 @@ Subscriber = Callable[[Snapshot], object]
 def shown_on(display: Display) -> Subscriber:
     """Make a subscriber that shows each snapshot's signal on a display."""
     return lambda snapshot: display.show(snapshot.signal, snapshot.time_s)
-
-
-class NewestSnapshot:
-    """A subscriber for a slow thread: it gets the newest snapshot, and never the ones it missed.
-
-    A sound belongs to its moment, so a snapshot that is read again is silent.
-    """
-
-    def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._newest: Snapshot | None = None
-        self._is_new = False
-
-    def __call__(self, snapshot: Snapshot) -> None:
-        """Take a snapshot in place of the one before."""
-        with self._changed:
-            self._newest, self._is_new = snapshot, True
-            self._changed.notify_all()
-
-    @property
-    def latest(self) -> Snapshot | None:
-        """The current snapshot, without its sound; ``None`` before the first."""
-        with self._changed:
-            newest = self._newest
-        return newest and replace(newest, signal=replace(newest.signal, sound=Sound.SILENCE))
-
-    def wait(self, timeout_s: float | None = None) -> Snapshot | None:
-        """Give the newest snapshot that was not given yet; ``None`` if none comes within the time."""
-        with self._changed:
-            if not self._changed.wait_for(lambda: self._is_new, timeout_s):
-                return None
-            self._is_new = False
-            return self._newest

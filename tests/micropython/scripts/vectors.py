@@ -11,8 +11,6 @@ except ImportError:
     from firmware_bridge.firmware.core.framing import crc32, crc32_by_nibbles, decode_in_place, encode_into
     from firmware_bridge.firmware.core.lights import LightFrame
 
-LATEST_MS = 20
-
 
 def run(vectors):
     """Check all of them."""

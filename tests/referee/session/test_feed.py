@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
-from hardware.lights.signals import Mood, Signal, Sound
+from hardware.lights.signals import Mood
 from referee.commands.values import AskHint, Correct, EnterTurn, NewGame, Resume
 from referee.judge.verdict import VerdictKind
-from referee.session.feed import NewestSnapshot, Snapshot
-from tests.guard import GUARD_S
 
 
 def test_a_snapshot_says_what_is_believed_and_why(table: Any, start: Any) -> None:
@@ -87,28 +84,3 @@ def test_a_new_game_begins_with_nothing_of_the_old_one(table: Any, start: Any) -
     on.show(start, 2)
     assert on.journal.events(2)[-1][1].kind == "set up"
     assert not on.service.belief[0].options.side_by_side if hasattr(on.service.belief[0], "options") else True
-
-
-def snapshot(number: int, sound: Sound = Sound.ACCEPTED) -> Snapshot:
-    return Snapshot("deblockle", 1, number, Signal(Mood.ACCEPTED, sound=sound), 0.0)
-
-
-def test_who_is_slow_gets_the_newest_and_no_sound_twice() -> None:
-    newest = NewestSnapshot()
-    assert newest.latest is None
-    assert newest.wait(0.0) is None
-    newest(snapshot(1))
-    newest(snapshot(2))
-    assert newest.wait(0.0) == snapshot(2)
-    assert newest.wait(0.0) is None
-    assert newest.latest == snapshot(2, Sound.SILENCE)
-
-
-def test_who_waits_is_woken_by_the_next_snapshot() -> None:
-    newest = NewestSnapshot()
-    got: list[Snapshot | None] = []
-    waiting = threading.Thread(target=lambda: got.append(newest.wait(GUARD_S)))
-    waiting.start()
-    newest(snapshot(1))
-    waiting.join(GUARD_S)
-    assert got == [snapshot(1)]

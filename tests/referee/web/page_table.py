@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from starlette.testclient import TestClient
@@ -86,8 +85,3 @@ def working(port: TablePort, work: Callable[[Submitted], object]) -> Iterator[No
         stopped.set()
         port.commands.wake()
         worker.join()
-
-
-def journal_beside(folder: Path) -> Path:
-    """Where a page's journal is kept."""
-    return folder / "journal.sqlite"

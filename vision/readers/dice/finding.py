@@ -18,7 +18,6 @@ from vision.readers.dice.networks import (
     COCKED,
     DIE_IN_CROP_PX,
     NOTHING,
-    OTHER,
     Floats,
     Network,
     Networks,
@@ -96,11 +95,6 @@ class FoundDie:
         if self.leans is not None:
             return self.leans
         return float(self.probabilities[CLASSES.index(COCKED)]) / max(self.is_die, 1e-9)
-
-    @property
-    def has_no_pips(self) -> float:
-        """Probability that its upper side shows something other than pips, given that it is a die."""
-        return float(self.probabilities[CLASSES.index(OTHER)]) / max(self.is_die, 1e-9)
 
     def values(self) -> dict[str, float]:
         """Probability of each value, given that pips are up; they sum to 1."""

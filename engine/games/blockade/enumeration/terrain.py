@@ -28,7 +28,6 @@ from engine.games.blockade.board import (
     distances,
     is_blockade,
     owner_of,
-    piece_of,
     size_of,
     walls_against,
 )
@@ -234,10 +233,3 @@ def terrain_of(stacks: Stacks, options: BlockadeOptions, colour: int, taken: int
 def caps_in(layout: Layout) -> int:
     """How many new caps stand in a layout."""
     return sum(mark.isdigit() for pile in layout for mark in pile)
-
-
-def merged_stack(stack: Stack, colour: int, pile: str) -> Stack:
-    """A stack with a colour's pile in place of what could move."""
-    height = movable_from(stack)
-    pieces = [piece_of(BLACK, int(mark)) if mark.isdigit() else piece_of(colour, _SIZE[mark]) for mark in pile]
-    return (*stack[:height], *pieces)

@@ -49,10 +49,6 @@ def mover_wins_at_once(state):
     return wins_at_once(state, state.to_move)
 
 
-def other_wins_at_once(state):
-    return wins_at_once(replace(state, to_move=other(state)), other(state))
-
-
 @pytest.mark.parametrize("strength", Strength)
 def test_a_win_in_one_is_always_taken(strength):
     for state in drawn_positions(cases(12, 4), 1, mover_wins_at_once):
