@@ -33,7 +33,7 @@ _LISTEN_S = 0.1
 _PAGE_PATIENCE_S = 2.0
 """How long a picture is waited for on the page, where it is asked for again anyway."""
 _KEY_FILE, _CODES_FILE = "setup.page-key", "setup.page-codes"
-_KEYS = "b: back, s: skip, q: stop and go on later"
+_KEYS = "b: back, s: skip, q: stop for now"
 
 
 @click.command(cls=ExampleCommand)
@@ -207,7 +207,7 @@ def _walk(sitting: Sitting, camera: str | None) -> bool:
     while (step := sitting.step) is not None:
         click.echo(f"\nStep {sitting.number(step)} of {len(sitting.steps)}: {step.title}")
         if why := step.unneeded(sitting.table):
-            click.echo(f"  {why} Skipped.")
+            say(f"  {why} Skipped.")
             sitting.skip(step)
             continue
         answer = _done(step, sitting, camera if step.name == "camera" else None)
@@ -223,9 +223,9 @@ def _done(step: Step, sitting: Sitting, given: str | None) -> str:
     from referee.setup.eye import is_live
 
     for line in step.prepare(sitting.table):
-        click.echo(f"  {line}")
+        say(f"  {line}")
     if step.files(sitting.table):
-        click.echo(f"  They are in {sitting.table.folder}.")
+        say(f"  They are in {sitting.table.folder}.")
     while True:
         answer = given
         if answer is None:
