@@ -25,10 +25,12 @@ from referee.web.setting_up.views import create_set_up
 from simulator.enrolment import charuco_views
 from tests.system.page.test_barriers import AXE
 from tests.system.setup.test_setup import Pictures, pictures_of
+from vision.calibration import Calibration, save_calibration
 from vision.frame import Image
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 expect.set_options(timeout=20_000)
+DAY = date(2026, 5, 1)
 PHONE = {"width": 360, "height": 740}
 GERMAN, ENGLISH = "de-DE", "en-GB"
 
@@ -55,7 +57,7 @@ def page_in(folder: Path, camera: Camera | None = None, kept: Progress | None = 
         raise AssertionError("there is nothing to map")
 
     with closing(Eye(patience_s=1.0)) as eye:
-        kit = Kit(folder, eye, date(2026, 5, 1), "a4", nobody_maps, lambda words: None)
+        kit = Kit(folder, eye, DAY, "a4", nobody_maps, lambda words: None)
         source = None if camera is None else f"folder:{camera.folder}"
         setting_up = SetUpPage(kit, kept, source)
         make = lambda access: create_set_up(setting_up, access)  # noqa: E731
@@ -186,3 +188,38 @@ def test_a_table_is_set_up_on_a_phone(game: str, locale: str, visit: Any, tmp_pa
     kept = Progress.load(tmp_path, game)
     assert kept is not None
     assert kept.done[-1] == "turn"
+
+
+def test_without_scripts_corners_are_typed_and_a_photo_is_sent(visit: Any, tmp_path: Path) -> None:
+    pictures, camera = pictures_of("deblockle"), Camera(tmp_path / "seen")
+    save_calibration(tmp_path / "camera.json", Calibration(pictures.camera, (), 1.0, ()), made_on=DAY)
+    width, height = pictures.camera.size
+    values = {"camera.source": f"folder:{camera.folder}", "camera.width_px": width, "camera.height_px": height}
+    camera.show(pictures.bare)
+    with page_in(tmp_path, kept=Progress(tmp_path, "deblockle", ["camera", "print", "calibration"], values)) as address:
+        page = visit(address, viewport=PHONE, java_script_enabled=False)
+        for field, value in zip(page.locator("[name=x]").all(), (100, 200, 200, 100), strict=True):
+            field.fill(str(value))
+        page.get_by_role("button", name="Measure it by its corners").click()
+        expect(page.locator("#findings .fault").first).to_be_visible()
+        # The fields say again where the markers let the corners be.
+        page.get_by_role("button", name="Measure it by its corners").click()
+        expect(page.locator("h1")).to_have_text("Lights")
+        page.get_by_role("button", name="Back").click()
+        expect(page.locator("h1")).to_have_text("The table")
+        page.get_by_role("button", name="Skip this step").click()
+        page.get_by_role("button", name="These show the lights").click()
+        page.get_by_role("button", name="It is so").click()
+        expect(page.locator("h1")).to_have_text("The set-up")
+        page.locator("summary", has_text="Send a photo").click()
+        photo = {
+            "name": "photo.png",
+            "mimeType": "image/png",
+            "buffer": cv2.imencode(".png", pictures.set_up)[1].tobytes(),
+        }
+        page.get_by_label("Photo").set_input_files([photo])
+        page.get_by_role("button", name="Send it").click()
+        expect(page.locator("h1")).to_have_text("A test turn")
+        page.get_by_role("link", name="Deutsch").click()
+        expect(page.locator("html")).to_have_attribute("lang", "de")
+    assert (tmp_path / "looks.json").is_file()
