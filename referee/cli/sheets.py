@@ -44,7 +44,9 @@ def read_sheets(pictures: Sequence[Path], layout: Path | None, looks: Path | Non
             reader = table_reader(sheet.camera, sheet.layout, _fitting(taught, sheet.layout))
             reading = reader.read(Frame(image, 0.0, 0, str(path)))
         except VisionError as error:
-            click.echo(f"{path}: {error}", err=True)
+            # What is wrong with the file itself names it already.
+            said = str(error)
+            click.echo(said if said.startswith(str(path)) else f"{path}: {said}", err=True)
             ended = max(ended, exit_code_of(error))
             continue
         ended = max(ended, OK if reading.places else CHECK_FAILED)
