@@ -3,6 +3,7 @@ import { followCamera } from "./camera.js";
 import { runClocks } from "./clocks.js";
 import { sendOrders } from "./commands.js";
 import { chooseSquares } from "./correct.js";
+import { offerTurns } from "./enter.js";
 import { follow } from "./live.js";
 import { keepSettings } from "./settings.js";
 import { playSounds } from "./sounds.js";
@@ -14,6 +15,8 @@ const view = document.body.className;
 
 keepSettings();
 sendOrders();
+// On a phone the names of the pages may be wider than the screen.
+document.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest", inline: "center" });
 if (view === "table") {
   showTable();
   runClocks();
@@ -22,6 +25,7 @@ if (view === "table") {
   playSounds();
 }
 if (view === "correct") chooseSquares();
+if (view === "enter") offerTurns();
 if (view === "position") stepThrough();
 if (view !== "pair") follow();
 navigator.serviceWorker?.register("/service-worker.js").catch(() => {

@@ -46,6 +46,22 @@ def test_a_turn_is_typed_and_taken_back(diaballik: Any, visit: Any) -> None:
     expect(page.locator("#next")).to_have_text("Black to play.")
 
 
+def test_who_types_sees_the_table_and_the_turns_of_now(diaballik: Any, visit: Any) -> None:
+    running, address = diaballik
+    typing = visit(f"{address}/enter")
+    offered = typing.locator("#turns option").first
+    before = offered.get_attribute("value")
+    assert not running.tell(EnterTurn("a1-a2", "Ann", "black")).refused
+    expect(typing.locator("#board desc")).to_contain_text("a2 black piece")
+    expect(offered).not_to_have_attribute("value", before)
+    game = running.game
+    newest = running.snapshots.newest
+    assert newest is not None
+    legal = {game.notation.format_turn(turn) for turn in game.rules.legal_turns(newest.snapshot.states[0])}
+    assert {option.get_attribute("value") for option in typing.locator("#turns option").all()[:5]} <= legal
+    expect(typing.get_by_label("Turn", exact=True)).to_have_attribute("placeholder", offered.get_attribute("value"))
+
+
 def test_an_illegal_turn_is_told_with_its_rule_remedy_and_pictures(diaballik: Any, visit: Any) -> None:
     running, address = diaballik
     page = visit(address)
