@@ -10,6 +10,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from importlib import metadata
@@ -18,6 +19,7 @@ from pathlib import Path
 from common.findings import Finding, Severity
 from common.phrases import counted, listed
 from engine import registry
+from firmware_bridge.errors import PortTakenError
 from firmware_bridge.ports.serial_ports import SerialPort, serial_ports
 from hardware.errors import PinError
 from hardware.pin_map import GpioPinMap
@@ -30,7 +32,9 @@ from referee.settings.conversions import pins
 from referee.settings.sections import Settings
 from referee.settings.sources import Source
 from referee.settings.table_layout import layout_for_camera
+from referee.wiring.devices import LinkedController
 from referee.wiring.diagnosis import AskWled, Connect, ask_wled, check_wires, connect
+from referee.wiring.plan import WiringPlan
 from vision.calibration import load_calibration
 from vision.errors import VisionError
 from vision.readers.protocols import Appearance
@@ -56,6 +60,26 @@ class Machine:
     board: Callable[[GpioPinMap | None], Sequence[Finding]] = probe
     connect: Connect = connect
     ask_wled: AskWled = ask_wled
+    holder: Callable[[Path], str | None] = holder
+
+
+def at_work() -> Machine:
+    """Give this computer while a referee is at work on it: what that one uses, pins and board, is left to it."""
+
+    def taken(plan: WiringPlan) -> AbstractContextManager[LinkedController]:
+        del plan
+        raise PortTakenError("the referee at work has the board")
+
+    return Machine(board=_left_alone, connect=taken, holder=_nobody)
+
+
+def _left_alone(pins: GpioPinMap | None) -> Sequence[Finding]:
+    del pins
+    return ()
+
+
+def _nobody(path: Path) -> None:
+    del path
 
 
 def examine(load: Callable[[], Configuration], now: datetime, machine: Machine | None = None) -> Iterator[Finding]:
@@ -78,7 +102,7 @@ def examine(load: Callable[[], Configuration], now: datetime, machine: Machine |
     ports = around.ports()
     yield from check_serial(ports)
     yield from check_wires(configuration, ports, around.connect, around.ask_wled)
-    yield from check_journal(configuration.settings.journal.path, now, around.free_bytes)
+    yield from check_journal(configuration.settings.journal.path, now, around.free_bytes, around.holder)
 
 
 def check_python(version: Sequence[int]) -> Finding:
@@ -245,7 +269,12 @@ def check_serial(ports: Sequence[SerialPort]) -> Iterator[Finding]:
         yield Finding.ok("serial", str(port))
 
 
-def check_journal(path: Path, now: datetime, free_bytes: Callable[[Path], int]) -> Iterator[Finding]:
+def check_journal(
+    path: Path,
+    now: datetime,
+    free_bytes: Callable[[Path], int],
+    holder: Callable[[Path], str | None] = holder,
+) -> Iterator[Finding]:
     """Can the journal be read and written, is it whole, who has it, and is there room?"""
     yield from _journal_content(path, now)
     folder = next((parent for parent in path.parents if parent.is_dir()), Path())

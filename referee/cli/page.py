@@ -1,20 +1,101 @@
-"""What the owner does with the page from the terminal: ``tools devices``."""
+"""The owner's commands about the page, and what its own pages ask of the installation."""
 
 from __future__ import annotations
 
+import socket
 import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from referee.cli.context import CommandContext, output, print_table, say
+from common.user import user_name
+from referee.cli.context import CommandContext, output, print_table, say, utc_now
 from referee.cli.group import ExampleCommand
-from referee.cli.options import journal_option
+from referee.cli.options import WRITABLE_FILE, journal_option
 
 if TYPE_CHECKING:
+    from common.findings import Finding
+    from referee.settings.configuration import Configuration
     from referee.web.devices import Device, PairedDevices
+    from referee.web.ports import Housekeeping, KeepHouse, ReportFile
+
+
+def housekeeping(configuration: Configuration) -> KeepHouse:
+    """Give what the owner of a running referee may ask for on its page, by these settings."""
+
+    def keep(said: Callable[[], Sequence[str]], journal: Path | None) -> Housekeeping:
+        from referee.bug_report.bundle import zipped
+        from referee.web.ports import Housekeeping
+
+        settings = configuration.settings
+        placed = settings.journal.model_copy(update={"path": journal or settings.journal.path})
+        chosen = replace(configuration, settings=settings.model_copy(update={"journal": placed}))
+        return Housekeeping(
+            partial(_found, chosen, is_at_work=True),
+            lambda: _gathered(chosen, said(), is_at_work=True),
+            zipped,
+        )
+
+    return keep
+
+
+def _found(configuration: Configuration, *, is_at_work: bool) -> list[Finding]:
+    from referee.doctor import Machine, at_work, examine
+
+    return list(examine(lambda: configuration, utc_now(), at_work() if is_at_work else Machine()))
+
+
+def _gathered(configuration: Configuration, said: Sequence[str], *, is_at_work: bool) -> tuple[ReportFile, ...]:
+    from referee.bug_report.bundle import gather
+
+    findings = _found(configuration, is_at_work=is_at_work)
+    return gather(configuration, findings, said, utc_now(), {user_name(), socket.gethostname(), str(Path.home())})
+
+
+@click.command(cls=ExampleCommand)
+@click.option("--out", type=WRITABLE_FILE, help="Write the bundle into this file.")
+@click.option("--leave-out", "left_out", multiple=True, metavar="FILE", help="Leave a file of it out; may be repeated.")
+@click.option("--show", "shown", metavar="FILE", help="Print one of its files.")
+@journal_option
+@click.pass_obj
+def bug_report_command(
+    context: CommandContext, out: Path | None, left_out: tuple[str, ...], shown: str | None, journal: Path | None
+) -> None:
+    """Gather what helps to find a fault: versions, settings, the last game.
+
+    Names of people and machines, addresses, files and codes are left out. Without --out the files are only listed:
+    look through them before you send any.
+
+    Examples:
+      ./run tools bug-report
+      ./run tools bug-report --show game.jsonl
+      ./run tools bug-report --leave-out said.txt --out report.zip
+    """
+    from common.phrases import counted
+    from referee.bug_report.bundle import zipped
+
+    files = _gathered(context.configuration({"journal.path": journal}), (), is_at_work=False)
+    names = [file.name for file in files]
+    for name in (*left_out, *([shown] if shown else [])):
+        if name not in names:
+            raise click.BadParameter(f"there is no file {name!r} in it; there are {', '.join(names)}")
+    if shown is not None:
+        text = next(file for file in files if file.name == shown).text
+        if text is None:
+            raise click.BadParameter(f"{shown} is a picture; write the bundle, then look at it there")
+        click.echo(text)
+        return
+    kept = [file for file in files if file.name not in left_out]
+    for file in kept:
+        click.echo(f"{len(file.content):>8} bytes  {file.name}")
+    if out is not None:
+        out.write_bytes(zipped(kept))
+        say(f"{counted(len(kept), 'file')} in {out}. Look through it before you send it.")
 
 
 @click.command(cls=ExampleCommand)

@@ -52,6 +52,7 @@ _TOOLS = {
     "perft": "referee.cli.games:perft_command",
     "config": "referee.cli.installation:config_command",
     "devices": "referee.cli.page:devices_command",
+    "bug-report": "referee.cli.page:bug_report_command",
     "link": "referee.cli.machine.link:link_command",
     "completion": "referee.cli.machine.link:completion_command",
     "install": "referee.cli.machine.service:install_command",

@@ -26,6 +26,7 @@ from referee.cli.options import (
     rule_option,
     seeing_options,
 )
+from referee.cli.page import housekeeping
 
 if TYPE_CHECKING:
     from referee.demo.table import LinkFaults
@@ -189,6 +190,7 @@ def watch_command(
             full_screen=not lines,
             notices=notices,
             page=chosen_page(page, page_port, page_address, settings.page, opens_itself=True),
+            housekeeping=housekeeping(configuration),
         ),
         output(),
     )
@@ -273,7 +275,7 @@ def demo_command(
     from referee.settings.conversions import time_control
     from referee.wiring.plan import Inputs
 
-    configured = context.configuration(
+    configuration = context.configuration(
         {
             "demo.seed": seed,
             "demo.turns": turns,
@@ -281,7 +283,8 @@ def demo_command(
             "clock.time": clock,
             "opponent.strength": opponent_strength,
         }
-    ).settings
+    )
+    configured = configuration.settings
     settings = configured.demo
     game = registry.load(game_name).name
     if game not in GAMES:
@@ -303,6 +306,7 @@ def demo_command(
         opponent=None if opponent is None else OpponentSettings(opponent, configured.opponent.strength),
         keys=sys.stdin if sys.stdin.isatty() else None,
         page=chosen_page(page, page_port, page_address, configured.page),
+        housekeeping=housekeeping(configuration),
     )
     return run_demo(options, output())
 

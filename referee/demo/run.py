@@ -130,7 +130,8 @@ def run_demo(options: DemoOptions, console: Console) -> int:
         )
         overlay = Overlay(table.calibration(), table.setting.layout, reading=lambda: service.reading)
         may_hint = options.hints.strength != "none"
-        port = TablePort(game, snapshots, commands, path, newest, overlay, hints_allowed=may_hint)
+        house = options.housekeeping and options.housekeeping(lambda: list(report.lines), path)
+        port = TablePort(game, snapshots, commands, path, newest, overlay, hints_allowed=may_hint, housekeeping=house)
         stack.enter_context(shown_page(port, options.page, console, screen, report.remark))
         with closing(_Onlookers(options, on, stage, service, report, commands)) as looking_on:
 

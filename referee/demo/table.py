@@ -15,7 +15,7 @@ from referee.demo.thinking import playing_for, thinking_players
 from referee.hints.advice import HintSettings
 from referee.hints.opponent import Intention, OpponentSettings
 from referee.settings.table_layout import with_rules
-from referee.web.ports import PageOptions, SnapshotHub
+from referee.web.ports import KeepHouse, PageOptions, SnapshotHub
 from referee.wiring.plan import Inputs
 from simulator.microcontroller.faults import WireFaults
 from simulator.play.game import GameOptions
@@ -67,6 +67,7 @@ class DemoOptions:
     opponent: OpponentSettings | None = None
     keys: Iterable[str] | None = None
     page: PageOptions | None = None
+    housekeeping: KeepHouse | None = None
 
     @property
     def needs_board(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,10 @@ _STYLES: Mapping[VerdictKind, str] = MappingProxyType(
         VerdictKind.CANNOT_SEE: "yellow",
     }
 )
+
+
+_MOST_LINES = 1000
+"""How many lines are remembered; an evening has a few hundred."""
 
 
 class Page(Protocol):
@@ -86,6 +91,8 @@ class Report:
 
     def __init__(self, page: Page, *, stills: bool = False) -> None:
         self._page = page
+        self.lines: deque[str] = deque(maxlen=_MOST_LINES)
+        """What was said lately."""
         self._stills = stills
         self._snapshot: Snapshot | None = None
         self._unsaid: list[tuple[Verdict, str]] = []
@@ -115,22 +122,26 @@ class Report:
             unnamed = any(place not in said for place in verdict.places)
             if unnamed and verdict.kind is not VerdictKind.SET_UP:
                 words.append(f"  [{' '.join(verdict.places)}]", style="dim")
-            self._page.write(lead, words)
+            self._write(lead, words)
         self._page.look(None if frame is None else frame.time_s)
 
     def remark(self, sentence: str) -> None:
         """Report a remark that is not a verdict."""
-        self._page.write(Text(f"{'':<11}"), Text(sentence, style="italic"))
+        self._write(Text(f"{'':<11}"), Text(sentence, style="italic"))
 
     def close(self) -> None:
         """Report the end of the game."""
         if self._snapshot is None or not self._snapshot.states:
-            self._page.write(Text(), Text("No game was set up."))
+            self._write(Text(), Text("No game was set up."))
             return
         outcome = self._snapshot.outcome
         ends = "the game goes on" if outcome is None else f"{_winner(outcome)} won: {outcome.reason}"
         tally = f"{counted(self._turns, 'turn')} accepted, {counted(self._faults, 'fault')} named"
-        self._page.write(Text(), Text(f"{tally}; {ends}."))
+        self._write(Text(), Text(f"{tally}; {ends}."))
+
+    def _write(self, lead: Text, words: Text) -> None:
+        self.lines.append(f"{lead.plain}{words.plain}")
+        self._page.write(lead, words)
 
     def _when(self, frame: Frame | None, verdict: Verdict) -> str:
         if self._stills and frame is not None:

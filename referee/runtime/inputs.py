@@ -32,7 +32,7 @@ from referee.sensing.values import occupancy_coverage
 from referee.session.loop import FrameSource
 from referee.session.ports import Reader
 from referee.settings.table_layout import kept_by_text
-from referee.web.ports import PageOptions
+from referee.web.ports import KeepHouse, PageOptions
 from referee.wiring.devices import ListPorts, OpenedDevices
 from referee.wiring.plan import Inputs, WiringPlan
 from vision.calibration import load_calibration
@@ -61,7 +61,8 @@ class WatchOptions:
     height) in pixels and ``camera_rate`` in frames a second are requested from a camera, which with ``camera_hold``
     keeps its exposure once the table is found. ``list_ports`` lists the serial ports. On a terminal a live table takes
     the whole screen, unless not ``full_screen``; ``notices`` are reported first. ``clock`` is the time control of a new
-    game; the program plays the side of ``opponent``.
+    game; the program plays the side of ``opponent``. ``housekeeping`` is what the
+    owner may ask for on the page.
     """
 
     camera: str | None = None
@@ -95,6 +96,7 @@ class WatchOptions:
     full_screen: bool = True
     notices: tuple[str, ...] = ()
     page: PageOptions | None = None
+    housekeeping: KeepHouse | None = None
     list_ports: ListPorts = list_ports.comports
 
     @property

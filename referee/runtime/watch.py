@@ -100,7 +100,14 @@ def watch(options: WatchOptions, console: Console) -> int:
         )
         overlay = _overlay(options, layout, inputs.learning, lambda: service.reading)
         port = TablePort(
-            game, snapshots, commands, options.journal, newest, overlay, hints_allowed=options.hints.strength != "none"
+            game,
+            snapshots,
+            commands,
+            options.journal,
+            newest,
+            overlay,
+            hints_allowed=options.hints.strength != "none",
+            housekeeping=options.housekeeping and options.housekeeping(lambda: list(report.lines), options.journal),
         )
         stack.enter_context(shown_page(port, options.page, console, screen, report.remark))
         if service.belief:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from common.findings import Finding
 from engine.api import Game
 from referee.commands.queue import CommandQueue
 from referee.commands.values import Command, Reply
@@ -124,12 +125,43 @@ class PageOptions:
 
 
 @dataclass(frozen=True)
+class ReportFile:
+    """A file of a bug report."""
+
+    name: str
+    media_type: str
+    content: bytes
+
+    @property
+    def text(self) -> str | None:
+        """What is written in it, ``None`` for a picture."""
+        return self.content.decode("utf-8", "replace") if self.media_type.startswith("text/") else None
+
+
+@dataclass(frozen=True)
+class Housekeeping:
+    """What the owner may ask of the installation; each takes its time, and any thread may ask.
+
+    ``examine`` is what ``doctor`` finds, ``gather`` the files of a bug report, and ``zipped`` makes one file of them.
+    """
+
+    examine: Callable[[], Sequence[Finding]]
+    gather: Callable[[], Sequence[ReportFile]]
+    zipped: Callable[[Sequence[ReportFile]], bytes]
+
+
+KeepHouse = Callable[[Callable[[], Sequence[str]], Path | None], Housekeeping]
+"""Makes that of what gives the lines that were said, and of the journal, if there is one."""
+
+
+@dataclass(frozen=True)
 class TablePort:
     """What a page is given of a running referee.
 
     ``journal`` is the file that is read for history, opened read-only for each request; ``None`` where none is kept.
     ``frame`` gives the camera's newest frame; ``overlay`` draws what was located in a frame over it, which may take its
-    time, and gives ``None`` where nothing was. ``hints_allowed`` is the owner's setting.
+    time, and gives ``None`` where nothing was. ``hints_allowed`` is the owner's setting. ``housekeeping`` is ``None``
+    where nobody gives any.
     """
 
     game: Game[Any, Any]
@@ -139,6 +171,7 @@ class TablePort:
     frame: Callable[[], Frame | None] = _no_frame
     overlay: Callable[[Frame], Image | None] = no_overlay
     hints_allowed: bool = True
+    housekeeping: Housekeeping | None = None
 
     async def submit(self, command: Command) -> Reply | None:
         """Put a command in the line and wait for its reply; ``None`` when nobody will carry it out any more."""

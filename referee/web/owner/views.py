@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+import secrets
 from collections.abc import Sequence
 from datetime import datetime
 
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from common.findings import Finding
 from referee.web.access import Role
 from referee.web.api import Desk
 from referee.web.guard import CSRF_FIELD, Guarded, form_fields
 from referee.web.owner.devices import change_device, devices_document
+from referee.web.ports import Housekeeping, ReportFile
 from referee.web.views import page
 
 
@@ -21,12 +27,20 @@ class OwnerPages:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._game = desk.port.game
+        self._one_at_a_time = asyncio.Lock()
+        self._findings: Sequence[Finding] | None = None
+        self._bundle: tuple[str, Sequence[ReportFile]] = ("", ())
 
     def routes(self) -> Sequence[Guarded]:
         """Give their routes."""
         return (
             Guarded("/owner", self._devices, Role.OWN),
             Guarded("/owner/devices", self._change, Role.OWN, methods=["POST"]),
+            Guarded("/doctor", self._doctor, Role.OWN),
+            Guarded("/doctor", self._examine, Role.OWN, methods=["POST"]),
+            Guarded("/bug-report", self._report, Role.OWN),
+            Guarded("/bug-report", self._save, Role.OWN, methods=["POST"]),
+            Guarded("/bug-report/{bundle}/{number:int}", self._picture, Role.OWN),
         )
 
     async def _devices(self, request: Request) -> Response:
@@ -35,11 +49,58 @@ class OwnerPages:
             (each, datetime.fromisoformat(each.seen).astimezone().strftime("%Y-%m-%d %H:%M"))
             for each in devices_document(access.devices).devices
         ]
-        words = {"game": self._game, "devices": listed, "is_open": access.door.is_open}
-        return page(request, "owner", words)
+        words = {"devices": listed, "is_open": access.door.is_open, "keeps_house": self._desk.port.housekeeping}
+        return page(request, "owner", {"game": self._game, **words})
 
     async def _change(self, request: Request) -> Response:
         fields = await form_fields(request)
         fields.pop(CSRF_FIELD, None)
         await change_device(self._desk.access, {name: values[-1] for name, values in fields.items()})
         return RedirectResponse("/owner", 303)
+
+    async def _doctor(self, request: Request) -> Response:
+        if self._findings is None:
+            await self._look()
+        return page(request, "doctor", {"game": self._game, "findings": self._findings or ()})
+
+    async def _examine(self, _: Request) -> Response:
+        await self._look()
+        return RedirectResponse("/doctor", 303)
+
+    async def _look(self) -> None:
+        """Let the doctor look, for one at a time and beside the server: who plays is not kept waiting."""
+        async with self._one_at_a_time:
+            self._findings = await run_in_threadpool(self._house.examine)
+
+    async def _report(self, request: Request) -> Response:
+        """Show each file before anything is saved; what is shown is what will be saved."""
+        async with self._one_at_a_time:
+            files = await run_in_threadpool(self._house.gather)
+            self._bundle = (secrets.token_urlsafe(9), files)
+        return page(request, "bug_report", {"game": self._game, "bundle": self._bundle[0], "files": files})
+
+    async def _save(self, request: Request) -> Response:
+        fields = await form_fields(request)
+        files = self._files(fields.get("bundle", [""])[-1])
+        kept = [file for number, file in enumerate(files) if str(number) in fields.get("keep", ())]
+        content = await run_in_threadpool(self._house.zipped, kept)
+        saved = {"Content-Disposition": 'attachment; filename="bug-report.zip"'}
+        return Response(content, media_type="application/zip", headers=saved)
+
+    async def _picture(self, request: Request) -> Response:
+        files, number = self._files(request.path_params["bundle"]), request.path_params["number"]
+        if number >= len(files):
+            raise HTTPException(404, "There is no such file in the report.")
+        return Response(files[number].content, media_type=files[number].media_type)
+
+    def _files(self, bundle: str) -> Sequence[ReportFile]:
+        """Give the files that were shown; raises HTTPException once others were gathered."""
+        if not bundle or bundle != self._bundle[0]:
+            raise HTTPException(409, "The report was gathered anew meanwhile. Look through it again.")
+        return self._bundle[1]
+
+    @property
+    def _house(self) -> Housekeeping:
+        if self._desk.port.housekeeping is None:
+            raise HTTPException(404, "This page has no doctor and no bug report.")
+        return self._desk.port.housekeeping

@@ -22,7 +22,7 @@ from tests.referee.web.page_table import HOUSE, access_of, client_of, paired, po
 ROOT = Path(__file__).parents[3]
 STATIC = TEMPLATES.with_name("static")
 HTML = {"accept": "text/html"}
-VIEWS = ("/", "/correct", "/enter", "/new", "/ending", "/offline", "/pair")
+VIEWS = ("/", "/correct", "/enter", "/new", "/ending", "/owner", "/offline", "/pair")
 MOST_BYTES = 150_000
 
 

@@ -1,0 +1,123 @@
+"""Gathers the files of a bug report, and writes those that the owner keeps as one zip."""
+
+from __future__ import annotations
+
+import io
+import json
+import platform
+import zipfile
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from importlib import metadata
+from pathlib import Path
+
+from common.findings import Finding
+from engine import registry
+from engine.errors import EngineError
+from referee.bug_report.privacy import Anonymizer, secrets_of, settings_text
+from referee.errors import JournalError, JournalMissingError
+from referee.journal import Journal
+from referee.journal.events import Event
+from referee.settings.configuration import Configuration
+from referee.web.ports import ReportFile
+
+MOST_PICTURES = 12
+"""How many pictures of verdicts are taken, the newest ones."""
+MOST_TEXT_BYTES = 1024 * 1024
+"""The most that one file of text has; its beginning makes room."""
+_SUFFIXES = {"image/png": "png", "image/jpeg": "jpg"}
+
+
+def gather(
+    configuration: Configuration,
+    findings: Iterable[Finding],
+    said: Sequence[str],
+    now: datetime,
+    private: Collection[str] = (),
+) -> tuple[ReportFile, ...]:
+    """Gather everything: versions, settings, what the doctor found, what was said, the open game and its pictures.
+
+    ``said`` are the lines of the terminal, ``private`` further texts to take out, such as this machine's name. A
+    journal that can't be read is told of in its place.
+    """
+    game, events, pictures, trouble = _game(configuration.settings.journal.path, now)
+    sides = _sides(game)
+    anonymizer = Anonymizer({*private, *secrets_of(configuration)}, sides)
+    anonymizer.meet(event for _, event in events)
+    told = [f"{each.severity.value}: {each.subject}: {each.message}. {each.remedy}".rstrip() for each in findings]
+    texts = [
+        ("versions.txt", _versions()),
+        ("settings.txt", settings_text(configuration)),
+        ("doctor.txt", anonymizer.text("\n".join(told))),
+        ("said.txt", anonymizer.text("\n".join(said))),
+        ("game.jsonl", "\n".join(_line(number, event, anonymizer) for number, event in events) or trouble),
+    ]
+    files = [ReportFile(name, "text/plain", _last_part(text)) for name, text in texts if text]
+    return (*files, *pictures)
+
+
+def zipped(files: Iterable[ReportFile]) -> bytes:
+    """Write files as one zip; the same files give the same bytes."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as bundle:
+        for file in files:
+            bundle.writestr(zipfile.ZipInfo(file.name), file.content, zipfile.ZIP_DEFLATED)
+    return written.getvalue()
+
+
+def _versions() -> str:
+    lines = [f"Python {platform.python_version()}", f"{platform.system()} {platform.release()} {platform.machine()}"]
+    needed = {"tabletop-referee"}
+    try:
+        needed |= {part.partition(";")[0] for part in metadata.requires("tabletop-referee") or ()}
+    except metadata.PackageNotFoundError:
+        lines.append("tabletop-referee is not installed, it runs from its folder")
+    for each in sorted(needed):
+        name = each.split("<")[0].split(">")[0].split("=")[0].split("~")[0].split("!")[0].split("[")[0].strip()
+        try:
+            lines.append(f"{name} {metadata.version(name)}")
+        except metadata.PackageNotFoundError:
+            continue
+    return "\n".join(lines)
+
+
+def _game(path: Path, now: datetime) -> tuple[str, list[tuple[int, Event]], list[ReportFile], str]:
+    """The journal's latest game: its name, events and newest pictures; or why there is none."""
+    try:
+        with Journal.open(path, wall_clock=lambda: now, read_only=True) as journal:
+            number = journal.latest_game()
+            if number is None:
+                return "", [], [], "The journal has no game yet."
+            events = journal.events(number)
+            numbers = sorted(journal.pictures(number), reverse=True)
+            pictures: list[ReportFile] = []
+            for event_number in numbers:
+                for kept in journal.evidence(event_number):
+                    suffix = _SUFFIXES.get(kept.evidence.media_type)
+                    if suffix is not None and not kept.left_out and len(pictures) < MOST_PICTURES:
+                        name = f"pictures/{event_number:04d}-{len(pictures)}.{suffix}"
+                        pictures.append(ReportFile(name, kept.evidence.media_type, kept.evidence.content))
+            return str(events[0][1].data["game"]), events, pictures, ""
+    except JournalMissingError:
+        return "", [], [], "There is no journal."
+    except JournalError as error:
+        return "", [], [], f"The journal can't be read: {type(error).__name__}."
+
+
+def _sides(game: str) -> tuple[str, ...]:
+    try:
+        return tuple(registry.load(game).players)
+    except EngineError:
+        return ()
+
+
+def _line(number: int, event: Event, anonymizer: Anonymizer) -> str:
+    row = {"number": number, "kind": event.kind.value, "time_s": event.frame_time_s, "wall_time": event.wall_time}
+    return json.dumps({**row, "data": anonymizer.event(event)}, ensure_ascii=False)
+
+
+def _last_part(text: str) -> bytes:
+    whole = text.encode()
+    if len(whole) <= MOST_TEXT_BYTES:
+        return whole
+    return b"(what came before is left out)\n" + whole[-MOST_TEXT_BYTES:].partition(b"\n")[2]

@@ -1,0 +1,161 @@
+"""What a bug report leaves out. Pure.
+
+Settings are left out unless they are known to be harmless: numbers, choices, and a few forms such as a pin's name. So
+host names, addresses, serial numbers and file names never get in, and neither does a setting that is new. People's
+names become ``person 1``. In sentences, whatever looks like a path, an address, a code or a token is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, get_args, get_origin
+
+from common.toml_text import as_toml
+from engine import registry
+from engine.errors import EngineError
+from referee.journal.events import Event, EventKind, JsonValue
+from referee.settings.configuration import Configuration
+
+LEFT_OUT = "(left out)"
+_HARMLESS = re.compile(
+    r"auto|none|GPIO\d{1,2}|BOARD\d{1,2}|\d{1,2}|/dev/(video|ttyACM|ttyUSB|ttyAMA|ttyS)\d{1,3}"
+    r"|(fischer|bronstein|delay) [\d.]{1,6}\+[\d.]{1,6}|(hourglass|game) [\d.]{1,6}|\d\d:\d\d-\d\d:\d\d"
+)
+_PRIVATE = re.compile(
+    r"\b[a-z][a-z0-9+.-]{1,20}://\S+"  # an address of the web
+    r"|(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?"  # IPv4
+    r"|(?<![\w:])(?:[0-9a-fA-F]{1,4}(?::[0-9a-fA-F]{1,4}){3,7}|[0-9a-fA-F]{1,4}(?::[0-9a-fA-F]{1,4})*::[0-9a-fA-F:]*)"
+    r"|\b[\w-]{1,63}(?:\.[\w-]{1,63}){0,4}\.(?:local|lan|internal|home\.arpa|fritz\.box)\b"
+    r"|(?<![\w/])(?:~|\.{1,2})?/(?!dev/(?:video|tty(?:ACM|USB|AMA|S))\d)[^\s,;:()'\"]+"  # a path
+    r"|(?<!\d)\d{4} ?\d{4}(?!\d)"  # a pairing code
+    r"|[A-Za-z0-9_.=-]{24,}",  # a token
+)
+_LAST_WORD = re.compile(r"(?:(?<=\.)|^) ?[^.\n]{1,200} (?:says so|stops the clock)\.", re.MULTILINE)
+_NOBODY_S_NAME = frozenset({"", "button", "page", "owner", "somebody", "the program", "the clock", "camera"})
+_PLAIN_KEYS = frozenset(
+    {
+        "announcement", "candidates", "change", "clock", "complete_s", "expected", "game", "hints", "margin", "places",
+        "player", "reason", "remaining_s", "remedy", "roll", "rules", "seed", "seen", "shared_by", "source", "stage",
+        "state", "strength", "turn", "winner",
+    }
+)  # fmt: skip
+"""What events hold that the rules themselves write."""
+
+
+def settings_text(configuration: Configuration) -> str:
+    """Write every setting with where it comes from; of what may be private, only that it is set."""
+    lines, names = [], _names(configuration)
+    sources = {name: source for name, _, source in configuration.rows()}
+    for section in type(configuration.settings).model_fields:
+        lines.append(f"[{section}]")
+        values = getattr(configuration.settings, section)
+        for key, field in type(values).model_fields.items():
+            shown = _setting(getattr(values, key), _choices(field.annotation), names)
+            lines.append(f"{key} = {shown}  # {sources[f'{section}.{key}'].kind}")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def secrets_of(configuration: Configuration) -> set[str]:
+    """Give the settings' own texts that are left out, so that they can be taken out of sentences as well."""
+    names, found = _names(configuration), set()
+    for section in type(configuration.settings).model_fields:
+        values = getattr(configuration.settings, section)
+        for key, field in type(values).model_fields.items():
+            found |= set(_private_texts(getattr(values, key), _choices(field.annotation), names))
+    return found
+
+
+class Anonymizer:
+    """Takes people and secrets out of texts; a person gets the same number everywhere."""
+
+    def __init__(self, secrets: Iterable[str] = (), sides: Collection[str] = ()) -> None:
+        self._secrets = {secret for secret in secrets if len(secret) > 2}
+        self._sides = frozenset(side.lower() for side in sides) | _NOBODY_S_NAME
+        self._people: dict[str, str] = {}
+
+    def person(self, name: str) -> str:
+        """Give what a person is called in the report."""
+        if name.lower() in self._sides:
+            return name
+        return self._people.setdefault(name, f"person {len(self._people) + 1}")
+
+    def text(self, text: str) -> str:
+        """Give a sentence, or many lines, without people and secrets."""
+        for secret in sorted(self._secrets, key=len, reverse=True):
+            text = text.replace(secret, LEFT_OUT)
+        for name in sorted(self._people, key=len, reverse=True):
+            text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", self._people[name], text)
+        return _PRIVATE.sub(LEFT_OUT, _LAST_WORD.sub(f" {LEFT_OUT}", text))
+
+    def meet(self, events: Iterable[Event]) -> None:
+        """Learn who plays and who said something."""
+        for event in events:
+            named = event.data.get("players")
+            people = [*named.values()] if isinstance(named, dict) else []
+            for name in (*people, event.data.get("by")):
+                if isinstance(name, str):
+                    self.person(name)
+
+    def event(self, event: Event) -> dict[str, JsonValue]:
+        """Give an event's data; what a person wrote freely is left out."""
+        return {key: self._value(event.kind, key, value) for key, value in event.data.items()}
+
+    def _value(self, kind: EventKind, key: str, value: JsonValue) -> JsonValue:
+        if key == "by":
+            return self.person(str(value))
+        if key == "players" and isinstance(value, dict):
+            return {side: self.person(str(name)) for side, name in value.items()}
+        if key == "sentence" and kind != EventKind.CLOCK:
+            return self.text(str(value))
+        if key == "options" and isinstance(value, dict):
+            return {
+                name: option if isinstance(option, bool | int | float) else LEFT_OUT for name, option in value.items()
+            }
+        return value if key in _PLAIN_KEYS else LEFT_OUT
+
+
+def _names(configuration: Configuration) -> frozenset[str]:
+    """The names that the game itself gives: its own, its places, its players, its options and their choices."""
+    try:
+        game = registry.load(configuration.settings.game.name)
+    except EngineError:
+        return frozenset()
+    choices = (str(choice) for option in game.options for choice in option.choices)
+    lines = (part for place in game.places for part in (place[0], place[1:]))
+    return frozenset((game.name, *game.places, *game.players, *(each.name for each in game.options), *choices, *lines))
+
+
+def _choices(annotation: Any) -> frozenset[str]:
+    """The texts that an annotation itself lists."""
+    if isinstance(annotation, str):
+        return frozenset((annotation,))
+    parts: Sequence[Any] = get_args(annotation) if get_origin(annotation) is not None or get_args(annotation) else ()
+    return frozenset(choice for part in parts for choice in _choices(part))
+
+
+def _is_harmless(text: str, choices: frozenset[str], names: frozenset[str]) -> bool:
+    return text in choices or text in names or _HARMLESS.fullmatch(text) is not None
+
+
+def _setting(value: Any, choices: frozenset[str], names: frozenset[str]) -> str:
+    if value is None or isinstance(value, bool | int | float):
+        return as_toml(value) if value is not None else "(not set)"
+    if isinstance(value, Mapping):
+        inside = (f"{_setting(key, choices, names)} = {_setting(each, choices, names)}" for key, each in value.items())
+        return f"{{{', '.join(inside)}}}"
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(_setting(each, choices, names) for each in value)}]"
+    return as_toml(str(value)) if _is_harmless(str(value), choices, names) else LEFT_OUT
+
+
+def _private_texts(value: Any, choices: frozenset[str], names: frozenset[str]) -> Iterable[str]:
+    if isinstance(value, Mapping):
+        for each in (*value, *value.values()):
+            yield from _private_texts(each, choices, names)
+    elif isinstance(value, tuple | list):
+        for each in value:
+            yield from _private_texts(each, choices, names)
+    elif not (value is None or isinstance(value, bool | int | float) or _is_harmless(str(value), choices, names)):
+        yield str(value)

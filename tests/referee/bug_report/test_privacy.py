@@ -1,0 +1,167 @@
+"""No secret gets into a bug report, from wherever it could come."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from common.findings import Finding
+from referee.bug_report.bundle import MOST_TEXT_BYTES, gather, zipped
+from referee.bug_report.privacy import LEFT_OUT, Anonymizer, secrets_of, settings_text
+from referee.commands.values import Correct, EnterTurn, NewGame, OfferDraw, TakeBack
+from referee.journal import Journal
+from referee.journal.events import Event, EventKind
+from referee.session.execution import IdleSession, execute
+from referee.settings.configuration import Configuration
+from referee.settings.sections import Settings
+from referee.web.access import Access, Door, Role, new_codes
+from tests.referee.service_table import wall_clock
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+FREE_TEXTS = (
+    "camera.source", "camera.calibration", "table.layout", "table.looks", "lights.light_map", "lights.wled_host",
+    "lights.wled_serial_port", "board.port", "board.serial_number", "board.pin_map", "sensors.map", "journal.path",
+    "opponent.player",
+)  # fmt: skip
+SECRET = st.text("abcdefghkmnpqrstuvwxyz", min_size=8, max_size=16).map(lambda text: f"q{text}q")
+
+
+def configured(values: dict[str, Any]) -> Configuration:
+    sections: dict[str, dict[str, Any]] = {}
+    for name, value in values.items():
+        section, _, key = name.partition(".")
+        sections.setdefault(section, {})[key] = value
+    return Configuration(Settings.model_validate(sections), None, {})
+
+
+def whole(files: Any) -> str:
+    return "\n".join(f"{file.name}\n{file.text}" for file in files)
+
+
+def free_settings() -> set[str]:
+    """Every setting that takes any text, read off the settings themselves."""
+    found = set()
+    for section in Settings.model_fields:
+        for key, field in type(getattr(Settings(), section)).model_fields.items():
+            said = str(field.annotation)
+            if ("str" in said or "Path" in said) and "Literal" not in said and "dict" not in said:
+                found.add(f"{section}.{key}")
+    return found
+
+
+CHECKED = {"game.name", "clock.time", "page.address", "page.quiet_hours"}
+"""Those that the settings themselves check against what there is."""
+PINS = {name for name in free_settings() if name.endswith(("_pin", "_pins"))}
+
+
+def test_the_list_of_free_texts_is_whole() -> None:
+    assert free_settings() - CHECKED - PINS == set(FREE_TEXTS)
+
+
+@given(secrets=st.lists(SECRET, min_size=len(FREE_TEXTS), max_size=len(FREE_TEXTS), unique=True))
+def test_no_text_of_a_setting_gets_in_not_by_a_sentence_either(secrets: list[str]) -> None:
+    configuration = configured(dict(zip(FREE_TEXTS, secrets, strict=True)))
+    findings = [Finding.fault("it", f"there is no {secret} here", f"look at {secret}") for secret in secrets]
+    told = whole(gather(configuration, findings, [f"said {secret}." for secret in secrets], NOW))
+    assert [secret for secret in secrets if secret in told] == []
+    assert set(secrets) <= secrets_of(configuration)
+
+
+@given(value=SECRET)
+def test_a_setting_of_tables_and_lists_hides_them_too(value: str) -> None:
+    configuration = configured({"game.options": {value: value}, "lights.place_pins": {"a1": value}})
+    assert value not in settings_text(configuration)
+    assert "{a1 = " in settings_text(configured({"lights.place_pins": {"a1": 5}})).replace('"', "")
+
+
+def test_what_is_harmless_is_told() -> None:
+    told = settings_text(configured({"camera.source": "/dev/video0", "turn.end": "button", "clock.time": "game 10"}))
+    for line in ('source = "/dev/video0"', 'end = "button"', 'time = "game 10"', 'port = "auto"', "rest_s = 3.0"):
+        assert line in told
+
+
+@given(people=st.lists(SECRET, min_size=4, max_size=4, unique=True), why=SECRET, free=SECRET)
+def test_no_persons_name_and_no_free_text_of_the_game_gets_in(people: list[str], why: str, free: str) -> None:
+    ann, ben, cem, eve = people
+    with Journal.in_memory(wall_clock=wall_clock) as journal:
+        session = IdleSession(journal, lambda: 0.0)
+        session.begin(NewGame("diaballik", {}, {"black": ann, "white": ben}))
+        for command in (
+            EnterTurn("a1-a2", ann),
+            OfferDraw(ben),
+            TakeBack(cem),
+            Correct(eve, {"c1": "empty", "c4": "black piece"}, why=f"{why} by {ann}"),
+        ):
+            replies: list[Any] = []
+            execute(session, command, replies.append)
+            assert not replies[0].refused
+        journal.append(Event(EventKind.NOTE, {"sentence": f"The sensor under a1 counts again. {eve} says so."}))
+        journal.append(Event(EventKind.NOTE, {"sentence": f"{ann} is here.", "something new": free}))
+        journal.append(Event(EventKind.CLOCK, {"change": "paused", "why": "a person", "sentence": f"{free} stops it."}))
+        events = [event for _, event in journal.events()]
+    anonymizer = Anonymizer(sides=("black", "white"))
+    anonymizer.meet(events)
+    told = json.dumps([anonymizer.event(event) for event in events])
+    assert [secret for secret in (*people, why, free) if secret in told] == []
+    assert '"person 1"' in told
+    assert "a1-a2" in told
+
+
+def test_no_key_code_or_token_of_the_page_gets_in(tmp_path: Path) -> None:
+    key = b"secret-of-the-page-secret-of-the"
+    numbers = iter((12345678, 87654321))
+    codes = new_codes(lambda most: next(numbers))
+    path = tmp_path / "journal.sqlite"
+    path.with_name("journal.sqlite.page-key").write_bytes(key)
+    path.with_name("journal.sqlite.page-codes").write_text(" ".join(codes.values()))
+    access = Access(Door(codes=codes), key, lambda: 0.0, lambda: 0.0)
+    session, token = access.pair(codes[Role.OWN], "Ann", Role.OWN, "")
+    said = [
+        "The page: http://192.168.1.5:8000/ Pair a device to play: 1234 5678. To own the table: 8765 4321.",
+        f"Authorization: Bearer {token}; csrf {session.csrf}",
+        f"the journal {path} can't be written; ask tablepi.local or [fe80::1]:8000, or rtsp://ann:hunter2@cam/1",
+    ]
+    told = whole(gather(configured({"journal.path": path}), (), said, NOW, {"tablepi"}))
+    secrets = (*codes.values(), "1234 5678", "8765 4321", token, session.csrf, key.decode(), str(tmp_path))
+    for secret in (*secrets, "192.168.1.5", "tablepi", "fe80", "hunter2"):
+        assert secret not in told, secret
+    assert LEFT_OUT in told
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["the camera /dev/video0 is back", "12:30:05 accepted c1-c2=hoops [c1 c2]", "teal block, x up on c3 or c4 (99 %)"],
+)
+def test_what_helps_stays_as_it_is(text: str) -> None:
+    assert Anonymizer().text(text) == text
+
+
+def test_the_bundle_has_what_is_needed_and_is_bounded(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    with Journal.open(path, wall_clock=wall_clock) as journal:
+        session = IdleSession(journal, lambda: 0.0)
+        session.begin(NewGame("deblockle"))
+        session.enter(EnterTurn("c1-b1=x-a2", "Ann"))
+    said = [f"line {number}" for number in range(100_000)]
+    files = {file.name: file for file in gather(configured({"journal.path": path}), (), said, NOW)}
+    assert {"versions.txt", "settings.txt", "said.txt", "game.jsonl"} <= set(files)
+    assert len(files["said.txt"].content) <= MOST_TEXT_BYTES + 100
+    assert str(files["said.txt"].text).endswith("line 99999")
+    rows = [json.loads(line) for line in str(files["game.jsonl"].text).splitlines()]
+    assert [row["kind"] for row in rows] == ["new game", "set up", "turn"]
+    assert zipped(files.values()) == zipped(files.values())
+
+
+def test_without_a_journal_it_says_so(tmp_path: Path) -> None:
+    files = gather(configured({"journal.path": tmp_path / "none.sqlite"}), (), (), NOW)
+    assert files[-1].text == "There is no journal."
+    damaged = tmp_path / "damaged.sqlite"
+    damaged.write_bytes(b"x" * 5000)
+    files = gather(configured({"journal.path": damaged}), (), (), NOW)
+    assert str(files[-1].text).startswith("The journal can't be read")
