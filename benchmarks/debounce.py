@@ -101,14 +101,12 @@ def operations(
     return done
 
 
-def scans(
-    rng: Random, until_ms: float, *, pause_ms: float = LIGHTS_MS, slowest_ms: float = 2.5, lights: float = 0.02
-) -> Iterator[float]:
-    """When the loop scans: every 0.5 ms to ``slowest_ms``, with now and then a pause for a frame of lights."""
+def scans(rng: Random, until_ms: float, *, pause_ms: float = LIGHTS_MS, lights: float = 0.02) -> Iterator[float]:
+    """When the loop scans: every 0.5 to 2.5 ms, with now and then a pause for a frame of lights."""
     now_ms = 0.0
     while now_ms < until_ms:
         yield now_ms
-        now_ms += pause_ms if rng.random() < lights else rng.uniform(0.5, slowest_ms)
+        now_ms += pause_ms if rng.random() < lights else rng.uniform(0.5, 2.5)
 
 
 class _Contact:

@@ -24,6 +24,8 @@ _LOST_LATER = -(WIN - 4)
 _MOST_KEPT = 48
 _MOST_POSITIONS = 60_000
 _MOST_DEPTH = 30
+_FIRST_FOLLOWED = 48
+"""So many of the best results are looked at deeper; the others only where all of those lose."""
 
 
 class Opened(NamedTuple):
@@ -265,7 +267,6 @@ def best_lines(
     handicaps: Mapping[int, int],
     *,
     most_depth: int = _MOST_DEPTH,
-    root_width: int = 48,
 ) -> list[Line]:
     """Rank the results, deeper and deeper until the deadline; ``better`` hears of every best one.
 
@@ -286,7 +287,7 @@ def best_lines(
     before = {result: Line(result, score, 1) for score, result in ranked}
     if len(alive) < 2:
         return _led_by(answer, before)
-    followed, waiting = alive[:root_width], alive[root_width:]
+    followed, waiting = alive[:_FIRST_FOLLOWED], alive[_FIRST_FOLLOWED:]
     for depth in range(2, most_depth + 1):
         found: list[tuple[int, int]] = []
         best = -WIN
@@ -304,7 +305,9 @@ def best_lines(
                         answer = Line(result, score, depth)
                         better(answer)
                 # Where all that was followed loses, the others are looked at too.
-                followed, waiting = (waiting[:root_width], waiting[root_width:]) if best < -_PROVEN else ([], waiting)
+                followed, waiting = (
+                    (waiting[:_FIRST_FOLLOWED], waiting[_FIRST_FOLLOWED:]) if best < -_PROVEN else ([], waiting)
+                )
         except DeadlineExceededError:
             if best < -_PROVEN:
                 # Better what wasn't looked at as far than what is known to lose.

@@ -198,7 +198,7 @@ def text(board, player, options=None):
     return " ".join(parts)
 
 
-def random_board(rng: random.Random, how="exact", *, busy=None):
+def random_board(rng: random.Random, how="exact"):
     """A position that keeps the rules: towers here and there, the other pieces anywhere they may rest."""
     while True:
         board = {place: [colour + " L"] for place, colour in BASE.items()}
@@ -208,7 +208,7 @@ def random_board(rng: random.Random, how="exact", *, busy=None):
         for colour, pieces in loose.items():
             squares = [place for place in PLACES if BASE[place] == colour]
             rng.shuffle(squares)
-            for place in squares[: rng.choice([0, 0, 1, 1, 2, 2, 3, 4] if busy is None else busy)]:
+            for place in squares[: rng.choice([0, 0, 1, 1, 2, 2, 3, 4])]:
                 middles = 1 if how == "exact" else rng.choice([1, 1, 1, 2])
                 middles = min(middles, pieces.count("M"))
                 if middles < 1 or "S" not in pieces:

@@ -23,14 +23,14 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-def step(state, rng, *, eager=0.8):
+def step(state, rng):
     """One roll, turn or (never) announcement further, drawn by ``rng``; combinations are mostly taken when offered."""
     if GAME.awaits_roll(state):
         rolls = GAME.dice.possible_rolls(state)
         return GAME.dice.rolled(state, rolls[rng.randrange(len(rolls))].roll)
     player = rng.choice(GAME.rules.players_to_move(state))
     turns = turns_of(state, player)
-    first = 1 if len(turns) > 1 and GAME.notation.format_turn(turns[0]) == "none" and rng.random() < eager else 0
+    first = 1 if len(turns) > 1 and GAME.notation.format_turn(turns[0]) == "none" and rng.random() < 0.8 else 0
     return GAME.rules.apply(state, turns[rng.randrange(first, len(turns))])
 
 
