@@ -37,7 +37,7 @@ def test_a_turn_a_correction_and_a_take_back_go_by_forms(diaballik: Any, visit: 
 def test_a_language_is_chosen_and_kept(diaballik: Any, visit: Any) -> None:
     _, address = diaballik
     page = visit(address, java_script_enabled=False, locale="de-DE")
-    expect(page.locator("#next")).to_have_text("Black ist am Zug.")
+    expect(page.locator("#next")).to_have_text("Schwarz ist am Zug.")
     expect(page.locator("html")).to_have_attribute("lang", "de")
     page.locator("summary", has_text="Sprache").click()
     page.get_by_role("link", name="English").click()
