@@ -43,6 +43,8 @@ _LEAST_SAID = 3
 """Minimum number of lines for what was said."""
 _LEAST_COLUMNS, _LEAST_LINES = 64, 22
 _STOPS = "Ctrl-C stops"
+CODE_KEY = "p"
+"""What is typed to see the QR code of the page's address, and to hide it."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Shown:
     """The contents of the screen: the game, its state, the lights, what was said, and what is being typed.
 
     ``keys`` explains the possible input; empty without a keyboard. ``clock`` are the lines of the clock. ``page`` is
-    the address of the page, empty without one.
+    the address of the page, empty without one; ``code`` its QR code while that is shown.
     """
 
     game: Game[Any, Any]
@@ -69,6 +71,7 @@ class Shown:
     keys: str = ""
     clock: Sequence[str] = ()
     page: str = ""
+    code: str = ""
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,9 @@ class Screen:
         if self.shown.page:
             page = Text(f" {self.shown.page}", no_wrap=True, overflow="crop")
             lower = [*self._lines(console, page, width), *lower]
+        if self.shown.code:
+            # the page's line has no room for its codes on a narrow terminal
+            upper = self._lines(console, Group(Text.from_ansi(self.shown.code), Text(self.shown.page)), width)
         room = max(0, height - len(upper) - len(lower))
         said = [
             line
@@ -207,6 +213,7 @@ class LiveScreen:
         self._said: deque[Said] = deque(maxlen=_MOST_KEPT)
         self._shown = Shown(game, keys=keys)
         self._size = console.size
+        self._code = ""
         self._live = Live(Text(), console=console, screen=True, auto_refresh=False)
 
     def __enter__(self) -> Self:
@@ -246,9 +253,18 @@ class LiveScreen:
         """Show what is being typed."""
         self._show(typed=typed)
 
-    def show_page(self, words: str) -> None:
-        """Show the page's address during the game."""
-        self._show(page=words)
+    def show_page(self, words: str, code: str = "") -> None:
+        """Show the page's address during the game; ``code`` is its QR code, which can be shown in place of the game."""
+        self._code = code
+        keys = self._shown.keys
+        self._show(page=words, keys=f"{keys}, {CODE_KEY} QR" if keys and code else keys)
+
+    def is_answered(self, line: str) -> bool:
+        """Whether a typed line was for the screen itself: to show the page's QR code, or to hide it again."""
+        if not self._code or line.strip().lower() != CODE_KEY:
+            return False
+        self._show(code="" if self._shown.code else self._code)
+        return True
 
     def look(self, time_s: float | None = None) -> None:
         """Redraw if the lights, the clock or the terminal's size changed; ``time_s`` is that of a frame."""

@@ -38,7 +38,7 @@ def shown_page(
         else:
             say(page.words_for_a_log(codes_path(port.journal)))
         if screen is not None:
-            screen.show_page(page.words)
+            screen.show_page(page.words, page.qr() if page.codes else "")
         elif page.codes and console.is_terminal:
             console.print(Text.from_ansi(page.qr()))
         try:

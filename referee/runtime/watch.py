@@ -229,7 +229,13 @@ def _listen(
     if screen is None:
         report.remark(typed_help(game))
     lines = sys.stdin if screen is None else stack.enter_context(typed_unseen(sys.stdin, screen.show_typed))
-    listen_to_lines(lines, TypedLines(game, commands, report.remark).obey)
+    typed = TypedLines(game, commands, report.remark)
+
+    def take(line: str) -> None:
+        if screen is None or not screen.is_answered(line):
+            typed.obey(line)
+
+    listen_to_lines(lines, take)
 
 
 def _but_terminal(options: WatchOptions) -> tuple[str, ...]:

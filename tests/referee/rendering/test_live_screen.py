@@ -13,8 +13,11 @@ from rich.text import Text
 
 from engine.registry import games, load
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
+from referee.commands.typed_lines import KEYS
 from referee.rendering.live_screen import LiveScreen, Said, Screen, Shown, fits_live
 from referee.session.feed import Snapshot
+from referee.web.access import Role
+from referee.web.server import OpenPage
 
 FAULT = "The gold block rolled two squares, from d4 to f4. Put the gold block back on d4 with hoops up."
 
@@ -111,6 +114,28 @@ def test_the_other_page_is_taken_and_what_was_said_is_left_behind() -> None:
     assert left.rstrip().endswith("a   b   c   d   e   f   g"), "the last board is left too"
     screen.write(Text(), Text("The journal is closed."))
     assert written(console).endswith("The journal is closed.\n")
+
+
+def test_the_pages_code_is_shown_and_hidden_by_a_key() -> None:
+    console = terminal(color_system=None)
+    page = OpenPage("http://192.168.1.5:8000/", {Role.PLAY: "12345678", Role.OWN: "87654321"})
+
+    def drawn_by(line: str) -> str:
+        before = len(written(console))
+        assert screen.is_answered(line)
+        return written(console)[before:]
+
+    with LiveScreen(load("deblockle"), console, keys=KEYS) as screen:
+        assert not screen.is_answered("p")
+        screen.show_page(page.words, page.qr())
+        assert not screen.is_answered("h")
+        shown_code, hidden = drawn_by(" P "), drawn_by("p")
+    assert "\u2580" in shown_code
+    assert "Deblockle" not in shown_code
+    assert all(code in " ".join(shown_code.split()) for code in ("1234 5678", "8765 4321"))
+    assert "p QR, Ctrl-C stops" in shown_code
+    assert "Deblockle" in hidden
+    assert "\u2580" not in hidden
 
 
 def test_a_long_line_that_is_typed_has_the_last_line_for_itself() -> None:
