@@ -32,13 +32,18 @@ from referee.commands.keyboard import typed_unseen
 from referee.commands.queue import CommandQueue
 from referee.commands.typed_lines import is_hint, listen_to_lines
 from referee.commands.values import EnterRoll, Press
-from referee.demo.clock import ClockedCamera, VirtualClock
 from referee.demo.controller import DemoController, demo_controller
-from referee.demo.onlooker import Onlooker
+from referee.demo.players import Onlooker, counted_opponent
 from referee.demo.score import Score, score_of
-from referee.demo.table import FRAMES_PER_SECOND, DemoOptions, demo_rules, demo_table
-from referee.demo.teaching import enrolled_reader
-from referee.demo.thinking import counted_opponent
+from referee.demo.table import (
+    FRAMES_PER_SECOND,
+    ClockedCamera,
+    DemoOptions,
+    VirtualClock,
+    demo_rules,
+    demo_table,
+    enrolled_reader,
+)
 from referee.hints.process import HintProcess
 from referee.journal import BufferedJournal, Journal
 from referee.journal.exports import record_of

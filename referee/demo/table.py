@@ -1,9 +1,10 @@
-"""The demo's table: its game, rules and players."""
+"""The demo's table: its game, rules and players, its camera and clock, and the reader enrolled on it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from engine.api import Game
 from engine.values import OptionValue
 from referee.clocks.control import TimeControl
-from referee.demo.thinking import playing_for, thinking_players
+from referee.demo.players import playing_for, thinking_players
 from referee.hints.advice import HintSettings
 from referee.hints.opponent import Intention, OpponentSettings
 from referee.settings.table_layout import with_rules
@@ -22,8 +23,13 @@ from simulator.play.game import GameOptions
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import HANDLERS, Habits
 from simulator.table import VirtualTable, standard_setting
+from vision.frame import Frame
+from vision.layout.pieces import Ink
 from vision.layout.table import default_layout
-from vision.readers.registry import is_readable
+from vision.locating.location import locate
+from vision.readers.protocols import Appearance, EnrolmentPicture
+from vision.readers.registry import is_readable, reader_kind, table_reader
+from vision.readers.table_reader import TableReader
 
 LinkFaults = WireFaults
 """Faults of the microcontroller's wire."""
@@ -106,3 +112,63 @@ def demo_table(options: DemoOptions, game: Game[Any, Any], truth: TruthLog, snap
 def _habits(options: DemoOptions) -> Habits:
     """The players' behaviour; without a camera, only violations that switches can sense."""
     return Habits(by_occupancy=options.inputs == Inputs.SENSORS)
+
+
+_VIRTUAL_DAY = datetime(2025, 1, 1, 12, tzinfo=UTC)
+
+
+@dataclass
+class VirtualClock:
+    """A clock that shows the time of the newest frame."""
+
+    time_s: float = 0.0
+
+    def read(self) -> float:
+        """Return that time in seconds."""
+        return self.time_s
+
+    def wall_clock(self) -> datetime:
+        """Return a date and time on a fixed day."""
+        return _VIRTUAL_DAY + timedelta(seconds=round(self.time_s, 3))
+
+
+@dataclass
+class ClockedCamera:
+    """The virtual camera, which sets the clock by its frames; ``taken`` is called after each."""
+
+    table: VirtualTable
+    now: VirtualClock
+    taken: Callable[[], None]
+
+    def read(self, timeout_s: float) -> Frame:
+        """Take the next frame; raises EndOfFramesError when there is none."""
+        frame = self.table.read(timeout_s)
+        self.now.time_s = frame.time_s
+        self.taken()
+        return frame
+
+
+def enrolled_reader(table: VirtualTable) -> TableReader:
+    """Make a reader as an owner would: calibrated camera, measured layout, looks from pictures of known pieces."""
+    return table_reader(table.calibration(), table.setting.layout, enrolled_appearance(table))
+
+
+def enrolled_appearance(table: VirtualTable) -> Appearance:
+    """Learn the pieces' appearance from pictures of known positions; ink needs none."""
+    camera, layout = table.calibration(), table.setting.layout
+    if isinstance(layout.board.pieces, Ink):
+        plain: Appearance = reader_kind(layout).plain(layout.board)
+        return plain
+    pictures = [
+        EnrolmentPicture(
+            picture.image,
+            camera,
+            locate(picture.image, camera, layout).pose,
+            picture.position,
+            picture.name,
+            layout.markers,
+        )
+        for picture in table.teaching_images()
+    ]
+    appearance: Appearance = reader_kind(layout).enrol(pictures, layout.board)
+    return appearance

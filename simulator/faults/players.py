@@ -12,8 +12,7 @@ from engine.api import Game
 from engine.values import EMPTY, OptionValue
 from simulator.play.actions import Action, ActionKind, Arrangement, Carries, Carry, PlayArea
 from simulator.play.ink import ONE_CELL
-from simulator.play.onlooking import could_be_played
-from simulator.play.players import Habits, Players
+from simulator.play.players import Habits, Players, could_be_played
 from simulator.scene.pieces import InkPose, PiecePose, changed
 from vision.layout.table import TableLayout
 

@@ -21,7 +21,7 @@ from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import Signal
 from referee.commands.queue import CommandQueue
 from referee.commands.values import Correct, EnterRoll, Reply
-from referee.demo.teaching import enrolled_appearance
+from referee.demo.table import enrolled_appearance
 from referee.journal import BufferedJournal, Journal
 from referee.journal.events import Event
 from referee.judge.verdict import Verdict

@@ -14,7 +14,7 @@ import pytest
 
 from referee.commands.queue import CommandQueue
 from referee.commands.values import Reply, TakeBack
-from referee.demo.teaching import enrolled_reader
+from referee.demo.table import enrolled_reader
 from referee.runtime.readers import AttentiveReader
 from referee.runtime.sources import TICK_S, CameraThread, Interrupts, ReconnectingSource
 from referee.sensing.readers import NO_CAMERA, FusedReader

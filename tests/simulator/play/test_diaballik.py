@@ -10,8 +10,7 @@ import pytest
 from engine.registry import load
 from simulator.faults.players import FaultyPlayers
 from simulator.play.diaballik import DiscHandler
-from simulator.play.onlooking import could_be_played
-from simulator.play.players import Habits
+from simulator.play.players import Habits, could_be_played
 from vision.layout.table import default_layout
 
 

@@ -16,10 +16,10 @@ import pytest
 from rich.console import Console
 
 from engine.registry import load
+from referee.demo.players import thinking_players
 from referee.demo.run import run_demo
 from referee.demo.score import score_of
 from referee.demo.table import DemoOptions
-from referee.demo.thinking import thinking_players
 from referee.journal import Journal
 from referee.journal.events import Event
 from referee.judge.verdict import Verdict, VerdictKind

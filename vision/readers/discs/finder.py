@@ -17,7 +17,7 @@ import numpy.typing as npt
 from vision.frame import BoolImage, FloatArray, FloatImage, Image
 from vision.layout.pieces import DiscPieces
 from vision.readers.discs.appearance import DARK_FLOOR, colours_of, shares_of
-from vision.readers.discs.paper import PaperLight
+from vision.readers.discs.lighting import PaperLight
 from vision.readers.discs.shape import Circles, DiscShape, beyond_mm
 from vision.readers.protocols import SurfaceView
 from vision.sampling import PixelMap, PlaneWindow, linear_light, plane_map, sample
