@@ -307,8 +307,8 @@ class WledNetwork:
         if not self._resolved.is_set():
             if self._clock() >= self._asked_s + LOOK_UP_S:
                 raise WledError(
-                    f"nobody has said yet which computer {self.host!r} is; is this computer in the network? An address "
-                    "such as 192.168.1.40 needs no asking"
+                    f"the name {self.host!r} has not been resolved yet; is this computer in the network? An address "
+                    "such as 192.168.1.40 needs no resolving"
                 )
             return
         if self._unknown is not None or self._address is None:

@@ -77,7 +77,7 @@ def parse_pin(name: PinName) -> int:
         else:
             number = _PHYSICAL.get(int(match["position"]))
             if number is None:
-                raise PinError(f"{name!r} is no GPIO pin: that position is power, ground, or not on the 40-pin header")
+                raise PinError(f"{name!r} is not a GPIO pin: it is power, ground, or not on the 40-pin header")
     if number in _HAT_EEPROM:
         raise PinError(f"{name!r} is kept for the identification chip of add-on boards; use one of GPIO2 to GPIO27")
     if number not in _USABLE:

@@ -104,7 +104,7 @@ class _Collected:
     def hear(self, snapshot: Snapshot) -> None:
         self.snapshots.append(snapshot)
 
-    def look(self, time_s: float | None = None) -> None:
+    def refresh(self, time_s: float | None = None) -> None:
         """Nothing is on a screen yet."""
 
 

@@ -160,7 +160,7 @@ def samples_of(numbered: tuple[int, Task], learned: Mapping[tuple[str, int], App
         """The measures of the places on which no piece is seen and that nothing else hides."""
         solids = [piece.solid for piece in sightings.values() if piece.log_odds > 0 and piece.solid is not None]
         view = detector.view(stages.view.image, solids)
-        sight = detector.look(view)
+        sight = detector.detect(view)
         hidden = needed.hidden(sight.occlusions, {place: piece.is_clear for place, piece in sightings.items()})
         measures = place_measures(view, plan.surface, sight)
         rows = dict(zip(plan.surface.places, np.column_stack([measures[name] for name in MEASURES]), strict=True))

@@ -97,7 +97,7 @@ def _told(piece: PiecePose) -> Any:
             return (piece.colour, piece.ball is not None)
         case StackPose():
             return tuple((pyramid.size, pyramid.colour) for pyramid in piece.pyramids)
-    raise ValueError(f"nobody learns a {piece.look} from a set-up")
+    raise ValueError(f"can't learn a {piece.look} from a set-up")
 
 
 def enrolment_images(setting: Setting, seed: int = 0, slack: Slack | None = None) -> tuple[EnrolmentImage, ...]:

@@ -1,7 +1,7 @@
-"""Switches under the virtual board: which are closed by the pieces above them, and what goes wrong with them.
+"""Switches under the virtual board: which are closed by the pieces above them, and their faults.
 
-A switch closes while a piece stands near the middle of its square. It may flicker, be stuck closed or be dead, and
-its cable may be off for a while. Everything is drawn from a seed; times must be asked for in rising order.
+A switch closes while a piece stands near the centre of its square. It may flicker, be stuck closed or be dead, and its
+cable may be disconnected for a while. Everything is drawn from a seed; times must be requested in rising order.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from simulator.scene.pieces import PiecePose, standing_on
 from vision.layout.table import TableLayout
 
 REACH_SHARE = 0.42
-"""How far from a square's middle, in squares, a piece may stand and still close its switch."""
+"""Maximum distance of a piece from a square's centre, in squares, that closes its switch."""
 
 
 @dataclass(frozen=True)
 class SwitchFaults:
-    """What goes wrong with the switches; nothing unless told otherwise.
+    """Faults of the switches; none by default.
 
     ``flickers_per_minute`` is how often each switch reads wrongly for up to ``flicker_s`` seconds. ``stuck`` and
-    ``dead`` map places to the time in seconds from which they are; ``unplugged`` are (from, to) spans in seconds.
+    ``dead`` map places to the time in seconds at which the fault begins; ``unplugged`` are (from, to) spans in seconds.
     """
 
     flickers_per_minute: float = 0.0
@@ -34,7 +34,7 @@ class SwitchFaults:
     unplugged: tuple[tuple[float, float], ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse faults that cannot be."""
+        """Validate the faults."""
         if self.flickers_per_minute < 0 or not self.flicker_s > 0:
             raise ValueError(
                 f"flickers_per_minute is {self.flickers_per_minute} and flicker_s {self.flicker_s}; "
@@ -46,9 +46,9 @@ class SwitchFaults:
 
 
 def drawn_switch_faults(layout: TableLayout, rng: np.random.Generator, game_s: float) -> SwitchFaults:
-    """Draw what a bad board does in one game of about ``game_s`` seconds.
+    """Draw the faults of a bad board in one game of about ``game_s`` seconds.
 
-    Half of the boards have a stuck or a dead switch from some moment on; the cable comes off once or twice.
+    Half of the boards have a stuck or a dead switch from some moment on; the cable is disconnected once or twice.
     """
     places = layout.places
     broken = {places[int(rng.integers(len(places)))]: float(rng.uniform(0.0, game_s))} if rng.random() < 0.5 else {}
@@ -72,7 +72,7 @@ class VirtualSwitches:
         self._flickers = {place: (self._gap_s(place), 0.0) for place in layout.places}
 
     def closed(self, pieces: Sequence[PiecePose], time_s: float) -> dict[str, bool] | None:
-        """Say which switches read closed at ``time_s`` under these pieces; ``None`` while the cable is off."""
+        """The switches that read closed at ``time_s`` under these pieces; ``None`` while the cable is disconnected."""
         sensed = sensed_places(self._layout, pieces)
         read = {place: self._read(place, place in sensed, time_s) for place in self._rngs}
         if any(from_s <= time_s < to_s for from_s, to_s in self._faults.unplugged):

@@ -1,7 +1,7 @@
-"""The virtual table: a camera and a button for the referee, two players behind them.
+"""The virtual table: a camera and buttons for the referee, operated by two virtual players.
 
-To the referee it is a camera (``read``, ``close``) with a button (``take_presses``) whose players see what the
-table shows (``hear``). What really happened goes into a ``TruthLog`` that the caller passes in and keeps to itself.
+The referee uses it as a camera (``read``, ``close``) with buttons (``take_presses``); the players see what the table
+shows (``hear``). The true course of the game is recorded in a ``TruthLog`` passed in by the caller.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from vision.layout.pieces import BlockPieces
 from vision.layout.table import TableLayout, default_layout
 
 _ROOM_PX = 24.0
-"""How much of the picture there is around what has to be seen at least: enough for paper and a pen."""
+"""Margin of the picture around everything that must be visible: room for paper and a pen."""
 
 
 @dataclass(frozen=True, eq=False)
 class Nudge:
-    """From ``time_s`` on the camera sees the table from another pose: somebody bumped into one of them."""
+    """From ``time_s`` on the camera has another pose: somebody bumped into it or the table."""
 
     time_s: float
     pose: Pose
@@ -64,9 +64,9 @@ def _usual_pose(camera: CameraModel, layout: TableLayout) -> Pose:
 
 
 class PlayedTable:
-    """What all virtual tables share: a game being played, its clock, its button and a camera's model.
+    """Base of all virtual tables: a game being played, its clock, its buttons and a camera model.
 
-    Frame ``k`` is taken at ``k / fps`` seconds. Raises ValueError for no frames a second.
+    Frame ``k`` is taken at ``k / fps`` seconds. Raises ValueError for an ``fps`` of 0 or less.
     """
 
     def __init__(self, seed: int, played: VirtualGame, setting: Setting, fps: float) -> None:
@@ -82,7 +82,7 @@ class PlayedTable:
 
     @property
     def name(self) -> str:
-        """What the referee may call this camera."""
+        """Name of the camera."""
         return f"virtual table {self.seed}"
 
     @property
@@ -92,7 +92,7 @@ class PlayedTable:
 
     @property
     def setting(self) -> Setting:
-        """The table's setting at the start: what an owner can measure (layout) and what the camera is."""
+        """The table's initial setting, from which an owner knows the layout and the camera."""
         return self._setting
 
     def calibration(self) -> CameraModel:
@@ -101,33 +101,33 @@ class PlayedTable:
 
     @property
     def presses(self) -> tuple[Press, ...]:
-        """Every press of the button up to now."""
+        """Every press so far."""
         return tuple(press for press in self._played.presses if press.time_s <= self.time_s)
 
     def take_presses(self) -> tuple[Press, ...]:
-        """The presses up to now that were not taken yet."""
+        """The presses so far that were not taken yet."""
         everything = self.presses
         new = everything[self._presses_taken :]
         self._presses_taken = len(everything)
         return new
 
     def take_rolls(self) -> tuple[AnnouncedRoll, ...]:
-        """The rolls that players read out up to now and that were not taken yet."""
+        """The rolls that players entered so far and that were not taken yet."""
         due = [roll for roll in self._played.rolls if roll.time_s <= self.time_s]
         new = due[self._rolls_taken :]
         self._rolls_taken = len(due)
         return tuple(new)
 
     def hear(self, mood: str, words: str = "") -> None:  # noqa: ARG002 - people read the words; these players don't
-        """Let the players see what the table shows now: the status light's mood and the sentence with it."""
+        """Tell the players what the table shows now: the status light's mood and the sentence with it."""
         self._played.hear(self.time_s, mood)
 
 
 class VirtualTable(PlayedTable):
     """One game on a virtual table, from one seed.
 
-    The same arguments, and the same things heard between the same frames, give the same frames byte for byte. After
-    the last turn, or when the game is over, the table lies still for a while and the frames end.
+    The same arguments and signals between the same frames give the same frames byte for byte. After the last turn, or
+    when the game is over, the table is still for a while and the frames end.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class VirtualTable(PlayedTable):
         self._closed = False
 
     def read(self, timeout_s: float = 0.0) -> Frame:  # noqa: ARG002 - the virtual table never keeps anyone waiting
-        """Take the next frame; raises EndOfFramesError when the game is over and the camera was switched off."""
+        """Take the next frame; raises EndOfFramesError when the game is over or the camera was closed."""
         time_s = self.time_s
         moment = None if self._closed else self._played.moment(time_s)
         if moment is None:
@@ -174,8 +174,8 @@ class VirtualTable(PlayedTable):
         """A picture of each block colour's six tops on known squares, by this camera on this table."""
         return enrolment_images(self._setting, self.seed, self._slack)
 
-    def teaching_images(self) -> tuple[EnrolmentImage | SetUpImage, ...]:
-        """Pictures of known positions to learn the pieces from: of blocks every top, of others a set-up."""
+    def enrolment_pictures(self) -> tuple[EnrolmentImage | SetUpImage, ...]:
+        """Pictures of known positions for enrolment: of blocks every top, of other pieces a set-up."""
         if isinstance(self._setting.layout.board.pieces, BlockPieces):
             return self.enrolment_images()
         standing = self._played.put_out_again(np.random.default_rng([self.seed, 21]))
@@ -194,7 +194,7 @@ class VirtualTable(PlayedTable):
                 return
 
     def close(self) -> None:
-        """Switch the camera off; every read after it raises EndOfFramesError."""
+        """Close the camera; every read after it raises EndOfFramesError."""
         self._closed = True
 
     def __enter__(self) -> Self:

@@ -322,7 +322,7 @@ def camera_from_json(data: Any, source: str) -> CameraModel:
     except KeyError as missing:
         raise CalibrationError(f"{source} has no key {missing}; calibrate again") from None
     except (TypeError, ValueError) as wrong:
-        raise CalibrationError(f"{source} does not make sense: {wrong}; calibrate again") from None
+        raise CalibrationError(f"{source} is invalid: {wrong}; calibrate again") from None
     if matrix.shape != (3, 3) or not np.isfinite(matrix).all() or min(matrix[0, 0], matrix[1, 1]) <= 0:
         raise CalibrationError(f"{source}: matrix is not a camera matrix of 3 x 3 with focal lengths above zero")
     if distortion.ndim != 1 or len(distortion) not in _DISTORTION_LENGTHS or not np.isfinite(distortion).all():

@@ -40,7 +40,7 @@ def check_frame(image: Image, size: tuple[int, int] | None = None, *, source: st
         )
 
 
-def looks_whole(data: bytes) -> bool:
+def is_complete_image(data: bytes) -> bool:
     """Whether a JPEG's or PNG's bytes are complete. Other formats can't be checked and are complete unless empty."""
     if data.startswith(_JPEG_START):
         return data.rfind(_JPEG_END) > data.rfind(_JPEG_SCAN) > 0
@@ -53,7 +53,7 @@ def decode_image(data: bytes, name: str) -> Image:
     """Decode an image file's bytes to blue-green-red; raises FrameError for truncated data or another format."""
     if not data:
         raise FrameError(f"{name} is empty; expected an image")
-    if not looks_whole(data):
+    if not is_complete_image(data):
         raise FrameError(f"{name} is cut off after {len(data)} bytes; copy or take it again")
     try:
         image = cv2.imdecode(np.frombuffer(data, dtype=np.uint8), cv2.IMREAD_COLOR)

@@ -67,7 +67,7 @@ class PlaceReading:
         return look, self.probabilities[look]
 
 
-def even_reading(looks: Sequence[str], hidden_by: HindranceKind) -> PlaceReading:
+def uniform_reading(looks: Sequence[str], hidden_by: HindranceKind) -> PlaceReading:
     """The reading of a hidden place: all looks are equally probable."""
     return PlaceReading(dict.fromkeys(looks, 1 / max(1, len(looks))), hidden_by=hidden_by)
 
@@ -92,7 +92,7 @@ class DieReading:
     colour_lab: tuple[float, float, float] | None = None
 
     @property
-    def counts(self) -> bool:
+    def is_settled(self) -> bool:
         """Whether it shows a face for the game: a die that moves, leans or is half hidden is no roll yet."""
         return self.at_rest and not (self.cocked or self.half_hidden)
 
@@ -105,9 +105,9 @@ class RollReading:
     dice: tuple[DieReading, ...] = ()
 
     @property
-    def counts(self) -> bool:
+    def is_settled(self) -> bool:
         """Whether dice lie there and all of them count."""
-        return bool(self.dice) and all(die.counts for die in self.dice)
+        return bool(self.dice) and all(die.is_settled for die in self.dice)
 
 
 @dataclass(frozen=True)

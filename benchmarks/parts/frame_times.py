@@ -24,7 +24,7 @@ from vision.readers.ink.reader import InkReader
 from vision.readers.stacks.reader import StackReader
 from vision.readers.table_reader import TableReader
 from vision.surface.occlusion import OcclusionDetector
-from vision.surface.sheet_cover import SheetCover
+from vision.surface.sheet_occlusion import SheetOcclusionDetector
 
 STAGES: tuple[tuple[str, Any, str], ...] = (
     ("locating", TableTracker, "update"),
@@ -38,9 +38,9 @@ STAGES: tuple[tuple[str, Any, str], ...] = (
     ("coverings", OcclusionDetector, "__init__"),
     ("coverings", OcclusionDetector, "view"),
     ("coverings", OcclusionDetector, "look"),
-    ("coverings", SheetCover, "__init__"),
-    ("coverings", SheetCover, "view"),
-    ("coverings", SheetCover, "look"),
+    ("coverings", SheetOcclusionDetector, "__init__"),
+    ("coverings", SheetOcclusionDetector, "view"),
+    ("coverings", SheetOcclusionDetector, "look"),
     ("bent paper", reader_module, "paper_shape"),
     ("bare places", reader_module, "emptiness"),
     ("hands in motion", HandMonitor, "with_hand"),

@@ -20,7 +20,7 @@ from referee.judge.belief import Belief
 from referee.judge.explorer import MOST_LISTED, JudgeContext
 from referee.judge.judge import judge
 from referee.judge.settings import Trigger
-from vision.reading import HindranceKind, PlaceReading, Reading, even_reading
+from vision.reading import HindranceKind, PlaceReading, Reading, uniform_reading
 
 FRAMES = 2
 LIMIT_S = FRAMES / 15
@@ -110,7 +110,7 @@ def _readings(game: Game[Any, Any], state: Any, after: Any, rng: Random) -> list
     faulty = {**table, **{place: rng.choice(game.looks) for place in places[:2]}}
     return [
         _reading(game, table, {}),
-        _reading(game, table, {place: even_reading(game.looks, HindranceKind.OBJECT) for place in places}),
+        _reading(game, table, {place: uniform_reading(game.looks, HindranceKind.OBJECT) for place in places}),
         _reading(game, table, {places[0]: PlaceReading(_likely(game, table[places[0]], unclear))}),
         _reading(game, faulty, {}),
     ]

@@ -123,7 +123,7 @@ def _files(survey: Survey, firmware: Firmware, manifest: Manifest | None, pins: 
         "interpreter",
         Severity.FAULT if is_old else Severity.OK,
         survey.title,
-        f"the firmware needs {oldest} or newer; docs/firmware.md tells how to put it on the board" if is_old else "",
+        f"the firmware needs {oldest} or newer; docs/firmware.md explains how to put it on the board" if is_old else "",
     )
     if not survey.has_firmware:
         yield Finding.fault("firmware", "there is none on the board", "`./run hardware firmware install` puts it there")

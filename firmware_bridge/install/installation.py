@@ -122,7 +122,7 @@ def check_machine(survey: Survey, port: SerialPort, pins: PinMap | None) -> None
     if survey.version[:2] < OLDEST_MICROPYTHON:
         raise InstallError(
             f"the board on {port.device} has {survey.title}; the firmware needs "
-            f"{'.'.join(map(str, OLDEST_MICROPYTHON))} or newer: docs/firmware.md tells how to put it on the board"
+            f"{'.'.join(map(str, OLDEST_MICROPYTHON))} or newer: docs/firmware.md explains how to put it on the board"
         )
     if pins is not None and pins.board.is_other_chip(survey.machine):
         raise InstallError(

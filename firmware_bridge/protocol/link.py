@@ -315,11 +315,11 @@ class HostLink:
         self._counts.resent += len(again)
         packets += [self._sequenced(sent) for sent in again]
         may_go = self._may_go if now_s >= self._lights_go_s else self._is_no_light
-        while self._window.has_room and (letter := self._outbox.next(may_go)) is not None:
-            if self.welcome is not None and len(letter.payload) > self.welcome.largest_payload:
+        while self._window.has_room and (queued := self._outbox.next(may_go)) is not None:
+            if self.welcome is not None and len(queued.payload) > self.welcome.largest_payload:
                 self._counts.too_long += 1
             else:
-                packets.append(self._sequenced(self._window.send(letter.kind, letter.payload, now_s)))
+                packets.append(self._sequenced(self._window.send(queued.kind, queued.payload, now_s)))
         if packets:
             self._heartbeat.sent(now_s)
         if now_s >= self._heartbeat.due_s:
@@ -345,12 +345,12 @@ class HostLink:
     def _lights_go_s(self) -> float:
         return self._line.free_s - LIGHTS_AHEAD_S
 
-    def _may_go(self, letter: QueuedMessage) -> bool:
-        return self._is_no_light(letter) or self._window.outstanding_of(_LIGHTS) < LIGHT_FRAMES_OUTSTANDING
+    def _may_go(self, queued: QueuedMessage) -> bool:
+        return self._is_no_light(queued) or self._window.outstanding_of(_LIGHTS) < LIGHT_FRAMES_OUTSTANDING
 
     @staticmethod
-    def _is_no_light(letter: QueuedMessage) -> bool:
-        return letter.slot is not MessageSlot.LIGHTS
+    def _is_no_light(queued: QueuedMessage) -> bool:
+        return queued.slot is not MessageSlot.LIGHTS
 
     def _framed(self, packet: Packet, now_s: float) -> bytes:
         frame = packet_frame(packet)

@@ -188,11 +188,11 @@ class Outbox:
     def put(self, message: Sendable) -> None:
         """Add a message; raises MessageError when it can't be encoded."""
         slot = _MESSAGE_SLOTS[type(message)]
-        letter = QueuedMessage(slot, *encode_message(message))
+        queued = QueuedMessage(slot, *encode_message(message))
         self.replaced += slot in self._waiting
-        self._waiting[slot] = letter
+        self._waiting[slot] = queued
         if slot in (MessageSlot.CONFIGURE, MessageSlot.LIGHTS):
-            self._lasting[slot] = letter
+            self._lasting[slot] = queued
 
     def begin_anew(self) -> None:
         """Start a new session: the settings come first, then the lights; all other messages are dropped."""
@@ -204,11 +204,11 @@ class Outbox:
 
     def next(self, may_go: Callable[[QueuedMessage], bool]) -> QueuedMessage | None:
         """Remove and return the first message that may be sent; ``Leave`` is sent when nothing else waits."""
-        letter = self._first(may_go)
-        return None if letter is None else self._waiting.pop(letter.slot)
+        queued = self._first(may_go)
+        return None if queued is None else self._waiting.pop(queued.slot)
 
     def _first(self, may_go: Callable[[QueuedMessage], bool]) -> QueuedMessage | None:
-        for slot, letter in self._waiting.items():
-            if (slot is not MessageSlot.LEAVE or len(self._waiting) == 1) and may_go(letter):
-                return letter
+        for slot, queued in self._waiting.items():
+            if (slot is not MessageSlot.LEAVE or len(self._waiting) == 1) and may_go(queued):
+                return queued
         return None

@@ -130,7 +130,7 @@ class DemoController:
         self.report.late += self._is_on_its_way(told)
         return replace(told, time_s=now_s, changes=tuple(replace(change, time_s=now_s) for change in changes))
 
-    def closing_words(self) -> tuple[str, ...]:
+    def closing_sentences(self) -> tuple[str, ...]:
         """Sentences about the traffic on the wire and its faults."""
         report, link = self.report, self.connection.statistics.link
         struck = {kind: count for kind, count in self.device.struck().items() if count}

@@ -49,7 +49,7 @@ def counted_opponent(game: Game[Any, Any], settings: OpponentSettings) -> Oppone
     )
 
 
-def playing_for(game: Game[Any, Any], choose: Choose | None, meant: Callable[[], Intention | None]) -> Choose:
+def following_intentions(game: Game[Any, Any], choose: Choose | None, meant: Callable[[], Intention | None]) -> Choose:
     """Make the players play the turn that the program announces, else ``choose``; ``None`` for random turns."""
 
     def choose_or_obey(state: Any) -> Any:
@@ -65,7 +65,7 @@ _NAME = "onlooker"
 
 
 @dataclass
-class Onlooker:
+class AnsweringPerson:
     """Answers questions that the sensors leave open, as a person does with ``table correct`` and ``turn``.
 
     ``truth`` is what really happened. ``say`` is called when an answer is refused. ``tells_set_up``: the referee only

@@ -33,7 +33,7 @@ from referee.commands.queue import CommandQueue
 from referee.commands.typed_lines import is_hint, listen_to_lines
 from referee.commands.values import EnterRoll, Press
 from referee.demo.controller import DemoController, demo_controller
-from referee.demo.players import Onlooker, counted_opponent
+from referee.demo.players import AnsweringPerson, counted_opponent
 from referee.demo.score import Score, score_of
 from referee.demo.table import (
     FRAMES_PER_SECOND,
@@ -138,7 +138,7 @@ def run_demo(options: DemoOptions, console: Console) -> int:
         house = options.housekeeping and options.housekeeping(lambda: list(report.lines), path)
         port = TablePort(game, snapshots, commands, path, newest, overlay, hints_allowed=may_hint, housekeeping=house)
         stack.enter_context(shown_page(port, options.page, console, screen, report.remark))
-        with closing(_Onlookers(options, on, stage, service, report, commands)) as looking_on:
+        with closing(_FrameSubscribers(options, on, stage, service, report, commands)) as looking_on:
 
             def hear(frame: Frame | None, verdicts: list[Verdict]) -> None:
                 newest.frame = frame or newest.frame
@@ -157,7 +157,7 @@ def run_demo(options: DemoOptions, console: Console) -> int:
             console.print("Stopped before the end; what was accepted until then is in the journal.", soft_wrap=True)
             return 0
         score = score_of(game, truth, looking_on.verdicts, events, may_ask=options.inputs == Inputs.SENSORS)
-        _close(score, stage.closing_words, console)
+        _close(score, stage.closing_sentences, console)
         if options.page is not None:
             console.print("The page goes on showing this game. Ctrl-C ends it.", soft_wrap=True)
             _stay(service, commands)
@@ -201,7 +201,7 @@ def _live_screen(options: DemoOptions, on: _Table, stage: _Stage, console: Conso
     return LiveScreen(on.game, console, keys="h gives a hint" if options.keys else "", seen=stage.seen, rings=_RINGS)
 
 
-class _Onlookers:
+class _FrameSubscribers:
     """Subscribers called after each frame: the report, the person who answers questions, films and stills."""
 
     def __init__(
@@ -220,7 +220,7 @@ class _Onlookers:
         tells_set_up = options.inputs == Inputs.SENSORS
         # in games with stacks (and dice) the tops alone don't identify every turn
         self._answers = tells_set_up or on.game.dice is not None
-        self._onlooker = Onlooker(commands.submit, on.truth, report.remark, tells_set_up=tells_set_up)
+        self._onlooker = AnsweringPerson(commands.submit, on.truth, report.remark, tells_set_up=tells_set_up)
 
     def hear(self, frame: Frame | None, verdicts: list[Verdict]) -> None:
         """Process a frame and its verdicts."""
@@ -275,9 +275,9 @@ class _Stage:
         return self.board is None or self.board.report.wrong == 0
 
     @property
-    def closing_words(self) -> tuple[str, ...]:
+    def closing_sentences(self) -> tuple[str, ...]:
         """Sentences about the wire, if there is one."""
-        return () if self.board is None else self.board.closing_words()
+        return () if self.board is None else self.board.closing_sentences()
 
 
 def _staged(options: DemoOptions, on: _Table, console: Console, remarks: _Remarks, stack: ExitStack) -> _Stage:

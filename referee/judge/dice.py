@@ -123,7 +123,7 @@ def pool_dice(readings: Sequence[Reading], floor: float) -> SeenDice | None:
         if dice.keys() != last.keys():
             break
         for key, die in dice.items():
-            counting[key] = counting[key] and die.counts
+            counting[key] = counting[key] and die.is_settled
             if counting[key]:
                 resting[key].append(die)
     enough = min(_READINGS, len(readings))

@@ -162,6 +162,6 @@ class StabilityFilter:
             sure[f"{_DICE}{roll.surface}"] = str(len(roll.dice))
             for number, die in enumerate(roll.dice):
                 face, probability = max(die.faces.items(), key=lambda item: item[1])
-                if not die.counts or probability >= self._settings.sure_probability:
-                    sure[f"{_DICE}{roll.surface}, {number}"] = face if die.counts else "no roll"
+                if not die.is_settled or probability >= self._settings.sure_probability:
+                    sure[f"{_DICE}{roll.surface}, {number}"] = face if die.is_settled else "no roll"
         return sure

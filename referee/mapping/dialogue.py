@@ -78,7 +78,7 @@ class LightFinder:
                 return frame.image
 
 
-def walk_lights(walk: LightWalk, show: ShowLight, ask: Ask, say: Say, eye: LightFinder | None = None) -> None:
+def walk_lights(walk: LightWalk, show: ShowLight, ask: Ask, say: Say, finder: LightFinder | None = None) -> None:
     """Go through the lights; with ``eye`` a person is only asked about uncertain ones.
 
     Ends after the last light, when the person finishes, or when the input ends.
@@ -87,7 +87,7 @@ def walk_lights(walk: LightWalk, show: ShowLight, ask: Ask, say: Say, eye: Light
     watched = -1
     while (light := walk.light) is not None:
         # a light that the person went back to is theirs to decide: the camera would find the same again
-        spot = None if eye is None or light <= watched else eye.find(light, show)
+        spot = None if finder is None or light <= watched else finder.find(light, show)
         watched = max(watched, light)
         if spot is not None and spot.place is not None and not spot.doubt:
             say(f"Light {light}: {spot.place}.")

@@ -68,9 +68,9 @@ def map_lights(
             linked.controller.use(plan)
             sources += linked.controller.driver_sources()
         panel = stack.enter_context(LivePanel(Panel(sources, time.monotonic, say, say), time.monotonic))
-        eye = stack.enter_context(_light_finder(configuration, open_camera)) if options.by_camera else None
+        finder = stack.enter_context(_light_finder(configuration, open_camera)) if options.by_camera else None
         walk = LightWalk(count, game.places)
-        walk_lights(walk, lambda number: panel.show(one_light_signal(number)), ask, say, eye)
+        walk_lights(walk, lambda number: panel.show(one_light_signal(number)), ask, say, finder)
     places, status = walk.places_of_lights()
     if not places and not status:
         say("No light is under any square; nothing was written.")

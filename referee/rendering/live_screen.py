@@ -266,7 +266,7 @@ class LiveScreen:
         self._show(code="" if self._shown.code else self._code)
         return True
 
-    def look(self, time_s: float | None = None) -> None:
+    def refresh(self, time_s: float | None = None) -> None:
         """Redraw if the lights, the clock or the terminal's size changed; ``time_s`` is that of a frame."""
         snapshot = self._shown.snapshot
         if snapshot is not None and snapshot.clock is not None and time_s is not None:

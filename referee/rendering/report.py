@@ -48,7 +48,7 @@ class Page(Protocol):
     def hear(self, snapshot: Snapshot) -> None:
         """Receive a new snapshot."""
 
-    def look(self, time_s: float | None = None) -> None:
+    def refresh(self, time_s: float | None = None) -> None:
         """Redraw if necessary, after each frame (of that time)."""
 
 
@@ -68,7 +68,7 @@ class PrintedLines:
     def hear(self, snapshot: Snapshot) -> None:
         """Do nothing: the lines report it."""
 
-    def look(self, time_s: float | None = None) -> None:
+    def refresh(self, time_s: float | None = None) -> None:
         """Do nothing: printed lines stay."""
 
 
@@ -123,7 +123,7 @@ class Report:
             if unnamed and verdict.kind is not VerdictKind.SET_UP:
                 words.append(f"  [{' '.join(verdict.places)}]", style="dim")
             self._write(lead, words)
-        self._page.look(None if frame is None else frame.time_s)
+        self._page.refresh(None if frame is None else frame.time_s)
 
     def remark(self, sentence: str) -> None:
         """Report a remark that is not a verdict."""

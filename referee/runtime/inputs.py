@@ -219,12 +219,12 @@ def _camera(options: WatchOptions, journal: BufferedJournal) -> Camera:
     spec = str(options.camera)
     if spec.startswith(_GROWING):
         folder = Path(spec.removeprefix(_GROWING))
-        skip = seen_before(folder, journal) if options.resume else ()
+        skip = processed_pictures(folder, journal) if options.resume else ()
         return GrowingFolder(folder, clock=time.monotonic, wait=time.sleep, skip=skip)
     return open_camera(spec, size=options.camera_size, frames_per_second=options.camera_rate)
 
 
-def seen_before(folder: Path, journal: BufferedJournal) -> frozenset[str]:
+def processed_pictures(folder: Path, journal: BufferedJournal) -> frozenset[str]:
     """Names of the pictures in a growing folder that a resumed game has already processed.
 
     Pictures older than the journal's last event were judged before it; the newest is read in any case. Raises

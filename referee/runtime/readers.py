@@ -209,7 +209,7 @@ def likeliest_turn(
     located = locate(frame.image, camera, layout)
     found: list[tuple[float, Pose, Appearance]] = []
     refused: list[EnrolmentError] = []
-    for pose in (located.pose, *located.turned):
+    for pose in (located.pose, *located.symmetric_poses):
         view = SurfaceView(frame.image, camera, pose, layout.board, frame.time_s, layout.markers)
         try:
             looks = looks_at(view)
@@ -217,7 +217,7 @@ def likeliest_turn(
             refused.append(error)
             continue
         shown = 0.0
-        if located.turned:
+        if located.symmetric_poses:
             shown = _share_shown(table_reader(camera, layout, looks, pose).read(frame), expected)
         if not found or shown > found[0][0] + CLEARLY_BETTER:
             found.insert(0, (shown, pose, looks))

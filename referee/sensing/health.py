@@ -165,7 +165,7 @@ class SensorHealth:
         if place not in self.out:
             raise KeyError(f"the sensor under {place} is in use; taken out: {listed(sorted(self.out)) or 'none'}")
         self._records[place] = self._new(place)
-        return f"I go by the sensor under {place} again."
+        return f"The sensor under {place} is used again."
 
     def as_data(self) -> dict[str, Any]:
         """Give everything to save, as values that JSON can hold."""
@@ -235,7 +235,7 @@ class SensorHealth:
             return []
         self._records[record.place] = self._new(record.place)
         times = _number(self.health.agreements)
-        return [f"The sensor under {record.place} was right through {times} changes; I go by it again."]
+        return [f"The sensor under {record.place} was right through {times} changes; it is used again."]
 
 
 def _why(known: Suspicion, says: str, stands: str, done: str) -> str:

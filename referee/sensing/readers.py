@@ -50,7 +50,7 @@ class SensorWatch:
         self._now_s = 0.0
         self._heard_s: float | None = None
 
-    def look(self, now_s: float) -> SensorEvidence:
+    def evidence(self, now_s: float) -> SensorEvidence:
         """Give the sensors' evidence at ``now_s``, on the frames' clock."""
         self._now_s = now_s
         sensed = self._source.latest(now_s)
@@ -136,7 +136,7 @@ class FusedReader:
 
     def read(self, frame: Frame) -> Reading:
         """Read a frame; what the other reader raises becomes part of the reading."""
-        evidence = self._watch.look(frame.time_s)
+        evidence = self._watch.evidence(frame.time_s)
         reading = read_or_hindered(self._reader, frame)
         reading = replace(reading, notices=(*reading.notices, *evidence.notices), changes=evidence.changes)
         if evidence.busy is not None:
@@ -213,7 +213,7 @@ class SensorReader:
 
     def read(self, frame: Frame) -> Reading:
         """Read the sensors at the frame's time; its picture says nothing."""
-        evidence = self._watch.look(frame.time_s)
+        evidence = self._watch.evidence(frame.time_s)
         hindrances: tuple[Hindrance, ...] = ()
         if evidence.busy is not None:
             hindrances = (evidence.busy,)

@@ -107,7 +107,7 @@ class WireFaults:
             name, equals, value = (word.strip() for word in part.partition("="))
             if not equals or (name != "all" and name not in names):
                 expected = f"NAME=NUMBER, with one of all, {', '.join(names)}"
-                raise ValueError(f"{part!r} is no fault of the wire; expected {expected}")
+                raise ValueError(f"{part!r} is not a fault of the wire; expected {expected}")
             try:
                 numbers = tuple(float(word) for word in value.split("+"))
             except ValueError:

@@ -109,7 +109,7 @@ class SteppedMicrocontroller:
         """Process everything due up to now, in order of time."""
         while (due_s := self._next_inside_s) <= now_s:
             self._now_s = max(self._now_s, due_s)
-            self._happen()
+            self._process_next()
         self._now_s = max(self._now_s, now_s)
 
     def set_switch(self, switch: int, closed: bool, now_s: float) -> None:
@@ -163,10 +163,10 @@ class SteppedMicrocontroller:
             dues.append(self.to_device.next_due_s)
         return min(dues, default=math.inf)
 
-    def _happen(self) -> None:
+    def _process_next(self) -> None:
         now_s = self._now_s
         for trouble in self._troubles.due(now_s):
-            self._befall(trouble)
+            self._apply_trouble(trouble)
         if self._replug_at_s is not None and self._replug_at_s <= now_s:
             self._put_in()
         while self._releases and self._releases[0][0] <= now_s:
@@ -182,7 +182,7 @@ class SteppedMicrocontroller:
         elif now_s >= self.board.watchdog_fed_s + self._watchdog_s:
             self._boot(WATCHDOG)
 
-    def _befall(self, trouble: Trouble) -> None:
+    def _apply_trouble(self, trouble: Trouble) -> None:
         if not self._plugged:
             return
         match trouble:

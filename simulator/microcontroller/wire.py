@@ -93,12 +93,12 @@ class FaultyWire:
         """Deliver that many random bytes, without further faults."""
         if count:
             data, self._held = self._held + self._details.randbytes(count), b""
-            self._fly(data, self._arrival_s(count, now_s))
+            self._deliver(data, self._arrival_s(count, now_s))
 
     def _release(self, now_s: float) -> None:
         """Release what waited in vain for another frame to be joined with."""
         if self._held and self._held_until_s <= now_s:
-            self._fly(self._held, self._held_until_s)
+            self._deliver(self._held, self._held_until_s)
             self._held = b""
 
     def _carry(self, frame: bytes, now_s: float) -> None:
@@ -126,21 +126,21 @@ class FaultyWire:
             struck["delay"] += 1
             late_s = self._details.random() * faults.delay_s
             if faults.overtakes:
-                self._fly(frame, self._arrival_s(len(frame), now_s) + late_s)
-                return self._again(frame, now_s) if repeat else None
+                self._deliver(frame, self._arrival_s(len(frame), now_s) + late_s)
+                return self._repeat(frame, now_s) if repeat else None
             self._busy_until_s = max(now_s, self._busy_until_s) + late_s
         if split:
             struck["split"] += 1
-            self._fly_split(frame, self._arrival_s(len(frame), now_s))
+            self._deliver_split(frame, self._arrival_s(len(frame), now_s))
         else:
-            self._fly(frame, self._arrival_s(len(frame), now_s))
+            self._deliver(frame, self._arrival_s(len(frame), now_s))
         if repeat:
-            self._again(frame, now_s)
+            self._repeat(frame, now_s)
         return None
 
-    def _again(self, frame: bytes, now_s: float) -> None:
+    def _repeat(self, frame: bytes, now_s: float) -> None:
         arrival_s = self._arrival_s(len(frame), now_s)
-        self._fly(frame, arrival_s + self._details.random() * self._faults.delay_s * self._faults.overtakes)
+        self._deliver(frame, arrival_s + self._details.random() * self._faults.delay_s * self._faults.overtakes)
 
     def _arrival_s(self, count: int, now_s: float) -> float:
         """When the last of ``count`` bytes arrives, after everything before it."""
@@ -149,20 +149,20 @@ class FaultyWire:
         self._busy_until_s = starts_s if per_s is None else starts_s + count / per_s
         return self._busy_until_s + self._faults.latency_s
 
-    def _fly(self, data: bytes, arrival_s: float) -> None:
+    def _deliver(self, data: bytes, arrival_s: float) -> None:
         if not self._faults.overtakes:
             self._last_arrival_s = arrival_s = max(arrival_s, self._last_arrival_s)
         # the number keeps data that arrives at the same time in the order in which it was written
         self._written += 1
         heapq.heappush(self._flying, (arrival_s, self._written, data))
 
-    def _fly_split(self, frame: bytes, arrival_s: float) -> None:
+    def _deliver_split(self, frame: bytes, arrival_s: float) -> None:
         rng = self._details
         count = 2 + int(rng.random() * (_MOST_PIECES - 1))
         cuts = sorted(int(rng.random() * (len(frame) + 1)) for _ in range(count - 1))
         for start, end in zip([0, *cuts], [*cuts, len(frame)], strict=True):
             if start < end:
-                self._fly(frame[start:end], arrival_s)
+                self._deliver(frame[start:end], arrival_s)
                 arrival_s += rng.random() * self._faults.split_s
         self._busy_until_s = max(self._busy_until_s, arrival_s - self._faults.latency_s)
 

@@ -35,7 +35,7 @@ def die_name(colour: str) -> str:
 def stack(piece: PiecePose) -> StackPose:
     """The piece as a stack; raises ValueError for one of another kind."""
     if not isinstance(piece, StackPose):
-        raise ValueError(f"a {piece.look} is no stack; Blockade is played with pyramids")
+        raise ValueError(f"a {piece.look} is not a stack; Blockade is played with pyramids")
     return piece
 
 

@@ -19,7 +19,7 @@ _STRAIGHT = ((1, 0), (0, 1), (-1, 0), (0, -1))
 def disc(piece: PiecePose) -> DiscPose:
     """The piece as a disc; raises ValueError for one of another kind."""
     if not isinstance(piece, DiscPose):
-        raise ValueError(f"a {piece.look} is no disc; Diaballik is played with discs")
+        raise ValueError(f"a {piece.look} is not a disc; Diaballik is played with discs")
     return piece
 
 

@@ -41,7 +41,7 @@ def _pen(player: str) -> str:
 def ink(piece: PiecePose) -> InkPose:
     """The piece as ink; raises ValueError for one of another kind."""
     if not isinstance(piece, InkPose):
-        raise ValueError(f"a {piece.look} is no ink; sheets are written on")
+        raise ValueError(f"a {piece.look} is not ink; sheets are written on")
     return piece
 
 
@@ -92,7 +92,7 @@ class SheetHandler(DiceThrower):
         """Write looks on a player's sheet, or rub out, one cell after the other; then lay the pen down again."""
         pen = standing[_pen(player)]
         if not isinstance(pen, PenPose):
-            raise ValueError(f"a {pen.look} is no pen to write with")
+            raise ValueError(f"a {pen.look} is not a pen to write with")
         circled = [place for place, look in looks.items() if look.endswith(_CIRCLED)]
         carries = [
             self._written(player, pen, place, ((place, None if look == EMPTY else self._inked(place, look)),))
@@ -154,7 +154,7 @@ class SheetHandler(DiceThrower):
         player = start.partition(".")[0]
         pen = standing[_pen(player)]
         if not isinstance(pen, PenPose):
-            raise ValueError(f"a {pen.look} is no pen to write with")
+            raise ValueError(f"a {pen.look} is not a pen to write with")
         return self._written(player, pen, end, ((start, None), (end, self._inked(end, standing[start].look))))
 
     def take_off(self, standing: Arrangement, start: str) -> Carry:

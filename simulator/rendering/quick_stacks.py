@@ -236,7 +236,7 @@ class StackCanvas:
         middle: FloatArray,
         light: Lights,
     ) -> None:
-        """Draw something that is no pyramid: a disc or a block."""
+        """Draw a foreign object: a disc or a block."""
         radius, height, corners = rng.uniform(6, 16), rng.uniform(1, 25), int(rng.choice([4, 24]))
         start = rng.uniform(0, 6.3)
         angles = np.linspace(0, 2 * np.pi, corners, endpoint=False) + start

@@ -1,4 +1,4 @@
-"""How a cube lies: which symbol each side shows, how rolling changes that, and the rotation that puts it there."""
+"""The orientation of a cube: which symbol each side shows, how rolling changes it, and the rotation matrix."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SIDES = ("up", "down", "north", "east", "south", "west")
 OPPOSITE = {"up": "down", "down": "up", "north": "south", "south": "north", "east": "west", "west": "east"}
 COMPASS = ("north", "east", "south", "west")
 STEPS: Mapping[str, tuple[int, int]] = {"north": (0, 1), "east": (1, 0), "south": (0, -1), "west": (-1, 0)}
-"""How many columns and rows away from the first player a step to each side goes."""
+"""Column and row offset (away from the first player) of a step to each side."""
 
 
 def direction(side: str) -> FloatArray:
@@ -32,7 +32,7 @@ def direction(side: str) -> FloatArray:
 
 
 def _symbol_top(side: str) -> FloatArray:
-    """Where a symbol's own top points, for the cube in its net's frame: up on the sides, north on top and below."""
+    """Direction of a symbol's own top in the net's frame: up on the sides, north on top and bottom."""
     return direction("north") if side in {"up", "down"} else direction("up")
 
 
@@ -64,7 +64,7 @@ def faces_of(net: Mapping[str, str], up: str, north: str) -> dict[str, str]:
 
 @cache
 def _shown(symbols: tuple[str, ...], up: str, north: str) -> tuple[tuple[str, str], ...]:
-    """Side and symbol for each of the net's symbols, which come in the order of ``SIDES``: a cube lies in 24 ways."""
+    """Side and symbol of each of the net's symbols, in the order of ``SIDES``, for a cube's 24 orientations."""
     rotation = rotation_of(dict(zip(SIDES, symbols, strict=True)), up, north)
     shown = []
     for side, symbol in zip(SIDES, symbols, strict=True):
@@ -87,7 +87,7 @@ def rolled(faces: Mapping[str, str], towards: str) -> dict[str, str]:
 
 
 def turned(faces: Mapping[str, str], quarter_turns: int) -> dict[str, str]:
-    """The six faces after turning the cube on the spot, anticlockwise seen from above, by quarter turns."""
+    """The six faces after rotating the cube in place, anticlockwise seen from above, by quarter turns."""
     after = dict(faces)
     for index, side in enumerate(COMPASS):
         after[COMPASS[(index - quarter_turns) % 4]] = faces[side]

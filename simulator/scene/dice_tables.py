@@ -1,4 +1,4 @@
-"""Tables and trays drawn at random, with what may lie on them and is no die."""
+"""Tables and trays drawn at random, with objects on them that are not dice."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GLYPHS = "0123456789*ILOTSX+ACEHKZ#?"
 
 
 def random_colour(rng: np.random.Generator, low: float = 0.03, high: float = 0.98, strong: float = 1.2) -> Colour:
-    """Any hue; its brightness lies between ``low`` and ``high``, and it is the stronger the larger ``strong``."""
+    """Any hue; its brightness is between ``low`` and ``high``, its saturation grows with ``strong``."""
     hue, strength, value = rng.uniform(0, 180), rng.beta(strong, 1.0) * 255, rng.uniform(low, high) * 255
     pixel = np.array([[[hue, strength, value]]], dtype=np.uint8)
     blue, green, red = cv2.cvtColor(pixel, cv2.COLOR_HSV2BGR)[0, 0] / 255
@@ -56,7 +56,7 @@ def random_table(rng: np.random.Generator, size: int) -> Layer:
 
 
 def _clutter(rng: np.random.Generator, picture: Layer) -> None:
-    """Something that is no die: a rim, a line, a disc, a printed square, a word, dots, a marker."""
+    """An object that is not a die: a rim, a line, a disc, a printed square, a word, dots, a marker."""
     size = len(picture)
     paint = tuple(float(value) for value in decode(random_colour(rng)))
     at = tuple(int(value) for value in rng.integers(0, size, 2))

@@ -1,4 +1,4 @@
-"""Random pictures of dice with what lies in them: looks, places, lamps, tables and lenses, all drawn from one seed."""
+"""Random pictures of dice and their truth: looks, positions, lamps, tables and lenses, all drawn from one seed."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ OTHER = "other"
 
 @dataclass(frozen=True)
 class TrueDie:
-    """A die in a made picture: the middle of its upper side and the length of an edge in pixels, and what it shows.
+    """A die in a rendered picture: the centre of its upper side and the length of an edge in pixels, and its face.
 
-    ``shows`` is a value from ``1`` to ``6``, COCKED for one that leans, OTHER for a face without pips. ``in_sight`` is
-    False for one that another die lies on or that the picture's edge cuts off. ``leans`` is how far its upper side's
-    normal, of length 1, goes across and down a flattened picture; ``None`` where the picture is not flattened.
+    ``shows`` is a value from ``1`` to ``6``, COCKED for a leaning die, OTHER for a face without pips. ``in_sight`` is
+    False for a die under another one or cut off by the picture's edge. ``leans`` are the across and down components of
+    its upper side's unit normal in a flattened picture; ``None`` where the picture is not flattened.
     """
 
     x_px: float
@@ -46,7 +46,7 @@ class TrueDie:
 class DicePicture:
     """A picture of dice, blue-green-red, and its truth.
 
-    ``camera_px`` is where the camera stood over a flattened picture: across, down and above its plane, in pixels.
+    ``camera_px`` is the camera's position above a flattened picture: across, down and above its plane, in pixels.
     """
 
     image: Image
@@ -54,7 +54,7 @@ class DicePicture:
     camera_px: tuple[float, float, float] | None = None
 
     def slant_at(self, x_px: float, y_px: float) -> tuple[float, float] | None:
-        """How far aside, across and down, a unit lower is seen at a point; ``None`` where that isn't known."""
+        """Shift (across, down) of a point one unit lower; ``None`` where it is unknown."""
         if self.camera_px is None:
             return None
         across, down, above = self.camera_px
@@ -187,11 +187,11 @@ def _apart(middle: FloatArray, side: float, turn: FloatArray, other: DrawnDie) -
 
 @dataclass(frozen=True)
 class DiceVariety:
-    """What made pictures of dice are like.
+    """The distribution of rendered pictures of dice.
 
-    ``edge_px``: the smallest and largest edge of a common die. ``flattened``: the share of pictures as seen from above.
-    ``leaning``: the share of dice that lean, by more than they ever do: one that leans is rare, and has to be shown
-    often to be learned.
+    ``edge_px``: the smallest and largest edge of a common die. ``flattened``: the share of pictures seen from above.
+    ``leaning``: the share of leaning dice, far above the real one, because rare examples must be shown often to be
+    learned.
     """
 
     edge_px: tuple[float, float] = (11.0, 38.0)
@@ -286,7 +286,7 @@ def _flattened(
 
 
 def _photographed(rng: np.random.Generator, picture: Layer, die_px: float) -> Image:
-    """What a careless camera makes of it: exposure, white balance, blur, noise, compression."""
+    """Apply the effects of a camera: exposure, white balance, blur, noise, compression."""
     level = float(np.median(picture)) or 0.2
     exposed = float(np.clip(rng.uniform(0.1, 0.65) / level, 0.3, 2.5)) if rng.random() < 0.7 else 1.0
     balance = rng.normal(1, 0.06, 3).clip(0.8, 1.2).astype(np.float32)

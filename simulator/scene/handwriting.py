@@ -1,6 +1,6 @@
-"""Digits, crosses, blots and loops as many hands write them: strokes made from seeds.
+"""Digits, crosses, blots and loops in many people's handwriting: strokes generated from seeds.
 
-A stroke is an array of points (n, 2), x to the right and y down, in cells of the grid that is written in.
+A stroke is an array of points (n, 2), x to the right and y down, in cells of the grid.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def smooth(points: Stroke, steps: int = 10) -> Stroke:
 
 
 class Hand:
-    """One writer: the forms they use for each sign, their slant, and how unsteady they are.
+    """One writer: the forms they use for each sign, their slant, and their unsteadiness.
 
-    ``oddness`` is how far each sign's points always are from where others have them, as a share of its size.
+    ``oddness`` is the constant displacement of each sign's points from the usual ones, as a share of its size.
     """
 
     def __init__(self, rng: np.random.Generator, wildness: float = 1.0, oddness: float = 0.0) -> None:
@@ -61,7 +61,7 @@ class Hand:
         }
 
     def sign(self, name: str, faithful: float = 0.6) -> list[Stroke]:
-        """A sign about the middle of a cell at (0, 0); with that probability in the writer's usual form."""
+        """A sign around the centre of a cell at (0, 0); with that probability in the writer's usual form."""
         rng = self._rng
         forms = FORMS[name]
         number = self._form[name] if rng.random() < faithful else int(rng.integers(len(forms)))
@@ -96,7 +96,7 @@ class Hand:
         return [np.clip(stroke, -limit, limit) for stroke in strokes]
 
     def blot(self) -> list[Stroke]:
-        """Something that is no sign: a scribble, signs that were written over, or one that was struck out."""
+        """A mark that is not a sign: a scribble, signs written over each other, or one struck out."""
         rng = self._rng
         kind = rng.random()
         if kind < 0.45:
@@ -115,13 +115,13 @@ class Hand:
             )
             return [smooth(points, 6)]
         if kind < 0.75:
-            # a 1 hides in many a sign that it is written over
+            # a 1 can disappear in the sign that it is written over
             names = rng.choice(list("234567X"), 2, replace=False)
             strokes = self.sign(str(names[0])) + self.sign(str(names[1]))
             if rng.random() < 0.5:
                 strokes += self.sign("X")
             return strokes
-        # one line alone may be a 7's bar or a slash through a 0
+        # a single line may look like a 7's bar or a slash through a 0
         lines = self._lines_across(int(rng.integers(2, 5)))
         return self.sign(str(rng.choice(list("023456789")))) + lines
 

@@ -1,7 +1,7 @@
-"""Pieces of every kind: where one is and how it lies, and what a set of them looks like.
+"""Pieces of every kind: positions, orientations, and the appearance of a set.
 
 Lengths are in millimetres in the table's frame (see ``vision.geometry``); colours are blue, green, red from 0 to 1 as
-they look on a screen (sRGB). What a piece measures is in the layout.
+on a screen (sRGB). The sizes of pieces are in the layout.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ SYMBOLS = ("star", "stop", "cross", "x", "slider", "hoops")
 
 
 class PiecePose(Protocol):
-    """One piece, or several that stand on each other: where it is seen from above, and what is under it.
+    """One piece, or a stack of pieces: its position seen from above, and its height.
 
-    ``base_mm`` is the height of its underside, ``None`` for the board's top. ``streak_mm`` is how far it moves while
-    the shutter is open. ``grip_mm`` is how high above its underside fingers hold it.
+    ``base_mm`` is the height of its underside, ``None`` for the board's top. ``streak_mm`` is its movement while the
+    shutter is open. ``grip_mm`` is the height above its underside at which fingers hold it.
     """
 
     grip_mm: ClassVar[float]
 
     @property
     def look(self) -> str:
-        """What it looks like from above, as an onlooker would name it."""
+        """Its look from above, as the engine names it."""
         ...
 
     @property
     def x_mm(self) -> float:
-        """The middle's x."""
+        """The centre's x."""
         ...
 
     @property
     def y_mm(self) -> float:
-        """The middle's y."""
+        """The centre's y."""
         ...
 
     @property
     def turned_deg(self) -> float:
-        """How far it is turned anticlockwise, seen from above."""
+        """Rotation anticlockwise, seen from above."""
         ...
 
     @property
@@ -53,7 +53,7 @@ class PiecePose(Protocol):
 
     @property
     def streak_mm(self) -> tuple[float, float]:
-        """How far it moves while the shutter is open."""
+        """Movement while the shutter is open."""
         ...
 
 
@@ -107,12 +107,12 @@ class _Placed:
 
 @dataclass(frozen=True)
 class BlockPose(_Placed):
-    """One block: where its centre is seen from above, what stands under it, and how it lies.
+    """One block: the position of its centre seen from above, its height, and its orientation.
 
-    ``up`` and ``north`` name the symbols there before ``turned_deg`` (anticlockwise from above) and before
+    ``up`` and ``north`` are the symbols there before the rotation by ``turned_deg`` (anticlockwise from above) and by
     ``tipped_deg`` towards ``tipped_towards`` (a compass side), which only happen in a hand. ``base_mm`` is the height
-    of the block's underside when it stands, ``None`` for the board's top. ``streak_mm`` is how far it moves while
-    the shutter is open.
+    of the block's underside when it stands, ``None`` for the board's top. ``streak_mm`` is its movement while the
+    shutter is open.
     """
 
     colour: str
@@ -136,7 +136,7 @@ class BlockPose(_Placed):
 def block(piece: PiecePose) -> BlockPose:
     """The piece as a block; raises ValueError for one of another kind."""
     if not isinstance(piece, BlockPose):
-        raise ValueError(f"a {piece.look} is no block")
+        raise ValueError(f"a {piece.look} is not a block")
     return piece
 
 
@@ -232,7 +232,7 @@ class PyramidLook:
 
 
 SIZE_WORDS: Mapping[str, str] = {"S": "small", "M": "medium", "L": "large"}
-"""A person's words for the sizes of pyramids."""
+"""Names of the sizes of pyramids."""
 
 
 @dataclass(frozen=True)
@@ -288,13 +288,13 @@ class DiceLook:
     gloss: float = 0.2
 
     def ink_on(self, colour: str) -> Colour:
-        """The colour of the pips on a body: dark on one that is light, so that they can be told from it."""
+        """The colour of the pips on a body: dark on a light body, and white otherwise."""
         blue, green, red = self.colours[colour]
         return self.dark_ink if 0.11 * blue + 0.59 * green + 0.3 * red > _LIGHT_BODY else self.ink
 
 
 _LIGHT_BODY = 0.6
-"""From how bright a body on, from 0 to 1, white pips would hardly show on it."""
+"""Brightness of a body, from 0 to 1, above which white pips would be hardly visible."""
 
 
 @dataclass(frozen=True)

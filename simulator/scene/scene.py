@@ -1,7 +1,7 @@
-"""What stands in front of the virtual camera, as frozen values: every knob of a picture is a field here.
+"""The scene in front of the virtual camera, as frozen values; every parameter of a picture is a field here.
 
 Lengths are in millimetres in the table's frame (see ``vision.geometry``); colours are blue, green, red from 0 to 1 as
-they look on a screen (sRGB), lights' colours are linear.
+on a screen (sRGB), lights' colours are linear.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class Lamp:
 
 @dataclass(frozen=True)
 class Shade:
-    """One side of the table in shadow, as a curtain or a person beside it throws it.
+    """One side of the table in shadow, as cast by a curtain or a person beside it.
 
-    The side lies at ``towards_deg`` (0 the first player's right, 90 away from them) beyond ``edge_mm`` from the board's
-    centre, after a soft edge ``softness_mm`` wide; ``light_left`` of the lamps' light reaches it.
+    The side is at ``towards_deg`` (0 the first player's right, 90 away from them) beyond ``edge_mm`` from the board's
+    centre, after a soft edge ``softness_mm`` wide; ``light_left`` is the share of the lamps' light that reaches it.
     """
 
     towards_deg: float = 0.0
@@ -113,7 +113,7 @@ class Bend:
     reach_mm: float = 74.0
 
     def heights_mm(self, points_mm: FloatArray) -> FloatArray:
-        """How high the paper is at points of a sheet (..., 2); shape (...)."""
+        """Height of the paper at points of a sheet (..., 2); shape (...)."""
         x, y = points_mm[..., 0] / self.reach_mm, points_mm[..., 1] / self.reach_mm
         along = math.cos(math.radians(self.along_deg)) * x + math.sin(math.radians(self.along_deg)) * y
         return np.asarray(self.rise_mm * (1.0 - along**2) + self.twist_mm * x * y, dtype=np.float64)
@@ -121,7 +121,7 @@ class Bend:
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """Everything that stays while a game is played: table, lights, looks and camera. Compared by identity."""
+    """Everything that stays constant during a game: table, lights, looks and camera. Compared by identity."""
 
     camera: CameraModel
     pose: Pose

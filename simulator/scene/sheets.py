@@ -1,6 +1,6 @@
-"""Where sheets lie on the virtual table.
+"""Positions of sheets on the virtual table.
 
-The first sheet's frame is the table's. Each further one lies beside it, pushed about a little.
+The first sheet's frame is the table's. Further ones lie beside it, slightly displaced.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from vision.layout.table import TableLayout
 
 _TURNS_DEG = (0.0, 7.0, -5.0, 4.0, -8.0, 6.0)
 _BORDER = 1 / 3
-"""How much paper there is around a marker, as a share of its side."""
+"""Width of the paper around a marker, as a share of its side."""
 _GAP_MM = 28.0
 _ACROSS = 2
-"""How many sheets lie beside each other before the next row begins."""
+"""Number of sheets side by side before the next row begins."""
 
 
 @dataclass(frozen=True)
 class LyingSheet:
-    """A sheet, its markers, and where it lies: its grid's middle and how far it is turned anticlockwise."""
+    """A sheet, its markers, and its pose: its grid's centre and its rotation anticlockwise."""
 
     surface: GridSurface
     markers: MarkerLayout

@@ -1,6 +1,6 @@
-"""Random pictures of stacks of pyramids, with what hides them or stands in their place, all drawn from one seed.
+"""Random pictures of stacks of pyramids, with occlusions and other objects, all drawn from one seed.
 
-Made for the network that reads stacks: quick rather than exact, and more varied than any one table.
+Made for the network that reads stacks: fast rather than exact, and more varied than any one table.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from vision.layout.table import TableLayout
 
 _MARGIN_MM = 26.0
 _MIRRORED_MM, _THROWN_MM = 60.0, 90.0
-"""How far away other stacks may be to be seen in the sides of one, and to throw shadows on it."""
+"""Maximum distance of other stacks that are reflected in one, or cast shadows on it."""
 _TEXTURE_PX_PER_MM = 1.5
 _USUAL = ((0.13, 0.1, 0.72), (0.1, 0.76, 0.93), (0.25, 0.5, 0.1), (0.66, 0.22, 0.12))
 _MEDIUMS, _SMALLS = (0.55, 0.25, 0.12, 0.08, 0.0, 0.0, 0.0), (0.34, 0.36, 0.16, 0.09, 0.05)
 _MEDIUMS_ON_CLEAR, _SMALLS_ON_CLEAR = (0.2, 0.15, 0.12, 0.12, 0.13, 0.22, 0.06), (0.45, 0.28, 0.14, 0.08, 0.05)
-"""How often so many mediums, and then smalls, lie on a large one."""
+"""Frequencies of the number of mediums, and then smalls, on a large one."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """Settings and piece sets drawn from a seed.
 
-Settings go from tidy to awkward: tables, lamps, cameras, colours, missing markers. A set of blocks has two colours that
-a person tells apart, each with an ink that shows on it; a set of discs has two colours, and balls.
+Settings range from tidy to awkward: tables, lamps, cameras, colours, missing markers. A set of blocks has two colours
+that people can distinguish, each with a contrasting ink; a set of discs has two colours, and balls.
 """
 
 from __future__ import annotations

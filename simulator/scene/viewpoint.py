@@ -1,4 +1,4 @@
-"""Virtual cameras: lenses by their field of view, and poses by where they look from."""
+"""Virtual cameras: lenses by their field of view, and poses by their viewing direction."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def looking_at(
 
 
 def first_fitting(camera: CameraModel, points_mm: npt.ArrayLike, margin_px: float, poses: Iterable[Pose]) -> Pose:
-    """The first of the poses from which all points (n, 3) lie that far inside the picture, else the last of them."""
+    """The first of the poses at which all points (n, 3) lie that far inside the picture, else the last of them."""
     least, most = margin_px, np.asarray(camera.size) - 1 - margin_px
     for pose in poses:
         pixels = project(camera, pose, points_mm)
@@ -64,11 +64,11 @@ def first_fitting(camera: CameraModel, points_mm: npt.ArrayLike, margin_px: floa
 
 
 def farther_and_farther(distance_mm: float, step: float, tries: int) -> Iterator[float]:
-    """So many distances, each ``step`` times the one before."""
+    """A number of distances, each ``step`` times the one before."""
     return islice(accumulate(repeat(step), mul, initial=distance_mm), tries)
 
 
 def whole_table_distance_mm(camera: CameraModel, half_extent_mm: float = 215.0) -> float:
-    """How far a camera must be for a square of that half extent to fit into the shorter side of its picture."""
+    """Minimum distance at which a square of that half extent fits into the shorter side of the picture."""
     width, height = camera.size
     return float(camera.matrix[1, 1]) * 2 * half_extent_mm / min(width, height)

@@ -1,4 +1,4 @@
-"""Made pictures of written grids as a camera would have them, laid flat again: what a reader of ink is trained on."""
+"""Rendered pictures of written grids, rectified as from a camera, for training the reader of ink."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ import numpy.typing as npt
 from simulator.scene.handwriting import Hand, Stroke, loop_around
 
 DRAWN_PX = 48
-"""Pixels a cell of the sheet as it is drawn."""
+"""Pixels per cell of the sheet as it is drawn."""
 ROWS, COLUMNS = 5, 6
 AROUND = 1.0
 """Paper around the grid, in cells."""
 _FINER = 3
-"""How much finer than its picture a scan is drawn."""
+"""Oversampling of a scanned sign."""
 _FAITHFUL = 0.95
-"""How often a hand that writes a sheet of its own gives a sign its usual form."""
+"""How often a writer uses their usual form of a sign."""
 SCANNED = 0.6
 """The share of sheets whose signs are scans, where there are any."""
 
 Cells = npt.NDArray[np.int64]
 Scans = Mapping[str, npt.NDArray[np.uint8]]
-"""Handwriting that was scanned: by sign, pictures (n, side, side) of what ink covers, 255 where it covers all."""
+"""Scanned handwriting: by sign, pictures (n, side, side) of the ink's coverage, 255 for full."""
 NO_SCANS: Scans = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
 class WrittenSheet:
-    """A grid as a camera saw it, laid flat: the picture with half a cell around the grid, uint8; the sign in each cell
-    (rows, columns), in the order that ``signs`` of ``written_sheet`` has; whose loop runs around it, 0 for none.
+    """A rectified grid: the picture with half a cell around the grid, uint8; the sign in each cell (rows, columns), as
+    an index into ``signs`` of ``written_sheet``; and the number of the loop around it, 0 for none.
     """
 
     flat: npt.NDArray[np.uint8]
@@ -42,7 +42,7 @@ class WrittenSheet:
 
 
 def loops_of(rng: np.random.Generator, count: int) -> Cells:
-    """Cells (ROWS, COLUMNS) in so many loops at most, numbered from 1; loops may touch but share no cell."""
+    """Cells (ROWS, COLUMNS) in at most that many loops, numbered from 1; loops may touch but share no cell."""
     loops = np.zeros((ROWS, COLUMNS), dtype=np.int64)
     for number in range(1, count + 1):
         size = int(rng.choice([3, 3, 3, 4, 4, 5, 6, 7]))
@@ -88,7 +88,7 @@ def _ink(rng: np.random.Generator) -> npt.NDArray[np.float32]:
 
 
 def _draw(cover: npt.NDArray[np.uint8], strokes: list[Stroke], middle: npt.NDArray[np.float64], width: float) -> None:
-    """Draw strokes about a middle, in cells, on a mask of what ink covers."""
+    """Draw strokes around a centre, in cells, on a mask of the ink's coverage."""
     shift = 4
     for stroke in strokes:
         points = np.round((stroke + middle + AROUND) * DRAWN_PX * (1 << shift)).astype(np.int32)
@@ -99,9 +99,9 @@ def _draw(cover: npt.NDArray[np.uint8], strokes: list[Stroke], middle: npt.NDArr
 def _paste(
     cover: npt.NDArray[np.uint8], scan: npt.NDArray[np.uint8], middle: npt.NDArray[np.float64], rng: np.random.Generator
 ) -> None:
-    """Put a scanned sign about a middle, in cells, as large as people write, on a mask of what ink covers.
+    """Draw a scanned sign around a centre, in cells, at the usual size, on a mask of the ink's coverage.
 
-    It may be made narrower or wider, and its strokes thinner than those of the felt pens that MNIST was written with.
+    It may be made narrower or wider, and its strokes thinner than those of the felt pens used for MNIST.
     """
     fine = cv2.resize(scan, None, fx=_FINER, fy=_FINER, interpolation=cv2.INTER_CUBIC)
     if rng.random() < 0.5:
@@ -160,10 +160,10 @@ def _printed(rng: np.random.Generator) -> npt.NDArray[np.float32]:
 def written_sheet(
     rng: np.random.Generator, signs: tuple[str, ...], cell_px: int, scans: Scans = NO_SCANS, own: Hand | None = None
 ) -> WrittenSheet:
-    """A grid that one hand wrote in, or many, as a camera saw it, laid flat at so many pixels a cell.
+    """A grid written by one hand or many, as seen by a camera and rectified to that many pixels per cell.
 
-    ``signs`` are names in the order of their numbers: the first stands for nothing, the last for a blot. Signs that
-    ``scans`` has are taken from there on a share SCANNED of the sheets. ``own`` is the one hand that writes.
+    ``signs`` are names in the order of their numbers: the first is an empty cell, the last a blot. On a share SCANNED
+    of the sheets, signs are taken from ``scans``. ``own`` is the one hand that writes.
     """
     sheet = _printed(rng)
     scanned = scans if scans and rng.random() < SCANNED else NO_SCANS
@@ -210,7 +210,7 @@ def written_sheet(
 
 
 def _seen(rng: np.random.Generator, sheet: npt.NDArray[np.float32], cell_px: int) -> npt.NDArray[np.uint8]:
-    """The sheet through a camera, laid flat by a pose that is a little off."""
+    """The sheet through a camera, rectified with a slightly wrong pose."""
     height, width = sheet.shape[:2]
     seen_px = float(np.exp(rng.uniform(np.log(11.5), np.log(36))))
     scale = seen_px / DRAWN_PX
@@ -271,7 +271,7 @@ def _seen(rng: np.random.Generator, sheet: npt.NDArray[np.float32], cell_px: int
 
 
 def _lamp(rng: np.random.Generator, shape: tuple[int, int]) -> npt.NDArray[np.float32]:
-    """Light on the paper, (height, width, 3): its colour, how it falls off, and now and then a shadow."""
+    """Light on the paper, (height, width, 3): its colour, its gradient, and sometimes a shadow."""
     height, width = shape
     y, x = np.mgrid[0:height, 0:width].astype(np.float32)
     way = rng.uniform(0, 2 * np.pi)

@@ -91,6 +91,6 @@ def test_the_table_shows_nothing_of_the_truth() -> None:
         "setting",
         "take_presses",
         "take_rolls",
-        "teaching_images",
+        "enrolment_pictures",
         "time_s",
     }

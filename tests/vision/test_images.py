@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vision.errors import CameraError, FrameError
-from vision.images import check_frame, decode_image, decode_photo, image_size, load_image, looks_whole, write_image
+from vision.images import (
+    check_frame,
+    decode_image,
+    decode_photo,
+    image_size,
+    is_complete_image,
+    load_image,
+    write_image,
+)
 
 
 def picture(seed=1):
@@ -60,7 +68,7 @@ def test_whole_files_decode_and_any_cut_is_noticed(suffix):
 @given(st.integers(min_value=2, max_value=2000))
 def test_a_jpeg_cut_anywhere_does_not_look_whole(length):
     data = encoded(".jpg")
-    assert not looks_whole(data[: min(length, len(data) - 2)])
+    assert not is_complete_image(data[: min(length, len(data) - 2)])
 
 
 @given(st.binary(max_size=200))

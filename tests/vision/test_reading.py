@@ -13,7 +13,7 @@ from vision.reading import (
     PlaceReading,
     Reading,
     RollReading,
-    even_reading,
+    uniform_reading,
 )
 
 DIE = DieReading(0.0, 0.0, {"1": 0.9, "2": 0.1})
@@ -21,11 +21,11 @@ DIE = DieReading(0.0, 0.0, {"1": 0.9, "2": 0.1})
 
 @pytest.mark.parametrize("how", [{"at_rest": False}, {"cocked": True}, {"half_hidden": True}])
 def test_a_die_that_moves_leans_or_hides_does_not_count_nor_does_its_roll(how: dict[str, bool]) -> None:
-    assert DIE.counts
-    assert not replace(DIE, **how).counts
-    assert RollReading("tray", (DIE, DIE)).counts
-    assert not RollReading("tray", (DIE, replace(DIE, **how))).counts
-    assert not RollReading("tray").counts
+    assert DIE.is_settled
+    assert not replace(DIE, **how).is_settled
+    assert RollReading("tray", (DIE, DIE)).is_settled
+    assert not RollReading("tray", (DIE, replace(DIE, **how))).is_settled
+    assert not RollReading("tray").is_settled
 
 
 def test_a_place_shows_its_most_probable_look() -> None:
@@ -33,10 +33,10 @@ def test_a_place_shows_its_most_probable_look() -> None:
 
 
 def test_any_look_is_as_probable_where_nothing_is_seen() -> None:
-    even = even_reading(("empty", "red", "blue", "green"), HindranceKind.HAND)
+    even = uniform_reading(("empty", "red", "blue", "green"), HindranceKind.HAND)
     assert dict(even.probabilities) == {"empty": 0.25, "red": 0.25, "blue": 0.25, "green": 0.25}
     assert even.hidden_by is HindranceKind.HAND
-    assert not even_reading((), HindranceKind.HAND).probabilities
+    assert not uniform_reading((), HindranceKind.HAND).probabilities
 
 
 def test_hidden_places_and_the_first_hindrance_of_a_kind_are_named() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from vision.cameras.camera import Clock, ClosingCamera, Wait
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError
 from vision.frame import Frame
-from vision.images import IMAGE_SUFFIXES, decode_image, load_image, looks_whole
+from vision.images import IMAGE_SUFFIXES, decode_image, is_complete_image, load_image
 
 
 def name_order(path: Path) -> list[tuple[int, int, str]]:
@@ -114,12 +114,12 @@ class GrowingFolder(ClosingCamera):
         now_s = self._clock()
         if self._pending is None or self._pending[:2] != (path.name, len(data)):
             self._pending = (path.name, len(data), now_s)
-        if not looks_whole(data):
+        if not is_complete_image(data):
             waited_s = now_s - self._pending[2]
             if waited_s < self._patience_s:
                 return None
             self._pass(path)
-            raise FrameError(f"{path} is still cut off after {waited_s:.1f} s ({len(data)} bytes); it is passed over")
+            raise FrameError(f"{path} is still cut off after {waited_s:.1f} s ({len(data)} bytes); it is skipped")
         self._pass(path)
         sequence = self._sequence
         self._sequence += 1

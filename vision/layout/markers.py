@@ -23,11 +23,11 @@ class MarkerLayout:
     z_mm: float
     centres_mm: Mapping[int, tuple[float, float]]
 
-    def none(self) -> MarkerLayout:
+    def emptied(self) -> MarkerLayout:
         """The same layout without markers: the surface is located by its own lines."""
         return replace(self, centres_mm={})
 
-    def raised(self, by: int) -> MarkerLayout:
+    def with_ids_raised(self, by: int) -> MarkerLayout:
         """The same positions with ids higher by that much, for another sheet."""
         return replace(self, centres_mm={key + by: centre for key, centre in self.centres_mm.items()})
 

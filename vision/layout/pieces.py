@@ -33,11 +33,6 @@ class Pieces(Protocol):
         ...
 
     @property
-    def word(self) -> str:
-        """Singular noun for one of them, as shown to a person."""
-        ...
-
-    @property
     def height_mm(self) -> float:
         """Height of the highest piece: 0 for ink on a sheet."""
         ...
@@ -55,13 +50,12 @@ class BlockPieces:
     net: Mapping[str, str]
 
     kind: ClassVar[str] = "blocks"
-    word: ClassVar[str] = "block"
 
     @classmethod
     def on(cls, surface: Surface) -> BlockPieces:
         """The blocks of a surface; raises LayoutError if it has other pieces."""
         if not isinstance(surface.pieces, cls):
-            raise LayoutError(f"the layout says nothing of blocks on the {surface.name}; it needs side and net of one")
+            raise LayoutError(f"the layout has no blocks on the {surface.name}; it needs side and net of one")
         return surface.pieces
 
     @classmethod
@@ -98,13 +92,12 @@ class DiscPieces:
     """The diameter of a ball."""
 
     kind: ClassVar[str] = "discs"
-    word: ClassVar[str] = "piece"
 
     @classmethod
     def on(cls, surface: Surface) -> DiscPieces:
         """The discs of a surface; raises LayoutError if it has other pieces."""
         if not isinstance(surface.pieces, cls):
-            raise LayoutError(f"the layout says nothing of discs on the {surface.name}; it needs piece and ball")
+            raise LayoutError(f"the layout has no discs on the {surface.name}; it needs piece and ball")
         return surface.pieces
 
     @classmethod
@@ -158,13 +151,12 @@ class PyramidPieces:
     rise_mm: float
 
     kind: ClassVar[str] = "pyramids"
-    word: ClassVar[str] = "pyramid"
 
     @classmethod
     def on(cls, surface: Surface) -> PyramidPieces:
         """The pyramids of a surface; raises LayoutError if it has other pieces."""
         if not isinstance(surface.pieces, cls):
-            raise LayoutError(f"the layout says nothing of pyramids on the {surface.name}; it needs their sizes")
+            raise LayoutError(f"the layout has no pyramids on the {surface.name}; it needs their sizes")
         return surface.pieces
 
     @classmethod
@@ -227,13 +219,12 @@ class DicePieces:
     printed: tuple[str, ...] = ()
 
     kind: ClassVar[str] = "dice"
-    word: ClassVar[str] = "die"
 
     @classmethod
     def on(cls, surface: Surface) -> DicePieces:
         """The dice of a surface; raises LayoutError if it has other pieces."""
         if not isinstance(surface.pieces, cls):
-            raise LayoutError(f"the layout says nothing of dice on the {surface.name}; set pieces to dice there")
+            raise LayoutError(f"the layout has no dice on the {surface.name}; set pieces to dice there")
         return surface.pieces
 
     @classmethod
@@ -277,14 +268,13 @@ class Ink:
     size_mm: tuple[float, float] | None = None
 
     kind: ClassVar[str] = "ink"
-    word: ClassVar[str] = "ink"
     height_mm: ClassVar[float] = 0.0
 
     @classmethod
     def on(cls, surface: Surface) -> Ink:
         """The ink of a surface; raises LayoutError if it has other pieces."""
         if not isinstance(surface.pieces, cls):
-            raise LayoutError(f"the layout says nothing of ink on the {surface.name}; it needs a sheet")
+            raise LayoutError(f"the layout has no ink on the {surface.name}; it needs a sheet")
         return surface.pieces
 
     @classmethod
@@ -317,7 +307,6 @@ class NamedPieces:
     """Pieces of which the layout file only gives the kind. They are taken to be flat."""
 
     kind: str
-    word: ClassVar[str] = "piece"
     height_mm: ClassVar[float] = 0.0
 
     def solid_at(self, x_mm: float, y_mm: float, base_mm: float) -> None:  # noqa: ARG002

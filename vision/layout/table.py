@@ -79,7 +79,7 @@ class TableLayout:
                 first,
                 name=_sheet_name(number),
                 prefix=_sheet_prefix(number),
-                markers=self.markers.raised(SHEET_MARKERS * (number - 1)),
+                markers=self.markers.with_ids_raised(SHEET_MARKERS * (number - 1)),
             )
             for number in range(2, count + 1)
         )
@@ -92,10 +92,10 @@ class TableLayout:
         Raises LayoutError for a table with a part that has no lines.
         """
         surfaces = tuple(
-            surface if surface.markers is None else replace(surface, markers=surface.markers.none())
+            surface if surface.markers is None else replace(surface, markers=surface.markers.emptied())
             for surface in self.surfaces
         )
-        without = replace(self, markers=self.markers.none(), surfaces=surfaces)
+        without = replace(self, markers=self.markers.emptied(), surfaces=surfaces)
         _check_found(without)
         return without
 
@@ -136,7 +136,7 @@ def layout_from_json(data: Mapping[str, Any]) -> TableLayout:
     except KeyError as missing:
         raise LayoutError(f"the layout has no key {missing}; see docs/set-up.md for a whole one") from None
     except (TypeError, ValueError, AttributeError) as wrong:
-        raise LayoutError(f"the layout does not make sense: {wrong}") from None
+        raise LayoutError(f"the layout is invalid: {wrong}") from None
     layout = TableLayout(str(data.get("game", "")), markers, tuple(surfaces))
     if "sheets" in data:
         layout = layout.with_sheets(_sheets(data["sheets"]))

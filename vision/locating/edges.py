@@ -90,7 +90,7 @@ class Edges:
             self.ends_px[:count], self.rays[:count], self.planes[:count], self.middles[:count], self.lengths[:count]
         )
 
-    def off(self, directions: FloatArray) -> FloatArray:
+    def misalignment(self, directions: FloatArray) -> FloatArray:
         """Sine of the angle between each edge, at its midpoint, and each direction (m, 3); shape (m, n)."""
         ways = np.cross(self.middles[None], directions[:, None])
         along = np.einsum("mnk,nk->mn", ways, self.planes) / np.maximum(np.linalg.norm(ways, axis=2), 1e-9)
@@ -99,14 +99,14 @@ class Edges:
     def votes(self, directions: FloatArray) -> FloatArray:
         """Total length of the edges that point in each direction (m, 3), weighted by their precision; shape (m,)."""
         within = np.sin(np.radians(_SETTINGS.parallel_deg))
-        return np.asarray(np.maximum(0.0, 1.0 - self.off(directions) / within) @ self.lengths)
+        return np.asarray(np.maximum(0.0, 1.0 - self.misalignment(directions) / within) @ self.lengths)
 
 
 def _unit(vectors: FloatArray) -> FloatArray:
     return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12))
 
 
-def turns_in_space(edges: Edges) -> list[FloatArray]:
+def candidate_rotations(edges: Edges) -> list[FloatArray]:
     """Possible rotations of a board under the camera, most likely first, as matrices (3, 3) from its frame.
 
     The columns are the board's two sides and its normal, which points to the camera. The order of the sides is
@@ -148,7 +148,7 @@ def _crossing(edges: Edges, direction: FloatArray) -> Iterator[FloatArray]:
     """The directions at right angles to one that most edges share, ignoring edges that point along that one."""
     across = np.cross(edges.planes, direction)
     size = np.linalg.norm(across, axis=1)
-    own = edges.off(direction[None])[0] < 2 * np.sin(np.radians(_SETTINGS.parallel_deg))
+    own = edges.misalignment(direction[None])[0] < 2 * np.sin(np.radians(_SETTINGS.parallel_deg))
     others = np.flatnonzero(~own & (size > 0.2))
     chosen = others[: _SETTINGS.proposing]
     directions = across[chosen] / size[chosen, None]
@@ -172,7 +172,7 @@ def _settled(edges: Edges, turn: FloatArray) -> FloatArray:
     for _ in range(3):
         rows, errors = [], []
         for side in (turn[:, 0], turn[:, 1]):
-            near = edges.off(side[None])[0] < np.sin(np.radians(_SETTINGS.parallel_deg))
+            near = edges.misalignment(side[None])[0] < np.sin(np.radians(_SETTINGS.parallel_deg))
             slant = np.linalg.norm(np.cross(edges.middles[near], side), axis=1)
             weight = np.sqrt(edges.lengths[near]) / np.maximum(slant, 1e-3)
             rows.append(weight[:, None] * np.cross(side, edges.planes[near]))

@@ -4,8 +4,8 @@ Directions shared by many edges give candidate rotations of the board (``vision.
 rotation the board's lines form two families, each equally spaced by the same pitch. Where a pattern with the layout's
 number of lines fits both families, the pose follows, because the camera is calibrated and the size of a square is
 known. The pose is then fitted to the edges on the lines. The candidate with the most visible lines, ending at the rim,
-wins. A grid looks the same from all four sides (or two), so a pose may be off by such a turn; ``turned`` returns the
-others.
+wins. A grid looks the same from all four sides (or two), so a pose may be off by such a turn;
+``symmetric_poses`` returns the others.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy.typing as npt
 from vision.frame import BoolImage, FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.surfaces import GridSurface
-from vision.locating.edges import Edges, turns_in_space
+from vision.locating.edges import Edges, candidate_rotations
 from vision.locating.pose import refine_pose
 
 IndexArray = npt.NDArray[np.intp]
@@ -43,9 +43,9 @@ class LatticeSettings:
     """
     pitch_step: float = 0.015
     """Relative step between the pitches that are tried."""
-    teeth: int = 12
+    steps_per_square: int = 12
     """Offsets per square at which the line pattern is tried."""
-    beside_comb: float = 0.6
+    beside_weight: float = 0.6
     """Weight of edges one offset beside a line."""
     offsets: int = 3
     """Number of offsets of each family that are combined with those of the other."""
@@ -71,7 +71,7 @@ class LatticeSettings:
     """Penalty for edges between the lines. Higher: patterned boards are missed, wood grain is rejected."""
     rim_weight: float = 1.0
     """Extra weight of the rim's lines."""
-    least_shown: float = 0.45
+    least_visibility: float = 0.45
     """Minimum visibility of the lines; all of them give about 1.2. Higher: more boards are missed, fewer are found
     where there is none.
     """
@@ -93,7 +93,7 @@ _SETTINGS = LatticeSettings()
 
 
 @dataclass(frozen=True, eq=False)
-class PointsSeen:
+class KnownPoints:
     """Table points (n, 3), the distorted pixels (n, 2) where they are seen, and weights relative to edges (n,)."""
 
     points_mm: FloatArray
@@ -109,26 +109,26 @@ class BoardSighting:
     """
 
     pose: Pose
-    shown: float
+    visibility: float
     error_px: float
 
     @property
     def is_clear(self) -> bool:
         """Whether enough of the lines is visible to accept it."""
-        return self.shown >= _SETTINGS.least_shown
+        return self.visibility >= _SETTINGS.least_visibility
 
 
-def turned(pose: Pose, surface: GridSurface) -> tuple[Pose, ...]:
+def symmetric_poses(pose: Pose, surface: GridSurface) -> tuple[Pose, ...]:
     """The poses from which the board's lines look the same; the given pose comes first."""
     quarters = (0, 1, 2, 3) if surface.columns == surface.rows else (0, 2)
     about = (Pose.from_vectors((0.0, 0.0, np.pi / 2 * quarter), (0.0, 0.0, 0.0)).rotation for quarter in quarters)
     return tuple(Pose(pose.rotation @ turn, pose.translation) for turn in about)
 
 
-def may_be_other(board: BoardSighting, others: Sequence[BoardSighting], surface: GridSurface) -> bool:
+def is_ambiguous(board: BoardSighting, others: Sequence[BoardSighting], surface: GridSurface) -> bool:
     """Whether one of the other boards is nearly as visible and lies elsewhere."""
     return any(
-        other.shown > board.shown - _SETTINGS.least_lead
+        other.visibility > board.visibility - _SETTINGS.least_lead
         and float(np.linalg.norm(other.pose.translation - board.pose.translation)) > surface.cell_mm / 2
         for other in others
     )
@@ -147,13 +147,13 @@ def boards_in(grey: Image, camera: CameraModel, surface: GridSurface) -> Iterato
 def find_boards(edges: Edges, camera: CameraModel, surface: GridSurface) -> list[BoardSighting]:
     """Candidates for the board among a picture's edges, most likely first, in any orientation."""
     candidates: list[tuple[float, Pose]] = []
-    for turn in turns_in_space(edges):
+    for turn in candidate_rotations(edges):
         sideways = np.column_stack([turn[:, 1], -turn[:, 0], turn[:, 2]])
         for rotation in (turn,) if surface.columns == surface.rows else (turn, sideways):
-            candidates += _combed(edges, rotation, camera, surface)
+            candidates += _candidates_with(edges, rotation, camera, surface)
     candidates.sort(key=lambda candidate: -candidate[0])
     fitted = (fit_to_lines(edges, camera, pose, surface) for _, pose in candidates[: _SETTINGS.fitted])
-    return sorted((one for one in fitted if one is not None), key=lambda one: -one.shown)
+    return sorted((one for one in fitted if one is not None), key=lambda one: -one.visibility)
 
 
 def board_near(edges: Edges, camera: CameraModel, pose: Pose, surface: GridSurface) -> BoardSighting | None:
@@ -163,14 +163,14 @@ def board_near(edges: Edges, camera: CameraModel, pose: Pose, surface: GridSurfa
     for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1)):
         step = pose.rotation @ (x * surface.cell_mm, y * surface.cell_mm, 0.0)
         beside = fit_to_lines(edges, camera, Pose(pose.rotation, pose.translation + step), surface)
-        least = 0.0 if here is None else here.shown + _SETTINGS.clearly_more
-        if beside is not None and beside.shown > max(least, 0.0 if best is None else best.shown):
+        least = 0.0 if here is None else here.visibility + _SETTINGS.clearly_more
+        if beside is not None and beside.visibility > max(least, 0.0 if best is None else best.visibility):
             best = beside
     return best
 
 
 def fit_to_lines(
-    edges: Edges, camera: CameraModel, pose: Pose, surface: GridSurface, known: PointsSeen | None = None
+    edges: Edges, camera: CameraModel, pose: Pose, surface: GridSurface, known: KnownPoints | None = None
 ) -> BoardSighting | None:
     """Fit a nearby pose to the edges on the board's lines and to known points; ``None`` with too few edges.
 
@@ -187,12 +187,12 @@ def fit_to_lines(
             normals = np.concatenate([normals, np.zeros_like(known.pixels)])
             weights = np.concatenate([weights, known.weights])
         pose = refine_pose(camera, pose, points, pixels, directions=normals, weights=weights)
-    shown = _shown(_families(edges, pose, surface), _SETTINGS.on_fitted_line)
+    shown = _visibility(_families(edges, pose, surface), _SETTINGS.on_fitted_line)
     return BoardSighting(pose, shown, float(np.sqrt(np.mean(off_px**2))))
 
 
 @dataclass(frozen=True, eq=False)
-class _Family:
+class _LineFamily:
     """Edges along one side of a board, in squares from its corner.
 
     ``across`` (n,) is the line each lies on, counted from 0 to ``lines``. ``ends`` (n, 2) are the positions along it
@@ -206,9 +206,9 @@ class _Family:
     chosen: IndexArray
 
     @classmethod
-    def along(cls, edges: Edges, rotation: FloatArray, surface: GridSurface, side: int) -> _Family:
+    def along(cls, edges: Edges, rotation: FloatArray, surface: GridSurface, side: int) -> _LineFamily:
         """The edges along a side (0: x, 1: y), in units of the camera's height above the board and from its foot."""
-        near = edges.off(rotation[:, side][None])[0] < np.sin(np.radians(_SETTINGS.off_deg))
+        near = edges.misalignment(rotation[:, side][None])[0] < np.sin(np.radians(_SETTINGS.off_deg))
         down = -edges.rays @ rotation[:, 2]
         chosen = np.flatnonzero(near & (down.min(axis=1) > _SETTINGS.horizon))
         points = (edges.rays[chosen] @ rotation) / down[chosen][..., None]
@@ -221,18 +221,18 @@ class _Family:
             chosen,
         )
 
-    def moved(self, across: float, along: float, pitch: float) -> _Family:
+    def moved(self, across: float, along: float, pitch: float) -> _LineFamily:
         """The same edges relative to another corner and another size of square."""
         return replace(self, across=(self.across - across) / pitch, ends=(self.ends - along) / pitch)
 
 
-def _families(edges: Edges, pose: Pose, surface: GridSurface) -> tuple[_Family, _Family]:
+def _families(edges: Edges, pose: Pose, surface: GridSurface) -> tuple[_LineFamily, _LineFamily]:
     """The edges along both sides of a board at a pose."""
     camera_mm, bounds = pose.camera_position_mm, surface.bounds_mm
     above_mm = camera_mm[2] - surface.height_mm
     pitch = surface.cell_mm / above_mm
     x, y = ((bounds.left_mm - camera_mm[0]) / above_mm, (bounds.near_mm - camera_mm[1]) / above_mm)
-    along_x, along_y = (_Family.along(edges, pose.rotation, surface, side) for side in (0, 1))
+    along_x, along_y = (_LineFamily.along(edges, pose.rotation, surface, side) for side in (0, 1))
     return along_x.moved(y, x, pitch), along_y.moved(x, y, pitch)
 
 
@@ -262,11 +262,11 @@ def _on_lines(
     return np.concatenate(points), np.concatenate(pixels), np.concatenate(normals), np.concatenate(weights)
 
 
-def _combed(
+def _candidates_with(
     edges: Edges, rotation: FloatArray, camera: CameraModel, surface: GridSurface
 ) -> Iterator[tuple[float, Pose]]:
     """Candidate poses of a board with this rotation whose line pattern fits the edges, each with its visibility."""
-    along_x, along_y = (_Family.along(edges, rotation, surface, side) for side in (0, 1))
+    along_x, along_y = (_LineFamily.along(edges, rotation, surface, side) for side in (0, 1))
     focal_px, height_px = float(camera.matrix[1, 1]), camera.size[1]
     smallest, largest = (
         share * height_px / focal_px / max(surface.rows, surface.columns)
@@ -274,8 +274,8 @@ def _combed(
     )
     pairs: list[tuple[float, float, float, float]] = []
     for pitch in np.exp(np.arange(np.log(smallest), np.log(largest), _SETTINGS.pitch_step)):
-        far = _comb(along_x, float(pitch))
-        right = _comb(along_y, float(pitch))
+        far = _best_offsets(along_x, float(pitch))
+        right = _best_offsets(along_y, float(pitch))
         pairs += [
             (in_x / along_x.lines + in_y / along_y.lines, float(pitch), x, y) for y, in_x in far for x, in_y in right
         ]
@@ -286,36 +286,36 @@ def _combed(
         camera_mm = np.array(
             [bounds.left_mm - x * above_mm, bounds.near_mm - y * above_mm, surface.height_mm + above_mm]
         )
-        yield _shown(families, _SETTINGS.on_line), Pose(rotation, -rotation @ camera_mm)
+        yield _visibility(families, _SETTINGS.on_line), Pose(rotation, -rotation @ camera_mm)
 
 
-def _comb(family: _Family, pitch: float) -> list[tuple[float, float]]:
+def _best_offsets(family: _LineFamily, pitch: float) -> list[tuple[float, float]]:
     """Best offsets of a pattern of equally spaced lines: the first line's position, and the number of visible lines."""
     if not len(family.across):
         return []
     share = np.minimum(1.0, (family.ends[:, 1] - family.ends[:, 0]) / (family.squares * pitch))
     first = family.across.min() - pitch
-    place = (family.across - first) / pitch * _SETTINGS.teeth
-    reach = family.lines * _SETTINGS.teeth
+    place = (family.across - first) / pitch * _SETTINGS.steps_per_square
+    reach = family.lines * _SETTINGS.steps_per_square
     steps = int(place.max()) + reach + 2
     here = np.asarray(np.bincount(place.astype(np.intp), share * (1 - place % 1), steps), dtype=np.float64)
     here += np.bincount(place.astype(np.intp) + 1, share * (place % 1), steps)
-    here[1:-1] += _SETTINGS.beside_comb * (here[:-2] + here[2:])
+    here[1:-1] += _SETTINGS.beside_weight * (here[:-2] + here[2:])
     here = np.minimum(here, 1.0)
-    teeth = np.lib.stride_tricks.sliding_window_view(here, reach)
-    between = slice(_SETTINGS.teeth // 2, -_SETTINGS.teeth, _SETTINGS.teeth)
-    on = teeth[:, :: _SETTINGS.teeth].sum(axis=1) - teeth[:, between].sum(axis=1)
+    windows = np.lib.stride_tricks.sliding_window_view(here, reach)
+    between = slice(_SETTINGS.steps_per_square // 2, -_SETTINGS.steps_per_square, _SETTINGS.steps_per_square)
+    on = windows[:, :: _SETTINGS.steps_per_square].sum(axis=1) - windows[:, between].sum(axis=1)
     best = []
     for _ in range(_SETTINGS.offsets):
         step = int(np.argmax(on))
         if on[step] <= 0:
             break
-        best.append((float(first + step * pitch / _SETTINGS.teeth), float(on[step])))
-        on[max(0, step - _SETTINGS.teeth // 4) : step + _SETTINGS.teeth // 4 + 1] = 0
+        best.append((float(first + step * pitch / _SETTINGS.steps_per_square), float(on[step])))
+        on[max(0, step - _SETTINGS.steps_per_square // 4) : step + _SETTINGS.steps_per_square // 4 + 1] = 0
     return best
 
 
-def _shown(families: Sequence[_Family], within: float) -> float:
+def _visibility(families: Sequence[_LineFamily], within: float) -> float:
     """Visible share of a board's lines, with extra weight for the rim and a penalty for lines that continue beyond."""
     score, total = 0.0, 0
     for family in families:
@@ -331,7 +331,7 @@ def _shown(families: Sequence[_Family], within: float) -> float:
     return float(score / total)
 
 
-def _covered(family: _Family, row: FloatArray, counted: BoolImage, rows: int) -> FloatArray:
+def _covered(family: _LineFamily, row: FloatArray, counted: BoolImage, rows: int) -> FloatArray:
     """Share of each square's length covered by edges in each row, with one more row and square on every side."""
     shares = np.zeros((rows + 2, family.squares + 2))
     counted = counted & (row >= -1) & (row <= rows)

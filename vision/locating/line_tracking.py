@@ -34,7 +34,7 @@ class LineTrackingSettings:
     """
     averaged_frames: int = 20
     """Frames over which the pose is averaged. More: steadier, slower to follow."""
-    enough_shown: float = 0.6
+    enough_visibility: float = 0.6
     """Share of the initial visibility at which the board counts as still in place."""
     as_usual: float = 0.9
     """The same, above which positions one square away are not tried."""
@@ -58,7 +58,7 @@ class LineTracker:
         self._camera, self._layout, self._hold_s = camera, layout, hold_s
         self._previous = previous
         self._located: TableLocation | None = None
-        self._usually_shown = 0.0
+        self._usual_visibility = 0.0
         self._poses: deque[Pose] = deque(maxlen=_SETTINGS.averaged_frames)
         self._moved_from: Pose | None = None
         self._seen_at_s = 0.0
@@ -76,7 +76,7 @@ class LineTracker:
             return self._begin(board_by_lines(grey, self._camera, self._layout, self._previous), frame)
         edges = Edges.of(grey, self._camera)
         seen = self._near(edges, held.pose)
-        if seen is None or seen.shown < _SETTINGS.enough_shown * self._usually_shown:
+        if seen is None or seen.visibility < _SETTINGS.enough_visibility * self._usual_visibility:
             seen = self._searched(edges, frame)
         if seen is None:
             return self._hold(frame, held)
@@ -90,7 +90,7 @@ class LineTracker:
     def _near(self, edges: Edges, held: Pose) -> BoardSighting | None:
         """The board where it was, or one square away if less of it is visible than usual."""
         here = fit_to_lines(edges, self._camera, held, self._layout.board)
-        if here is not None and here.shown > _SETTINGS.as_usual * self._usually_shown:
+        if here is not None and here.visibility > _SETTINGS.as_usual * self._usual_visibility:
             return here
         return board_near(edges, self._camera, held, self._layout.board)
 
@@ -107,7 +107,7 @@ class LineTracker:
         self._located, self._previous = located, located.pose
         self._poses.clear()
         self._poses.append(located.pose)
-        self._usually_shown = seen.shown
+        self._usual_visibility = seen.visibility
         self._seen_at_s = frame.time_s
         return TrackedTable(located, (), 1, moving=self._moved_from is not None)
 

@@ -19,9 +19,9 @@ from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout
 from vision.locating.edges import Edges
-from vision.locating.lattice import BoardSighting, PointsSeen, boards_in, fit_to_lines, turned
+from vision.locating.lattice import BoardSighting, KnownPoints, boards_in, fit_to_lines, symmetric_poses
 from vision.locating.markers import FoundBy, Marker, MarkerDetector
-from vision.locating.patterns import find_expected, likeness_there
+from vision.locating.patterns import find_expected, similarity_at
 from vision.locating.pose import PoseFit, agreement_px, corner_pairs, marker_error_px
 from vision.locating.refinement import grid_agrees, refine_by_grid
 from vision.opencv import as_grey
@@ -51,7 +51,7 @@ _SETTINGS = FusionSettings()
 _SHARP = frozenset({FoundBy.PLAIN, FoundBy.THOROUGH, FoundBy.EXPECTED, FoundBy.SEEN_AGAIN, FoundBy.AVERAGED})
 
 
-def fit_together(
+def fit_lines_and_markers(
     edges: Edges, camera: CameraModel, pose: Pose, layout: TableLayout, markers: Sequence[Marker]
 ) -> BoardSighting | None:
     """Fit a nearby pose to markers and the board's lines; ``None`` where too few lines are visible."""
@@ -66,7 +66,7 @@ def refined_by_lines(
     Edges lead to the lines from further away, and also on boards of two colours. The lines' centres are then measured
     more exactly along their whole length, and used as long as they agree with the edges.
     """
-    together = fit_together(Edges.of(as_grey(image), camera), camera, pose, layout, markers)
+    together = fit_lines_and_markers(Edges.of(as_grey(image), camera), camera, pose, layout, markers)
     start = pose if together is None or not together.is_clear else together.pose
     measured = refine_by_grid(image, camera, start, layout, markers)
     if start is pose:
@@ -81,12 +81,12 @@ def _apart_mm(camera: CameraModel, first: Pose, second: Pose, surface: GridSurfa
     return float(np.linalg.norm(seen - corners, axis=1).max())
 
 
-def _corners(layout: TableLayout, markers: Sequence[Marker]) -> PointsSeen | None:
+def _corners(layout: TableLayout, markers: Sequence[Marker]) -> KnownPoints | None:
     if not markers:
         return None
     points, pixels = corner_pairs(layout.markers, markers)
     weights = [_SETTINGS.sharp_weight if marker.found_by in _SHARP else _SETTINGS.blurred_weight for marker in markers]
-    return PointsSeen(points, pixels, np.repeat(weights, 4))
+    return KnownPoints(points, pixels, np.repeat(weights, 4))
 
 
 def fit_by_lines(
@@ -101,13 +101,13 @@ def fit_by_lines(
     if not isinstance(surface, GridSurface) or (isinstance(surface.pieces, Ink) and not markers):
         return None
     for edges, sighting in islice(boards_in(grey, camera, layout.board), _SETTINGS.boards):
-        poses = turned(sighting.pose, layout.board)
+        poses = symmetric_poses(sighting.pose, layout.board)
         alike = [_alike(grey, camera, pose, layout, finder) for pose in poses]
         second, first = np.argsort(alike)[-2:]
         if alike[first] - alike[second] < _SETTINGS.clearly_likelier:
             continue
         used = _there(grey, camera, poses[first], layout, markers, finder)
-        fitted = fit_together(edges, camera, poses[first], layout, used)
+        fitted = fit_lines_and_markers(edges, camera, poses[first], layout, used)
         if fitted is not None and fitted.is_clear:
             unused = tuple(one for one in markers if one.marker_id not in {other.marker_id for other in used})
             errors = [marker_error_px(camera, fitted.pose, layout.markers, one) for one in used]
@@ -119,16 +119,16 @@ def fit_by_lines(
 def _alike(grey: Image, camera: CameraModel, pose: Pose, layout: TableLayout, finder: MarkerDetector) -> float:
     """Total similarity of the markers' positions to the markers; small values count little."""
     ids = layout.markers.centres_mm
-    likeness = [likeness_there(grey, camera, pose, layout.markers, marker_id, finder) for marker_id in ids]
+    likeness = [similarity_at(grey, camera, pose, layout.markers, marker_id, finder) for marker_id in ids]
     return float(np.sum(np.square(np.maximum(likeness, 0.0))))
 
 
-def few_sharp(markers: Sequence[Marker]) -> bool:
+def has_few_sharp_markers(markers: Sequence[Marker]) -> bool:
     """Whether so few markers are sharp that the board's lines may be more reliable."""
     return len({marker.marker_id for marker in markers if marker.found_by in _SHARP}) <= _SETTINGS.few_markers
 
 
-def is_rough(fit: PoseFit) -> bool:
+def is_imprecise(fit: PoseFit) -> bool:
     """Whether a pose rests on markers so few and blurred that the board's lines are more reliable."""
     return len(fit.ids) < _SETTINGS.enough_markers and any(marker.found_by not in _SHARP for marker in fit.used)
 

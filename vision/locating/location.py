@@ -23,10 +23,10 @@ from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout
 from vision.locating.edges import Edges
-from vision.locating.lattice import BoardSighting, board_near, boards_in, may_be_other, turned
-from vision.locating.lines_and_markers import few_sharp, fit_by_lines, is_rough
+from vision.locating.lattice import BoardSighting, board_near, boards_in, is_ambiguous, symmetric_poses
+from vision.locating.lines_and_markers import fit_by_lines, has_few_sharp_markers, is_imprecise
 from vision.locating.markers import FoundBy, Marker, MarkerDetector
-from vision.locating.patterns import find_expected, polish
+from vision.locating.patterns import find_expected, refine_marker
 from vision.locating.pose import (
     PoseFit,
     agreement_px,
@@ -67,8 +67,8 @@ class TableLocation:
 
     ``markers`` are the detections the pose is based on, ``ids_used`` their ids, and ``ids_seen`` all ids of the layout
     that were seen. ``error_px`` is the root mean square over all corners used, ``marker_errors_px`` the same by marker.
-    ``uncertain``: another pose explains the picture nearly as well. ``notices`` are sentences for a person. ``turned``
-    are poses that show the same lines from another side of the board, where no marker determines the side.
+    ``uncertain``: another pose explains the picture nearly as well. ``notices`` are sentences for a person.
+    ``symmetric_poses`` show the same lines from another side of the board, where no marker determines the side.
     """
 
     pose: Pose
@@ -78,7 +78,7 @@ class TableLocation:
     marker_errors_px: Mapping[int, float]
     uncertain: bool = False
     notices: tuple[str, ...] = ()
-    turned: tuple[Pose, ...] = ()
+    symmetric_poses: tuple[Pose, ...] = ()
 
     @property
     def ids_used(self) -> tuple[int, ...]:
@@ -110,13 +110,13 @@ def locate(image: Image, camera: CameraModel, layout: TableLayout, *, previous: 
             fits[:] = fit_poses(camera, layout.markers, markers)
         if fits and (fits[0].ids == wanted or (looked and len(fits[0].ids) > 1 and not fits[0].unused)):
             break
-    polished = [_polished(fit, grey, camera, layout) for fit in fits]
-    sound = [fit for fit in polished if shapes_agree(camera, layout.markers, fit)]
+    refined = [_refined_markers(fit, grey, camera, layout) for fit in fits]
+    sound = [fit for fit in refined if shapes_agree(camera, layout.markers, fit)]
     # more than two that contradict each other in every way indicate another camera's calibration
     if _contradicting(sound) and len({marker.marker_id for marker in markers}) <= _SETTINGS.few_markers:
-        decided = _decided_by_surface(image, camera, layout, polished, previous)
+        decided = _decided_by_surface(image, camera, layout, refined, previous)
         sound = sound if decided is None else [decided]
-    if (not sound or _contradicting(sound) or is_rough(sound[0])) and few_sharp(markers):
+    if (not sound or _contradicting(sound) or is_imprecise(sound[0])) and has_few_sharp_markers(markers):
         by_lines = fit_by_lines(grey, camera, layout, markers, MarkerDetector(layout.markers.dictionary))
         sound = sound if by_lines is None else [by_lines]
     return _choose(sound, markers, camera, layout, previous)
@@ -134,7 +134,7 @@ def board_by_lines(grey: Image, camera: CameraModel, layout: TableLayout, previo
             "that the whole board is in the picture, lit and sharp, and that nothing lies over its lines and its rim; "
             "or put markers around it"
         )
-    if may_be_other(boards[0], boards[1:], layout.board):
+    if is_ambiguous(boards[0], boards[1:], layout.board):
         raise NotLocatedError(
             "board not located: by the lines in sight it may lie a square farther; uncover its rim, or put markers "
             "around it"
@@ -144,14 +144,14 @@ def board_by_lines(grey: Image, camera: CameraModel, layout: TableLayout, previo
 
 def located_by_lines(sighting: BoardSighting, layout: TableLayout, previous: Pose | None) -> TableLocation:
     """Make a TableLocation of a board found by its lines, in the orientation it had before."""
-    poses = turned(sighting.pose, layout.board)
+    poses = symmetric_poses(sighting.pose, layout.board)
     if previous is None:
         # y points away from the first player, so it points up in the picture where they sit at its lower edge
         best = min(poses, key=lambda pose: float(pose.rotation[1, 1]))
     else:
         best = min(poses, key=lambda pose: float(np.linalg.norm(pose.rotation - previous.rotation)))
     others = tuple(pose for pose in poses if pose is not best)
-    return TableLocation(best, (), (), sighting.error_px, {}, turned=others)
+    return TableLocation(best, (), (), sighting.error_px, {}, symmetric_poses=others)
 
 
 def _contradicting(fits: Sequence[PoseFit]) -> tuple[PoseFit, PoseFit] | None:
@@ -254,7 +254,7 @@ def _look_where_expected(
     return tuple(found)
 
 
-def _polished(fit: PoseFit, grey: Image, camera: CameraModel, layout: TableLayout) -> PoseFit:
+def _refined_markers(fit: PoseFit, grey: Image, camera: CameraModel, layout: TableLayout) -> PoseFit:
     """Measure the fit's markers again by their whole pattern, where their outlines are not exact enough.
 
     Rival poses that explain the new measurements better come first.
@@ -262,7 +262,7 @@ def _polished(fit: PoseFit, grey: Image, camera: CameraModel, layout: TableLayou
     if is_sharp(fit.error_px, len(fit.used)):
         return fit
     finder = MarkerDetector(layout.markers.dictionary)
-    used = [polish(grey, camera, fit.pose, layout.markers, marker, finder) for marker in fit.used]
+    used = [refine_marker(grey, camera, fit.pose, layout.markers, marker, finder) for marker in fit.used]
     poses = (fit.pose, *fit.rivals)
     better = merge_fits([fit_from(camera, layout.markers, pose, used, unused=fit.unused) for pose in poses])
     return fit if len(used) > 2 and fit.error_px < better.error_px else better

@@ -220,7 +220,7 @@ _LEAST_LIKENESS = 0.8
 _POINTS_PER_MODULE = 2
 
 
-def seen_again(grey: Image, expected_px: Mapping[int, FloatArray], finder: MarkerDetector) -> dict[int, Marker]:
+def redetect_markers(grey: Image, expected_px: Mapping[int, FloatArray], finder: MarkerDetector) -> dict[int, Marker]:
     """Find the markers that are still within two pixels of their expected position.
 
     ``expected_px`` maps ids to corners (4, 2) in ArUco's order. All four sides must show an edge there, and the area

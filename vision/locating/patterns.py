@@ -33,7 +33,7 @@ class PatternSettings:
     """Size of a marker's module, in pixels, on the patch that is searched. More: smaller markers are found, slower."""
     search_sides: float = 0.6
     """Search distance around the expected position, in sides. More: tolerates worse poses, slower."""
-    polish_sides: float = 0.15
+    refine_sides: float = 0.15
     """The same when refining a marker that was found."""
     patch_side_px: tuple[float, float] = (16.0, 72.0)
     """Minimum and maximum side of the marker on the patch, in pixels. More: finer, slower."""
@@ -148,14 +148,14 @@ def match_expected(
     return _aligned(patch, light, side_px, place, template, marker_id)
 
 
-def likeness_there(
+def similarity_at(
     grey: Image, camera: CameraModel, pose: Pose, layout: MarkerLayout, marker_id: int, finder: MarkerDetector
 ) -> float:
     """Correlation (-1 to 1) between a marker and its expected position in the picture, at the best blur.
 
     A half-covered marker scores as its better half. 0 for a position outside the picture.
     """
-    view = _view(grey, camera, pose, layout, marker_id, _SETTINGS.polish_sides)
+    view = _view(grey, camera, pose, layout, marker_id, _SETTINGS.refine_sides)
     if view is None:
         return 0.0
     _, light, side_px = view
@@ -175,7 +175,7 @@ def likeness_there(
     )
 
 
-def polish(
+def refine_marker(
     grey: Image, camera: CameraModel, pose: Pose, layout: MarkerLayout, marker: Marker, finder: MarkerDetector
 ) -> Marker:
     """Measure a marker that was found and agrees with the pose again, by its whole pattern.
@@ -183,7 +183,7 @@ def polish(
     All edges of the code count, not only the outline, so blur and noise matter less. The marker is returned unchanged
     when its pattern does not fit, for example when a finger lies across it.
     """
-    view = _view(grey, camera, pose, layout, marker.marker_id, _SETTINGS.polish_sides)
+    view = _view(grey, camera, pose, layout, marker.marker_id, _SETTINGS.refine_sides)
     if view is None:
         return marker
     patch, light, side_px = view
@@ -193,7 +193,7 @@ def polish(
     aligned = _aligned(patch, light, side_px, place, template, marker.marker_id)
     if (
         aligned is None
-        or np.linalg.norm(aligned.centre_px - marker.centre_px) > _SETTINGS.polish_sides * marker.side_px
+        or np.linalg.norm(aligned.centre_px - marker.centre_px) > _SETTINGS.refine_sides * marker.side_px
     ):
         return marker
     return replace(marker, corners_px=aligned.corners_px)

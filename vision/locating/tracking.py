@@ -20,8 +20,8 @@ from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import Ink
 from vision.layout.table import TableLayout
 from vision.locating.location import TableLocation, check_size, is_sharp, locate, located_from
-from vision.locating.markers import FoundBy, Marker, MarkerDetector, seen_again
-from vision.locating.patterns import polish
+from vision.locating.markers import FoundBy, Marker, MarkerDetector, redetect_markers
+from vision.locating.patterns import refine_marker
 from vision.locating.pose import agreement_px, fit_from
 from vision.opencv import as_grey
 
@@ -139,7 +139,7 @@ class TableTracker:
         careful = not is_sharp(before.error_px, len(self._corners))
         for marker in self._to_measure(still, frame.sequence) if careful else still.values():
             if careful:
-                marker = polish(grey, self._camera, before.pose, self._layout.markers, marker, self._finder)
+                marker = refine_marker(grey, self._camera, before.pose, self._layout.markers, marker, self._finder)
             rows = self._corners.setdefault(marker.marker_id, deque(maxlen=_SETTINGS.averaged_frames))
             rows.append(marker.corners_px)
         averaged = [
@@ -245,7 +245,7 @@ class TableTracker:
             marker_id: project(self._camera, pose, self._layout.markers.corners_mm(marker_id))
             for marker_id in self._layout.markers.centres_mm
         }
-        seen = seen_again(grey, expected, self._finder)
+        seen = redetect_markers(grey, expected, self._finder)
         for marker_id, corners in expected.items():
             if marker_id not in seen:
                 marker = self._find_in_window(grey, corners, marker_id)

@@ -20,7 +20,7 @@ from vision.frame import BoolImage, FloatArray, Frame, Image
 from vision.geometry import CameraModel, Pose, outline_px, project
 from vision.layout.surfaces import Surface
 from vision.motion.background import BackgroundModel, Difference, FrameFeatures, RestMap, frame_features
-from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, even_reading
+from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, uniform_reading
 
 
 @dataclass(frozen=True)
@@ -387,7 +387,7 @@ class HandMonitor:
                 and self._finder.share(reach, self._outline_px(place, pose)) > self._settings.hidden_share
             ):
                 hidden.append(place)
-                places[place] = even_reading(tuple(places[place].probabilities), HindranceKind.HAND)
+                places[place] = uniform_reading(tuple(places[place].probabilities), HindranceKind.HAND)
         over = f"over {', '.join(hidden)}" if hidden else "at the board's edge"
         hand = Hindrance(HindranceKind.HAND, f"a hand or arm is {over}", tuple(hidden))
         return replace(reading, places=places, hindrances=(*reading.hindrances, hand))

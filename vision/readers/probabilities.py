@@ -13,7 +13,7 @@ LEAST_PROBABILITY = 1e-5
 MOST_LOG_ODDS = 12
 
 
-def place_with_piece(piece: Sighting, bare_log_odds: float, centre_mm: tuple[float, float]) -> PlaceReading:
+def occupied_place(piece: Sighting, bare_log_odds: float, centre_mm: tuple[float, float]) -> PlaceReading:
     """The reading of a place where a piece was detected.
 
     If the piece is doubtful, the place is at most as likely empty as its surface looks.
@@ -30,7 +30,7 @@ def place_with_piece(piece: Sighting, bare_log_odds: float, centre_mm: tuple[flo
     )
 
 
-def bare_place(looks: Sequence[str], log_odds: float) -> dict[str, float]:
+def empty_place(looks: Sequence[str], log_odds: float) -> dict[str, float]:
     """Probabilities of a place where no piece was detected, ``EMPTY`` among the looks."""
     rest = 1 / (1 + math.exp(log_odds))
     others = max(1, len(looks) - 1)

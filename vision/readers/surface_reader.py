@@ -11,15 +11,15 @@ from vision.frame import Image
 from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
-from vision.readers.probabilities import MOST_LOG_ODDS, bare_place, place_with_piece
+from vision.readers.probabilities import MOST_LOG_ODDS, empty_place, occupied_place
 from vision.readers.protocols import AnyPieceReader, Sighting, SurfaceView
-from vision.reading import Hindrance, HindranceKind, PlaceReading, even_reading
+from vision.reading import Hindrance, HindranceKind, PlaceReading, uniform_reading
 from vision.surface.bent_paper import PaperShape, paper_shape
 from vision.surface.emptiness import emptiness
 from vision.surface.hidden import HiddenPlaces
 from vision.surface.occlusion import Occlusion, OcclusionDetector, SurfaceEvidence
 from vision.surface.plan import SurfacePlan
-from vision.surface.sheet_cover import SheetCover
+from vision.surface.sheet_occlusion import SheetOcclusionDetector
 from vision.surface.view import RectifiedView
 
 STANDS_ON_IT_SHARE = 0.4
@@ -51,7 +51,7 @@ class SurfaceReader:
         self._looks = (EMPTY, *pieces.looks)
         self._plan = None if isinstance(surface.pieces, Ink) else SurfacePlan.of(surface)
         self._bent: tuple[Pose, PaperShape | None] | None = None
-        self._detector: tuple[Pose, OcclusionDetector | SheetCover, HiddenPlaces] | None = None
+        self._detector: tuple[Pose, OcclusionDetector | SheetOcclusionDetector, HiddenPlaces] | None = None
 
     def stages(self, view: SurfaceView, places: Collection[str], previous: Stages | None) -> Stages:
         """Examine some places; the others are copied from ``previous``, which has the same pose."""
@@ -86,11 +86,11 @@ class SurfaceReader:
         for place in self.surface.places:
             piece = stages.sightings.get(place)
             if place in hidden:
-                places[place] = even_reading(self._looks, hidden[place])
+                places[place] = uniform_reading(self._looks, hidden[place])
             elif piece is None:
-                places[place] = PlaceReading(bare_place(self._looks, bare[place]))
+                places[place] = PlaceReading(empty_place(self._looks, bare[place]))
             else:
-                places[place] = place_with_piece(piece, bare[place], self.surface.centre_mm(place))
+                places[place] = occupied_place(piece, bare[place], self.surface.centre_mm(place))
         return places, self._hindrances(stages.occlusions, hidden)
 
     def _with_shape(self, view: SurfaceView) -> SurfaceView:
@@ -109,16 +109,16 @@ class SurfaceReader:
 
     def hidden(self, why: HindranceKind) -> dict[str, PlaceReading]:
         """Readings of its places while none of them can be seen."""
-        return {place: even_reading(self._looks, why) for place in self.surface.places}
+        return {place: uniform_reading(self._looks, why) for place in self.surface.places}
 
     def draw(self, picture: Image, stages: Stages) -> Image:
         """Return a copy of the picture with the pieces drawn on it."""
         return self._pieces.draw(picture, stages.view, stages.sightings)
 
-    def _detector_for(self, view: SurfaceView) -> tuple[OcclusionDetector | SheetCover, HiddenPlaces]:
+    def _detector_for(self, view: SurfaceView) -> tuple[OcclusionDetector | SheetOcclusionDetector, HiddenPlaces]:
         if self._detector is None or self._detector[0] is not view.pose:
             detector = (
-                SheetCover(self._camera, view.pose, self.surface, view.shape)
+                SheetOcclusionDetector(self._camera, view.pose, self.surface, view.shape)
                 if self._plan is None
                 else OcclusionDetector(self._camera, view.pose, self._plan)
             )
@@ -128,10 +128,9 @@ class SurfaceReader:
     def _hindrances(
         self, occlusions: Sequence[Occlusion], hidden: Mapping[str, HindranceKind]
     ) -> tuple[Hindrance, ...]:
-        word = "piece" if self.surface.pieces is None else self.surface.pieces.word
         phrases = {
             HindranceKind.HAND: "a hand or arm is over",
-            HindranceKind.OBJECT: f"something that is no {word} is over",
+            HindranceKind.OBJECT: "a foreign object is over",
             HindranceKind.GLARE: "the light is too bright for the camera on",
         }
         hindrances = []
@@ -143,8 +142,8 @@ class SurfaceReader:
 
 
 def _covered(
-    detector: OcclusionDetector | SheetCover, image: Image, sightings: Mapping[str, Sighting]
+    detector: OcclusionDetector | SheetOcclusionDetector, image: Image, sightings: Mapping[str, Sighting]
 ) -> tuple[RectifiedView, SurfaceEvidence]:
     solids = [piece.solid for piece in sightings.values() if piece.log_odds > 0 and piece.solid is not None]
     view = detector.view(image, solids)
-    return view, detector.look(view)
+    return view, detector.detect(view)

@@ -99,7 +99,7 @@ def _spreads_mm() -> FloatArray:
     return np.array([*heights, *[_SETTINGS.shifted_mm] * 6])
 
 
-class _GridSeen:
+class _GridImage:
     """The strength of thin lines, across and along a flattened sheet, and the points of its grid."""
 
     def __init__(self, image: Image, camera: CameraModel, pose: Pose, surface: GridSurface) -> None:
@@ -122,7 +122,7 @@ class _GridSeen:
         sides = np.minimum(np.roll(logs, away, axis), np.roll(logs, -away, axis))
         return np.asarray(np.clip((sides - logs) / np.float32(_SETTINGS.clear), 0, 1), dtype=np.float32)
 
-    def clearness(self, points_mm: FloatArray, spread_cells: float) -> FloatArray:
+    def line_strength(self, points_mm: FloatArray, spread_cells: float) -> FloatArray:
         """Strength of lines where the grid's points are seen (..., points, 2); (..., points)."""
         spread_px = spread_cells * _SETTINGS.px_per_cell
         columns, rows = self._window.to_pixels(points_mm[..., 0], points_mm[..., 1])
@@ -139,7 +139,7 @@ class _GridSeen:
         steps = np.arange(-reach_cells, reach_cells + 1e-6, 1 / _SETTINGS.px_per_cell)
         across = np.where(self.is_upright[:, None], (1.0, 0.0), (0.0, 1.0))
         tried = points_mm + (steps[:, None] * self._cell_mm)[..., None] * across
-        clear = self.clearness(tried, 0.05)
+        clear = self.line_strength(tried, 0.05)
         weights = clear**2 * np.exp(-0.5 * (steps / (0.7 * reach_cells)) ** 2)[:, None]
         total = weights.sum(axis=0)
         beside = (weights * steps[:, None]).sum(axis=0) / np.maximum(total, 1e-9)
@@ -161,7 +161,7 @@ class _GridSeen:
     @cached_property
     def flat_share(self) -> float:
         """Share of the grid that lies on lines if the paper is flat."""
-        return float(self.clearness(self.points_mm, 0.06).mean())
+        return float(self.line_strength(self.points_mm, 0.06).mean())
 
 
 def _grid_points(surface: GridSurface) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
@@ -182,13 +182,13 @@ def _grid_points(surface: GridSurface) -> tuple[FloatArray, npt.NDArray[np.bool_
 
 def paper_shape(image: Image, camera: CameraModel, pose: Pose, surface: GridSurface) -> PaperShape | None:
     """Estimate the shape of a sheet in a picture; ``None`` if it is flat or too few lines are visible."""
-    seen = _GridSeen(image, camera, pose, surface)
+    seen = _GridImage(image, camera, pose, surface)
     if seen.is_flat:
         return None
     best: tuple[float, FloatArray] | None = None
     for start in _starts(seen):
         weights = _fitted(seen, start)
-        share = float(seen.clearness(seen.points_mm + seen.terms @ weights, 0.06).mean())
+        share = float(seen.line_strength(seen.points_mm + seen.terms @ weights, 0.06).mean())
         if best is None or share > best[0]:
             best = (share, weights)
     if best is None or best[0] < (1 + _SETTINGS.least_gain) * seen.flat_share:
@@ -199,7 +199,7 @@ def paper_shape(image: Image, camera: CameraModel, pose: Pose, surface: GridSurf
     return PaperShape(best[1], seen.camera_mm, seen.reach_mm)
 
 
-def _starts(seen: _GridSeen) -> list[FloatArray]:
+def _starts(seen: _GridImage) -> list[FloatArray]:
     """The starting points with the best agreement, among them the flat sheet."""
     squares = {(2, 0): _SETTINGS.arches_mm, (0, 2): _SETTINGS.arches_mm, (1, 1): _SETTINGS.twists_mm}
     tried = np.zeros((0, seen.terms.shape[2]))
@@ -208,11 +208,11 @@ def _starts(seen: _GridSeen) -> list[FloatArray]:
         for powers, value in zip(squares, values, strict=True):
             weights[_DEGREES.index(powers)] = value
         tried = np.vstack([tried, weights])
-    shares = seen.clearness(seen.points_mm + np.einsum("ijk,tk->tij", seen.terms, tried), 0.12).mean(axis=1)
+    shares = seen.line_strength(seen.points_mm + np.einsum("ijk,tk->tij", seen.terms, tried), 0.12).mean(axis=1)
     return list(tried[np.argsort(-shares)[: _SETTINGS.started]])
 
 
-def _fitted(seen: _GridSeen, weights: FloatArray) -> FloatArray:
+def _fitted(seen: _GridImage, weights: FloatArray) -> FloatArray:
     """Fit the weights so that the grid's points lie on the lines beside them, round by round."""
     axis = np.where(seen.is_upright, 0, 1)
     slopes = seen.terms[np.arange(len(axis)), axis]

@@ -164,7 +164,7 @@ class GridLines:
         away = np.abs(self._middles - np.array(centre_mm)).sum(axis=1)
         return np.asarray(away < 0.75 * self._cell_mm, dtype=np.float64)
 
-    def look(self, grey: FloatImage, known: BoolImage, brighter: FloatImage, bleached: BoolImage) -> LineEvidence:
+    def detect(self, grey: FloatImage, known: BoolImage, brighter: FloatImage, bleached: BoolImage) -> LineEvidence:
         """Find out which lines are missing.
 
         All arrays are (rows, columns). ``grey`` is the view's brightness in levels, float32. ``brighter``, the log

@@ -18,7 +18,7 @@ from vision.geometry import CameraModel, Pose, Solid
 from vision.reading import HindranceKind
 from vision.surface.colours import COARSER, ColourSettings, SurfaceColours, sharp_share
 from vision.surface.grid_lines import LineEvidence
-from vision.surface.place_evidence import PlaceEvidence, PlaceLook
+from vision.surface.place_evidence import PlaceEvidence, PlaceExaminer
 from vision.surface.plan import BESIDE_MM, SurfacePlan, disc_mm
 from vision.surface.rim import RimEvidence
 from vision.surface.view import PX_PER_MM, RectifiedView, SurfaceSampler
@@ -117,7 +117,7 @@ class OcclusionDetector:
         self.sampler = SurfaceSampler(camera, pose, plan.surface, margin_mm=BESIDE_MM)
         self._cell_mm2 = plan.surface.cell_mm**2
         self._lines, self._rim = plan.lines, plan.rim
-        self._places = PlaceLook(self.sampler, plan)
+        self._places = PlaceExaminer(self.sampler, plan)
         self._printed, self._beside_coarse, self._deep = plan.printed, plan.beside, plan.deep
         self._nearest = plan.nearest
         self._coarse_shape = (plan.window.shape[0] // COARSER, plan.window.shape[1] // COARSER)
@@ -126,7 +126,7 @@ class OcclusionDetector:
         """Sample the surface and mark what the given pieces hide."""
         return self.sampler.view(image, solids)
 
-    def look(self, view: RectifiedView) -> SurfaceEvidence:
+    def detect(self, view: RectifiedView) -> SurfaceEvidence:
         """Find what covers the surface besides the given pieces."""
         evidence = self._evidence(view)
         if evidence is None:
@@ -169,9 +169,9 @@ class OcclusionDetector:
         if colours is None:
             return None
         grey = np.asarray(cv2.cvtColor(view.colours, cv2.COLOR_BGR2GRAY), dtype=np.float32)
-        rim = self._rim.look(colours, view.hidden_by_pieces | view.outside)
+        rim = self._rim.detect(colours, view.hidden_by_pieces | view.outside)
         coarse = cv2.resize(known.astype(np.uint8), self._coarse_shape[::-1], interpolation=cv2.INTER_NEAREST) > 0
-        lines = self._lines.look(grey, known, colours.brighter, colours.bright > ColourSettings.nearly_bleached)
+        lines = self._lines.detect(grey, known, colours.brighter, colours.bright > ColourSettings.nearly_bleached)
         strange, lit = self._unlit(colours, lines, rim)
         return _ViewEvidence(
             colours, np.asarray(coarse), colours.bright > self._settings.bleached, strange, lit, lines, rim

@@ -49,7 +49,7 @@ class PlaceEvidence:
     off_hue_share: float
 
 
-class PlaceLook:
+class PlaceExaminer:
     """Collects the evidence for each place of one surface, seen from one camera position."""
 
     def __init__(self, sampler: SurfaceSampler, plan: SurfacePlan, settings: PlaceSettings = PlaceSettings()) -> None:

@@ -131,7 +131,7 @@ class SurfaceRim:
         self._outside = np.clip(np.concatenate(outside), 0, limits)
         self._sides = np.concatenate(sides)
 
-    def look(self, colours: SurfaceColours, hidden: BoolImage) -> RimEvidence:
+    def detect(self, colours: SurfaceColours, hidden: BoolImage) -> RimEvidence:
         """Compare the colours on both sides of the rim; ``hidden`` marks pieces and pixels outside the picture."""
         rows, columns = colours.off_hue.shape
         small = cv2.resize(hidden.astype(np.uint8), (columns, rows), interpolation=cv2.INTER_NEAREST) > 0

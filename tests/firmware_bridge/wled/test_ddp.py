@@ -171,7 +171,7 @@ def test_a_name_that_is_not_answered_for_is_told_in_the_end() -> None:
     times.append(53.9)
     output.show(b"\x00\x00\x00")
     times.append(54.0)
-    with pytest.raises(WledError, match=r"nobody has said yet which computer 'wled-board\.local' is"):
+    with pytest.raises(WledError, match=r"the name 'wled-board\.local' has not been resolved yet"):
         output.show(b"\x00\x00\x00")
     answered.set()
     wait_until_looked_up(output.host, GUARD_S)

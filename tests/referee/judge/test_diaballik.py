@@ -20,7 +20,7 @@ from vision.locating.location import locate
 from vision.readers.discs.enrolment import learn_colours
 from vision.readers.protocols import SurfaceView
 from vision.readers.registry import reader_kind, table_reader
-from vision.reading import HindranceKind, PlaceReading, Reading, even_reading
+from vision.reading import HindranceKind, PlaceReading, Reading, uniform_reading
 
 PLAIN, CARRIER = "black piece", "black piece with ball"
 
@@ -161,7 +161,7 @@ def test_a_set_up_that_is_turned_is_said_to_be(diaballik: Any, looks: dict[str, 
 def test_pieces_of_another_set_are_said_to_be_unknown(diaballik: Any, looks: dict[str, str]) -> None:
     def unread(places: Sequence[str]) -> Reading:
         known = seen(diaballik, looks).places
-        unknown = even_reading(diaballik.looks, HindranceKind.OBJECT)
+        unknown = uniform_reading(diaballik.looks, HindranceKind.OBJECT)
         return Reading(0, 0.0, {place: unknown if place in places else one for place, one in known.items()})
 
     judged = JudgedGame(diaballik)

@@ -16,7 +16,7 @@ from referee.judge.explorer import Expansion, Explorer, JudgeContext, changes_be
 from referee.judge.judge import judge
 from referee.judge.settings import JudgeSettings, Trigger
 from tests.effort import cases, some
-from vision.reading import HindranceKind, PlaceReading, Reading, even_reading
+from vision.reading import HindranceKind, PlaceReading, Reading, uniform_reading
 
 
 class EverythingExplorer(Explorer[Any, Any]):
@@ -54,7 +54,7 @@ def seen_as(game: Any, table: Mapping[str, str], rng: Random) -> Reading:
         share = rng.random()
         places[place] = PlaceReading({table[place]: share, rng.choice(game.looks): 1 - share})
     for place in rng.sample(list(table), rng.choice((0, 0, 0, 3))):
-        places[place] = even_reading(game.looks, HindranceKind.OBJECT)
+        places[place] = uniform_reading(game.looks, HindranceKind.OBJECT)
     return Reading(1, 0.0, places)
 
 

@@ -134,7 +134,7 @@ def test_a_view_looks_like_another_where_no_place_surely_differs() -> None:
 
 
 def test_a_thing_on_one_square_does_not_block_the_table(make_reading: Any, start: Any) -> None:
-    coin = (Hindrance(HindranceKind.OBJECT, "something that is no block is over a4", ("a4",)),)
+    coin = (Hindrance(HindranceKind.OBJECT, "a foreign object is over a4", ("a4",)),)
     assert blocking_hindrance(make_reading(start, hindrances=coin)) is None
     assert blocking_hindrance(make_reading(start, hindrances=HAND)) == HAND[0]
 

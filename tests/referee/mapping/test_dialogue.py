@@ -113,10 +113,10 @@ def test_the_camera_answers_what_it_is_sure_of_and_a_person_the_rest(setting: Se
     layout = setting.layout
     half = layout.board.cell_mm / 2
     table = GlowingTable(setting, [layout.centre_mm("c3"), None, (half, 0.0), layout.centre_mm("g1")])
-    eye = LightFinder(table, table.clock, setting.camera, setting.pose, layout, pairs=2)
+    finder = LightFinder(table, table.clock, setting.camera, setting.pose, layout, pairs=2)
     walk, said = LightWalk(4, layout.places), []
     # The camera sees nothing of the second light, and the third shines between d4 and e4.
-    walk_lights(walk, table.show, typing("", "d4"), said.append, eye)
+    walk_lights(walk, table.show, typing("", "d4"), said.append, finder)
     assert walk.places_of_lights() == ({"c3": (0,), "d4": (2,), "g1": (3,)}, ())
     assert "Light 0: c3." in said
     assert any("I see no light" in sentence for sentence in said)
@@ -126,9 +126,9 @@ def test_the_camera_answers_what_it_is_sure_of_and_a_person_the_rest(setting: Se
 def test_a_light_that_was_gone_back_to_is_the_person_s_to_say(setting: Setting) -> None:
     layout = setting.layout
     table = GlowingTable(setting, [layout.centre_mm("c3"), None])
-    eye = LightFinder(table, table.clock, setting.camera, setting.pose, layout, pairs=2)
+    finder = LightFinder(table, table.clock, setting.camera, setting.pose, layout, pairs=2)
     walk = LightWalk(2, layout.places)
-    walk_lights(walk, table.show, typing("b", "c4", ""), lambda sentence: None, eye)
+    walk_lights(walk, table.show, typing("b", "c4", ""), lambda sentence: None, finder)
     assert walk.places_of_lights() == ({"c4": (0,)}, ())
 
 

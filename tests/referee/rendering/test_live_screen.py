@@ -104,7 +104,7 @@ def test_the_other_page_is_taken_and_what_was_said_is_left_behind() -> None:
         screen.write(Text("  0:01.0   "), Text("The board is set up."))
         screen.hear(view.snapshot)
         screen.show_typed("hin")
-        screen.look()
+        screen.refresh()
         live = written(console)
     assert "\x1b[?1049h" in live
     assert "\a" in live
@@ -150,12 +150,12 @@ def test_what_the_lights_show_by_themselves_is_drawn_when_it_changes() -> None:
     view = shown("deblockle")
     seen: list[Signal | None] = [None]
     with LiveScreen(view.game, console, seen=lambda: seen[-1]) as screen:
-        screen.look()
+        screen.refresh()
         before = len(written(console))
-        screen.look()
+        screen.refresh()
         assert len(written(console)) == before, "nothing new, nothing drawn"
         seen.append(view.signal)
-        screen.look()
+        screen.refresh()
         assert FAULT.split(maxsplit=1)[0] in written(console)[before:]
 
 

@@ -121,7 +121,7 @@ def test_a_sensor_that_is_right_through_three_changes_comes_back() -> None:
     for table in range(3):
         assert "a1" in health.out
         said += settled(health, {"a1"} if table % 2 == 0 else {"b3"})
-    assert said == ["The sensor under a1 was right through three changes; I go by it again."]
+    assert said == ["The sensor under a1 was right through three changes; it is used again."]
     assert "a1" not in health.out
 
 
@@ -132,7 +132,7 @@ def test_a_person_puts_a_sensor_back() -> None:
     for place in ("a1",):
         health.listen([PlaceChange(place, number % 2 == 0, number / 10) for number in range(12)], (), 2.0)
     assert health.out == {"a1"}
-    assert health.put_back("a1") == "I go by the sensor under a1 again."
+    assert health.put_back("a1") == "The sensor under a1 is used again."
     assert health.out == frozenset()
 
 
@@ -264,7 +264,7 @@ def test_a_sensor_put_back_is_kept(tmp_path: Path) -> None:
     HealthFile.write(broken(), health_file(journal))
     with pytest.raises(CorrectionError, match="the sensor under b1 is in use; taken out: a1"):
         put_back(journal, "b1")
-    assert put_back(journal, "a1") == "I go by the sensor under a1 again."
+    assert put_back(journal, "a1") == "The sensor under a1 is used again."
     assert load_health(health_file(journal)).out == frozenset()
 
 
@@ -272,7 +272,7 @@ def test_a_running_referee_puts_a_sensor_back_and_keeps_that_at_once(tmp_path: P
     path = health_file(tmp_path / "journal.sqlite")
     keeper = HealthFile(broken(), path, print)
     wires = OpenedDevices(health=keeper)
-    assert wires.put_back("a1") == "I go by the sensor under a1 again."
+    assert wires.put_back("a1") == "The sensor under a1 is used again."
     assert load_health(path).out == frozenset()
     with pytest.raises(CorrectionError, match="the sensor under a1 is in use; taken out: none"):
         wires.put_back("a1")

@@ -276,8 +276,8 @@ def test_every_knob_can_be_typed(name: str, tenths: int) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("loose=0.1", r"'loose=0.1' is no fault of the wire; expected NAME=NUMBER, with one of all, lose, flip"),
-        ("lose", r"'lose' is no fault of the wire"),
+        ("loose=0.1", r"'loose=0.1' is not a fault of the wire; expected NAME=NUMBER, with one of all, lose, flip"),
+        ("lose", r"'lose' is not a fault of the wire"),
         ("lose=often", r"'lose=often' has no number after the =; expected something like lose=0.05"),
         ("lose=0.1+0.2", r"'lose=0.1\+0.2' has 2 numbers; expected one"),
         ("lose=2", r"lose is 2.0; expected a share of the frames, 0 to 1"),

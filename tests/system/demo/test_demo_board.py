@@ -127,7 +127,7 @@ def test_what_stands_on_the_table_is_felt_in_the_table_s_time() -> None:
     ("arguments", "message"),
     [
         (["--link-faults", "all=0.05"], "add --lights pico"),
-        (["--lights", "pico", "--link-faults", "loose=0.05"], "is no fault of the wire"),
+        (["--lights", "pico", "--link-faults", "loose=0.05"], "is not a fault of the wire"),
         (["--lights", "pico", "--link-faults", "lose=5"], "expected a share"),
     ],
 )

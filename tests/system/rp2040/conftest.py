@@ -52,7 +52,7 @@ def uf2() -> Path:
     """MicroPython for the Pico."""
     named = os.environ.get(UF2)
     if not named:
-        pytest.skip(f"{UF2} is not set; docs/firmware.md tells how the firmware is run on an emulated Pico")
+        pytest.skip(f"{UF2} is not set; docs/firmware.md explains how the firmware is run on an emulated Pico")
     pytest.importorskip("rp2040py", reason="rp2040py is not installed: pip install rp2040py")
     return Path(named)
 

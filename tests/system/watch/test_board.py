@@ -240,8 +240,8 @@ def test_a_sensor_is_put_back_while_the_game_goes_on_and_when_it_does_not(sittin
         sitting.stand(_occupied(sitting.state))
         sitting.heard.wait_for("The board is set up.")
         said = put_back()
-        assert said.output == "I go by the sensor under a1 again. The running game shows it.\n"
-        sitting.heard.wait_for("I go by the sensor under a1 again. Ann says so.")
+        assert said.output == "The sensor under a1 is used again. The running game shows it.\n"
+        sitting.heard.wait_for("The sensor under a1 is used again. Ann says so.")
         again = put_back()
         assert again.exit_code == 4
         assert "the sensor under a1 is in use; taken out: none" in again.output
@@ -251,11 +251,11 @@ def test_a_sensor_is_put_back_while_the_game_goes_on_and_when_it_does_not(sittin
     HealthFile.write(health, health_file(sitting.journal))
     assert (
         put_back().output
-        == "I go by the sensor under a1 again. No referee is running; the next one continues from here.\n"
+        == "The sensor under a1 is used again. No referee is running; the next one continues from here.\n"
     )
     with Journal.open(sitting.journal, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
         notes = [event.data["sentence"] for _, event in journal.events(1) if event.kind == "note"]
-    assert notes.count("I go by the sensor under a1 again. Ann says so.") == 2
+    assert notes.count("The sensor under a1 is used again. Ann says so.") == 2
     sitting.journal.unlink()
     HealthFile.write(health, health_file(sitting.journal))
     assert put_back().exit_code == 0

@@ -11,7 +11,7 @@ from vision.frame import Frame
 from vision.geometry import Pose, back_project, project
 from vision.layout.surfaces import GridSurface
 from vision.locating.edges import Edges
-from vision.locating.lattice import find_boards, turned
+from vision.locating.lattice import find_boards, symmetric_poses
 from vision.locating.line_tracking import LineTracker
 from vision.locating.location import locate
 
@@ -41,11 +41,11 @@ def test_a_board_is_found_by_its_lines_the_first_player_at_the_lower_edge(pictur
     assert located.ids_used == located.ids_seen == ()
     assert located.error_px < 2.0
     assert not located.uncertain
-    assert len(located.turned) == 3
+    assert len(located.symmetric_poses) == 3
 
 
 def test_what_was_known_before_tells_which_side_is_which(picture, camera, unmarked, pose):
-    for before in turned(pose, unmarked.board):
+    for before in symmetric_poses(pose, unmarked.board):
         found = locate(picture, camera, unmarked, previous=before).pose
         assert board_error_mm(camera, unmarked.board, found, before) < WITHIN_MM
 
@@ -62,7 +62,7 @@ def test_tilted_views(tilt_deg, render_table, camera, unmarked, pose_looking_fro
     angle = np.radians(tilt_deg)
     pose = pose_looking_from((700 * np.sin(angle), 0.0, 700 * np.cos(angle)))
     located = locate(render_table(pose, hidden=ALL, noise=4.0), camera, unmarked)
-    errors = [board_error_mm(camera, unmarked.board, each, pose) for each in (located.pose, *located.turned)]
+    errors = [board_error_mm(camera, unmarked.board, each, pose) for each in (located.pose, *located.symmetric_poses)]
     assert min(errors) < WITHIN_MM
 
 
@@ -80,7 +80,7 @@ def test_a_board_that_is_longer_than_wide_can_be_turned_by_half_only(camera, pos
             cv2.line(grey, first, second, 90, 1, cv2.LINE_AA)
     found = find_boards(Edges.of(grey, camera), camera, surface)[0]
     assert found.is_clear
-    poses = turned(found.pose, surface)
+    poses = symmetric_poses(found.pose, surface)
     assert len(poses) == 2
     assert min(board_error_mm(camera, surface, each, pose) for each in poses) < 2 * WITHIN_MM
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from vision.errors import LayoutError
 from vision.geometry import project
-from vision.locating.markers import FoundBy, Marker, MarkerDetector, seen_again
-from vision.locating.patterns import match_expected, polish
+from vision.locating.markers import FoundBy, Marker, MarkerDetector, redetect_markers
+from vision.locating.patterns import match_expected, refine_marker
 from vision.locating.quads import grow_quad, quad_area, refine_quad, refine_quads
 from vision.opencv import as_grey
 
@@ -64,7 +64,7 @@ def test_nothing_is_matched_where_no_marker_or_another_one_lies(render_table, ca
 def test_polishing_leaves_a_marker_alone_whose_pattern_does_not_fit(render_table, camera, layout, pose):
     grey = as_grey(render_table(pose, hidden={1}))
     marker = Marker(1, project(camera, pose, layout.markers.corners_mm(1)))
-    assert polish(grey, camera, pose, layout.markers, marker, MarkerDetector("DICT_4X4_50")) is marker
+    assert refine_marker(grey, camera, pose, layout.markers, marker, MarkerDetector("DICT_4X4_50")) is marker
 
 
 def test_an_unknown_dictionary_is_named():
@@ -84,7 +84,7 @@ def finder(layout):
 
 def test_markers_in_their_places_are_seen_as_the_finder_sees_them(render_table, pose, expected, finder):
     grey = as_grey(render_table(pose))
-    again = seen_again(grey, expected, finder)
+    again = redetect_markers(grey, expected, finder)
     found = {marker.marker_id: marker for marker in finder.plain(grey)}
     assert set(again) == set(found) == {0, 1, 2, 3}
     for marker_id, marker in again.items():
@@ -94,8 +94,8 @@ def test_markers_in_their_places_are_seen_as_the_finder_sees_them(render_table, 
 @pytest.mark.parametrize("off_px", [-0.8, 0.6, 1.0])
 def test_a_place_a_little_off_does_no_harm(render_table, pose, expected, finder, off_px):
     grey = as_grey(render_table(pose))
-    exact = seen_again(grey, expected, finder)
-    near = seen_again(grey, {marker_id: quad + off_px for marker_id, quad in expected.items()}, finder)
+    exact = redetect_markers(grey, expected, finder)
+    near = redetect_markers(grey, {marker_id: quad + off_px for marker_id, quad in expected.items()}, finder)
     assert set(near) == set(exact)
     for marker_id, marker in near.items():
         assert np.abs(marker.corners_px - exact[marker_id].corners_px).max() < 0.5
@@ -103,26 +103,26 @@ def test_a_place_a_little_off_does_no_harm(render_table, pose, expected, finder,
 
 def test_one_that_was_pushed_is_not_seen_where_it_was(render_table, pose, expected, finder):
     grey = as_grey(render_table(pose, moved={2: (9.0, 0.0)}))
-    assert set(seen_again(grey, expected, finder)) == {0, 1, 3}
+    assert set(redetect_markers(grey, expected, finder)) == {0, 1, 3}
 
 
 def test_one_that_is_covered_or_taken_away_is_not_seen(render_table, pose, expected, finder):
     grey = as_grey(render_table(pose, hidden={0, 3}))
-    assert set(seen_again(grey, expected, finder)) == {1, 2}
+    assert set(redetect_markers(grey, expected, finder)) == {1, 2}
     low = np.round(expected[1].min(axis=0)).astype(int)
     grey[low[1] - 3 : low[1] + 12, low[0] - 3 : low[0] + 40] = 120
-    assert set(seen_again(grey, expected, finder)) == {2}
+    assert set(redetect_markers(grey, expected, finder)) == {2}
 
 
 def test_another_marker_in_its_place_is_not_taken_for_it(render_table, pose, expected, finder, layout):
     grey = as_grey(render_table(pose, hidden={1}, extra=[(7, layout.markers.centres_mm[1])]))
-    assert set(seen_again(grey, expected, finder)) == {0, 2, 3}
+    assert set(redetect_markers(grey, expected, finder)) == {0, 2, 3}
 
 
 def test_what_reaches_out_of_the_picture_is_left_to_the_finder(render_table, pose, expected, finder):
     grey = as_grey(render_table(pose))
-    assert seen_again(grey, {0: expected[0] - 400.0}, finder) == {}
-    assert seen_again(grey, {}, finder) == {}
+    assert redetect_markers(grey, {0: expected[0] - 400.0}, finder) == {}
+    assert redetect_markers(grey, {}, finder) == {}
 
 
 @pytest.mark.parametrize("angle_deg", [20.0, 100.0])

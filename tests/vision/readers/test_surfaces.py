@@ -157,7 +157,7 @@ def test_dice_are_looked_at_until_they_rest_and_again_when_the_tray_changes(
     dice = OneDie()
     reader = reader_of(camera, replace(board, surfaces=(*board.surfaces, TRAY)), dice)
     readings = [reader.read(Frame(picture, number / 15, number)) for number in range(6)]
-    assert [reading.rolls[0].counts for reading in readings] == [False, False, True, True, True, True]
+    assert [reading.rolls[0].is_settled for reading in readings] == [False, False, True, True, True, True]
     assert dice.previous[0] is None
     assert dice.previous[1] == readings[0].rolls[0]
     assert len(dice.previous) == 3
@@ -173,9 +173,9 @@ def test_dice_are_looked_at_until_they_rest_and_again_when_the_tray_changes(
 )
 def test_a_die_that_moves_leans_or_is_half_hidden_is_no_roll(spoiled: dict[str, bool]) -> None:
     good = DieReading(0.0, 0.0, {"3": 1.0})
-    assert RollReading("tray", (good, good)).counts
-    assert not RollReading("tray", (good, replace(good, **spoiled))).counts  # type: ignore[arg-type]
-    assert not RollReading("tray").counts
+    assert RollReading("tray", (good, good)).is_settled
+    assert not RollReading("tray", (good, replace(good, **spoiled))).is_settled  # type: ignore[arg-type]
+    assert not RollReading("tray").is_settled
 
 
 def test_a_layout_whose_pieces_no_reader_knows_is_refused(camera: CameraModel) -> None:

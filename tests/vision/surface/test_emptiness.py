@@ -19,12 +19,12 @@ FINDER = OcclusionDetector(photoreal.camera(NAME), photoreal.pose(NAME), Surface
 
 
 def sight_of(image: Image) -> SurfaceEvidence:
-    return FINDER.look(FINDER.view(image, solids(NAME)))
+    return FINDER.detect(FINDER.view(image, solids(NAME)))
 
 
 def odds_of(image: Image) -> dict[str, float]:
     view = FINDER.view(image, solids(NAME))
-    return emptiness(view, photoreal.LAYOUT.board, FINDER.look(view))
+    return emptiness(view, photoreal.LAYOUT.board, FINDER.detect(view))
 
 
 def relit(image: Image, factor: np.ndarray) -> Image:
@@ -116,7 +116,7 @@ def test_no_place_is_surer_than_the_curves_allow() -> None:
 
 def test_a_clear_board_leaves_no_doubt_but_where_pieces_stand() -> None:
     view = FINDER.view(photoreal.picture(NAME), solids(NAME))
-    measures = place_measures(view, photoreal.LAYOUT.board, FINDER.look(view))
+    measures = place_measures(view, photoreal.LAYOUT.board, FINDER.detect(view))
     blocks = photoreal.EXPECTED[NAME]["blocks"]
     free = np.array([place not in blocks for place in photoreal.LAYOUT.board.places])
     assert measures["board not clear"].max() < 0.1
@@ -132,7 +132,7 @@ def test_an_unknown_piece_is_rough_and_off_hue() -> None:
         if np.hypot(*np.subtract((solid.x_mm, solid.y_mm), photoreal.LAYOUT.centre_mm(block))) > 1.0
     ]
     view = FINDER.view(photoreal.picture(NAME), others)
-    sight = FINDER.look(view)
+    sight = FINDER.detect(view)
     measures = place_measures(view, photoreal.LAYOUT.board, sight)
     number = photoreal.LAYOUT.board.places.index(block)
     assert measures["rougher"][number] > 1.0

@@ -116,7 +116,7 @@ def learn_colours(view: SurfaceView, plain: BlockAppearance, names: tuple[str, .
     masks = _masks_at_scale(plain, list(best.values()))
     if len(sights) < len(names):
         raise EnrolmentError(
-            f"{len(sights)} blocks were made out in the set-up; at least {len(names)} are needed to learn "
+            f"{len(sights)} blocks were found in the set-up; at least {len(names)} are needed to learn "
             "the colours: improve the light, or enrol the set with a picture of a known position"
         )
     ratios = np.array([sight.face.ratio for sight in sights], dtype=np.float32)

@@ -46,7 +46,7 @@ class ColourSettings:
     """Mean light added by such a reflection, relative to paper."""
 
 
-class ColourJudge:
+class ColourClassifier:
     """Measures the distance of colours from each player's, in standard deviations."""
 
     def __init__(self, colours: Mapping[str, FloatArray], settings: ColourSettings = ColourSettings()) -> None:

@@ -16,7 +16,7 @@ from vision.readers.discs.appearance import DiscAppearance, look_name
 from vision.readers.discs.balls import BallEvidence, ball_evidence
 from vision.readers.discs.drawing import draw_discs
 from vision.readers.discs.finder import DiscFinder, DiscFit, TopPlane
-from vision.readers.discs.lighting import ColourJudge
+from vision.readers.discs.lighting import ColourClassifier
 from vision.readers.probabilities import tempered
 from vision.readers.protocols import SurfaceView
 
@@ -164,7 +164,7 @@ class DiscReader:
         self._surface = surface
         self._pieces = DiscPieces.on(surface)
         self._appearance = appearance
-        self._judge = ColourJudge({player: colours.disc for player, colours in appearance.players.items()})
+        self._judge = ColourClassifier({player: colours.disc for player, colours in appearance.players.items()})
         self._finder: tuple[SurfaceView, DiscFinder] | None = None
 
     @property

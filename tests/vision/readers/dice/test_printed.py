@@ -90,4 +90,4 @@ def test_five_dice_of_a_known_set_are_read(shown: str) -> None:
     view, faces = tray_of(shown)
     roll = DiceReader(view.surface).read(view, None)
     assert [best(dict(die.faces)) for die in roll.dice] == faces
-    assert all(die.counts for die in roll.dice)
+    assert all(die.is_settled for die in roll.dice)

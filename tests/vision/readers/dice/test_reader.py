@@ -56,13 +56,13 @@ def test_six_dice_are_placed_and_read(tilt_deg: float) -> None:
         assert one.faces[face] > 0.5
         assert (one.x_mm, one.y_mm) == pytest.approx((x, y), abs=5.0)
         assert sum(one.faces.values()) == pytest.approx(1.0)
-        assert one.counts
+        assert one.is_settled
 
 
 def test_an_empty_tray_has_no_dice() -> None:
     (reading,) = read(tray())
     assert reading.rolls[0].dice == ()
-    assert not reading.rolls[0].counts
+    assert not reading.rolls[0].is_settled
 
 
 def test_dice_that_touch_are_two() -> None:
@@ -77,7 +77,7 @@ def test_a_die_that_leans_is_no_roll_yet() -> None:
     upright, leaning = read(made)[0].rolls[0].dice
     assert not upright.cocked
     assert leaning.cocked
-    assert not leaning.counts
+    assert not leaning.is_settled
 
 
 def test_a_roll_that_rested_for_two_readings_is_taken_and_a_nudge_is_noticed() -> None:

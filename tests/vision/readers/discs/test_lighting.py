@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vision.readers.discs.appearance import DARK_FLOOR, colour_of_shares
-from vision.readers.discs.lighting import ColourJudge
+from vision.readers.discs.lighting import ColourClassifier
 from vision.readers.probabilities import tempered
 
 BLACK, WHITE = 0.03, 0.85
@@ -19,7 +19,7 @@ def chance_of_white(share: float) -> float:
         name: colour_of_shares(np.full(3, one + DARK_FLOOR)) for name, one in (("black", BLACK), ("white", WHITE))
     }
     seen = colour_of_shares(np.full(3, share + DARK_FLOOR))
-    return tempered(ColourJudge(taught).log_likelihoods([seen], PAPER, 0.0)[0], 1.0, 0.001)["white"]
+    return tempered(ColourClassifier(taught).log_likelihoods([seen], PAPER, 0.0)[0], 1.0, 0.001)["white"]
 
 
 @pytest.mark.parametrize(("share", "white"), [(BLACK, False), (WHITE, True), (0.95, True)])

@@ -97,7 +97,7 @@ def test_bare_board_tells_nothing_of_how_even_discs_are() -> None:
 def test_a_disc_of_another_colour_is_no_piece() -> None:
     reading = read("012.jpg", painted("012.jpg", "c4", 12.5, TOP_MM, (40, 200, 240)))
     assert reading.places["c4"].hidden_by is HindranceKind.OBJECT
-    assert any("something that is no piece is over c4" in one.message for one in reading.hindrances)
+    assert any("a foreign object is over c4" in one.message for one in reading.hindrances)
     assert {place: look for place, look in shown(reading).items() if place != "c4"} == {
         place: look for place, look in pictures.expected("012.jpg").items() if place != "c4"
     }

@@ -11,7 +11,7 @@ from vision.geometry import CameraModel, Pose, Rectangle, project
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import default_layout
-from vision.surface.sheet_cover import SheetCover
+from vision.surface.sheet_occlusion import SheetOcclusionDetector
 
 ABOVE = Pose(np.diag([1.0, -1.0, -1.0]), np.array([0.0, 0.0, 420.0]))
 """A camera straight above the sheet's middle."""
@@ -28,8 +28,8 @@ def sheet_with(
     for part, colour in parts:
         corners = project(camera, ABOVE, part.corners_mm(sheet.height_mm))
         cv2.fillConvexPoly(image, np.round(corners).astype(np.int32), colour)
-    cover = SheetCover(camera, ABOVE, sheet)
-    return [(str(one.kind), one.area_mm2) for one in cover.look(cover.view(image, [])).occlusions]
+    cover = SheetOcclusionDetector(camera, ABOVE, sheet)
+    return [(str(one.kind), one.area_mm2) for one in cover.detect(cover.view(image, [])).occlusions]
 
 
 def hand(sheet: GridSurface, wide_mm: float = 30.0) -> Rectangle:

@@ -24,7 +24,7 @@ from vision.surface.view import PX_PER_MM, RectifiedView, SurfaceSampler
 
 
 @dataclass(frozen=True)
-class SheetCoverSettings:
+class SheetOcclusionSettings:
     """Thresholds for what covers a sheet. All were set by hand on ray-traced and virtual pictures."""
 
     coloured: float = 0.3
@@ -47,7 +47,7 @@ class SheetCoverSettings:
     """Minimum strength of a pen's ink, in log units."""
 
 
-class SheetCover:
+class SheetOcclusionDetector:
     """Finds the occlusions of one sheet, seen from one camera position."""
 
     def __init__(
@@ -56,7 +56,7 @@ class SheetCover:
         pose: Pose,
         surface: GridSurface,
         shape: PaperShape | None = None,
-        settings: SheetCoverSettings = SheetCoverSettings(),
+        settings: SheetOcclusionSettings = SheetOcclusionSettings(),
     ) -> None:
         self._settings = settings
         ink = Ink.on(surface)
@@ -78,7 +78,7 @@ class SheetCover:
         """Sample the sheet; ``solids`` are ignored, since nothing stands on it."""
         return self.sampler.view(image, solids)
 
-    def look(self, view: RectifiedView) -> SurfaceEvidence:
+    def detect(self, view: RectifiedView) -> SurfaceEvidence:
         """Find what covers the sheet."""
         density, odd = self._odd(view)
         found = []
