@@ -169,7 +169,7 @@ def which_of(described: Sequence[str]) -> str:
 
 def sensed_otherwise(places: Sequence[Place]) -> str:
     """A set-up that the camera sees well, and that some sensors contradict."""
-    return f"The sensors under {listed(places)} disagree with the camera; I go by the camera there."
+    return f"The sensors under {listed(places)} disagree with the camera; I trust the camera there."
 
 
 def _first_of(described: Sequence[str]) -> str:
