@@ -7,7 +7,7 @@ VisionError
 │   └── FrameTimeoutError (TimeoutError)  no frame arrived in time; there may be one later
 │       └── NothingNewError            the folder has no new picture, which is not a fault
 ├── CalibrationError   (ValueError)   a calibration that cannot be made or read, or belongs to another camera
-├── LayoutError        (ValueError)   a table layout that does not make sense
+├── LayoutError        (ValueError)   an invalid table layout
 ├── NotLocatedError    (ValueError)   the table was not found in a frame; the message says what was seen
 ├── EnrolmentError     (ValueError)   looks that cannot be learned from the images given
 └── WeightsError       (ValueError)   a trained network's file that is missing or was changed
@@ -45,7 +45,7 @@ class CalibrationError(VisionError, ValueError):
 
 
 class LayoutError(VisionError, ValueError):
-    """A table layout that does not make sense."""
+    """An invalid table layout."""
 
 
 class NotLocatedError(VisionError, ValueError):

@@ -35,7 +35,7 @@ def test_physical_positions_agree_with_gpiozero() -> None:
         (0, "identification chip"),
         ("BOARD28", "identification chip"),
         ("GPIO99", "does not exist"),
-        ("BOARD6", "position is power, ground"),
+        ("BOARD6", "it is power, ground"),
         ("seventeen", "'seventeen' is not a pin; give a number such as 17"),
         ("", "is not a pin"),
         (True, "True is not a pin"),

@@ -182,11 +182,11 @@ def test_a_calibration_is_kept_in_a_file(made, tmp_path):
         ({"version": 7}, "has version 7, this program reads 1"),
         ({"matrix": [[1, 2], [3, 4]]}, "not a camera matrix of 3 x 3"),
         ({"matrix": [[0, 0, 1], [0, 0, 1], [0, 0, 1]]}, "focal lengths above zero"),
-        ({"matrix": "wide"}, "does not make sense"),
+        ({"matrix": "wide"}, "is invalid"),
         ({"distortion": [1, 2]}, "distortion holds no 4, 5, 8, 12, 14 numbers"),
-        ({"size": [640]}, "does not make sense"),
+        ({"size": [640]}, "is invalid"),
         ({"size": [0, 480]}, "size 0 x 480"),
-        ({"name": None, "error_px": None}, "does not make sense"),
+        ({"name": None, "error_px": None}, "is invalid"),
     ],
 )
 def test_a_calibration_file_that_makes_no_sense_is_named(change, says, made, tmp_path):

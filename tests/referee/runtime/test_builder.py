@@ -65,12 +65,12 @@ def test_a_sensor_that_is_gone_by_again_is_kept_in_the_journal(
         journal,
         ServiceSettings(),
         say=said.append,
-        restore=lambda place: f"I go by {place} again.",
+        restore=lambda place: f"{place} is used again.",
     ) as service:
         replies: list[Any] = []
         execute(service, RestoreSensor("c3", "Ann"), replies.append)
-    assert [reply.words for reply in replies] == ["I go by c3 again."]
-    assert said == ["I go by c3 again. Ann says so."]
+    assert [reply.words for reply in replies] == ["c3 is used again."]
+    assert said == ["c3 is used again. Ann says so."]
     assert journal.events()[-1][1].data["sentence"] == said[0]
 
 
