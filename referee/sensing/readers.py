@@ -107,7 +107,7 @@ class SensorWatch:
         return Hindrance(HindranceKind.HAND, what, (last.place,))
 
 
-_ALONE = "I can't see the table, and use only the sensors until I can."
+_ALONE = "I can't see the table, and use the sensors alone until I can."
 
 
 class FusedReader:

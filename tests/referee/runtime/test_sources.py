@@ -227,4 +227,4 @@ def test_sensors_go_on_alone_while_the_camera_is_away() -> None:
     assert readings[5].places["c1"].hidden_by is None
     assert readings[-1].places["c1"].sensed is not None
     assert readings[-1].hindrances == ()
-    assert any("by the sensors alone" in notice for notice in readings[-1].notices)
+    assert any("the sensors alone" in notice for notice in readings[-1].notices)
