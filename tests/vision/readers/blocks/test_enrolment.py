@@ -98,7 +98,7 @@ def test_looks_survive_a_file(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("[]", "list"),
-        ("{", "not JSON"),
+        ("{", "not valid JSON"),
         ('{"format": "other"}', "format"),
         ('{"format": "tabletop-referee looks 1"}', "colours"),
         ('{"format": "tabletop-referee looks 1", "colours": {"gold": [1, 2]}, "masks": {}}', "cannot be read"),

@@ -115,5 +115,5 @@ def test_what_a_layout_says_of_dice() -> None:
     assert DicePieces.on(surface) == DicePieces(16.0, 16.0, ("red",))
     (plain,) = layout_from_json({"tray": {"x": [0, 100], "y": [0, 100]}, "markers": markers}).surfaces
     assert DicePieces.on(plain) == DicePieces()
-    with pytest.raises(LayoutError, match="says nothing of dice on the tray"):
+    with pytest.raises(LayoutError, match="has no dice on the tray"):
         DiceReader(replace(plain, pieces=NamedPieces("coins")))
