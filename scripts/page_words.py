@@ -49,6 +49,7 @@ _SPEAKING = (
     "engine/games/*/advice/hints.py",
     "engine/games/*/advice/slides.py",
     "referee/clocks/*.py",
+    "referee/commands/draw_offers.py",
     "referee/commands/entries.py",
     "referee/commands/values.py",
     "referee/hints/*.py",
@@ -96,6 +97,7 @@ _PIECES = {"self.piece": ("piece", "block")}
 """What ``PieceBreaches`` is made for; as a fixed text, since words of another gender stand around each."""
 _WORDS = (
     *("and", "or", ", and", "Or:", ", then", "and on", "nothing", "nobody", "is", "are", "stays", "nobody"),
+    *("{describe} That {reason}. {expectation}", "{describe} Take {die}. That {reason}. {expectation}"),
     *("{place} ({look}?)", "{part}'s {squares}", "{turn}  {described}"),
     *("out", "resigned", "anti-play", "identical", "consecutive", "gentle", "fair", "strong", "look", "play", "own"),
     *("one square", "no squares", "{number} squares", "one strike", "no strikes", "{number} strikes"),

@@ -24,8 +24,10 @@ NAME = "as a name"
 _MOST_KEPT = 20_000
 PLACEHOLDER = re.compile(r"\{(\w+)(!r)?(?::([^{}]+))?\}")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"", re.DOTALL)
-_OF_NO_LANGUAGE = re.compile(r"(?!.*'s )[^A-Za-zÀ-ž]*((?:[A-Z]{2}|[A-Za-zÀ-ž])(?![A-Za-zÀ-ž])[^A-Za-zÀ-ž]*)*")
-"""Numbers, squares, sheets, letters of tiles, names of shapes, signs."""
+_OF_NO_LANGUAGE = re.compile(
+    r"(?!.*'s )[^A-Za-zÀ-ž]*((?:[A-Z]{2}|[A-Za-zÀ-ž])(?![A-Za-zÀ-ž])[^A-Za-zÀ-ž]*)*|[a-z_]+=[^\s;]+"
+)
+"""Numbers, squares, sheets, letters of tiles, names of shapes, signs; an option with its value."""
 _JOINTS = (". ", "? ", "! ", " Or: ", "; ", ": ", ", and ", ", then ", " and on ", " and ", " or ", ", ", " ")
 """Where a text may be cut in two that are translated each by itself."""
 _JOINT_WORDS = frozenset(joint.strip() for joint in _JOINTS if joint.strip())
@@ -141,7 +143,7 @@ class Sentences:
             # What is no sentence of ours may not take the next one along.
             return None if _BETWEEN_SENTENCES.search(text) else text
         if form == NAME:
-            return None if text[:1].islower() or _BETWEEN_SENTENCES.search(text) else text
+            return None if text[:1].islower() or "," in text or _BETWEEN_SENTENCES.search(text) else text
         if text in _JOINT_WORDS:
             return None
         if _OF_NO_LANGUAGE.fullmatch(text):
