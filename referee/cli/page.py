@@ -66,7 +66,7 @@ def _gathered(configuration: Configuration, said: Sequence[str], *, is_at_work: 
 def bug_report_command(
     context: CommandContext, out: Path | None, left_out: tuple[str, ...], shown: str | None, journal: Path | None
 ) -> None:
-    """Gather what helps to find a fault: versions, settings, the last game.
+    """Gather what helps to find a fault, in one file.
 
     Names of people and machines, addresses, files and codes are left out. Without --out the files are only listed:
     look through them before you send any.
