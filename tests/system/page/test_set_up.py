@@ -129,7 +129,7 @@ def set_up(walk: Walk, camera: Camera, pictures: Pictures, folder: Path, game: s
             page.wait_for_selector("html[data-live]", state="attached")
         if number > 1:
             walk.press("Take a picture")
-        expect(page.locator("#seen")).to_contain_text(walk.told("picture %(number)d is kept") % {"number": number})
+        expect(page.locator("#seen")).to_contain_text(walk.told("%(count)d kept") % {"count": number})
     assert len(list((folder / PICTURES_FOLDER).iterdir())) >= 10
     camera.show(pictures.bare)
     walk.go("Calibrate with these pictures")
