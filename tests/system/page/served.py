@@ -21,6 +21,7 @@ from engine.api import Game
 from engine.registry import load
 from engine.values import OptionValue
 from hardware.pin_map import ButtonRole
+from referee.cli.page import housekeeping
 from referee.commands.queue import CommandQueue
 from referee.commands.values import Command, Press, Reply
 from referee.journal import Journal
@@ -30,6 +31,7 @@ from referee.session.feed import Snapshot
 from referee.session.loop import serve
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
+from referee.settings.configuration import load as load_settings
 from referee.web.ports import PageOptions, SnapshotHub, TablePort
 from referee.web.server import open_page
 from vision.frame import Frame, Image
@@ -95,7 +97,17 @@ class Session:
             hub(newest.snapshot)
         self.snapshots = hub
         frame = Frame(np.full((120, 160, 3), 90, np.uint8), 0.0, 0)
-        return TablePort(self.game, hub, self.commands, self.journal, lambda: frame, lambda seen: seen.image)
+        return TablePort(
+            self.game,
+            hub,
+            self.commands,
+            self.journal,
+            lambda: frame,
+            lambda seen: seen.image,
+            housekeeping=housekeeping(load_settings(None, environment={}, folder=self.journal.parent))(
+                lambda: ["The camera is back."], self.journal
+            ),
+        )
 
     def work(self, service: Service[Any, Any]) -> None:
         """Carry out what is told until the session ends."""

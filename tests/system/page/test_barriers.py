@@ -19,6 +19,8 @@ VIEWS = (
     "/enter",
     "/new",
     "/owner",
+    "/doctor",
+    "/bug-report",
     "/ending",
     "/ending?resign=black",
     "/offline",
