@@ -282,6 +282,14 @@ class NamesDice(Protocol):
         """Name the dice of the player to move, in the order in which a roll gives their faces; empty without one."""
 
 
+@runtime_checkable
+class StacksPieces(Protocol):
+    """A table on which pieces lie on each other: what looks alike from above may differ in height."""
+
+    def heights(self, state: Any) -> Mapping[Place, int]:
+        """Say how many pieces lie on each place."""
+
+
 class SideFaces(Protocol[StateT]):
     """What the sides of pieces show, in a game where they show something that the top doesn't."""
 

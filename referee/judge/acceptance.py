@@ -13,7 +13,15 @@ from engine.api import Game, StateT, TurnT
 from engine.errors import IllegalTurnError
 from engine.values import EMPTY, Breach, Place
 from referee.judge.decision import Conclusion, Decision, decide
-from referee.judge.explanations import Changes, Explanation, ExplanationKind, against_sides, best_by_sides, sure_sides
+from referee.judge.explanations import (
+    Changes,
+    Explanation,
+    ExplanationKind,
+    against_heights,
+    against_sides,
+    best_by_sides,
+    sure_sides,
+)
 from referee.judge.explorer import JudgeContext, applied, changes_between, narrowed
 from referee.judge.faults import breaches_of, turned_in_place
 from referee.judge.pooled_reading import PooledReading
@@ -38,11 +46,12 @@ def resolve(
 ) -> Resolved[TurnT]:
     """Reduce explanations that leave the same appearance to one turn, or to two in a row.
 
-    Look-alikes are told apart by the side faces seen, or else combined into one turn that stands for all of them.
+    Look-alikes are told apart by side faces and heights, or else combined into one turn that stands for all of them.
     Where neither works, the result has candidates instead of turns.
     """
     game, explorer, side = context.game, context.explorer, context.settings.side
     weighed: dict[tuple[TurnT, ...], float] = {}
+    costs: dict[tuple[TurnT, ...], float] = {}
     for one in explanations:
         last = one.second or one.first
         start = game.rules.apply(one.state, one.first[0]) if one.second else one.state
@@ -53,8 +62,11 @@ def resolve(
         sequence = (one.first[0], combined) if one.second else (combined,)
         against = against_sides(game, one.state, sequence, seen)
         weighed[sequence] = min(against, weighed.get(sequence, against))
-    least = min(weighed.values())
-    sequences = [sequence for sequence, against in weighed.items() if against < least + side]
+        cost = against + against_heights(game, one.state, sequence, seen)
+        costs[sequence] = min(cost, costs.get(sequence, cost))
+    best = min(costs.values())
+    sequences = [sequence for sequence, cost in costs.items() if cost < best + side]
+    least = min(weighed[sequence] for sequence in sequences)
     if len(sequences) == 1:
         return Resolved(sequences[0], against=least)
     if all(len(sequence) == 1 for sequence in sequences):

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
-from engine.api import Game, StateT, TurnT
+from engine.api import Game, StacksPieces, StateT, TurnT
 from engine.showing import CouldBe
 from engine.values import EMPTY, Appearance, Place
 from referee.judge.explorer import Expansion, Explorer, JudgeContext, changes_between
@@ -207,14 +207,16 @@ def best_by_sides(
     seen: PooledReading,
     side_lead: float,
 ) -> tuple[TurnT, ...]:
-    """Of turns that leave the same appearance, keep those that the side faces seen don't contradict.
+    """Of turns that leave the same appearance, keep those that side faces and heights don't contradict.
 
     Each turn scores the best of the facings it leaves possible; turns that fall behind the best one by
     ``side_lead`` are dropped.
     """
     if len(turns) < 2:
         return tuple(turns)
-    scores = [-against_sides(game, state, (turn,), seen) for turn in turns]
+    scores = [
+        -against_sides(game, state, (turn,), seen) - against_heights(game, state, (turn,), seen) for turn in turns
+    ]
     best = max(scores)
     return tuple(turn for turn, score in zip(turns, scores, strict=True) if score > best - side_lead)
 
@@ -234,6 +236,25 @@ def against_sides(game: Game[StateT, TurnT], state: StateT, turns: Sequence[Turn
             free = sum(max(symbols.values()) for symbols in sides.values() if symbols)
             cost += free - facing_score(facings[place], sides)
     return cost
+
+
+def against_heights(game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT], seen: PooledReading) -> float:
+    """Minus the log-probability of the heights of all stacks after turns in a row; 0 where the game has no stacks.
+
+    It compares turns that leave the same appearance: heights tell nothing where the best look is another.
+    Raises IllegalTurnError when the state doesn't allow the turns.
+    """
+    if not isinstance(game.table, StacksPieces):
+        return 0.0
+    for turn in turns:
+        state = game.rules.apply(state, turn)
+    looks, heights = game.table.appearance(state), game.table.heights(state)
+    told = [
+        one.heights.get(heights[place], min(one.heights.values()))
+        for place, one in seen.places.items()
+        if one.heights and one.best == looks[place]
+    ]
+    return -math.fsum(told)
 
 
 def facing_score(facings: Sequence[Mapping[str, str]], sides: Mapping[str, Mapping[str, float]]) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from vision.reading import PlaceChange, PlaceReading, Reading
 
 PIECE = "a piece"
 """The look of a place where only a sensor reports a piece: any look but empty."""
+
+NameT = TypeVar("NameT")
 
 _IMPOSSIBLE = -30.0
 """The log-probability of what is taken to be impossible."""
@@ -28,12 +31,14 @@ class PooledPlace:
 
     ``log_probabilities`` maps every look of the game to the natural log of its probability; ``sides`` maps the
     compass sides that were seen to the log-probabilities of the symbols there. With ``sensed_only`` the place
-    is known by a sensor alone: every look but empty has the probability that something stands there.
+    is known by a sensor alone: every look but empty has the probability that something stands there. ``heights`` maps
+    numbers of stacked pieces to their log-probabilities, given the best look.
     """
 
     log_probabilities: Mapping[str, float]
     sides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     sensed_only: bool = False
+    heights: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def best(self) -> str:
@@ -205,8 +210,8 @@ class PooledReading:
 
 
 def _pool_distributions(
-    distributions: Sequence[Sequence[Mapping[str, float]]], names: Sequence[str], floor: float
-) -> list[dict[str, float]]:
+    distributions: Sequence[Sequence[Mapping[NameT, float]]], names: Sequence[NameT], floor: float
+) -> list[dict[NameT, float]]:
     """Pool the distributions of several things, each seen equally often; give one of log-probabilities for each."""
     table = np.array([[[one.get(name, 0.0) for name in names] for one in given] for given in distributions])
     # The median of the logs ignores a minority of bad frames. Frames of one resting table err together, so a long
@@ -282,7 +287,7 @@ def _pool_seen(
         distributions = [[one.probabilities for one in seen] for seen in alike.values()]
         logs = _pool_distributions(distributions, looks, floor)
         for (place, seen), log_probabilities in zip(alike.items(), logs, strict=True):
-            pooled[place] = PooledPlace(log_probabilities, _pool_sides(seen, floor))
+            pooled[place] = PooledPlace(log_probabilities, _pool_sides(seen, floor), heights=_pool_heights(seen, floor))
     return pooled
 
 
@@ -297,6 +302,14 @@ def _pool_sides(seen: Sequence[PlaceReading], floor: float) -> dict[str, dict[st
         for side, given in sorted(symbols_by_side.items())
         if 2 * len(given) > len(seen) and any(given)
     }
+
+
+def _pool_heights(seen: Sequence[PlaceReading], floor: float) -> dict[int, float]:
+    """Give the numbers of stacked pieces where most of these readings of one place tell them."""
+    given = [one.heights for one in seen if one.heights]
+    if 2 * len(given) <= len(seen):
+        return {}
+    return _pool_distributions([given], sorted({number for one in given for number in one}), floor)[0]
 
 
 def _pool_sensed(given: Sequence[PlaceReading], readings: int, floor: float) -> float | None:

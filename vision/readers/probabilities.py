@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from common.places import EMPTY
-from vision.readers.protocols import Sighting
+from vision.readers.protocols import Sighting, StackedSighting
 from vision.reading import PlaceReading
 
 LEAST_PROBABILITY = 1e-5
@@ -27,6 +27,7 @@ def occupied_place(piece: Sighting, bare_log_odds: float, centre_mm: tuple[float
         sides=piece.sides if piece.log_odds > 0 else {},
         offset_mm=None if solid is None else (solid.x_mm - centre_mm[0], solid.y_mm - centre_mm[1]),
         turned_deg=None if solid is None else solid.turned_deg,
+        heights=piece.heights if isinstance(piece, StackedSighting) and piece.log_odds > 0 else {},
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose, Solid
@@ -88,6 +88,16 @@ class Sighting(Protocol):
 
     def with_log_odds(self, log_odds: float) -> Self:
         """The same sighting with other log-odds."""
+        ...
+
+
+@runtime_checkable
+class StackedSighting(Sighting, Protocol):
+    """A stack of pieces whose number may be known."""
+
+    @property
+    def heights(self) -> Mapping[int, float]:
+        """The probability of each number of pieces, given the most probable look."""
         ...
 
 

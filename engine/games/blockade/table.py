@@ -41,7 +41,7 @@ from engine.games.blockade.state import BlockadeState, appearance_of, check_look
 from engine.games.blockade.violations import impossibility
 from engine.support.breaches import no_start
 from engine.support.players import check_player, mover_after_correction
-from engine.values import EMPTY, Appearance, Breach, LookName, OptionValue, Player, Unfinished
+from engine.values import EMPTY, Appearance, Breach, LookName, OptionValue, Place, Player, Unfinished
 
 explain = explain_change
 
@@ -52,6 +52,11 @@ _MOST_TRIED = 20_000
 def appearance(state: BlockadeState) -> Appearance:
     """Map every square to the look of its top piece, a1 first."""
     return appearance_of(state.stacks)
+
+
+def heights(state: BlockadeState) -> Mapping[Place, int]:
+    """Say how many pyramids are stacked on each square."""
+    return {place: len(stack) for place, stack in zip(PLACES, state.stacks, strict=True)}
 
 
 def set_up(

@@ -17,7 +17,7 @@ from vision.readers.stacks.appearance import CLEAR, NEUTRALS, PyramidAppearance,
 from vision.readers.stacks.crops import StackCrops
 from vision.readers.stacks.drawing import draw_stacks
 from vision.readers.stacks.faces import laid_flat
-from vision.readers.stacks.network import NO_TIP, SIZES, kind_of, shipped
+from vision.readers.stacks.network import MOST_PIECES, NO_TIP, SIZES, kind_of, shipped
 from vision.readers.stacks.picture import StackCamera
 from vision.readers.stacks.proposals import by_spot, tips_and_turns
 from vision.readers.stacks.search import Top, TopSearch, possible_tops
@@ -58,6 +58,14 @@ class StackSettings:
     """... and the log-odds gained for each level beyond it, beside those that the network gives the likeliest tip."""
     most_log_odds: float = 8.0
     """Most log-odds either way."""
+    foot_spread_mm: float = 1.3
+    """Standard deviation of how far a tip is off its foot, as far as the foot is to blame ..."""
+    piece_spread_mm: float = 1.0
+    """... and how much each further piece adds to it."""
+    steps_weight: float = 0.5
+    """What the steps on the sides weigh beside that, for how many pieces there are."""
+    odd_height: float = 0.3
+    """Share of stacks whose height is any, so that no stack tells turns apart alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +78,10 @@ class StackSighting:
     looks: Mapping[str, float]
     log_odds: float
     sides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    heights: Mapping[int, float] = field(default_factory=dict)
+    """The probability of each number of pieces, the large one among them, given the likeliest look; empty for a large
+    top.
+    """
 
     @property
     def is_clear(self) -> bool:
@@ -128,10 +140,10 @@ class StackReader:
         feet = self._search.feet(camera, picture, order)
         set_up = [self._appearance.set_up.get(place, ()) for place in order]
         found = self._search.tops(camera, picture, feet, [possible_tops(stack) for stack in set_up])
-        found, tips = self._weighed_by_sides(view.image, order, found)
+        found, tips, kinds = self._weighed_by_sides(view.image, order, found)
         seen = {
-            place: self._sighting(place, foot, stack, tops, tip)
-            for place, foot, stack, tops, tip in zip(order, feet, set_up, found, tips, strict=True)
+            place: self._sighting(place, foot, stack, tops, tip, shown)
+            for place, foot, stack, tops, tip, shown in zip(order, feet, set_up, found, tips, kinds, strict=True)
         }
         kept = {place: one for place, one in previous.items() if place not in places}
         return {place: one for place in self._surface.places if (one := seen.get(place, kept.get(place))) is not None}
@@ -144,9 +156,9 @@ class StackReader:
 
     def _weighed_by_sides(
         self, image: Image, places: Sequence[str], found: list[list[Top]]
-    ) -> tuple[list[list[Top]], list[float]]:
-        """The tops of each place, weighed by what the sides below the likely tips show as well, best first; and the
-        log-odds that the likeliest tip of each place is one.
+    ) -> tuple[list[list[Top]], list[float], list[FloatArray]]:
+        """The tops of each place, weighed by what the sides below the likely tips show as well, best first; the
+        log-odds that the likeliest tip of each place is one; and log-probabilities of its kinds of tops, by the sides.
         """
         crops = self._crops
         assert crops is not None
@@ -163,7 +175,7 @@ class StackReader:
         logs = shipped().log_probabilities(sides, crops.views(names), turned)[spots]
         is_tip = np.logaddexp.reduce(logs[:, :NO_TIP], axis=1) - logs[:, NO_TIP]
         own, other = self._settings.own_weight, self._settings.sides_weight
-        weighed, tips_log_odds = [], []
+        weighed, tips_log_odds, kinds = [], [], []
         begin = 0
         for tops in found:
             chosen = slice(begin, begin + len(tops))
@@ -172,16 +184,43 @@ class StackReader:
             tips_log_odds.append(float(is_tip[chosen].max()))
             shares = likely + other * is_tip[chosen]
             shares -= np.logaddexp.reduce(shares)
-            shown = other * np.logaddexp.reduce(shares[:, None] + logs[chosen], axis=0)
+            shown = np.logaddexp.reduce(shares[:, None] + logs[chosen], axis=0)
+            kinds.append(shown)
             both = [
-                replace(top, log_likelihood=float(mine + shown[kind_of(top.size, top.pieces)]))
+                replace(top, log_likelihood=float(mine + other * shown[kind_of(top.size, top.pieces)]))
                 for top, mine in zip(tops, likely, strict=True)
             ]
             weighed.append(sorted(both, key=lambda top: -top.log_likelihood))
-        return weighed, tips_log_odds
+        return weighed, tips_log_odds, kinds
+
+    def _heights(self, place: str, foot: FloatArray, top: Top, kinds: FloatArray) -> dict[int, float]:
+        """The probability of each number of pieces below and including a top, by where its tip is seen over its foot
+        and by the steps on the sides; empty for a large one, whose height says too little.
+        """
+        if top.size == "L":
+            return {}
+        crops, settings = self._crops, self._settings
+        assert crops is not None
+        counts = np.arange(1, MOST_PIECES + 1)
+        pixel = crops.pixels(place, np.array([[top.x_mm, top.y_mm, top.tip_mm]]))[0]
+        tips_mm = [self._surface.height_mm + self._pieces.tip_mm(top.size, count) for count in counts.tolist()]
+        off = np.array([crops.at_height(place, pixel, tip_mm)[:2] for tip_mm in tips_mm]) - foot[:2]
+        variances = settings.foot_spread_mm**2 + counts * settings.piece_spread_mm**2
+        first = kind_of(top.size, 1)
+        scores = settings.steps_weight * kinds[first : first + MOST_PIECES]
+        scores = scores - (off**2).sum(axis=1) / (2 * variances) - np.log(variances)
+        shares = np.exp(scores - np.logaddexp.reduce(scores))
+        shares = (1 - settings.odd_height) * shares + settings.odd_height / len(shares)
+        return dict(zip((counts + 1).tolist(), shares.tolist(), strict=True))
 
     def _sighting(
-        self, place: str, foot: FloatArray, set_up: Stack, tops: Sequence[Top], tip_log_odds: float
+        self,
+        place: str,
+        foot: FloatArray,
+        set_up: Stack,
+        tops: Sequence[Top],
+        tip_log_odds: float,
+        kinds: FloatArray,
     ) -> StackSighting:
         settings = self._settings
         scores = self._colour_scores(tops, set_up)
@@ -209,7 +248,8 @@ class StackReader:
             math.degrees(float(foot[2])),
         )
         log_odds = float(np.clip(odds, -settings.most_log_odds, settings.most_log_odds))
-        return StackSighting(place, top, solid, dict(zip(self.looks, weights.tolist(), strict=True)), log_odds)
+        looks = dict(zip(self.looks, weights.tolist(), strict=True))
+        return StackSighting(place, top, solid, looks, log_odds, heights=self._heights(place, foot, top, kinds))
 
     def _colour_scores(self, tops: Sequence[Top], set_up: Stack) -> FloatArray:
         """How likely each colour that a top may have is, as log-likelihoods, by its hue and by the set-up, shape (tops,

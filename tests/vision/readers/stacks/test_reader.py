@@ -8,6 +8,7 @@ import pytest
 from engine.games.blockade.board import COLOURS, SIZES
 from tests.vision.readers.stacks import pictures
 from vision.geometry import PyramidSolid
+from vision.readers.probabilities import occupied_place
 from vision.readers.stacks.reader import StackReader, StackSighting
 
 
@@ -47,6 +48,26 @@ def test_a_size_is_never_as_sure_as_a_colour(seen: dict[str, StackSighting]) -> 
         assert all(np.log(share / other) < 6.5 for other in sizes)
         leads.append(np.log(share / min(stack.looks.values())))
     assert max(leads) > 8
+
+
+def test_the_number_of_pieces_is_told_but_never_surely(seen: dict[str, StackSighting]) -> None:
+    said = pictures.EXPECTED["010.jpg"]["stacks"]
+    shares = []
+    for place, look in pictures.expected("010.jpg").items():
+        heights = seen[place].heights
+        if max(seen[place].looks, key=lambda one: seen[place].looks[one]) != look:
+            continue
+        if look.endswith("large"):
+            assert not heights
+            continue
+        assert sum(heights.values()) == pytest.approx(1.0)
+        assert 1 not in heights
+        assert max(heights.values()) < 0.75
+        assert min(heights.values()) > 0.01
+        shares.append(heights[len(said[place])])
+    assert np.mean(shares) > 0.3
+    assert occupied_place(seen["e5"], 0.0, (0.0, 0.0)).heights == seen["e5"].heights
+    assert not occupied_place(seen["e5"].with_log_odds(-1.0), 0.0, (0.0, 0.0)).heights
 
 
 def test_a_stack_hides_what_is_as_high_as_its_tip(seen: dict[str, StackSighting]) -> None:
