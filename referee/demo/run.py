@@ -186,7 +186,12 @@ def _play(
 ) -> bool:
     """Referee to the end; returns whether it was reached."""
     with Interrupts() as interrupts, screen or nullcontext(), typed as lines:
-        listen_to_lines(lines, partial(_ask_hint, ports.commands))
+
+        def take(line: str) -> None:
+            if screen is None or not screen.is_answered(line):
+                _ask_hint(ports.commands, line)
+
+        listen_to_lines(lines, take)
         try:
             run(service, InterruptibleSource(frames, interrupts), ports)
         except KeyboardInterrupt:
