@@ -22,6 +22,9 @@ UNCHANGED = "as it is"
 NAME = "as a name"
 """The form of a person's name, which is taken over as well, if it doesn't begin as a word of a sentence would."""
 _MOST_KEPT = 20_000
+_WORD = re.compile(r"[A-Za-z]{2,}")
+_MOST_WORDS = 150
+"""A longer text is nothing that the referee says; it stays as it is."""
 PLACEHOLDER = re.compile(r"\{(\w+)(!r)?(?::([^{}]+))?\}")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"", re.DOTALL)
 _OF_NO_LANGUAGE = re.compile(
@@ -122,6 +125,8 @@ class Sentences:
 
     def __call__(self, text: str) -> str:
         """Say a text; what no template fits stays in English, each sentence by itself."""
+        if len(_WORD.findall(text)) > _MOST_WORDS:
+            return text
         said = self.translated(text)
         if said is not None:
             return said

@@ -57,7 +57,8 @@ def draw_table(game: Game[Any, Any], snapshot: Snapshot, say: Callable[[str], st
 def _say_in(drawn: Element, say: Callable[[str], str], names: Sequence[str]) -> None:
     for element in drawn.iter():
         if element.text and not any(name in element.text for name in names):
-            element.text = say(element.text)
+            # Each square by itself, since most of them look as they did in the drawing before.
+            element.text = "; ".join(map(say, element.text.split("; ")))
 
 
 def routes_of(turn: str) -> tuple[tuple[Place, ...], ...]:

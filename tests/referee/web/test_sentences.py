@@ -180,6 +180,7 @@ def test_what_no_template_fits_stays_english_sentence_by_sentence() -> None:
     assert said == "The moon is full. Nichts hat sich geändert. The sun rises."
     assert GERMAN.translated("The moon is full. Nothing has changed.") is None
     assert GERMAN("") == ""
+    assert GERMAN("is " * 5000) == "is " * 5000
 
 
 def test_the_template_with_most_words_of_its_own_wins_and_parts_are_filled_in_alike() -> None:
