@@ -308,7 +308,7 @@ def table_document(game: Game[Any, Any], versioned: Versioned, *, hints_allowed:
         ),
         players=_players(game, snapshot, say),
         turns=snapshot.turns,
-        last_turn=_last_turn(snapshot),
+        last_turn=_last_turn(snapshot, say),
         next=say(_next(game, snapshot)),
         awaits_turn=snapshot.intention is None and state is not None and state.to_move is not None,
         verdict=None if snapshot.verdict is None else _verdict(game, snapshot.verdict, snapshot, say),
@@ -361,11 +361,13 @@ def _players(game: Game[Any, Any], snapshot: Snapshot, say: Say) -> tuple[Player
     )
 
 
-def _last_turn(snapshot: Snapshot) -> TurnDocument | None:
+def _last_turn(snapshot: Snapshot, say: Say) -> TurnDocument | None:
     if not snapshot.last_turn:
         return None
     verdict = snapshot.verdict
-    return TurnDocument(text=snapshot.last_turn, places=verdict.places if verdict is not None and verdict.turns else ())
+    side, space, turn = snapshot.last_turn.partition(" ")
+    text = f"{say(side)}{space}{turn}"
+    return TurnDocument(text=text, places=verdict.places if verdict is not None and verdict.turns else ())
 
 
 def _verdict(game: Game[Any, Any], verdict: Verdict, snapshot: Snapshot, say: Say) -> VerdictDocument:

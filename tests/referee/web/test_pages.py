@@ -169,6 +169,14 @@ def test_a_language_is_wished_by_the_browser_and_chosen_by_a_person() -> None:
     assert "New game" in client.get("/new?language=xx", headers={"cookie": "language=../.."}).text
 
 
+def test_the_last_turns_side_is_said_in_the_language() -> None:
+    table = table_of()
+    table.snapshots(snapshot_of(table.game, 2, last_turn="black d1-d2 g1-g2"))
+    client = client_of(table)
+    assert "Letzter Zug: Schwarz d1-d2 g1-g2" in client.get("/", headers={"accept-language": "de"}).text
+    assert "Last turn: black d1-d2 g1-g2" in client.get("/", headers={"accept-language": "en"}).text
+
+
 def test_the_owners_language_and_quiet_hours_hold_until_a_device_chooses() -> None:
     client = client_of(table_of())
     client.app.state.house = PageOptions(language="de", quiet_hours="22:00-07:00")  # type: ignore[attr-defined]
