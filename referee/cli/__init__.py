@@ -10,7 +10,7 @@ def main() -> None:
     try:
         _run()
     except KeyboardInterrupt:
-        # Ctrl-C while the libraries are still being loaded.
+        # Ctrl-C while Python or the libraries are still being loaded.
         sys.stderr.write("referee: stopped\n")
         sys.exit(130)
 
@@ -18,6 +18,7 @@ def main() -> None:
 def _run() -> None:
     import os
     import shlex
+    import signal
     import sys
     from functools import partial
 
@@ -33,4 +34,6 @@ def _run() -> None:
     os.environ.setdefault("OPENCV_LOG_LEVEL", "ERROR")
     context = CommandContext(program=shlex.quote(os.environ.get(VARIABLE) or "referee"))
     sys.excepthook = partial(report_fault, context)
+    # `run` starts Python with Ctrl-C blocked; from here on it is answered.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     root.main(prog_name=context.program, complete_var=COMPLETE_VARIABLE, obj=context)

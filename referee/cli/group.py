@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import signal
 import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
@@ -117,9 +118,16 @@ class ExampleGroup(ExampleCommand, click.Group):
 
 
 def load_command(target: str) -> click.Command:
-    """Import a command, given as ``module:attribute``."""
+    """Import a command, given as ``module:attribute``; a Ctrl-C meanwhile is answered afterwards.
+
+    Within an import Python may report it as an error of a class or of a weak reference.
+    """
     module, _, attribute = target.partition(":")
-    command: click.Command = getattr(importlib.import_module(module), attribute)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return command
 
 
@@ -217,6 +225,10 @@ def report_fault(
 
     To be used as ``sys.excepthook``.
     """
+    if isinstance(error.__cause__, KeyboardInterrupt):
+        # Python 3.11 turns a Ctrl-C that comes while a class is made into a RuntimeError.
+        click.echo("referee: stopped", err=True)
+        sys.exit(INTERRUPTED)
     if context.debug:
         sys.__excepthook__(kind, error, trace)
     else:

@@ -13,7 +13,8 @@ import pytest
 from common.findings import Finding
 from referee.cli import main
 from referee.cli.calibration import PAPERS
-from referee.cli.group import EXIT_CODES, LazyGroup, exit_code_of, load_command
+from referee.cli.context import CommandContext
+from referee.cli.group import EXIT_CODES, LazyGroup, exit_code_of, load_command, report_fault
 from referee.cli.root import root
 from referee.errors import ConfigError, JournalBusyError, RefereeError
 from referee.rendering.printed_sheets import PAPERS_MM
@@ -152,6 +153,15 @@ def test_ctrl_c_while_libraries_are_loaded_shows_no_traceback(
     monkeypatch.setattr(sys, "excepthook", sys.excepthook)
     with pytest.raises(SystemExit) as ended:
         main()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "referee: stopped\n"
+
+
+def test_ctrl_c_while_a_class_is_made_is_no_fault(capsys: pytest.CaptureFixture[str]) -> None:
+    error = RuntimeError("Error calling __set_name__")
+    error.__cause__ = KeyboardInterrupt()
+    with pytest.raises(SystemExit) as ended:
+        report_fault(CommandContext(), RuntimeError, error, None)
     assert ended.value.code == 130
     assert capsys.readouterr().err == "referee: stopped\n"
 

@@ -1,0 +1,48 @@
+"""Ctrl-C while ./run is still starting: one line at most, at whatever moment it comes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.guard import GUARD_S
+
+RUN = Path(__file__).parents[2] / "run"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def installed() -> None:
+    """The first call may install what is missing."""
+    subprocess.run([RUN, "--version"], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("after_ms", [*range(0, 100, 7), *range(100, 400, 30)])
+def test_a_start_that_is_interrupted_shows_no_traceback(after_ms: int, tmp_path: Path) -> None:
+    started = subprocess.Popen(
+        [RUN, "play", "diaballik", "--help"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    # To the whole group, as a terminal does.
+    timer = threading.Timer(after_ms / 1000, _interrupt, (started.pid,))
+    timer.start()
+    _, said = started.communicate(timeout=GUARD_S)
+    timer.join()
+    assert said.strip() in ("", "referee: stopped")
+    assert started.returncode in (0, 130, -signal.SIGINT)
+
+
+def _interrupt(group: int) -> None:
+    try:
+        os.killpg(group, signal.SIGINT)
+    except ProcessLookupError:
+        # It had ended by itself.
+        return
