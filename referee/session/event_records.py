@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.api import Game, StateT
-from engine.values import Breach, Outcome
+from engine.support.players import EVERYONE, told_announcement
+from engine.values import Announcement, Breach, Outcome
 from referee.clocks.fold import COMPLETE_S
 from referee.commands.entries import Corrected
 from referee.commands.values import Correct, NewGame
@@ -177,6 +178,16 @@ def last_word(events: Sequence[Event]) -> int | None:
 def undone(folded: Folded[StateT]) -> tuple[StateT, ...]:
     """Give the states that a take-back undoes: after the last turn, roll or announcement, and corrections since."""
     return tuple(state for step in folded.steps[folded.last_played or 0 :] for state in step.states)
+
+
+def taken_back_words(folded: Folded[StateT]) -> str:
+    """Say what a take-back undoes; ``folded`` has something that was played, rolled or announced."""
+    step = folded.steps[folded.last_played or 0]
+    if step.kind != EventKind.ANNOUNCED:
+        return f"{step.text} is taken back."
+    player, _, kind = step.text.partition(":")
+    announcement = Announcement(kind, None if player == EVERYONE else player)
+    return f"{told_announcement(announcement)} That is taken back."
 
 
 def places_of(event: Event) -> tuple[str, ...]:

@@ -244,7 +244,7 @@ class IdleSession:
         if folded.last_played is None:
             raise CorrectionError("there is no turn to take back")
         self._journal.append(event_records.take_back_event(command.by, None))
-        return f"{folded.steps[folded.last_played].text} is taken back."
+        return event_records.taken_back_words(folded)
 
     def enter(self, command: Entry) -> str:
         """Record a turn, roll or announcement."""

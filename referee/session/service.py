@@ -201,7 +201,7 @@ class Service(Generic[StateT, TurnT]):
         self._log.append(events.take_back_event(command.by, self._announcer.time_s))
         states = self._log.folded().states
         self._belief = believe_person(self._context, self._belief, states, undone=events.undone(folded))
-        self._announcer.say(f"{folded.steps[folded.last_played].text} is taken back.")
+        self._announcer.say(events.taken_back_words(folded))
         self._show_word(waiting_signal(self._game, states[0]))
         return "The last turn is taken back."
 

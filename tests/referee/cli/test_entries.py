@@ -60,7 +60,7 @@ def test_a_game_kept_by_text_alone(run: Run, harvest: None, tmp_path: Path) -> N
     ended = replay(read(run("export").stdout))
     assert ended.outcome is not None
     assert ended.outcome.winner == "p3"
-    assert run("take-back").stdout == f"p2:resign is taken back. {NEXT}\n"
+    assert run("take-back").stdout == f"P2 resigns. That is taken back. {NEXT}\n"
     assert run("turn", "keep").exit_code == 0
 
 

@@ -111,7 +111,7 @@ def test_each_kind_of_step_is_taken_back(harvest: Kept) -> None:
     harvest.enter("turn", "keep", "p2")
     before = harvest.state
     assert harvest.enter("announced", "resign", "p3") == "P3 resigns."
-    assert harvest.take_back() == "p3:resign is taken back."
+    assert harvest.take_back() == "P3 resigns. That is taken back."
     assert harvest.state == before
     assert harvest.take_back() == "keep is taken back."
     assert harvest.take_back() == "5 is taken back."
