@@ -115,7 +115,6 @@ class Installation:
             MARK,
             "[Unit]",
             "Description=Tabletop Referee",
-            "Documentation=man:journalctl(1)",
             # A camera that is plugged in tomorrow is still waited for.
             "StartLimitIntervalSec=0",
             "",
