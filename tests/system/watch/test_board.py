@@ -283,6 +283,8 @@ def test_a_game_that_no_camera_knows_is_followed_and_asked_about(sitting: Sittin
         sitting.device.press(1)
         sitting.heard.wait_for("Black's pieces don't form a wall")
         sitting.device.press(2)
+        sitting.heard.wait_for("Draw agreed? Press again")
+        sitting.device.press(2)
         sitting.heard.wait_for("Draw agreed.")
 
     watching = replace(options(sitting, "sensors"), game="diaballik")
