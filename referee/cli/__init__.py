@@ -31,7 +31,7 @@ def _run() -> None:
     # The matrices are small: threads of their own would wait for each other longer than they work.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # A camera or picture that can't be opened is an error of ours, which says what to do.
-    os.environ.setdefault("OPENCV_LOG_LEVEL", "ERROR")
+    os.environ.setdefault("OPENCV_LOG_LEVEL", "FATAL")
     context = CommandContext(program=shlex.quote(os.environ.get(VARIABLE) or "referee"))
     sys.excepthook = partial(report_fault, context)
     # `run` starts Python with Ctrl-C blocked; from here on it is answered.
