@@ -185,8 +185,10 @@ async def _look(reader: asyncio.StreamReader, got: list[tuple[int, float]]) -> N
         while line := await reader.readline():
             if line.startswith(b"id: "):
                 version = int(line[4:])
-            elif line.startswith(b"data: "):
+            elif line.startswith(b"data: ") and version:
                 got.append((version, time.monotonic()))
+                # What comes without an id only says that the referee is still there.
+                version = 0
     except ConnectionError:
         return
 
