@@ -30,8 +30,8 @@ class Capture(Protocol):
         """Wait for the next picture; ``None`` when the device was disconnected."""
         ...
 
-    def lock(self, locked: bool) -> bool:
-        """Fix exposure, gain, white balance and focus as they are now, or let the device adapt; whether it could."""
+    def lock(self, locked: bool) -> None:
+        """Fix exposure, gain, white balance and focus as they are now, or let the device adapt, as far as it can."""
         ...
 
     def release(self) -> None:
@@ -163,16 +163,13 @@ class _OpenCvCapture:
         there, image = self._capture.read()
         return Shot(np.asarray(image, dtype=np.uint8)) if there and image is not None else None
 
-    def lock(self, locked: bool) -> bool:
-        capture = self._capture
-        if not locked:
-            return all(capture.set(automatic, on) for automatic, _, on, _ in _V4L2_CONTROLS)
-        now = [capture.get(value) for _, value, _, _ in _V4L2_CONTROLS]
-        done = [capture.set(automatic, off) for automatic, _, _, off in _V4L2_CONTROLS]
-        # Some cameras fall back to a default when they are no longer automatic.
-        for (_, value, _, _), kept in zip(_V4L2_CONTROLS, now, strict=True):
-            capture.set(value, kept)
-        return all(done)
+    def lock(self, locked: bool) -> None:
+        now = [self._capture.get(value) for _, value, _, _ in _V4L2_CONTROLS]
+        for (automatic, value, on, off), kept in zip(_V4L2_CONTROLS, now, strict=True):
+            self._capture.set(automatic, off if locked else on)
+            if locked:
+                # Some cameras fall back to a default when they are no longer automatic.
+                self._capture.set(value, kept)
 
     def release(self) -> None:
         self._capture.release()

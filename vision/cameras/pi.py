@@ -90,9 +90,9 @@ class PiCapture:
             return None
         return Shot(self._shared.copy(), max(self._boot_clock() - said["began_ns"] / 1e9, 0.0))
 
-    def lock(self, locked: bool) -> bool:
-        """Fix exposure, gain, white balance and focus, or let the camera adapt; whether that was done."""
-        return self._asked({"do": "lock", "locked": locked}) is not None
+    def lock(self, locked: bool) -> None:
+        """Fix exposure, gain, white balance and focus, or let the camera adapt; one that has gone does neither."""
+        self._asked({"do": "lock", "locked": locked})
 
     def release(self) -> None:
         """End the process."""

@@ -226,7 +226,6 @@ class FakeDevice:
 
     def lock(self, locked):
         self.locks.append(locked)
-        return True
 
     def release(self):
         self.released.set()
