@@ -1,0 +1,265 @@
+"""The topics of a table on a broker, and the JSON that they carry. Version 1.
+
+All lie below ``PREFIX/TABLE``, such as ``referee/table-3``; ``Topics`` has their names.
+
+=====================  ========  ====================================================================================
+topic                  retained  what it carries
+=====================  ========  ====================================================================================
+``availability``       yes       ``online``; ``offline`` when the table leaves, and as its last will
+``state``              yes       a ``TableState`` after every change; the newest wins, and others may be left out
+``events``             no        each event of the journal as a ``TableEvent``, in order of its number, at least once
+``picture``            no        the camera's picture (JPEG), when a command asked for it
+``evidence/N/NAME``    no        a picture that event N turns on, when a command asked for it
+``replay``             no        takes a ``ReplayOrder``: the events after a number are wanted once more
+``replayed``           no        those events, where the order named no response topic
+``command/play``       no        takes orders that a player may give (``referee.commands.orders``)
+``command/own``        no        takes those and the orders of an owner or an arbiter
+``answers``            no        an ``Answer`` to each order that named no response topic
+=====================  ========  ====================================================================================
+
+How a hall reads a table:
+
+1. It subscribes to ``PREFIX/+/availability``, ``PREFIX/+/state`` and ``PREFIX/+/events`` with QoS 1 and a session that
+   the broker keeps (clean start false and a session expiry).
+2. It keeps events by ``(table, journal, number)``. One that it has already is dropped. A gap, or a ``state`` with an
+   ``event_number`` that it does not have yet, is filled by a ``ReplayOrder``. ``journal`` changes when the table begins
+   another journal. The same number with another ``wall_time`` means that the table went back to a copy of its journal:
+   what the hall has from that number on no longer holds.
+3. An arbiter's order goes to ``command/own`` with a ``request_id`` of its own. It holds once an ``Answer`` with that
+   ``request_id`` has come, since the journal has it by then. Without an answer it is sent again, with the same id; the
+   table carries it out once, also over a restart. What is retained, or was sent while the table was away, is not
+   carried out.
+
+An order may name a response topic below ``PREFIX/answers/`` and correlation data (properties of MQTT 5): the answer
+goes there and carries them. A table refuses other response topics, so that nobody makes it write to other devices.
+
+Whoever reads these must leave fields alone that they don't know: a later version may add some.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+ONLINE, OFFLINE = "online", "offline"
+DISCOVERY_PREFIX = "homeassistant"
+PREFIX = "referee"
+
+
+@dataclass(frozen=True)
+class Topics:
+    """The topics of one table; ``table`` is its id, a word of letters, digits, ``-`` and ``_``."""
+
+    prefix: str
+    table: str
+
+    @property
+    def base(self) -> str:
+        """What they all begin with."""
+        return f"{self.prefix}/{self.table}"
+
+    @property
+    def availability(self) -> str:
+        """Whether the table is there."""
+        return f"{self.base}/availability"
+
+    @property
+    def state(self) -> str:
+        """The table as it is believed to be."""
+        return f"{self.base}/state"
+
+    @property
+    def events(self) -> str:
+        """The journal's events."""
+        return f"{self.base}/events"
+
+    @property
+    def picture(self) -> str:
+        """The camera's picture."""
+        return f"{self.base}/picture"
+
+    def evidence(self, number: int, name: str) -> str:
+        """Give the topic of a picture that an event turns on."""
+        return f"{self.base}/evidence/{number}/{name}"
+
+    @property
+    def replay(self) -> str:
+        """Orders for events that were missed."""
+        return f"{self.base}/replay"
+
+    @property
+    def replayed(self) -> str:
+        """Events that are sent once more."""
+        return f"{self.base}/replayed"
+
+    @property
+    def play(self) -> str:
+        """A player's orders."""
+        return f"{self.base}/command/play"
+
+    @property
+    def own(self) -> str:
+        """The orders of an owner or an arbiter."""
+        return f"{self.base}/command/own"
+
+    @property
+    def answers(self) -> str:
+        """Answers to orders without a response topic."""
+        return f"{self.base}/answers"
+
+    @property
+    def responses(self) -> str:
+        """What a response topic has to begin with."""
+        return f"{self.prefix}/answers/"
+
+
+class Payload(BaseModel):
+    """What a topic carries as JSON."""
+
+    model_config = ConfigDict(frozen=True)
+
+    schema_version: Literal[1] = 1
+
+
+class Side(BaseModel):
+    """A side: ``name`` is the player's own, or the side's; ``score`` is null in a game without points."""
+
+    model_config = ConfigDict(frozen=True)
+
+    side: str
+    name: str
+    score: int | None
+    to_move: bool
+
+
+class ShownVerdict(BaseModel):
+    """The verdict on show; ``kind`` is a ``referee.judge.verdict.VerdictKind``.
+
+    ``evidence`` is the number of the event that has its pictures; ``candidates`` are the turns, in strict text, between
+    which a person is asked to choose.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: str
+    sentence: str
+    remedy: str = ""
+    places: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
+    evidence: int | None = None
+
+
+class ShownOutcome(BaseModel):
+    """How the game ended; ``winner`` is null for a draw or a shared victory."""
+
+    model_config = ConfigDict(frozen=True)
+
+    winner: str | None
+    shared_by: tuple[str, ...] = ()
+    reason: str
+    sentence: str
+
+
+class ShownClock(BaseModel):
+    """What the clock showed at ``wall_time`` (ISO 8601 UTC); a screen counts on from there.
+
+    ``remaining_s`` is what is left to each side, ``running`` whose time runs down once their ``delay_s`` is over,
+    ``paused`` why it stands (empty: it does not), ``fallen`` whose flag fell. ``runs_out`` (ISO 8601 UTC) is when the
+    next flag falls if nothing happens; null while nothing runs. ``words`` are such as ``Black 4:59, White 5:00``.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    control: str
+    mode: str
+    wall_time: str
+    remaining_s: dict[str, float]
+    delay_s: dict[str, float] = {}
+    running: tuple[str, ...] = ()
+    paused: str = ""
+    fallen: tuple[str, ...] = ()
+    runs_out: str | None = None
+    words: str
+
+
+class TableState(Payload):
+    """A table as it is believed to be, after the event ``event_number`` of the journal ``journal``.
+
+    ``journal`` is the wall time of the journal's first event, which tells journals apart; empty before there is one.
+    ``whose_turn`` has the names of those who may move. ``needs_person`` is true while a fault or a question waits for
+    somebody. ``next`` says what is to be done. ``position`` is the strict text of the position, null before the set-up;
+    ``draw_offer`` the side whose offer of a draw is open. ``page`` is the address of the table's own page, if known.
+    """
+
+    table: str
+    table_name: str
+    journal: str
+    event_number: int
+    game: str
+    game_title: str
+    game_number: int
+    sides: tuple[Side, ...]
+    whose_turn: str
+    next: str
+    words: str
+    verdict: ShownVerdict | None = None
+    needs_person: bool = False
+    outcome: ShownOutcome | None = None
+    turns: int = 0
+    last_turn: str = ""
+    position: str | None = None
+    clock: ShownClock | None = None
+    hint: str = ""
+    trouble: str = ""
+    draw_offer: str | None = None
+    page: str | None = None
+
+
+class TableEvent(Payload):
+    """An event of a table's journal: ``event_type`` is its kind, ``data`` what the journal has of it.
+
+    ``sentence`` tells it to people; ``player`` is the side it is of and ``by`` the person who said it, where there is
+    one. ``request_id`` is the order's that it came from. ``pictures`` names its evidence.
+    """
+
+    table: str
+    journal: str
+    number: int
+    game: str
+    game_number: int
+    event_type: str
+    sentence: str
+    wall_time: str
+    player: str | None = None
+    by: str | None = None
+    request_id: str = ""
+    pictures: tuple[str, ...] = ()
+    data: dict[str, Any] = {}
+
+
+RequestId = Annotated[str, Field(max_length=64, pattern=r"^[^\x00-\x1f\x7f]*$")]
+
+
+class ReplayOrder(BaseModel):
+    """The events after a number are wanted, at most ``most`` of them.
+
+    They go to the response topic, else to ``replayed``; an ``Answer`` with the ``request_id`` follows on ``answers``.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    after: Annotated[int, Field(ge=0, le=2**63 - 1)] = 0
+    most: Annotated[int, Field(ge=1, le=10_000)] = 1000
+    request_id: RequestId = ""
+
+
+class Answer(Payload):
+    """What became of an order: ``words`` for a person, whether it was ``refused``, the newest event by then."""
+
+    table: str
+    request_id: str
+    words: str
+    refused: bool
+    event_number: int
