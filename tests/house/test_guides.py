@@ -40,11 +40,7 @@ def rows(text: str, *columns: str) -> list[tuple[str, ...]]:
 
 
 def test_the_currents_of_strips_are_right() -> None:
-    table = rows(BOARD, r"(\d+)", r"(\d+) mA", r"(\d+) mA")
-    assert len(table) == 4
-    for lights, dark_ma, white_ma in table:
-        assert int(dark_ma) == int(lights) * DARK_MA
-        assert int(white_ma) == int(lights) * (FULL_MA + DARK_MA)
+    assert f"49 lights draw up to {49 * (FULL_MA + DARK_MA)} mA" in BOARD
 
 
 def test_fuses_follow_from_the_rule() -> None:
@@ -133,17 +129,15 @@ def test_a_boards_drawings_name_its_pins(board: str) -> None:
 
 
 def test_the_table_of_colours_is_what_is_measured() -> None:
-    table = rows(COLOURS, r"(\w+), (\w+)", *[r"([^|]+)"] * 4)
-    assert [(one, other) for one, other, *_ in table] == [
-        (one.name.lower(), other.name.lower()) for one, other in combinations(LIT, 2)
-    ]
-    for one, other, *cells in table:
-        for cell, eye in zip(cells, Eye, strict=True):
-            pair = Colour[one.upper()].value, Colour[other.upper()].value
-            by_hue, by_all = difference(*pair, eye, by_hue_alone=True), difference(*pair, eye)
-            assert cell == (f"{by_hue:.0f}" if by_hue >= DISTINCT_DIFFERENCE else f"**{by_hue:.0f}** ({by_all:.0f})")
-    assert "ten pairings" in COLOURS
-    assert sum(cell.startswith("**") for row in table for cell in row[2:]) == 10
+    measured = []
+    for one, other in combinations(LIT, 2):
+        cells = []
+        for eye in Eye:
+            by_hue, by_all = (difference(one.value, other.value, eye, by_hue_alone=alone) for alone in (True, False))
+            cells.append(f"{by_hue:.0f}" if by_hue >= DISTINCT_DIFFERENCE else f"**{by_hue:.0f}** ({by_all:.0f})")
+        if any(cell.startswith("**") for cell in cells):
+            measured.append((one.name.lower(), other.name.lower(), *cells))
+    assert rows(COLOURS, r"(\w+), (\w+)", *[r"([^|]+)"] * 4) == measured
 
 
 def test_the_knobs_of_the_virtual_table_are_fields() -> None:
