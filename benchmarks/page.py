@@ -52,7 +52,8 @@ from referee.runtime.builder import compose_reader, open_session
 from referee.session.feed import Snapshot
 from referee.session.loop import LoopPorts, run
 from referee.session.settings import ServiceSettings, TurnEnd
-from referee.web.ports import PageOptions, SnapshotHub, TablePort
+from referee.session.table_port import SnapshotHub, TablePort
+from referee.web.ports import PageOptions
 from referee.web.server import open_page
 from simulator.faults.answers import FaultyOptions
 from simulator.faults.table import FaultyTable

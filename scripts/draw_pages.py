@@ -31,12 +31,13 @@ sys.path.insert(0, str(ROOT))
 
 from engine.registry import load  # noqa: E402
 from referee.commands.queue import CommandQueue  # noqa: E402
+from referee.session.table_port import SnapshotHub, TablePort  # noqa: E402
 from referee.setup.eye import Eye  # noqa: E402
 from referee.setup.page import Kit, SetUpPage  # noqa: E402
 from referee.setup.progress import Progress  # noqa: E402
 from referee.setup.steps import steps_of  # noqa: E402
 from referee.web.access import Role  # noqa: E402
-from referee.web.ports import PageOptions, SnapshotHub, TablePort  # noqa: E402
+from referee.web.ports import PageOptions  # noqa: E402
 from referee.web.server import open_page, open_site  # noqa: E402
 from referee.web.setting_up.views import create_set_up  # noqa: E402
 from simulator.enrolment import charuco_views  # noqa: E402

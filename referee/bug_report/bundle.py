@@ -18,8 +18,8 @@ from referee.bug_report.privacy import Anonymizer, secrets_of, settings_text
 from referee.errors import JournalError, JournalMissingError
 from referee.journal import Journal
 from referee.journal.events import Event
+from referee.session.table_port import ReportFile
 from referee.settings.configuration import Configuration
-from referee.web.ports import ReportFile
 
 MOST_PICTURES = 12
 """How many pictures of verdicts are taken, the newest ones."""

@@ -20,9 +20,9 @@ from referee.cli.options import WRITABLE_FILE, journal_option
 
 if TYPE_CHECKING:
     from common.findings import Finding
+    from referee.session.table_port import Housekeeping, KeepHouse, ReportFile
     from referee.settings.configuration import Configuration
     from referee.web.devices import Device, PairedDevices
-    from referee.web.ports import Housekeeping, KeepHouse, ReportFile
 
 
 def housekeeping(configuration: Configuration) -> KeepHouse:
@@ -30,7 +30,7 @@ def housekeeping(configuration: Configuration) -> KeepHouse:
 
     def keep(said: Callable[[], Sequence[str]], journal: Path | None) -> Housekeeping:
         from referee.bug_report.bundle import zipped
-        from referee.web.ports import Housekeeping
+        from referee.session.table_port import Housekeeping
 
         settings = configuration.settings
         placed = settings.journal.model_copy(update={"path": journal or settings.journal.path})
@@ -116,7 +116,8 @@ def devices_command(
       ./run tools devices 2 --may look
       ./run tools devices "Ben's phone" --unpair
     """
-    from referee.web.devices import PairedDevices, Role, devices_path
+    from referee.commands.orders import Role
+    from referee.web.devices import PairedDevices, devices_path
     from referee.web.server import key_path
 
     if (device is not None) != ((may is not None) ^ unpair):

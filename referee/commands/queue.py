@@ -14,10 +14,11 @@ from referee.commands.values import Command, Press, Respond, unheard
 
 @dataclass(frozen=True)
 class Submitted:
-    """A command, and who is to hear what became of it."""
+    """A command, who is to hear what became of it, and the request id that its events keep (empty: none)."""
 
     command: Command
     respond: Respond
+    request_id: str = ""
 
 
 class CommandQueue:
@@ -37,11 +38,11 @@ class CommandQueue:
         self._woken = False
         self._is_closed = False
 
-    def submit(self, command: Command, respond: Respond = unheard) -> None:
+    def submit(self, command: Command, respond: Respond = unheard, request_id: str = "") -> None:
         """Put a command at the end of the line; ``respond`` is called by the thread that carries it out."""
         with self._changed:
             if not self._is_closed:
-                submitted = Submitted(command, respond)
+                submitted = Submitted(command, respond, request_id)
                 if isinstance(command, Press):
                     self._presses.append((self._clock(), submitted))
                 else:

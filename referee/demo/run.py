@@ -63,8 +63,8 @@ from referee.session.ports import Reader
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.signals import looking_signal
+from referee.session.table_port import NewestFrame, SnapshotHub, TablePort
 from referee.settings.table_layout import grid_of_table
-from referee.web.ports import NewestFrame, SnapshotHub, TablePort
 from referee.wiring.plan import Inputs
 from simulator.play.ground_truth import TruthLog
 from simulator.table import VirtualTable

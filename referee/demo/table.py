@@ -15,8 +15,9 @@ from referee.clocks.control import TimeControl
 from referee.demo.players import following_intentions, thinking_players
 from referee.hints.advice import HintSettings
 from referee.hints.opponent import Intention, OpponentSettings
+from referee.session.table_port import KeepHouse, SnapshotHub
 from referee.settings.table_layout import with_rules
-from referee.web.ports import KeepHouse, PageOptions, SnapshotHub
+from referee.web.ports import PageOptions
 from referee.wiring.plan import Inputs
 from simulator.microcontroller.faults import WireFaults
 from simulator.play.game import GameOptions

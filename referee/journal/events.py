@@ -49,6 +49,9 @@ STATE_CHANGING = frozenset(
 STOPPED = "stopped before its end"
 """The reason of a game's end that is none: somebody stopped it, and may go on with it."""
 
+REQUEST = "request"
+"""The key of the id that the sender of an order gave it, where the event came from one that was sent by MQTT."""
+
 PlayedKind = Literal[EventKind.TURN, EventKind.ROLLED, EventKind.ANNOUNCED]
 """What carries a game on by its rules, and what a take-back undoes."""
 

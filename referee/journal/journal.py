@@ -17,7 +17,7 @@ from referee.errors import EventError, JournalMissingError, JournalReadOnlyError
 from referee.journal import database
 from referee.journal.backups import back_up
 from referee.journal.database import WriterLock, journal_faults
-from referee.journal.events import Event, EventKind, Evidence, decode, encode
+from referee.journal.events import REQUEST, Event, EventKind, Evidence, decode, encode
 
 WallClock = Callable[[], datetime]
 Connect = Callable[[str], sqlite3.Connection]
@@ -25,6 +25,9 @@ SyncFolder = Callable[[Path], None]
 
 MEMORY = Path(":memory:")
 """The path that means: in memory, gone when closed."""
+
+_REQUESTS_AMONG = 5000
+"""How many events back an order is looked for that is sent again: many evenings."""
 
 _NUMBER_AND_EVENT = "SELECT number, kind, data, frame_time_s, wall_time FROM event"
 
@@ -311,6 +314,26 @@ class Journal:
         with journal_faults(self.path):
             row = self._connection.execute("SELECT game FROM event WHERE number = ?", (event_number,)).fetchone()
         return None if row is None else int(row[0])
+
+    def event_of_request(self, request_id: str) -> int | None:
+        """Give the number of the newest event that came from an order with this id, among the last few thousand."""
+        with journal_faults(self.path):
+            row = self._connection.execute(
+                "SELECT max(number) FROM event WHERE number > (SELECT max(number) FROM event) - ? "
+                f"AND json_extract(data, '$.{REQUEST}') = ?",
+                (_REQUESTS_AMONG, request_id),
+            ).fetchone()
+        return None if row[0] is None else int(row[0])
+
+    def events_after(self, number: int, most: int) -> list[tuple[int, int, Event]]:
+        """List (number, game, event) of the events after a number in order, at most so many."""
+        with journal_faults(self.path):
+            rows = self._connection.execute(
+                "SELECT number, game, kind, data, frame_time_s, wall_time FROM event WHERE number > ? "
+                "ORDER BY number LIMIT ?",
+                (number, most),
+            ).fetchall()
+            return [(row[0], row[1], decode(row[0], *row[2:])) for row in rows]
 
     def pictures(self, game: int) -> dict[int, tuple[str, ...]]:
         """Name the pictures that are kept of one game, by event and in the order they were given."""

@@ -31,8 +31,9 @@ from referee.sensing.readers import TickSource
 from referee.sensing.values import occupancy_coverage
 from referee.session.loop import FrameSource
 from referee.session.ports import Reader
+from referee.session.table_port import KeepHouse
 from referee.settings.table_layout import kept_by_text
-from referee.web.ports import KeepHouse, PageOptions
+from referee.web.ports import PageOptions
 from referee.wiring.devices import ListPorts, OpenedDevices
 from referee.wiring.plan import Inputs, WiringPlan
 from vision.calibration import load_calibration

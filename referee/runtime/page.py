@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from referee.rendering.live_screen import LiveScreen
-from referee.web.ports import PageOptions, TablePort
+from referee.session.table_port import TablePort
+from referee.web.ports import PageOptions
 
 
 @contextmanager

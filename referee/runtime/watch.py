@@ -47,9 +47,9 @@ from referee.session.feed import shown_on
 from referee.session.loop import FrameSource, LoopPorts, run, serve
 from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.signals import waiting_signal
+from referee.session.table_port import NewestFrame, SnapshotHub, TablePort, no_overlay
 from referee.settings.table_layout import grid_of, grid_of_table, layout_for_camera, with_rules
 from referee.systemd.notify import Supervisor
-from referee.web.ports import NewestFrame, SnapshotHub, TablePort, no_overlay
 from referee.wiring.devices import OpenedDevices, opened_devices
 from vision.frame import Frame, Image
 from vision.layout.table import TableLayout

@@ -15,7 +15,7 @@ from referee.commands.draw_offers import offer_after, offer_in
 from referee.errors import JournalError
 from referee.hints.opponent import Intention, intention_after
 from referee.journal import BufferedJournal, Folded, fold
-from referee.journal.events import STATE_CHANGING, Event, EventKind, Evidence
+from referee.journal.events import REQUEST, STATE_CHANGING, Event, EventKind, Evidence
 from referee.journal.fold import ended_by
 from referee.judge import Belief, JudgeContext, believe_person
 from referee.judge.verdict import AcceptedRoll, AcceptedTurn, Verdict, VerdictKind
@@ -36,6 +36,8 @@ class GameLog(Generic[StateT, TurnT]):
         self._crops = CropKeeper(game.places)
         self._recorded: tuple[object, ...] | None = None
         self._catch_up = JournalRetry(journal)
+        self.request_id = ""
+        """The id of the order that is being carried out, which its events keep; empty for none."""
         self.number = 0
         """The game's number in the journal, 0 before there is one."""
         self.last_event = 0
@@ -83,6 +85,8 @@ class GameLog(Generic[StateT, TurnT]):
 
     def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:
         """Record an event and give its number; it is durable on return."""
+        if self.request_id:
+            event = replace(event, data={**event.data, REQUEST: self.request_id})
         self.last_event = self._journal.append(event, evidence)
         if event.kind == EventKind.NEW_GAME:
             self.number = self._journal.latest_game() or 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from hardware.pin_map import ButtonRole
-from referee.commands.queue import CommandQueue
+from referee.commands.queue import CommandQueue, Submitted
 from referee.commands.values import Command, Press
 from referee.judge.verdict import Verdict
 from referee.session.execution import execute
@@ -98,7 +98,7 @@ def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> st
         presses = ports.commands.take_presses()
         verdicts = service.step(frame, ends_turn=any(_ends_turn(pressed.command) for pressed in presses))
         for pressed in presses:
-            verdicts += execute(service, pressed.command, pressed.respond)
+            verdicts += _executed(service, pressed)
         ports.on_verdicts(frame, verdicts)
     return ""
 
@@ -107,8 +107,13 @@ def _ends_turn(command: Command) -> bool:
     return isinstance(command, Press) and command.role is ButtonRole.END_TURN
 
 
+def _executed(service: Service[Any, Any], submitted: Submitted) -> list[Verdict]:
+    with service.on_request(submitted.request_id):
+        return execute(service, submitted.command, submitted.respond)
+
+
 def serve(service: Service[Any, Any], commands: CommandQueue) -> None:
     """Carry out the commands that need no frame, and show a hint that has been found."""
     for submitted in commands.take():
-        execute(service, submitted.command, submitted.respond)
+        _executed(service, submitted)
     service.look_for_hint()

@@ -6,8 +6,8 @@ same verdicts and events. Every event is in the journal before a snapshot tells 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Generic
 
@@ -116,6 +116,15 @@ class Service(Generic[StateT, TurnT]):
     def game_number(self) -> int:
         """The game's number in the journal."""
         return self._log.number
+
+    @contextmanager
+    def on_request(self, request_id: str) -> Iterator[None]:
+        """Let the events that are recorded while this is entered keep the id of the order that they come from."""
+        self._log.request_id = request_id
+        try:
+            yield
+        finally:
+            self._log.request_id = ""
 
     def start(self, *, resume: bool = True, seed: int | None = None) -> None:
         """Go on with the journal's latest game if it isn't over and ``resume``; begin a new one otherwise.

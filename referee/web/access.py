@@ -22,9 +22,9 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import cookie_parser
 
+from referee.commands.orders import Role as Role  # noqa: PLC0414 - a part of what this module tells
 from referee.errors import PageError
 from referee.web.devices import Device, PairedDevices
-from referee.web.devices import Role as Role  # noqa: PLC0414 - a part of what this module tells
 
 SESSION_S = 180 * 24 * 3600.0
 """How long a device stays paired."""

@@ -14,6 +14,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 
+from referee.commands.orders import ORDERS, ReplyDocument
+from referee.session.table_port import TablePort, Versioned
 from referee.web.access import SESSION_S, Access, Role, Session
 from referee.web.counter import OrderCounter
 from referee.web.documents import (
@@ -33,10 +35,8 @@ from referee.web.endpoints import Endpoint, openapi
 from referee.web.guard import CSRF_FIELD, form_fields
 from referee.web.history import History
 from referee.web.languages import language_of, sentences
-from referee.web.orders import ORDERS, ReplyDocument
 from referee.web.owner.devices import DEVICE_ORDER, DevicesDocument, change_device, devices_document
 from referee.web.pictures import CameraPictures
-from referee.web.ports import TablePort, Versioned
 from referee.web.results import ResultsDocument
 
 LOOK_AGAIN_S = 2.5

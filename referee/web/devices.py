@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import fcntl
 import json
 import os
@@ -14,21 +13,13 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from common.durable import write_durably
+from referee.commands.orders import Role
 from referee.errors import PageError
 
 MOST_DEVICES = 256
 """More than a house has; beyond it, those that were not seen for longest are unpaired."""
 _SEEN_EVERY_S = 600.0
 """How often the file is written anew only to say when devices were seen: it may lie on a memory card."""
-
-
-class Role(enum.IntEnum):
-    """What a session may do; each may do what those before it may."""
-
-    NOBODY = 0
-    LOOK = 1
-    PLAY = 2
-    OWN = 3
 
 
 @dataclass(frozen=True)

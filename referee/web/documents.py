@@ -16,9 +16,9 @@ from referee.clocks.clock import ClockFace
 from referee.judge.verdict import Verdict
 from referee.session.feed import Snapshot
 from referee.session.signals import ending, looking_signal, waiting_signal
+from referee.session.table_port import TablePort, Versioned
 from referee.web.drawing.table import draw_table
 from referee.web.languages import sentences
-from referee.web.ports import TablePort, Versioned
 
 
 class Document(BaseModel):

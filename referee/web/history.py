@@ -24,6 +24,7 @@ from referee.journal.results import results_in
 from referee.session.execution import events_of_game
 from referee.session.feed import Snapshot
 from referee.session.signals import looking_signal, waiting_signal
+from referee.session.table_port import TablePort, Versioned
 from referee.web.documents import (
     EventDocument,
     GamesDocument,
@@ -33,7 +34,6 @@ from referee.web.documents import (
     table_document,
 )
 from referee.web.languages import sentences
-from referee.web.ports import TablePort, Versioned
 from referee.web.results import ResultsDocument, results_document
 
 _PICTURES = frozenset({"image/png", "image/jpeg"})

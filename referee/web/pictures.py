@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from referee.web.ports import TablePort
+from referee.session.table_port import TablePort
 from vision.frame import Frame, Image
 
 _QUALITY = 80

@@ -27,6 +27,7 @@ from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 
 from referee.errors import PageError
+from referee.session.table_port import TablePort
 from referee.web import views
 from referee.web.access import Access, Door, Role, keep_private, key_at, names_of, new_codes
 from referee.web.api import Api, Desk
@@ -35,7 +36,7 @@ from referee.web.documents import RefusalDocument
 from referee.web.guard import NO_UPLOADS, Guard
 from referee.web.languages import language_of, sentences
 from referee.web.owner.views import OwnerPages
-from referee.web.ports import PageOptions, TablePort
+from referee.web.ports import PageOptions
 
 LOOPBACK = "127.0.0.1"
 FIRST_PORT = 8000

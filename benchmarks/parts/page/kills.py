@@ -36,8 +36,9 @@ from referee.runtime.builder import open_session
 from referee.session.execution import execute
 from referee.session.loop import serve
 from referee.session.settings import ServiceSettings
+from referee.session.table_port import SnapshotHub, TablePort
 from referee.web.history import History
-from referee.web.ports import PageOptions, SnapshotHub, TablePort
+from referee.web.ports import PageOptions
 from referee.web.server import open_page
 from vision.frame import Frame, Image
 from vision.reading import PlaceReading, Reading

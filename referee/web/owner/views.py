@@ -13,11 +13,11 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from common.findings import Finding
+from referee.session.table_port import Housekeeping, ReportFile
 from referee.web.access import Role
 from referee.web.api import Desk
 from referee.web.guard import CSRF_FIELD, Guarded, form_fields
 from referee.web.owner.devices import change_device, devices_document
-from referee.web.ports import Housekeeping, ReportFile
 from referee.web.views import page
 
 

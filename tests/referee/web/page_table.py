@@ -14,9 +14,9 @@ from engine.registry import load
 from hardware.lights.signals import Mood, Signal
 from referee.commands.queue import CommandQueue, Submitted
 from referee.session.feed import Snapshot
+from referee.session.table_port import SnapshotHub, TablePort
 from referee.web.access import Access, Door, Role, names_of
 from referee.web.devices import PairedDevices
-from referee.web.ports import SnapshotHub, TablePort
 from referee.web.server import create_app
 
 CODES = {Role.LOOK: "10000000", Role.PLAY: "20000000", Role.OWN: "30000000"}

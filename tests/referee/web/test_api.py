@@ -33,8 +33,8 @@ from referee.commands.values import (
     TakeBack,
 )
 from referee.hints.opponent import Intention
+from referee.session.table_port import SnapshotHub
 from referee.web.access import Role
-from referee.web.ports import SnapshotHub
 from tests.referee.web.page_table import HOUSE, access_of, client_of, paired, port_of, snapshot_of, working
 from vision.frame import Frame
 

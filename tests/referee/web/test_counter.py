@@ -13,13 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.exceptions import HTTPException
 
+from referee.commands.orders import ReplyDocument
 from referee.commands.queue import Submitted
 from referee.commands.values import EnterTurn, Reply, TakeBack
-from referee.web import counter as counter_module
+from referee.session import order_desk
+from referee.session.order_desk import MOST_WAITING
+from referee.session.table_port import TablePort
 from referee.web.access import Access, Door, Role, Session
-from referee.web.counter import MOST_WAITING, OrderCounter
-from referee.web.orders import ReplyDocument
-from referee.web.ports import TablePort
+from referee.web.counter import OrderCounter
 from tests.effort import cases
 from tests.referee.web.page_table import access_of, port_of, snapshot_of, working
 
@@ -141,7 +142,7 @@ def test_who_asks_again_gets_the_same_reply() -> None:
 
 
 def test_an_order_without_an_answer_is_left_in_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counter_module, "ANSWER_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(order_desk, "ANSWER_TIMEOUT_S", 0.0)
     port = port_of()
     line = Line(port)
     counter = OrderCounter(port, unhurried())
@@ -151,7 +152,7 @@ def test_an_order_without_an_answer_is_left_in_the_line(monkeypatch: pytest.Monk
         with pytest.raises(HTTPException) as refused:
             await counter.take(PHONES[0], order)
         assert refused.value.status_code == 504
-        monkeypatch.setattr(counter_module, "ANSWER_TIMEOUT_S", 15.0)
+        monkeypatch.setattr(order_desk, "ANSWER_TIMEOUT_S", 15.0)
         for submitted in port.commands.take():
             line.work(submitted)
         return await counter.take(PHONES[0], order)

@@ -15,8 +15,8 @@ import pytest
 from common.findings import Finding, Severity
 from referee.cli.page import housekeeping
 from referee.doctor import at_work, examine
+from referee.session.table_port import Housekeeping, ReportFile, TablePort
 from referee.settings.configuration import Configuration, load
-from referee.web.ports import Housekeeping, ReportFile, TablePort
 from tests.commands import runner_in
 from tests.guard import GUARD_S
 from tests.referee.service_table import wall_clock

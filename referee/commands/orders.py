@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
@@ -26,15 +27,23 @@ from referee.commands.values import (
     TakeBack,
 )
 from referee.errors import ClockError, CorrectionError
-from referee.web.access import Role
 
 _Text = Annotated[str, Field(max_length=4000)]
 _Name = Annotated[str, Field(max_length=80, pattern=r"^[^\x00-\x1f\x7f]*$")]
 _Place = Annotated[str, Field(max_length=20)]
 
 
+class Role(enum.IntEnum):
+    """What whoever gives orders may do; each may do what those before it may."""
+
+    NOBODY = 0
+    LOOK = 1
+    PLAY = 2
+    OWN = 3
+
+
 class Order(BaseModel):
-    """A command; ``by`` is who gives it, for the journal: the paired device's name where it is left out.
+    """A command; ``by`` is who gives it, for the journal: the name of the device that sends it where it is left out.
 
     An order that is sent again with the ``request_id`` of an earlier one is not carried out again; it gets the same
     reply. With ``seen``, the event number that its giver saw, it is refused once the journal has gone on.

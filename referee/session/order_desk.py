@@ -1,0 +1,167 @@
+"""Where orders of a page or a broker are taken: each is carried out once, by the session's own thread, and answered."""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Protocol
+
+from pydantic import ValidationError
+
+from referee.commands.orders import ORDERS, AnyOrder, ReplyDocument, Role
+from referee.errors import CorrectionError, RefereeError
+from referee.session.table_port import TablePort
+
+ANSWER_TIMEOUT_S = 15.0
+MOST_WAITING = 32
+"""How many orders may wait for their answer; a family does not give so many at once."""
+_MOST_REMEMBERED = 500
+"""How many replies are kept for whoever asks again."""
+
+
+class OrderFault(enum.Enum):
+    """Why an order was not taken, or has no answer."""
+
+    UNREADABLE = "unreadable"
+    FORBIDDEN = "forbidden"
+    BUSY = "busy"
+    UNANSWERED = "unanswered"
+
+
+class OrderError(RefereeError, ValueError):
+    """An order that was not taken, or not answered in time; the message says why."""
+
+    def __init__(self, fault: OrderFault, words: str) -> None:
+        super().__init__(words)
+        self.fault = fault
+
+
+class Giver(Protocol):
+    """Who gives orders; ``name`` is for the journal."""
+
+    @property
+    def id(self) -> str:
+        """What tells givers apart: each has request ids of its own."""
+
+    @property
+    def role(self) -> Role:
+        """What the giver may do."""
+
+    @property
+    def name(self) -> str:
+        """Whom the journal names for an order that says nothing of it; may be empty."""
+
+
+def _anybody() -> None:
+    pass
+
+
+def nothing_done(request_id: str) -> ReplyDocument | None:
+    """Stand in where the journal does not keep what orders its events came from."""
+    del request_id
+    return None
+
+
+class OrderDesk:
+    """Takes orders of any giver. All its methods belong to one event loop.
+
+    ``usual_name`` is for the journal where a giver has none. With ``keeps_requests`` the journal's events keep the
+    request id of the order they came from; ``done_before`` then finds what became of an order before a restart. It may
+    take its time, and is called in a thread.
+    """
+
+    def __init__(
+        self,
+        port: TablePort,
+        usual_name: str,
+        *,
+        keeps_requests: bool = False,
+        done_before: Callable[[str], ReplyDocument | None] = nothing_done,
+    ) -> None:
+        self._port = port
+        self._usual_name = usual_name
+        self._keeps_requests = keeps_requests
+        self._done_before = done_before
+        self._given: OrderedDict[tuple[str, str], asyncio.Task[ReplyDocument]] = OrderedDict()
+        self._waiting: set[asyncio.Task[ReplyDocument]] = set()
+        self._one_by_one = asyncio.Lock()
+
+    async def take(self, giver: Giver, fields: object, admit: Callable[[], object] = _anybody) -> ReplyDocument:
+        """Have an order carried out and give its reply.
+
+        ``admit`` is called for an order that is not a repetition, and may raise to refuse it. Raises OrderError for
+        what is no order, needs another role, is one too many, or gets no reply in time.
+        """
+        try:
+            order = ORDERS.validate_python(fields)
+        except ValidationError as error:
+            raise OrderError(OrderFault.UNREADABLE, _told(error)) from error
+        if giver.role < order.needs:
+            words = f"This device may not do that; it needs to be paired to {order.needs.name.lower()}."
+            raise OrderError(OrderFault.FORBIDDEN, words)
+        key = (giver.id, order.request_id)
+        task = self._given.get(key) if order.request_id else None
+        if task is None:
+            admit()
+            task = self._begin(giver, order)
+            if order.request_id:
+                self._given[key] = task
+                if len(self._given) > _MOST_REMEMBERED:
+                    self._given.popitem(last=False)
+        try:
+            # Who goes away, or waits no longer, leaves the order to be carried out: it is in the line.
+            async with asyncio.timeout(ANSWER_TIMEOUT_S):
+                return await asyncio.shield(task)
+        except TimeoutError as error:
+            words = f"There was no answer within {ANSWER_TIMEOUT_S:g} s. The history shows whether it was done."
+            raise OrderError(OrderFault.UNANSWERED, words) from error
+
+    def _begin(self, giver: Giver, order: AnyOrder) -> asyncio.Task[ReplyDocument]:
+        if len(self._waiting) >= MOST_WAITING:
+            words = "The referee is busy with other commands. Wait a moment, then try again."
+            raise OrderError(OrderFault.BUSY, words)
+        task = asyncio.create_task(self._carried_out(order, order.by or giver.name or self._usual_name))
+        self._waiting.add(task)
+        task.add_done_callback(self._waiting.discard)
+        return task
+
+    async def _carried_out(self, order: AnyOrder, by: str) -> ReplyDocument:
+        if self._keeps_requests and order.request_id:
+            done = await asyncio.to_thread(self._done_before, order.request_id)
+            if done is not None:
+                return done
+        if order.seen is None:
+            return await self._submitted(order, by)
+        async with self._one_by_one:
+            if order.seen != self._event_number:
+                return self._replied("The table has changed meanwhile. Look at it, then say it again.", refused=True)
+            return await self._submitted(order, by)
+
+    async def _submitted(self, order: AnyOrder, by: str) -> ReplyDocument:
+        try:
+            kept = order.request_id if self._keeps_requests else ""
+            reply = await self._port.submit(order.value(by), kept)
+        except CorrectionError as error:
+            return self._replied(str(error), refused=True)
+        if reply is None:
+            return self._replied("The referee has stopped; nothing was done.", refused=True)
+        return self._replied(reply.words, refused=reply.refused)
+
+    def _replied(self, words: str, *, refused: bool) -> ReplyDocument:
+        return ReplyDocument(words=words, refused=refused, event_number=self._event_number)
+
+    @property
+    def _event_number(self) -> int:
+        newest = self._port.snapshots.newest
+        return 0 if newest is None else newest.snapshot.event_number
+
+
+def _told(error: ValidationError) -> str:
+    """Say what is wrong with an order, field by field."""
+    faults = []
+    for fault in error.errors(include_url=False, include_input=False, include_context=False):
+        where = ".".join(str(part) for part in fault["loc"][1:]) or "the command"
+        faults.append(f"{where}: {fault['msg'][:1].lower()}{fault['msg'][1:]}")
+    return f"That is not a command: {'; '.join(faults[:3])}."
