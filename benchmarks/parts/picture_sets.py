@@ -34,7 +34,7 @@ from vision.readers.ink.loops import loops_seen
 from vision.readers.protocols import Appearance, EnrolmentPicture
 from vision.readers.stacks import enrolment as stack_enrolment
 from vision.readers.stacks.appearance import SIZE_WORDS
-from vision.readers.stacks.positions import stack_of
+from vision.readers.stacks.enrolment import stack_of
 from vision.reading import DieReading, HindranceKind, PlaceReading, Reading
 
 

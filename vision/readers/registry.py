@@ -21,13 +21,11 @@ from vision.readers.blocks.appearance import (
     load_appearance,
     save_appearance,
 )
-from vision.readers.blocks.enrolment import enrol, learn_colours
-from vision.readers.blocks.positions import read_positions
+from vision.readers.blocks.enrolment import BLOCK_POSITIONS, enrol, learn_colours
 from vision.readers.blocks.reader import BlockReader
 from vision.readers.dice.reader import DiceReader
 from vision.readers.discs import appearance as disc_appearance
 from vision.readers.discs import enrolment as disc_enrolment
-from vision.readers.discs import positions as disc_positions
 from vision.readers.discs.appearance import DiscAppearance
 from vision.readers.discs.reader import DiscReader
 from vision.readers.ink import appearance as ink_appearance
@@ -35,7 +33,6 @@ from vision.readers.ink.reader import InkReader
 from vision.readers.protocols import AnyPieceReader, Appearance, EnrolmentPicture, RollReader, SurfaceView
 from vision.readers.stacks import appearance as stack_appearance
 from vision.readers.stacks import enrolment as stack_enrolment
-from vision.readers.stacks import positions as stack_positions
 from vision.readers.stacks.reader import StackReader
 from vision.readers.table_reader import TableReader
 
@@ -75,12 +72,12 @@ def _plain_pyramids(surface: Surface) -> stack_appearance.PyramidAppearance:  # 
 PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
     {
         BlockPieces.kind: ReaderKind(
-            _plain_blocks, learn_colours, read_positions, enrol, save_appearance, load_appearance, BlockReader
+            _plain_blocks, learn_colours, BLOCK_POSITIONS.read, enrol, save_appearance, load_appearance, BlockReader
         ),
         DiscPieces.kind: ReaderKind(
             _plain_discs,
             disc_enrolment.learn_colours,
-            disc_positions.read_positions,
+            disc_enrolment.DISC_POSITIONS.read,
             disc_enrolment.enrol,
             disc_appearance.save_appearance,
             disc_appearance.load_appearance,
@@ -89,7 +86,7 @@ PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
         PyramidPieces.kind: ReaderKind(
             _plain_pyramids,
             stack_enrolment.learn_set_up,
-            stack_positions.read_positions,
+            stack_enrolment.STACK_POSITIONS.read,
             stack_enrolment.enrol,
             stack_appearance.save_appearance,
             stack_appearance.load_appearance,

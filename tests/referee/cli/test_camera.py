@@ -20,7 +20,7 @@ from vision.calibration import Calibration, load_calibration, save_calibration
 from vision.errors import EnrolmentError
 from vision.layout.table import default_layout
 from vision.readers.blocks.appearance import drawn_appearance, load_appearance, save_appearance
-from vision.readers.blocks.positions import read_positions
+from vision.readers.blocks.enrolment import BLOCK_POSITIONS
 
 SMALL = lens((640, 360))
 """A camera of its own for calibrating, small so that its pictures are quickly made."""
@@ -239,7 +239,7 @@ LAYOUT = default_layout("deblockle")
     ],
 )
 def test_positions_are_read_leniently(text: str) -> None:
-    assert read_positions(text, LAYOUT.board) == {"a4": ("gold", "star"), "b4": ("gold", "stop")}
+    assert BLOCK_POSITIONS.read(text, LAYOUT.board) == {"a4": ("gold", "star"), "b4": ("gold", "stop")}
 
 
 def test_positions_from_either_kind_of_file(tmp_path: Path) -> None:
@@ -247,7 +247,7 @@ def test_positions_from_either_kind_of_file(tmp_path: Path) -> None:
     short.write_text('{"a4": "gold star"}')
     long.write_text('{"blocks": [{"cell": "a4", "colour": "gold", "top": "star"}]}')
     for path in (short, long):
-        assert read_positions(str(path), LAYOUT.board) == {"a4": ("gold", "star")}
+        assert BLOCK_POSITIONS.read(str(path), LAYOUT.board) == {"a4": ("gold", "star")}
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_positions_from_either_kind_of_file(tmp_path: Path) -> None:
     [
         ("a4=gold", "cannot read the position 'a4=gold'"),
         ("h9=gold star", "the positions name 'h9'.*squares run from a1 to g7"),
-        ("a4=gold moon", "put 'moon' on a4; a block shows one of cross, hoops"),
+        ("a4=gold moon", "put 'gold moon' on a4: a block shows one of cross, hoops"),
         ("a4=gold star, a4=teal star", "the square a4 is given twice"),
         (" ", "name no block"),
         ("nowhere.json", "cannot read the positions nowhere.json"),
@@ -263,7 +263,7 @@ def test_positions_from_either_kind_of_file(tmp_path: Path) -> None:
 )
 def test_positions_that_cannot_be_read_are_named(text: str, message: str) -> None:
     with pytest.raises(EnrolmentError, match=message):
-        read_positions(text, LAYOUT.board)
+        BLOCK_POSITIONS.read(text, LAYOUT.board)
 
 
 @pytest.mark.parametrize(
@@ -277,4 +277,4 @@ def test_positions_that_cannot_be_read_are_named(text: str, message: str) -> Non
 def test_position_files_that_cannot_be_read_are_named(tmp_path: Path, content: str, message: str) -> None:
     (tmp_path / "truth.json").write_text(content)
     with pytest.raises(EnrolmentError, match=message):
-        read_positions(str(tmp_path / "truth.json"), LAYOUT.board)
+        BLOCK_POSITIONS.read(str(tmp_path / "truth.json"), LAYOUT.board)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import cv2
@@ -15,6 +16,7 @@ from vision.readers.blocks.appearance import MASK_SIDE_PX, BlockAppearance, draw
 from vision.readers.blocks.faces import FaceFinder, FaceFit, fit_face, rough_fits
 from vision.readers.blocks.reader import REACH_MM, BlockReader, BlockSighting, top_window
 from vision.readers.blocks.symbols import Mask, scaled_mask
+from vision.readers.positions import PositionText
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 from vision.sampling import PlaneWindow, linear_light, plane_map, sample
 
@@ -32,6 +34,20 @@ Of the blocks photographed for the tests the right symbol fits to 0.96 or more, 
 """
 SET_UP_FIT = 0.86
 SAME_COLOUR_SPREAD = 0.45
+
+_BLOCK = re.compile(r"(\w+)[\s,]+(?:block\s*,?\s*)?(\w+)(?:\s+up)?")
+
+
+def _block(text: str, surface: Surface) -> tuple[str, str] | None:
+    match = _BLOCK.fullmatch(text.lower())
+    symbols = sorted(BlockPieces.on(surface).symbols)
+    if match and symbols and match[2] not in symbols:
+        raise EnrolmentError(f"a block shows one of {', '.join(symbols)}")
+    return (match[1], match[2]) if match else None
+
+
+BLOCK_POSITIONS = PositionText("block", '"a4=gold star, b4=gold stop"', _block, record=("colour", "top"))
+"""Colour and symbol up by square."""
 
 
 def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> BlockAppearance:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -12,12 +13,26 @@ from vision.layout.surfaces import GridSurface, Surface
 from vision.readers.discs.appearance import DiscAppearance, DiscColours
 from vision.readers.discs.balls import ball_evidence
 from vision.readers.discs.finder import DiscFinder, DiscFit
-from vision.readers.discs.positions import Carrier
+from vision.readers.positions import PositionText
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
+
+Carrier = tuple[str, bool]
+"""Whose piece it is, and whether it has a ball."""
 
 CLEAR_CONTRAST = 2.4
 SAME_COLOUR_LOGS = np.array([0.12, 0.12, 0.3])
 """Minimum distance between two players' colours in one of the three terms, in log units."""
+
+_DISC = re.compile(r"(\w+)(?:\s+piece)?(?:\s+(?:with\s+)?(ball))?")
+
+
+def _disc(text: str, surface: Surface) -> Carrier | None:  # noqa: ARG001
+    match = _DISC.fullmatch(text.lower())
+    return (match[1], match[2] is not None) if match else None
+
+
+DISC_POSITIONS = PositionText("piece", '"a1=black, d1=black ball, a7=white, d7=white ball"', _disc)
+"""The carrier on each square."""
 
 
 def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> DiscAppearance:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,8 +12,9 @@ import numpy as np
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray
 from vision.layout.surfaces import Surface
+from vision.readers.positions import PositionText
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
-from vision.readers.stacks.appearance import NEUTRALS, PyramidAppearance, Stack, hues_of
+from vision.readers.stacks.appearance import NEUTRALS, SIZE_WORDS, PyramidAppearance, Stack, hues_of
 from vision.readers.stacks.picture import StackCamera
 from vision.readers.stacks.reader import StackReader
 from vision.readers.stacks.search import TopSearch
@@ -25,6 +27,32 @@ LEAST_LIKENESS = 0.8
 """Least cosine between the ways of a hue and of a usual one, from grey, for its name: 37 degrees, half of what usual
 ones are apart.
 """
+
+_PYRAMID = re.compile(r"([SML]):([a-z]+)")
+
+
+def stack_of(pyramids: Sequence[str]) -> Stack:
+    """A stack of pyramids written as ``L:red``, from below; raises EnrolmentError for one that can't be read."""
+    stack = []
+    for pyramid in pyramids:
+        match = _PYRAMID.fullmatch(pyramid)
+        if match is None:
+            sizes = ", ".join(SIZE_WORDS)
+            raise EnrolmentError(
+                f"cannot read the pyramid {pyramid!r}; expected a size ({sizes}) and a colour: 'L:red'"
+            )
+        stack.append((match[1], match[2]))
+    if not stack:
+        raise EnrolmentError("a stack without pyramids; leave its square out")
+    return tuple(stack)
+
+
+def _stack(text: str, surface: Surface) -> Stack:  # noqa: ARG001
+    return stack_of(text.split())
+
+
+STACK_POSITIONS = PositionText("stack", '"a2=L:red S:red, c3=L:clear"', _stack)
+"""The stack on each square, from below."""
 
 
 def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> PyramidAppearance:

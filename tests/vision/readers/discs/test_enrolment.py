@@ -24,8 +24,7 @@ from vision.readers.discs.appearance import (
     look_name,
     save_appearance,
 )
-from vision.readers.discs.enrolment import enrol, learn_colours
-from vision.readers.discs.positions import read_positions
+from vision.readers.discs.enrolment import DISC_POSITIONS, enrol, learn_colours
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 
 BOARD = pictures.LAYOUT.board
@@ -48,7 +47,7 @@ def test_the_set_up_teaches_each_players_colours() -> None:
 
 
 def test_one_piece_and_one_ball_of_each_player_are_enough() -> None:
-    position = read_positions("a1=black, d1=black ball; a7=white\nd7=white piece with ball", BOARD)
+    position = DISC_POSITIONS.read("a1=black, d1=black ball; a7=white\nd7=white piece with ball", BOARD)
     assert position["d7"] == ("white", True)
     few, many = enrol([known(position)], BOARD), pictures.looks()
     for player, colours in many.players.items():
@@ -90,16 +89,16 @@ def test_a_set_up_along_the_other_edges_is_said_to_be_turned() -> None:
 )
 def test_positions_that_make_no_sense_are_refused(text: str, says: str) -> None:
     with pytest.raises(EnrolmentError, match=says):
-        read_positions(text, BOARD)
+        DISC_POSITIONS.read(text, BOARD)
 
 
 def test_positions_come_from_a_file_too(tmp_path: Path) -> None:
     path = tmp_path / "set.json"
     path.write_text(json.dumps({"a1": "black", "d7": "white piece with ball"}), encoding="utf-8")
-    assert read_positions(str(path), BOARD) == {"a1": ("black", False), "d7": ("white", True)}
+    assert DISC_POSITIONS.read(str(path), BOARD) == {"a1": ("black", False), "d7": ("white", True)}
     path.write_text("[]", encoding="utf-8")
     with pytest.raises(EnrolmentError, match="expected an object of squares"):
-        read_positions(str(path), BOARD)
+        DISC_POSITIONS.read(str(path), BOARD)
 
 
 def test_looks_are_kept_in_a_file(tmp_path: Path) -> None:

@@ -16,8 +16,7 @@ from vision.layout.table import TableLayout, default_layout
 from vision.locating.location import locate
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 from vision.readers.stacks.appearance import PyramidAppearance, look_name
-from vision.readers.stacks.enrolment import enrol
-from vision.readers.stacks.positions import stack_of
+from vision.readers.stacks.enrolment import enrol, stack_of
 
 FOLDER = Path(__file__).parents[3] / "data" / "photoreal-stacks"
 EXPECTED: dict[str, Any] = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))

@@ -19,8 +19,7 @@ from vision.readers.stacks.appearance import (
     plain_appearance,
     save_appearance,
 )
-from vision.readers.stacks.enrolment import enrol, learn_set_up
-from vision.readers.stacks.positions import read_positions
+from vision.readers.stacks.enrolment import STACK_POSITIONS, enrol, learn_set_up
 
 BOARD = pictures.LAYOUT.board
 
@@ -94,11 +93,11 @@ def test_grey_has_no_hue() -> None:
 
 
 def test_positions_are_read_from_text_and_from_a_file(tmp_path: Path) -> None:
-    read = read_positions("a2=L:red S:red; c3=L:clear", BOARD)
+    read = STACK_POSITIONS.read("a2=L:red S:red; c3=L:clear", BOARD)
     assert read == {"a2": (("L", "red"), ("S", "red")), "c3": (("L", "clear"),)}
     file = tmp_path / "set-up.json"
     file.write_text(json.dumps({"stacks": {"a2": ["L:red", "S:red"], "c3": ["L:clear"]}}), encoding="utf-8")
-    assert read_positions(str(file), BOARD) == read
+    assert STACK_POSITIONS.read(str(file), BOARD) == read
 
 
 @pytest.mark.parametrize(
@@ -114,11 +113,11 @@ def test_positions_are_read_from_text_and_from_a_file(tmp_path: Path) -> None:
 )
 def test_positions_that_make_no_sense_are_refused(text: str, says: str) -> None:
     with pytest.raises(EnrolmentError, match=says):
-        read_positions(text, BOARD)
+        STACK_POSITIONS.read(text, BOARD)
 
 
 def test_a_file_of_other_things_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "other.json"
     file.write_text('{"blocks": []}', encoding="utf-8")
-    with pytest.raises(EnrolmentError, match='need "stacks"'):
-        read_positions(str(file), BOARD)
+    with pytest.raises(EnrolmentError, match="the positions name 'blocks'"):
+        STACK_POSITIONS.read(str(file), BOARD)
