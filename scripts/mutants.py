@@ -3,70 +3,54 @@
 Run: ./check --mutants                                   every room, as before a release
      ./check --mutants --room judge --count 40 --seed 2  forty mutants of the judge
 
-A mutant is one comparison, boolean, sign, operator or number that is changed in a copy of the project, by the operators
-of cosmic-ray. The tests look as hard as in ./check. They run once on the unchanged code, and which test runs which line
-is written down. A mutant is shown to the tests that run its line, then to the others of their files, since these may
-share what was made once. Survivors are printed with what was changed, and a table ends the run. Exit code 1 when a
-room's tests notice too small a share.
+A mutant is one change in a copy of the project: a comparison, an "and", a "not", a True, a number by one, a sign, or
+two branches swapped (scripts/code_changes.py). The tests look as hard as in ./check. They run once on the unchanged
+code, and which test runs which line is written down. Then they are collected once, and for every mutant a process is
+forked from there, in which its functions are changed. It is shown to the tests that run its line, then to the others of
+their files, since these may share what was made once. A mutant of what runs on import is written to the copy, and its
+tests are collected anew. Survivors are printed with what was changed. Exit code 1 when a room's tests notice too small
+a share.
 """
 
 from __future__ import annotations
 
 import ast
-import difflib
+import gc
+import json
+import multiprocessing
 import os
 import random
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
-from queue import SimpleQueue
-from xml.etree import ElementTree
+from types import CodeType, FunctionType
 
 import click
-from cosmic_ray.ast import ast_nodes, get_ast_from_path
-from cosmic_ray.mutating import apply_mutation
-from cosmic_ray.plugins import get_operator, operator_names
+import pytest
 from coverage import CoverageData
-from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+from scripts import code_changes  # noqa: E402
+
 COPIED = ("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "simulator", "benchmarks", "tests")
 ALSO_COPIED = ("pyproject.toml", "docs", "README.md", "CONTRIBUTING.md", "scripts")
 GAMES = ("blockade", "blokus_dice", "deblockle", "diaballik", "number_drop")
-OPERATORS = (
-    "Comparison",
-    "And",
-    "Or",
-    "True",
-    "False",
-    "AddNot",
-    "Number",
-    "Unary",
-    "_Add_",
-    "_Sub_",
-    "_Mul_",
-    "_Div_",
-)
-"""Parts of the names of cosmic-ray's operators that are used; the others make mutants that nobody would write."""
 
-STARRED = {"parameters", "param", "lambdef", "argument", "star_expr", "import_from"}
-"""Where an asterisk is no product, by parso's names; changing it there says nothing of what the code does."""
+LEAST_TIMEOUT_S = 30.0
+TIMEOUT_FACTOR = 6.0
+"""A mutant that takes this many times as long as the same tests of the unchanged code hangs, and so was noticed."""
 
-STARTING_S = 60.0
-TIMEOUT_FACTOR = 4.0
-"""A mutant that takes this many times as long as the same tests of the unchanged code, and the time that pytest takes
-to start on a busy machine, hangs, and so was noticed."""
+LONGEST_BASELINE_S = 600.0
 
-PYTEST = (sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist")
-NOT_FOUND = 4
-"""Exit code of pytest when it has no test of a name that it is given."""
+FORKED = multiprocessing.get_context("fork")
 
 
 @dataclass(frozen=True)
@@ -84,7 +68,7 @@ NOT_RULES = ("advice", "game", "notation", "state_text")
 """What a game has beside its rules and its table."""
 
 VISION_PARTS = ("layout", "locating", "motion", "surface")
-READERS = ("blocks", "dice", "discs", "ink", "stacks")
+READERS = ("blocks", "dice", "discs", "ink", "stacks", "tiles")
 
 ROOMS = {
     **{
@@ -105,11 +89,10 @@ ROOMS = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change: the ``occurrence``-th place in a module where an operator applies, and the line it is on."""
+    """The change of this number among those that a module allows, and the line it is on."""
 
     module: str
-    operator: str
-    occurrence: int
+    number: int
     line: int
 
 
@@ -121,6 +104,16 @@ class Outcome:
     noticed: bool
     is_run: bool
     change: str
+
+
+def mutants_of(room: Room, copy: Path) -> list[Mutant]:
+    """List every mutant of a room of a copy of the project, in a fixed order."""
+    return [
+        Mutant(str(path.relative_to(copy)), number, line)
+        for path in sorted((copy / room.source).rglob("*.py"))
+        if not set(path.relative_to(copy / room.source).with_suffix("").parts) & set(room.left_out)
+        for number, (line, _) in enumerate(code_changes.changes_of(ast.parse(path.read_text(encoding="utf-8"))))
+    ]
 
 
 @dataclass(frozen=True)
@@ -142,8 +135,12 @@ class Baseline:
         found = {test for line in lines for test in of_lines.get(line, ())}
         if found == {""}:
             found = {test for tests in of_lines.values() for test in tests if test} or set(self.durations_s)
+        return self.in_order(found - {""})
+
+    def in_order(self, tests: Collection[str]) -> list[str]:
+        """Some tests, file by file, the quickest first."""
         of_file: dict[str, list[str]] = {}
-        for test in sorted(found - {""}, key=lambda test: (self.took_s([test]), test)):
+        for test in sorted(tests, key=lambda test: (self.took_s([test]), test)):
             of_file.setdefault(_file_of(test), []).append(test)
         return [test for tests in sorted(of_file.values(), key=self.took_s) for test in tests]
 
@@ -157,40 +154,133 @@ class Baseline:
         slowest_s = max(self.durations_s.values(), default=0.0)
         return sum(self.durations_s.get(test, slowest_s) for test in tests)
 
+    def is_run_on_import(self, module: str, lines: range) -> bool:
+        """Whether some of the lines run while the module is imported or the tests are collected."""
+        return any("" in self.tests_of.get(module, {}).get(line, ()) for line in lines)
 
-def mutants_of(room: Room, copy: Path) -> list[Mutant]:
-    """List every mutant of a room of a copy of the project, in a fixed order."""
-    found = []
-    for path in sorted((copy / room.source).rglob("*.py")):
-        if set(path.relative_to(copy / room.source).with_suffix("").parts) & set(room.left_out):
-            continue
-        nodes = list(ast_nodes(get_ast_from_path(path)))
-        for name in _operators():
-            operator = get_operator(name)()
-            places = [(node, start[0]) for node in nodes for start, _ in operator.mutation_positions(node)]
-            found += [
-                Mutant(str(path.relative_to(copy)), name, occurrence, line)
-                for occurrence, (node, line) in enumerate(places)
-                if node.parent is None or node.parent.type not in STARRED
+
+def _file_of(test: str) -> str:
+    return test.partition("::")[0]
+
+
+def tests_for(mutant: Mutant, source: str, baseline: Baseline) -> list[str]:
+    """The tests that a mutant is shown to, in order; none where no test runs its line."""
+    first = baseline.running(mutant.module, code_changes.statement_until(source, mutant.line))
+    return [*first, *baseline.beside(first)]
+
+
+class Watching:
+    """Part of a run of pytest: notes how long each test takes, and what failed last."""
+
+    def __init__(self) -> None:
+        self.durations_s: dict[str, float] = {}
+        self.failed: str | None = None
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note one phase of a test."""
+        self.durations_s[report.nodeid] = self.durations_s.get(report.nodeid, 0.0) + report.duration
+        if report.failed:
+            self.failed = f"{report.nodeid}\n{report.longreprtext}"
+
+
+class InOrder(Watching):
+    """A run of pytest of the named tests in their order, until one fails."""
+
+    def __init__(self, order: Sequence[str]) -> None:
+        super().__init__()
+        self.order = order
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Run the tests in place of pytest's own loop; all that were collected, if one of them has another name."""
+        items = {item.nodeid: item for item in session.items}
+        chosen = [items[test] for test in self.order] if set(self.order) <= set(items) else session.items
+        for item, following in zip(chosen, [*chosen[1:], None], strict=True):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if self.failed is not None:
+                break
+        return True
+
+
+class Changing(InOrder):
+    """A run of pytest that collects tests, then shows each of some mutants to its tests, in a process forked there."""
+
+    def __init__(self, mutants: Sequence[Mutant], baseline: Baseline, copy: Path, tell: Connection) -> None:
+        super().__init__(baseline.in_order(list(baseline.durations_s)))
+        self.mutants, self.baseline, self.copy, self.tell = mutants, baseline, copy, tell
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Send what failed without a mutant, then whether each was noticed: None where it must be collected anew."""
+        self.tell.send(self._failed(session, []))
+        gc.unfreeze()  # What tests/conftest.py froze is not among the objects that are listed.
+        functions: dict[tuple[str, CodeType], list[FunctionType]] = {}
+        for found in gc.get_objects():
+            if isinstance(found, FunctionType):
+                functions.setdefault((found.__code__.co_filename, found.__code__), []).append(found)
+        for mutant in self.mutants:
+            path = self.copy / mutant.module
+            source = path.read_text(encoding="utf-8")
+            before, after = (
+                compile(tree, path, "exec") for tree in (ast.parse(source), code_changes.mutated(source, mutant.number))
+            )
+            changed = code_changes.changed_functions(before, after) or {}
+            swaps = [
+                (function, new) for old, new in changed.items() for function in functions.get((str(path), old), ())
             ]
-    return found
+            if not swaps or self.baseline.is_run_on_import(
+                mutant.module, code_changes.statement_until(source, mutant.line)
+            ):
+                self.tell.send(None)
+            else:
+                self.order = tests_for(mutant, source, self.baseline)
+                self.tell.send(self._failed(session, swaps) is not None)
+        return True
+
+    def _failed(self, session: pytest.Session, swaps: Sequence[tuple[FunctionType, CodeType]]) -> str | None:
+        def run() -> str | None:
+            for function, code in swaps:
+                function.__code__ = code
+            super(Changing, self).pytest_runtestloop(session)
+            return self.failed
+
+        return in_a_process(run, self.baseline.took_s(self.order))
 
 
-def _operators() -> Iterator[str]:
-    for name in sorted(operator_names()):
-        known = any(part in name for part in OPERATORS)
-        if (
-            known
-            and not get_operator(name).arguments()
-            and "BitOr" not in name
-            and not name.endswith(("_Is", "_IsNot"))
-        ):
-            yield name
+def in_a_process(run: Callable[[], str | None], usual_s: float) -> str | None:
+    """What a function returns in a forked process; a complaint if that ends early or takes far longer than usual."""
+    ours, theirs = FORKED.Pipe(duplex=False)
+    process = FORKED.Process(target=_alone, args=(run, theirs))
+    process.start()
+    theirs.close()
+    try:
+        if ours.poll(LEAST_TIMEOUT_S + TIMEOUT_FACTOR * usual_s):
+            said: str | None = ours.recv()
+            return said
+        return "it takes too long"
+    except EOFError:
+        return "it ended early"
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid or 0, signal.SIGKILL)
+        process.kill()
+        process.join()
 
 
-def surroundings(**more: str) -> dict[str, str]:
-    """The environment of the tests."""
-    return {**os.environ, "HYPOTHESIS_PROFILE": "quick", "PYTHONDONTWRITEBYTECODE": "1", **more}
+def _alone(run: Callable[[], str | None], theirs: Connection) -> None:
+    os.setsid()
+    theirs.send(run())
+
+
+def run_pytest(copy: Path, arguments: Sequence[str], watching: Watching) -> str | None:
+    """Run pytest in this process on a copy of the project; what failed, or how its words end."""
+    os.chdir(copy)
+    os.environ.update(HYPOTHESIS_PROFILE="quick", COVERAGE_FILE=str(copy / "lines"))
+    with (copy / "said").open("w") as said:
+        for stream in (1, 2):
+            os.dup2(said.fileno(), stream)
+    fixed = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", f"--basetemp={copy / 'made'}")
+    code = pytest.main([*fixed, *arguments], plugins=[watching])
+    sys.stdout.flush()
+    return None if code == 0 else watching.failed or (copy / "said").read_text(encoding="utf-8")[-2000:]
 
 
 def baseline_of(copy: Path, room: Room) -> Baseline:
@@ -199,102 +289,70 @@ def baseline_of(copy: Path, room: Room) -> Baseline:
     Raises:
         click.ClickException: a test fails.
     """
-    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        lines, report = Path(folder) / "lines", Path(folder) / "report.xml"
-        covering = (f"--cov={room.source}", "--cov-context=test", "--cov-report=", "--cov-fail-under=0")
-        reporting = ("-o", "junit_family=xunit1", f"--junitxml={report}")
-        command = [*PYTEST, *covering, *reporting, *room.tests]
-        environment = surroundings(COVERAGE_FILE=str(lines))
-        done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, check=False)
-        if done.returncode != 0:
-            end = done.stdout.decode(errors="replace")[-2000:]
-            raise click.ClickException(f"without any mutant, pytest {' '.join(room.tests)} fails:\n{end}")
-        durations_s = {
-            _name_of(case): float(case.get("time", 0)) for case in ElementTree.parse(report).iter("testcase")
+    covering = (f"--cov={room.source}", "--cov-context=test", "--cov-report=", "--cov-fail-under=0")
+    timings = copy / "timings"
+
+    def run() -> str | None:
+        watching = Watching()
+        failed = run_pytest(copy, [*covering, *room.tests], watching)
+        timings.write_text(json.dumps(watching.durations_s), encoding="utf-8")
+        return failed
+
+    failed = in_a_process(run, LONGEST_BASELINE_S)
+    if failed is not None:
+        raise click.ClickException(f"without any mutant, {' '.join(room.tests)} fails: {failed}")
+    data = CoverageData(str(copy / "lines"))
+    data.read()
+    tests_of = {
+        str(Path(file).relative_to(copy)): {
+            line: {context.rpartition("|")[0] for context in contexts}
+            for line, contexts in data.contexts_by_lineno(file).items()
         }
-        data = CoverageData(str(lines))
-        data.read()
-        tests_of = {
-            str(Path(file).relative_to(copy.resolve())): {
-                line: {context.rpartition("|")[0] for context in contexts}
-                for line, contexts in data.contexts_by_lineno(file).items()
-            }
-            for file in data.measured_files()
-        }
-    return Baseline(durations_s, tests_of)
+        for file in data.measured_files()
+    }
+    return Baseline(json.loads(timings.read_text(encoding="utf-8")), tests_of)
 
 
-def _file_of(test: str) -> str:
-    return test.partition("::")[0]
-
-
-def _name_of(case: ElementTree.Element) -> str:
-    """The name by which pytest runs a test again, of a test in its report."""
-    file = case.get("file", "")
-    test_class = case.get("classname", "")[len(file.removesuffix(".py")) + 1 :]
-    return "::".join(part for part in (file, test_class, case.get("name", "")) if part)
-
-
-def statement_until(source: str, line: int) -> range:
-    """The lines from the beginning of the innermost statement around a line to that line."""
-    around = [
-        node.lineno
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
-    ]
-    return range(max(around, default=line), line + 1)
-
-
-def notice(copy: Path, tests: list[str], baseline: Baseline) -> bool:
-    """Whether some tests, run in this order, notice the change of a copy."""
-    chosen = copy / "chosen-tests"
-    chosen.write_text("\n".join(tests), encoding="utf-8")
-    usual_s = baseline.took_s(tests)
-    try:
-        code = exit_code(copy, [f"@{chosen}"], usual_s)
-        if code == NOT_FOUND:
-            # The change gave a test another name, since it is made from what it tests.
-            code = exit_code(copy, sorted({_file_of(test) for test in tests}), usual_s)
-    except subprocess.TimeoutExpired:
-        return True
-    return code != 0
-
-
-def exit_code(copy: Path, tests: list[str], usual_s: float) -> int:
-    """Run tests in a copy of the project until one fails.
+def tried_where_collected(
+    copy: Path, room: Room, mutants: Sequence[Mutant], baseline: Baseline
+) -> Iterator[bool | None]:
+    """Whether the tests, collected once, notice each mutant; None where this cannot be told without collecting anew.
 
     Raises:
-        subprocess.TimeoutExpired: they take far longer than usual.
+        click.ClickException: a test fails without a mutant, when the tests run in the order of their times.
     """
-    timeout_s = STARTING_S + TIMEOUT_FACTOR * usual_s
-    command = [*PYTEST, "-p", "no:cov", *tests]
-    done = subprocess.run(
-        command,
-        cwd=copy,
-        env=surroundings(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        timeout=timeout_s,
-        check=False,
-    )
-    return done.returncode
-
-
-def try_out(copy: Path, mutant: Mutant, baseline: Baseline) -> Outcome:
-    """Change the copy, run the tests, and put the copy right again. What no test runs is not noticed by any."""
-    path = copy / mutant.module
-    original, changed = apply_mutation(path, get_operator(mutant.operator)(), mutant.occurrence)
-    if changed is None:
-        raise ValueError(f"{mutant} changes nothing; the list of mutants and the copy are not of the same code")
+    ours, theirs = FORKED.Pipe(duplex=False)
+    changing = Changing(mutants, baseline, copy, theirs)
+    process = FORKED.Process(target=run_pytest, args=(copy, ("-p", "no:cov", *room.tests), changing))
+    process.start()
+    theirs.close()
     try:
-        first = baseline.running(mutant.module, statement_until(original, mutant.line))
-        noticed = bool(first) and notice(copy, [*first, *baseline.beside(first)], baseline)
+        failed = ours.recv()
+        if failed is not None:
+            raise click.ClickException(f"without any mutant, in the order of their times, a test fails: {failed}")
+        for _ in mutants:
+            yield ours.recv()
     finally:
-        path.write_text(original, encoding="utf-8")
-    lines = difflib.unified_diff(
-        original.splitlines(), changed.splitlines(), mutant.module, mutant.module, "", "", 0, ""
-    )
-    return Outcome(mutant, noticed, bool(first), "\n".join(lines))
+        process.kill()
+        process.join()
+
+
+def is_noticed_anew(copy: Path, mutant: Mutant, baseline: Baseline) -> bool:
+    """Write a mutant to the copy, collect its tests and run them, and put the copy right again."""
+    path = copy / mutant.module
+    source, written = path.read_text(encoding="utf-8"), path.stat()
+    order = tests_for(mutant, source, baseline)
+    files = sorted({_file_of(test) for test in order})
+    try:
+        path.write_text(ast.unparse(code_changes.mutated(source, mutant.number)), encoding="utf-8")
+        # Python takes the bytecode that it kept for a file of the same size and the same second.
+        os.utime(path, ns=(written.st_atime_ns, written.st_mtime_ns + 2_000_000_000))
+        usual_s = baseline.took_s(order)
+        run = partial(run_pytest, copy, ("-p", "no:cov", *files), InOrder(order))
+        return in_a_process(run, usual_s) is not None
+    finally:
+        path.write_text(source, encoding="utf-8")
+        os.utime(path, ns=(written.st_atime_ns, written.st_mtime_ns))
 
 
 def copied(folder: Path) -> Path:
@@ -310,34 +368,27 @@ def copied(folder: Path) -> Path:
     return folder
 
 
-def run_room(name: str, count: int, seed: int, copies: list[Path], console: Console) -> list[Outcome]:
-    """Try out mutants of one room, as many at once as there are copies of the project, and tell of the survivors."""
+def run_room(name: str, count: int, seed: int, copy: Path) -> list[Outcome]:
+    """Try out mutants of one room, and tell of the survivors."""
     room = ROOMS[name]
-    every = mutants_of(room, copies[0])
+    every = mutants_of(room, copy)
     drawn = random.Random(f"{name} {seed}").sample(every, min(count, len(every)))
-    baseline = baseline_of(copies[0], room)
-    free: SimpleQueue[Path] = SimpleQueue()
-    for copy in copies:
-        free.put(copy)
-
-    def one(mutant: Mutant) -> Outcome:
-        copy = free.get()
-        try:
-            return try_out(copy, mutant, baseline)
-        finally:
-            free.put(copy)
-
+    baseline = baseline_of(copy, room)
+    sources = {mutant.module: (copy / mutant.module).read_text(encoding="utf-8") for mutant in drawn}
+    run = [mutant for mutant in drawn if tests_for(mutant, sources[mutant.module], baseline)]
+    told = dict(zip(run, tried_where_collected(copy, room, run, baseline), strict=True))
     outcomes = []
-    with ThreadPoolExecutor(len(copies)) as pool, Progress(console=console) as progress:
-        bar = progress.add_task(name, total=len(drawn))
-        for outcome in pool.map(one, drawn):
-            outcomes.append(outcome)
-            progress.advance(bar)
-            if not outcome.noticed:
-                how = "survived" if outcome.is_run else "survived, no test runs it"
-                where = f"{outcome.mutant.module}:{outcome.mutant.line}"
-                told = f"{how}: {where} {outcome.mutant.operator}\n{outcome.change}"
-                progress.console.print(told, markup=False, soft_wrap=True)
+    for mutant in drawn:
+        noticed = told.get(mutant, False)
+        if noticed is None:
+            noticed = is_noticed_anew(copy, mutant, baseline)
+        outcomes.append(
+            Outcome(mutant, noticed, mutant in told, code_changes.told(sources[mutant.module], mutant.number))
+        )
+    for outcome in outcomes:
+        if not outcome.noticed:
+            how = "survived" if outcome.is_run else "survived, no test runs it"
+            click.echo(f"{how}: {outcome.mutant.module}:{outcome.mutant.line}\n{outcome.change}")
     return outcomes
 
 
@@ -345,22 +396,16 @@ def run_room(name: str, count: int, seed: int, copies: list[Path], console: Cons
 @click.option("--room", "rooms", multiple=True, type=click.Choice(sorted(ROOMS)), help="Only these rooms.")
 @click.option("--count", default=40, show_default=True, type=click.IntRange(1), help="Mutants a room.")
 @click.option("--seed", default=1, show_default=True, type=int, help="Which mutants are drawn.")
-@click.option("--jobs", default=2, show_default=True, type=click.IntRange(1), help="Mutants at once.")
-def main(rooms: tuple[str, ...], count: int, seed: int, jobs: int) -> None:
+def main(rooms: tuple[str, ...], count: int, seed: int) -> None:
     """Try out mutants of the rooms."""
-    console = Console()
-    table = Table("room", "mutants", "noticed", "share", "wanted")
     met = True
-    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        copies = [copied(Path(folder).resolve() / str(number)) for number in range(jobs)]
-        for name in rooms or ROOMS:
-            outcomes = run_room(name, count, seed, copies, console)
-            noticed = sum(outcome.noticed for outcome in outcomes)
-            share, wanted = noticed / len(outcomes), ROOMS[name].least_share
-            table.add_row(name, str(len(outcomes)), str(noticed), f"{share:.0%}", f"{wanted:.0%}")
-            console.print(f"{name}: {noticed} of {len(outcomes)} noticed ({share:.0%}); at least {wanted:.0%} wanted")
-            met = met and share >= wanted
-    console.print(table)
+    for name in rooms or ROOMS:
+        with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+            outcomes = run_room(name, count, seed, copied(Path(folder).resolve()))
+        noticed = sum(outcome.noticed for outcome in outcomes)
+        share, wanted = noticed / len(outcomes), ROOMS[name].least_share
+        click.echo(f"{name}: {noticed} of {len(outcomes)} noticed ({share:.0%}); at least {wanted:.0%} wanted")
+        met = met and share >= wanted
     sys.exit(0 if met else 1)
 
 

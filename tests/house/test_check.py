@@ -21,7 +21,7 @@ case "$*" in *"${BREAK:-nothing}"*) exit 3 ;; esac"""
 @pytest.fixture
 def checked(project, made_by_hand):
     """A project whose check tools are stand-ins that note how they were called."""
-    for name in ("check", "lowest", "mutants"):
+    for name in ("check", "lowest"):
         project.write(f"requirements-{name}.txt", f"{name}==1\n")
         made_by_hand(f".venv-{name}", f"requirements-{name}.txt", TOOLS)
     project.write(".venv-check/bin/lint-imports", f"#!/bin/sh\nset -- lint-imports\n{TOOLS}\n", executable=True)

@@ -18,7 +18,7 @@ from packaging.utils import canonicalize_name
 from benchmarks.wheels import main
 
 ROOT = Path(__file__).resolve().parents[2]
-LOCKS = ("requirements.txt", "requirements-check.txt", "requirements-lowest.txt", "requirements-mutants.txt")
+LOCKS = ("requirements.txt", "requirements-check.txt", "requirements-lowest.txt")
 
 
 @dataclass(frozen=True)

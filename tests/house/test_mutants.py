@@ -2,51 +2,37 @@
 
 from __future__ import annotations
 
-import importlib.util
+import ast
+import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
+from textwrap import dedent
 
 import pytest
+
+from scripts import code_changes, mutants
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture
-def mutants(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The script as a module; the library that changes the code is not needed to read its table of rooms."""
-    for name in ("cosmic_ray", "cosmic_ray.ast", "cosmic_ray.mutating", "cosmic_ray.plugins"):
-        stand_in = ModuleType(name)
-        for attribute in ("ast_nodes", "get_ast_from_path", "apply_mutation", "get_operator", "operator_names"):
-            setattr(stand_in, attribute, None)
-        monkeypatch.setitem(sys.modules, name, stand_in)
-    spec = importlib.util.spec_from_file_location("mutants", ROOT / "scripts" / "mutants.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "mutants", module)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_every_room_has_code_and_tests(mutants: ModuleType) -> None:
+def test_every_room_has_code_and_tests() -> None:
     for name, room in mutants.ROOMS.items():
         for folder in (room.source, *room.tests):
             assert any((ROOT / folder).rglob("*.py")), f"{name}: there is no code in {folder}"
 
 
-def test_every_game_with_rules_is_a_room(mutants: ModuleType) -> None:
+def test_every_game_with_rules_is_a_room() -> None:
     games = {path.name for path in (ROOT / "engine" / "games").iterdir() if (path / "game.py").exists()}
     assert set(mutants.GAMES) == games
 
 
-def test_a_copy_holds_what_the_tests_need(mutants: ModuleType, tmp_path: Path) -> None:
+def test_a_copy_holds_what_the_tests_need(tmp_path: Path) -> None:
     copy = mutants.copied(tmp_path)
     assert (copy / "tests" / "conftest.py").exists()
     assert not list(copy.rglob("__pycache__"))
 
 
-def test_a_mutant_is_shown_first_to_the_tests_that_run_its_line_then_to_those_beside_them(mutants: ModuleType) -> None:
+def test_a_mutant_is_shown_first_to_the_tests_that_run_its_line_then_to_those_beside_them() -> None:
     baseline = mutants.Baseline(
         durations_s={"a::slow": 3.0, "a::quick": 0.5, "a::other": 0.2, "b::one": 1.5, "c::one": 0.1},
         tests_of={"x.py": {1: {""}, 2: {"a::slow", "a::quick", "b::one"}, 5: {"c::one"}}},
@@ -61,6 +47,94 @@ def test_a_mutant_is_shown_first_to_the_tests_that_run_its_line_then_to_those_be
 
 
 @pytest.mark.parametrize(("line", "begins"), [(1, 1), (2, 1), (3, 3), (4, 4), (6, 4)])
-def test_a_line_belongs_to_the_innermost_statement_around_it(mutants: ModuleType, line: int, begins: int) -> None:
+def test_a_line_belongs_to_the_innermost_statement_around_it(line: int, begins: int) -> None:
     source = "x = (1,\n     2)\nif x:\n    y = (\n        3\n        < 4)\n"
-    assert mutants.statement_until(source, line) == range(begins, line + 1)
+    assert code_changes.statement_until(source, line) == range(begins, line + 1)
+
+
+@pytest.mark.parametrize(
+    ("source", "changed"),
+    [
+        ("x < y", {"x <= y", "x >= y"}),
+        ("x == y", {"x != y"}),
+        ("x in y", {"x not in y"}),
+        ("x and y", {"x or y"}),
+        ("not x", {"x"}),
+        ("True", {"False"}),
+        ("7", {"8", "6"}),
+        ("x - y", {"x + y"}),
+        ("-x", {"x"}),
+        ("x if y else z", {"x if not y else z"}),
+        ("x + 'text'", set()),
+        ("f(*x)", set()),
+    ],
+)
+def test_each_small_fault_is_a_change_of_its_own(source: str, changed: set[str]) -> None:
+    count = len(code_changes.changes_of(ast.parse(source)))
+    assert {ast.unparse(code_changes.mutated(source, number)) for number in range(count)} == changed
+
+
+def test_annotations_and_decorators_are_left_alone() -> None:
+    source = "@cache(True)\ndef f(x: tuple[int, 3] = 1) -> 4: ...\ny: 5 = 2\n"
+    assert [line for line, _ in code_changes.changes_of(ast.parse(source))] == [2, 2, 3, 3]
+
+
+def test_a_change_of_a_function_is_told_from_one_of_what_runs_on_import() -> None:
+    source = "LIMIT = 1\nclass A:\n    size = 2\n    def f(self):\n        return lambda: 3\n"
+    before = compile(source, "a.py", "exec")
+    of_functions = {}
+    for number, (line, _) in enumerate(code_changes.changes_of(ast.parse(source))):
+        changed = code_changes.changed_functions(before, compile(code_changes.mutated(source, number), "a.py", "exec"))
+        of_functions[line] = None if changed is None else {code.co_qualname for code in changed}
+    assert of_functions == {1: None, 3: None, 5: {"A.f", "A.f.<locals>.<lambda>"}}
+
+
+WEAKLY_TESTED = """
+    LIMIT = 3
+
+    def allowed(count):
+        return count < LIMIT
+
+    def positive(count):
+        return count > 0
+
+    def never_run(count):
+        return -count
+"""
+ITS_TESTS = """
+    from shop.basket import allowed, positive
+
+    def test_the_third_is_one_too_many():
+        assert allowed(2)
+        assert not allowed(3)
+
+    def test_a_number_is_positive():
+        assert positive(7)
+        assert not positive(-7)
+"""
+TRYING_THEM = """
+    import sys
+    from pathlib import Path
+    from scripts import mutants
+
+    mutants.ROOMS["shop"] = mutants.Room("shop", ("shop_tests",), 0.95)
+    mutants.run_room("shop", 100, 1, Path(sys.argv[1]))
+"""
+
+
+def test_just_what_no_test_would_notice_survives(tmp_path: Path) -> None:
+    for name, text in (("shop/basket.py", WEAKLY_TESTED), ("shop_tests/test_basket.py", ITS_TESTS)):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(dedent(text), encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\npythonpath = .\n", encoding="utf-8")
+    command = [sys.executable, "-c", dedent(TRYING_THEM), str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert {line.strip("+ ") for line in done.stdout.splitlines() if line.startswith("+")} == {
+        "return count >= 0",
+        "return count > 1",
+        "return count > -1",
+        "return count",
+    }
+    assert done.stdout.count("no test runs it") == 1
+    assert (tmp_path / "shop" / "basket.py").read_text(encoding="utf-8") == dedent(WEAKLY_TESTED)

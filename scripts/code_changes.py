@@ -1,0 +1,123 @@
+"""Small changes of a module's code, each of which is a fault that a test should notice."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import inspect
+from collections.abc import Callable, Iterator
+from functools import partial
+from types import CodeType
+
+OTHER_COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
+    ast.Lt: (ast.LtE, ast.GtE),
+    ast.LtE: (ast.Lt, ast.Gt),
+    ast.Gt: (ast.GtE, ast.LtE),
+    ast.GtE: (ast.Gt, ast.Lt),
+    ast.Eq: (ast.NotEq,),
+    ast.NotEq: (ast.Eq,),
+    ast.In: (ast.NotIn,),
+    ast.NotIn: (ast.In,),
+    ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+}
+OTHER_ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+}
+
+
+def changes_of(tree: ast.Module) -> list[tuple[int, Callable[[], None]]]:
+    """List what could be changed in a module, in a fixed order: the line, and what changes the tree there.
+
+    Annotations and decorators stay as they are: what they say hardly ever changes what the code does.
+    """
+    found: list[tuple[int, Callable[[], None]]] = []
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.expr | ast.stmt):
+            found += [(node.lineno, change) for change in _changes_at(node)]
+        for name, value in ast.iter_fields(node):
+            if name not in ("annotation", "returns", "decorator_list"):
+                values = value if isinstance(value, list) else [value]
+                waiting += [child for child in reversed(values) if isinstance(child, ast.AST)]
+    return found
+
+
+def _changes_at(node: ast.expr | ast.stmt) -> Iterator[Callable[[], None]]:
+    match node:
+        case ast.Compare(ops=operators):
+            for place, operator in enumerate(operators):
+                for other in OTHER_COMPARISONS[type(operator)]:
+                    yield partial(operators.__setitem__, place, other())
+        case ast.BoolOp(op=operator):
+            yield lambda: setattr(node, "op", ast.Or() if isinstance(operator, ast.And) else ast.And())
+        case ast.UnaryOp(op=ast.USub() | ast.Not(), operand=operand):
+            yield lambda: _become(node, operand)
+        case ast.Constant(value=bool(value)):
+            yield lambda: setattr(node, "value", not value)
+        case ast.Constant(value=int(value) | float(value)):
+            yield lambda: setattr(node, "value", value + 1)
+            yield lambda: setattr(node, "value", value - 1)
+        case ast.BinOp(op=operator) | ast.AugAssign(op=operator) if type(operator) in OTHER_ARITHMETIC:
+            if not any(isinstance(part, ast.List | ast.JoinedStr) or _is_text(part) for part in ast.walk(node)):
+                yield lambda: setattr(node, "op", OTHER_ARITHMETIC[type(operator)]())
+        case ast.If(test=test) | ast.IfExp(test=test) if not isinstance(test, ast.UnaryOp):
+            yield lambda: setattr(node, "test", ast.copy_location(ast.UnaryOp(ast.Not(), test), test))
+
+
+def _become(node: ast.expr, other: ast.expr) -> None:
+    node.__class__ = other.__class__
+    node.__dict__ = other.__dict__
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def mutated(source: str, number: int) -> ast.Module:
+    """The tree of a module's source with the change of this number."""
+    tree = ast.parse(source)
+    _, change = changes_of(tree)[number]
+    change()
+    return ast.fix_missing_locations(tree)
+
+
+def statement_until(source: str, line: int) -> range:
+    """The lines from the beginning of the innermost statement around a line to that line."""
+    around = [
+        node.lineno
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
+    ]
+    return range(max(around, default=line), line + 1)
+
+
+def changed_functions(before: CodeType, after: CodeType) -> dict[CodeType, CodeType] | None:
+    """The code of each function that differs, by what it was before; None where what runs on import differs."""
+    if before == after:
+        return {}
+    inner = [[part for part in code.co_consts if isinstance(part, CodeType)] for code in (before, after)]
+    if len(inner[0]) != len(inner[1]):
+        return None
+    changed: dict[CodeType, CodeType] = {}
+    for old, new in zip(*inner, strict=True):
+        within = changed_functions(old, new)
+        if within is None:
+            return None
+        changed |= within
+    if before.co_flags & inspect.CO_OPTIMIZED:
+        return {before: after, **changed}
+    filling = iter(inner[1])
+    consts = tuple(next(filling) if isinstance(part, CodeType) else part for part in before.co_consts)
+    return changed if before.replace(co_consts=consts) == after else None
+
+
+def told(source: str, number: int) -> str:
+    """What a change does, as a unified diff."""
+    before, after = (ast.unparse(tree).splitlines() for tree in (ast.parse(source), mutated(source, number)))
+    return "\n".join(difflib.unified_diff(before, after, lineterm="", n=0)).partition("@@\n")[2]
