@@ -166,10 +166,9 @@ class WriterLock:
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            holder = os.read(self._descriptor, 1024).decode("utf-8", "replace").strip() or "an unnamed process"
             os.close(self._descriptor)
             raise JournalBusyError(
-                f"the journal {journal} is in use by {holder}; stop that one, or give another --journal"
+                f"the journal {journal} is in use by {_named_in(path)}; stop that one, or give another --journal"
             ) from error
         text = f"process {os.getpid()} on {socket.gethostname()} since {now.isoformat(timespec='seconds')}\n"
         try:
@@ -197,8 +196,12 @@ def holder(journal: Path) -> str | None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
-        return os.read(descriptor, 1024).decode("utf-8", "replace").strip() or "an unnamed process"
+        return _named_in(lock_path(journal))
     else:
         return None
     finally:
         os.close(descriptor)
+
+
+def _named_in(lock: Path) -> str:
+    return lock.read_text(encoding="utf-8", errors="replace").strip() or "an unnamed process"

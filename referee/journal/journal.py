@@ -208,12 +208,13 @@ class Journal:
         with journal_faults(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
-                number = self._connection.execute(
-                    "INSERT INTO event (game, kind, data, frame_time_s, wall_time) VALUES (?, ?, ?, ?, ?)",
+                number: int = self._connection.execute(
+                    "INSERT INTO event (game, kind, data, frame_time_s, wall_time) VALUES (?, ?, ?, ?, ?) "
+                    "RETURNING number",
                     (game, event.kind, data, event.frame_time_s, event.wall_time),
-                ).lastrowid
+                ).fetchone()[0]
                 for picture in evidence:
-                    kept_bytes += self._insert_picture(number or 0, picture)
+                    kept_bytes += self._insert_picture(number, picture)
                 if kept_bytes > self._limits.total_bytes:
                     kept_bytes -= self._make_room(kept_bytes - self._limits.total_bytes)
                 self._connection.execute("COMMIT")
@@ -223,7 +224,7 @@ class Journal:
                     self._connection.execute("ROLLBACK")
         self._game = game
         self._kept_bytes = kept_bytes
-        return number or 0
+        return number
 
     def _insert_picture(self, event_number: int, picture: Evidence) -> int:
         size = len(picture.content)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.registry import load
-from engine.values import Outcome
+from engine.values import Announcement, Outcome
 from referee.errors import FoldError
 from referee.journal import Journal, fold
 from referee.journal.events import Event, EventKind
@@ -128,6 +128,25 @@ def test_an_end_stands_until_it_is_taken_back() -> None:
     assert fold(GAME, numbered(NEW_GAME, set_up(GOLD), event, end)).outcome == Outcome("teal", "gold gave up")
     undone = fold(GAME, numbered(NEW_GAME, set_up(GOLD), event, end, Event("take back", {"by": "Ann"})))
     assert undone.outcome is None
+
+
+def test_a_state_that_ends_the_game_needs_no_event_that_says_so() -> None:
+    given_up = GAME.rules.announce(GOLD, Announcement("resign", "gold"))
+    won = GAME.rules.outcome(given_up)
+    assert won is not None
+    assert fold(GAME, numbered(NEW_GAME, set_up(given_up))).outcome == won
+    assert fold(GAME, numbered(NEW_GAME, set_up(given_up, given_up))).outcome == won
+    assert fold(GAME, numbered(NEW_GAME, set_up(given_up, GOLD))).outcome is None, "perhaps it goes on"
+    assert fold(GAME, numbered(NEW_GAME, set_up(GOLD, given_up))).outcome is None
+
+
+def test_a_step_tells_whose_turn_it_was_where_the_event_does() -> None:
+    event, _ = turn_from(GOLD, 0)
+    named = Event("turn", {**event.data, "player": "gold"})
+    assert [fold(GAME, numbered(NEW_GAME, set_up(GOLD), turn)).steps[0].player for turn in (event, named)] == [
+        None,
+        "gold",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,7 @@ def test_games_are_told_apart(path: Path) -> None:
             (2, "deblockle", 2, False),
         ]
         assert journal.latest_game() == 2
+        assert [journal.game_of(number) for number in (1, 3, 4, 6)] == [1, 1, 2, None]
 
 
 def test_a_game_taken_back_after_its_end_goes_on(path: Path) -> None:
