@@ -13,19 +13,12 @@ from engine.api import Game, StateT, TurnT
 from engine.errors import IllegalTurnError
 from engine.values import EMPTY, Breach, Place
 from referee.judge.decision import Conclusion, Decision, decide
-from referee.judge.explanations import (
-    Changes,
-    Explanation,
-    ExplanationKind,
-    against_heights,
-    against_sides,
-    best_by_sides,
-    sure_sides,
-)
+from referee.judge.explanations import Changes, Explanation, ExplanationKind
 from referee.judge.explorer import JudgeContext, applied, changes_between, narrowed
 from referee.judge.faults import breaches_of, turned_in_place
 from referee.judge.pooled_reading import PooledReading
 from referee.judge.settings import Trigger
+from referee.judge.side_evidence import against_heights, against_sides, best_by_sides, sure_sides
 from referee.judge.verdict import AcceptedTurn
 
 

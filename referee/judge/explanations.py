@@ -12,11 +12,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
-from engine.api import Game, StacksPieces, StateT, TurnT
+from engine.api import StateT, TurnT
 from engine.showing import CouldBe
 from engine.values import EMPTY, Appearance, Place
 from referee.judge.explorer import Expansion, Explorer, JudgeContext, changes_between
 from referee.judge.pooled_reading import PooledReading
+from referee.judge.side_evidence import against_sides
 from vision.reading import PlaceChange
 
 Changes = frozenset[tuple[Place, str]]
@@ -198,94 +199,6 @@ def _after_first(
         changes = changes_between(base, {**following.appearance, **dict(own_changes)})
         score = score_changes(base, changes, seen) + settings.second_turn_prior
         yield Explanation(ExplanationKind.TWO_TURNS, state, changes, score, (first,), seconds)
-
-
-def best_by_sides(
-    game: Game[StateT, TurnT],
-    state: StateT,
-    turns: Sequence[TurnT],
-    seen: PooledReading,
-    side_lead: float,
-) -> tuple[TurnT, ...]:
-    """Of turns that leave the same appearance, keep those that side faces and heights don't contradict.
-
-    Each turn scores the best of the facings it leaves possible; turns that fall behind the best one by
-    ``side_lead`` are dropped.
-    """
-    if len(turns) < 2:
-        return tuple(turns)
-    scores = [
-        -against_sides(game, state, (turn,), seen) - against_heights(game, state, (turn,), seen) for turn in turns
-    ]
-    best = max(scores)
-    return tuple(turn for turn, score in zip(turns, scores, strict=True) if score > best - side_lead)
-
-
-def against_sides(game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT], seen: PooledReading) -> float:
-    """Log-odds of the side faces seen on the places of turns in a row against these turns; 0 where none were seen.
-
-    Raises IllegalTurnError when the state doesn't allow them.
-    """
-    for turn in turns:
-        state = game.rules.apply(state, turn)
-    facings = {} if game.side_faces is None else game.side_faces.facings(state)
-    cost = 0.0
-    for place in dict.fromkeys(place for turn in turns for place in turn.places):
-        sides = seen.places[place].sides if place in seen.places else {}
-        if sides and facings.get(place):
-            free = sum(max(symbols.values()) for symbols in sides.values() if symbols)
-            cost += free - facing_score(facings[place], sides)
-    return cost
-
-
-def against_heights(game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT], seen: PooledReading) -> float:
-    """Minus the log-probability of the heights of all stacks after turns in a row; 0 where the game has no stacks.
-
-    It compares turns that leave the same appearance: heights tell nothing where the best look is another.
-    Raises IllegalTurnError when the state doesn't allow the turns.
-    """
-    if not isinstance(game.table, StacksPieces):
-        return 0.0
-    for turn in turns:
-        state = game.rules.apply(state, turn)
-    looks, heights = game.table.appearance(state), game.table.heights(state)
-    told = [
-        one.heights.get(heights[place], min(one.heights.values()))
-        for place, one in seen.places.items()
-        if one.heights and one.best == looks[place]
-    ]
-    return -math.fsum(told)
-
-
-def facing_score(facings: Sequence[Mapping[str, str]], sides: Mapping[str, Mapping[str, float]]) -> float:
-    """Log-probability of the side faces seen under the best of the possible facings, at most 0."""
-    if not facings:
-        return 0.0
-    return max(
-        sum(
-            symbols.get(facing[side], min(symbols.values()))
-            for side, symbols in sides.items()
-            if side in facing and symbols
-        )
-        for facing in facings
-    )
-
-
-def sure_sides(seen: PooledReading, places: Sequence[Place], side_lead: float) -> dict[Place, dict[str, str]]:
-    """The side faces read with certainty: those whose best symbol leads the next by ``side_lead``."""
-    found: dict[Place, dict[str, str]] = {}
-    for place in places:
-        one = seen.places.get(place)
-        if one is None:
-            continue
-        facing = {}
-        for side, symbols in one.sides.items():
-            ranked = sorted(symbols, key=lambda name: -symbols[name])
-            if len(ranked) > 1 and symbols[ranked[0]] - symbols[ranked[1]] >= side_lead:
-                facing[side] = ranked[0]
-        if facing:
-            found[place] = facing
-    return found
 
 
 _TURNS = 3

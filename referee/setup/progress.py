@@ -11,8 +11,8 @@ from typing import Any
 from common.durable import write_durably
 from common.json_files import read_json_object
 from referee.errors import ConfigError
-from referee.settings.sections import written
 from referee.settings.sources import FILE_NAME, read_file
+from referee.settings.written import written
 
 PROGRESS_FILE = "setup.json"
 

@@ -18,7 +18,7 @@ from vision.locating.lines_and_markers import refined_by_lines
 from vision.locating.location import TableLocation, seen_text
 from vision.locating.tracking import TableTracker, TrackedTable
 from vision.motion.changes import ChangeDetector, marker_region, surface_region
-from vision.motion.hands import HandMonitor
+from vision.motion.monitor import HandMonitor
 from vision.readers.protocols import AnyPieceReader, RollReader, SurfaceView
 from vision.readers.surface_reader import Stages, SurfaceReader
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, RollReading

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from referee.judge import Trigger
-from referee.judge.explanations import facing_score, sure_sides
+from referee.judge.side_evidence import facing_score, sure_sides
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import seen_as
 from tests.referee.judge.judged_game import JudgedGame

@@ -1,0 +1,92 @@
+"""Settings files as text: the example with every setting explained, and a file with given values."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from common.toml_text import as_toml, as_toml_line
+from referee.settings.sections import Settings
+
+_WIDTH = 100
+
+
+def example() -> str:
+    """Write the file: read back, it gives the defaults. Settings without a default are commented out."""
+    definitions = Settings.model_json_schema()["$defs"]
+    blocks = [
+        "\n".join(
+            _comment(
+                "Settings of the tabletop referee. Relative paths are relative to this file. Each setting can also be "
+                "given as a variable, such as REFEREE_TURN_REST_S for rest_s below [turn]."
+            )
+        )
+    ]
+    defaults = Settings()
+    for section in Settings.model_fields:
+        values = getattr(defaults, section)
+        properties = definitions[type(values).__name__]["properties"]
+        lines = [*_comment(str(type(values).__doc__)), f"[{section}]"]
+        for key, field in type(values).model_fields.items():
+            allowed = allowed_text(properties[key])
+            lines += ["", *_comment(str(field.description) + (f" Takes {allowed}." if allowed else ""))]
+            value = getattr(values, key)
+            sample = f"# {key} = {as_toml(field.examples[0])}" if field.examples else None
+            if value is None or sample is None:
+                lines.append(sample or f"{key} = {as_toml(value)}")
+            elif value in ({}, ()):
+                lines += [sample, f"{key} = {as_toml(value)}"]
+            else:
+                lines.append(sample)
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks) + "\n"
+
+
+def written(values: Mapping[str, Any]) -> str:
+    """Write a file with these values, by ``section.key``, each below what it is for."""
+    blocks = ["\n".join(_comment("Written by `./run setup`. `./run tools config --example` has every setting."))]
+    for section in Settings.model_fields:
+        kind = type(getattr(Settings(), section))
+        given = [key for key in kind.model_fields if f"{section}.{key}" in values]
+        lines = [*_comment(str(kind.__doc__)), f"[{section}]"]
+        for key in given:
+            description = str(kind.model_fields[key].description)
+            lines += ["", *_comment(description), as_toml_line(key, values[f"{section}.{key}"])]
+        if given:
+            blocks.append("\n".join(lines))
+    return "\n\n".join(blocks) + "\n"
+
+
+def allowed_text(schema: dict[str, Any]) -> str:
+    """Say what a setting takes from its JSON schema: ``"button", "touch" or "rest"``, ``0.2 to 60``, or nothing."""
+    kinds = [part for part in schema.get("anyOf", (schema,)) if part.get("type") != "null"]
+    if len(kinds) > 1:
+        return ""
+    inner = kinds[0]
+    kind = inner.get("type")
+    if "pattern" in inner:
+        return f"text such as {as_toml(schema['examples'][0])}"
+    if kind == "array":
+        choices = inner["items"].get("enum", ())
+        return "any of " + ", ".join(as_toml(choice) for choice in choices) if choices else ""
+    if kind == "object":
+        keys, values = inner.get("propertyNames", {}).get("enum"), allowed_text(inner.get("additionalProperties", {}))
+        names = "any of " + ", ".join(as_toml(key) for key in keys) if keys else "names"
+        return f"{names}, each with {values}" if values else ""
+    if "enum" in inner:
+        *first, last = (as_toml(choice) for choice in inner["enum"])
+        return f"{', '.join(first)} or {last}"
+    if kind == "boolean":
+        return "true or false"
+    low, high = inner.get("minimum"), inner.get("maximum")
+    above = inner.get("exclusiveMinimum")
+    if above is not None and high is not None:
+        return f"a number above {above:.10g}, up to {high:.10g}"
+    if low is not None:
+        return f"{low:.10g} to {high:.10g}" if high is not None else f"{low:.10g} or more"
+    return ""
+
+
+def _comment(text: str) -> Iterator[str]:
+    return (f"# {line}" for line in textwrap.wrap(text, _WIDTH - 2))

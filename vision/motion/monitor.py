@@ -1,0 +1,64 @@
+"""Hands over one surface, told in its readings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from vision.frame import FloatArray, Frame
+from vision.geometry import CameraModel, Pose, outline_px, project
+from vision.layout.surfaces import Surface
+from vision.motion.hands import HandDetector, HandSettings, HandState
+from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, uniform_reading
+
+
+class HandMonitor:
+    """Detects hands over one surface, frame by frame; frames far apart in time are passed through unchanged."""
+
+    def __init__(self, camera: CameraModel, surface: Surface) -> None:
+        self._settings = HandSettings()
+        self._camera = camera
+        self._surface = surface
+        self._finder: HandDetector | None = None
+        self._corners_px: FloatArray = np.zeros((4, 2))
+        self._time_s: float | None = None
+
+    def with_hand(self, frame: Frame, pose: Pose, reading: Reading) -> Reading:
+        """Return the reading, with a hand added where the frames so far show one."""
+        before_s, self._time_s = self._time_s, frame.time_s
+        bounds = self._surface.bounds_mm
+        corners = project(self._camera, pose, bounds.corners_mm(self._surface.height_mm))
+        moved = float(np.abs(corners - self._corners_px).max()) > self._settings.same_place_px
+        if before_s is None or not 0 < frame.time_s - before_s <= self._settings.longest_gap_s or moved:
+            self._finder = None
+        seen = reading.hindered_by(HindranceKind.HAND) is not None
+        if self._finder is None:
+            if seen:
+                return reading
+            self._finder = HandDetector(corners, self._camera.size, self._settings)
+            self._corners_px = corners
+        reach = self._finder.update(frame.image, frame.time_s)
+        if reach.kind is not HandState.HAND or not reach.connected or seen:
+            return reading
+        places: dict[str, PlaceReading] = dict(reading.places)
+        hidden = []
+        for place in self._surface.places:
+            if (
+                place in places
+                and self._finder.share(reach, self._outline_px(place, pose)) > self._settings.hidden_share
+            ):
+                hidden.append(place)
+                places[place] = uniform_reading(tuple(places[place].probabilities), HindranceKind.HAND)
+        over = f"over {', '.join(hidden)}" if hidden else "at the board's edge"
+        hand = Hindrance(HindranceKind.HAND, f"a hand or arm is {over}", tuple(hidden))
+        return replace(reading, places=places, hindrances=(*reading.hindrances, hand))
+
+    def _outline_px(self, place: str, pose: Pose) -> npt.NDArray[np.floating]:
+        """Outline in the picture of the piece that may stand on a place, or of the place if none can."""
+        solid = self._surface.solid_at(place)
+        if solid is not None:
+            return outline_px(solid, self._camera, pose)
+        outline = self._surface.outline_mm(place)
+        return project(self._camera, pose, np.column_stack([outline, np.full(len(outline), self._surface.height_mm)]))
