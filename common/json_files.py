@@ -1,4 +1,4 @@
-"""Reading JSON files, with errors that name the file and what is wrong with it."""
+"""Reading JSON, with errors that name the file and what is wrong with it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,21 @@ from pathlib import Path
 from typing import Any
 
 
+def parse_json(text: str | bytes | bytearray) -> Any:
+    """Parse JSON; raises ValueError with what is wrong, also for nesting too deep for the parser."""
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
 def read_json(path: Path, what: str, error: Callable[[str], Exception], *, plural: bool = False) -> Any:
     """Read a JSON file; ``what`` names it in messages (``the layout``), ``plural`` if that is a plural.
 
     Raises what ``error`` makes of a message when the file can't be read or is not valid JSON.
     """
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return parse_json(path.read_text(encoding="utf-8"))
     except OSError as wrong:
         raise error(f"cannot read {what} {path}: {wrong.strerror}") from wrong
     except UnicodeDecodeError as wrong:

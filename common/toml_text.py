@@ -1,9 +1,23 @@
-"""Values written as they stand in a TOML file."""
+"""TOML: reading it, and writing values as they stand in a file."""
 
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Mapping
+from typing import Any
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Parse TOML; raises TOMLDecodeError with what is wrong, also for what is too deep or too long for the parser."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
+    except RecursionError as error:
+        raise tomllib.TOMLDecodeError("it is nested too deeply") from error
+    except ValueError as error:
+        raise tomllib.TOMLDecodeError(f"it has a value that can't be read ({error})") from error
 
 
 def as_toml(value: object) -> str:

@@ -18,6 +18,7 @@ import cv2
 import numpy as np
 
 from common.durable import write_durably
+from common.json_files import parse_json
 from vision.errors import CalibrationError
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel
@@ -293,7 +294,7 @@ def save_calibration(path: Path, calibration: Calibration, *, made_on: date) -> 
 def load_calibration(path: Path) -> CameraModel:
     """Read a camera model from its calibration file; raises CalibrationError."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise CalibrationError(
             f"cannot read the calibration {path}: {error.strerror}; make one with: ./run hardware calibrate"
@@ -321,7 +322,7 @@ def camera_from_json(data: Any, source: str) -> CameraModel:
         name = str(data["name"])
     except KeyError as missing:
         raise CalibrationError(f"{source} has no key {missing}; calibrate again") from None
-    except (TypeError, ValueError) as wrong:
+    except (TypeError, ValueError, OverflowError) as wrong:
         raise CalibrationError(f"{source} is invalid: {wrong}; calibrate again") from None
     if matrix.shape != (3, 3) or not np.isfinite(matrix).all() or min(matrix[0, 0], matrix[1, 1]) <= 0:
         raise CalibrationError(f"{source}: matrix is not a camera matrix of 3 x 3 with focal lengths above zero")

@@ -14,6 +14,9 @@ from vision.opencv import as_grey
 
 IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"})
 
+MOST_PIXELS = 100_000_000
+"""More than any camera has. A small file may claim far more, and the memory for it would be taken at once."""
+
 _BLACK_BELOW, _LIT_SHARE = 10, 0.01
 _JPEG_START, _JPEG_SCAN, _JPEG_END = b"\xff\xd8", b"\xff\xda", b"\xff\xd9"
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
@@ -55,6 +58,7 @@ def decode_image(data: bytes, name: str) -> Image:
         raise FrameError(f"{name} is empty; expected an image")
     if not is_complete_image(data):
         raise FrameError(f"{name} is cut off after {len(data)} bytes; copy or take it again")
+    _check_size(image_size(data) or (0, 0), name, MOST_PIXELS)
     try:
         image = cv2.imdecode(np.frombuffer(data, dtype=np.uint8), cv2.IMREAD_COLOR)
     except cv2.error as error:
@@ -85,9 +89,13 @@ def decode_photo(data: bytes, name: str, *, most_pixels: int) -> Image:
     size = image_size(data)
     if size is None:
         raise FrameError(f"{name} is not a readable image; expected JPEG or PNG")
+    _check_size(size, name, most_pixels)
+    return decode_image(data, name)
+
+
+def _check_size(size: tuple[int, int], name: str, most_pixels: int) -> None:
     if size[0] * size[1] > most_pixels:
         raise FrameError(f"{name} has {size[0]} x {size[1]} pixels; {most_pixels / 1e6:g} million are the most")
-    return decode_image(data, name)
 
 
 def load_image(path: Path) -> Image:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from common.phrases import nearest
+from common.toml_text import parse_toml
 from firmware_bridge.firmware.core.pin_map import (
     COLOUR_ORDERS,
     MOST_BUTTONS,
@@ -52,7 +53,7 @@ def parse_pin_map(text: str, *, button_roles: Collection[str], source: str = "th
     than ``button_roles``, and a map without anything connected.
     """
     try:
-        values = tomllib.loads(text)
+        values = parse_toml(text)
     except tomllib.TOMLDecodeError as error:
         raise PinMapError(f"{source} is not valid TOML: {error}") from error
     faults: list[str] = []

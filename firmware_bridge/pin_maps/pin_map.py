@@ -7,6 +7,7 @@ import zlib
 from dataclasses import dataclass
 from typing import Any
 
+from common.json_files import parse_json
 from firmware_bridge.errors import BridgeError
 from firmware_bridge.pin_maps.boards import BoardKind
 
@@ -130,7 +131,7 @@ class PinMap:
 def is_linked_by_usb(device_json: bytes) -> bool:
     """Whether a board with this encoded map uses USB; it also does with a damaged map."""
     try:
-        form = json.loads(device_json)
+        form = parse_json(device_json)
     except ValueError:
         return True
     return not isinstance(form, dict) or form.get("link", "usb") == "usb"

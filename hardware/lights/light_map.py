@@ -13,7 +13,7 @@ from typing import Any
 
 from common.durable import write_durably
 from common.phrases import did_you_mean
-from common.toml_text import as_toml_line
+from common.toml_text import as_toml_line, parse_toml
 from hardware.errors import MapFileError, SettingError
 
 MAX_LIGHTS = 1500
@@ -166,7 +166,7 @@ def light_map_from_toml(text: str) -> LightMap:
     Raises SettingError, which lists every problem.
     """
     try:
-        data = tomllib.loads(text)
+        data = parse_toml(text)
     except tomllib.TOMLDecodeError as error:
         raise SettingError(f"this is not valid TOML: {error}") from error
     problems = list(_file_problems(data))

@@ -19,6 +19,7 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
+from common.json_files import parse_json
 from common.phrases import listed
 from referee.commands.queue import CommandQueue
 from referee.commands.values import (
@@ -104,7 +105,7 @@ class CommandSocket:
             connection.settimeout(READ_TIMEOUT_S)
             respond = partial(_respond, connection)
             try:
-                command = command_of(_read_line(connection))
+                command = command_of(read_message(_read_line(connection)))
             except CorrectionError as error:
                 respond(Reply(str(error), refused=True))
             except (OSError, ValueError):
@@ -144,7 +145,7 @@ def ask(journal: Path, command: SentCommand, timeout_s: float = ANSWER_TIMEOUT_S
             with _address(path) as address:
                 connection.connect(address)
             connection.sendall(json.dumps(command_message(command), ensure_ascii=False).encode() + b"\n")
-            return reply_of(_read_line(connection))
+            return reply_of(read_message(_read_line(connection)))
         except TimeoutError as error:
             raise UnreachableError(f"no answer on {path} within {timeout_s:g} s; see whether it was done") from error
         except OSError as error:
@@ -155,7 +156,7 @@ def ask(journal: Path, command: SentCommand, timeout_s: float = ANSWER_TIMEOUT_S
             raise UnreachableError(f"the answer on {path} can't be read ({error})") from error
 
 
-def _read_line(connection: socket.socket) -> Mapping[str, Any]:
+def _read_line(connection: socket.socket) -> bytearray:
     received = bytearray()
     while not received.endswith(b"\n"):
         part = connection.recv(4096)
@@ -164,7 +165,12 @@ def _read_line(connection: socket.socket) -> Mapping[str, Any]:
         received += part
         if len(received) > MOST_BYTES:
             raise ValueError(f"a line of more than {MOST_BYTES} bytes")
-    value = json.loads(received)
+    return received
+
+
+def read_message(line: bytes | bytearray) -> Mapping[str, Any]:
+    """Read the one object of a line; raises ValueError."""
+    value = parse_json(line)
     if not isinstance(value, dict):
         raise ValueError(f"a {type(value).__name__} in place of an object")
     return value

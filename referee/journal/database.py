@@ -138,6 +138,10 @@ def journal_faults(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise _translate(error, path) from error
+    except UnicodeDecodeError as error:
+        raise JournalUnreadableError(
+            f"{path} is damaged (a text in it is not UTF-8): keep a copy, and give another --journal"
+        ) from error
     except (JournalNewerError, JournalUnreadableError) as error:
         if str(path) in str(error):
             raise

@@ -9,6 +9,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Literal, cast
 
+from common.json_files import parse_json
 from referee.errors import EventError, JournalUnreadableError
 
 
@@ -144,7 +145,7 @@ def decode(number: int, kind: str, data: str, frame_time_s: float | None, wall_t
             f"event {number} is of the unknown kind {kind!r}; the journal is damaged"
         ) from error
     try:
-        value = json.loads(data)
+        value = parse_json(data)
     except ValueError as error:
         raise JournalUnreadableError(f"event {number} cannot be read ({error}); the journal is damaged") from error
     if not isinstance(value, dict):

@@ -19,6 +19,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from common.durable import write_durably
+from common.json_files import parse_json
 from common.phrases import listed
 from engine.values import Place
 from referee.errors import ConfigError, CorrectionError
@@ -264,7 +265,7 @@ def load_health(path: Path | None, settings: SensorSettings | None = None) -> Se
     if path is None or not path.is_file():
         return health
     try:
-        data: Any = json.loads(path.read_text(encoding="utf-8"))
+        data: Any = parse_json(path.read_text(encoding="utf-8"))
         if not isinstance(data, dict):
             raise ConfigError(f"{path} is not the referee's record of sensors; {_REMEDY}")
         health.take_data(data)

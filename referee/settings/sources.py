@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 
 from common.phrases import nearest
 from common.program import VARIABLE as PROGRAM_VARIABLE
+from common.toml_text import parse_toml
 from referee.errors import ConfigError
 
 FILE_NAME = "referee.toml"
@@ -80,33 +82,48 @@ def read_file(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
     except UnicodeDecodeError as error:
         raise ConfigError(f"the settings {file} are not UTF-8 text") from error
     try:
-        values = tomllib.loads(text)
+        values = parse_toml(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{file} is not valid TOML: {error}") from error
     return values, lines_of_keys(text)
 
 
 def lines_of_keys(text: str) -> dict[str, int]:
-    """Map every key of a valid TOML text, as ``section.key``, to the line (from 1) on which it begins.
-
-    A key begins after the longest prefix of whole lines that parses without it. Using the parser itself handles any
-    quoting, nesting and multi-line value.
-    """
-    lines = text.splitlines(keepends=True)
+    """Map every key of a valid TOML text, as ``section.key``, to the line (from 1) on which it begins."""
     found: dict[str, int] = {}
-    begins_at = 1
-    for count, line in enumerate(lines, start=1):
-        if not line.strip() or (line.lstrip().startswith("#") and begins_at == count):
-            begins_at = begins_at + 1 if begins_at == count else begins_at
+    prefix, is_listed = "", False
+    for line, statement in _statements(text):
+        is_header = statement.startswith("[")
+        if is_listed and not is_header:
+            # No setting is in a list of tables.
             continue
-        try:
-            values = tomllib.loads("".join(lines[:count]))
-        except tomllib.TOMLDecodeError:
-            continue
-        for name in _names(values, ""):
-            found.setdefault(name, begins_at)
-        begins_at = count + 1
+        is_listed = statement.startswith("[[")
+        names = list(_names(tomllib.loads(statement), "" if is_header else prefix))
+        for name in names:
+            found.setdefault(name, line)
+        if is_header:
+            prefix = names[-1] + SECTION_SEPARATOR
     return found
+
+
+_TOKENS = re.compile(
+    r'''"""(?:\\.|[^\\])*?"{3,5}|\'{3}.*?\'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|#[^\n]*|[][{}\n]''', re.DOTALL
+)
+"""What may hold the end of a line that ends no statement: strings, comments and brackets."""
+
+
+def _statements(text: str) -> Iterator[tuple[int, str]]:
+    """Give each header and each key with its value, and the line on which it begins."""
+    line, start, depth = 1, 0, 0
+    for token in _TOKENS.finditer(text + "\n"):
+        depth += (token[0] in "[{") - (token[0] in "]}")
+        if token[0] != "\n" or depth:
+            continue
+        statement = text[start : token.end()]
+        if statement.strip() and not statement.lstrip().startswith("#"):
+            yield line, statement.lstrip()
+        line += statement.count("\n")
+        start = token.end()
 
 
 def _names(values: Mapping[str, Any], prefix: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from common.findings import Finding
 from common.phrases import Phrase
+from common.toml_text import parse_toml
 from referee.errors import ConfigError
 from referee.settings.sections import Settings
 from referee.setup.new_table import MakeMap, NewTable, Outcome, Step
@@ -79,7 +80,7 @@ def _parted(answer: str, section: str) -> tuple[list[str], dict[str, Any]]:
 def _value(text: str) -> Any:
     """A value as TOML has it; what TOML can't read is a text."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
+        return parse_toml(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Self
@@ -14,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 
+from common.json_files import parse_json
 from referee.commands.orders import ORDERS, ReplyDocument
 from referee.session.table_port import TablePort, Versioned
 from referee.web.access import SESSION_S, Access, Role, Session
@@ -250,8 +250,8 @@ async def _fields(request: Request) -> Any:
     if form:
         return {name: values[-1] for name, values in form.items()}
     try:
-        return json.loads(await request.body())
-    except (ValueError, RecursionError) as error:
+        return parse_json(await request.body())
+    except ValueError as error:
         raise HTTPException(400, "That is not valid JSON.") from error
 
 

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from common.durable import write_durably
+from common.json_files import parse_json
 from referee.commands.orders import Role
 from referee.errors import PageError
 
@@ -146,7 +147,7 @@ def devices_path(key: Path) -> Path:
 
 def _read(path: Path) -> dict[str, Device]:
     try:
-        rows = json.loads(path.read_text(encoding="utf-8"))["devices"]
+        rows = parse_json(path.read_text(encoding="utf-8"))["devices"]
         devices = [Device(**{**row, "role": Role(row["role"])}) for row in rows]
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise PageError(

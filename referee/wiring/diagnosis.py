@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import http.client
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from common.findings import Finding
+from common.json_files import parse_json
 from engine.errors import EngineError
 from engine.registry import load
 from firmware_bridge.connection.connection import ConnectionStatistics
@@ -49,7 +49,7 @@ def ask_wled(host: str) -> dict[str, Any]:
     connection = http.client.HTTPConnection(host, _HTTP_PORT, timeout=_ASK_TIMEOUT_S)
     try:
         connection.request("GET", "/json/info")
-        answer = json.loads(connection.getresponse().read(65536))
+        answer = parse_json(connection.getresponse().read(65536))
     except http.client.HTTPException as error:
         raise ValueError(f"it answers, but not as a web server: {error!r}") from error
     finally:

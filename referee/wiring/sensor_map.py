@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, Protocol
 
 from common.durable import write_durably
 from common.phrases import shortened
-from common.toml_text import as_toml, as_toml_line
+from common.toml_text import as_toml, as_toml_line, parse_toml
 from hardware.switches import GpioSwitches
 from referee.errors import ConfigError
 from referee.sensing.values import PlaceChange, SensorSnapshot
@@ -83,7 +82,7 @@ def load_sensor_map(path: Path) -> SensorMap:
     """Read a sensor map; raises ConfigError that names the file, what was got and what to do."""
     remake = "map the sensors with `./run hardware sensors map`"
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = parse_toml(path.read_text(encoding="utf-8"))
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise ConfigError(f"the sensor map {path} can't be read ({reason}); {remake}, or name another file") from error

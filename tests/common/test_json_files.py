@@ -23,7 +23,10 @@ def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
         read_json(tmp_path / "a.json", "the layout", WrongFileError)
 
 
-@pytest.mark.parametrize(("data", "said"), [(b"{", "valid JSON: "), (b"\xff\xfe", "UTF-8 text$")])
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [(b"{", "valid JSON: "), (b"[" * 30_000, "valid JSON: it is nested too deeply$"), (b"\xff\xfe", "UTF-8 text$")],
+)
 def test_what_is_not_json_is_said(tmp_path: Path, data: bytes, said: str) -> None:
     path = tmp_path / "a.json"
     path.write_bytes(data)

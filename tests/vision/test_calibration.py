@@ -185,6 +185,7 @@ def test_a_calibration_is_kept_in_a_file(made, tmp_path):
         ({"matrix": "wide"}, "is invalid"),
         ({"distortion": [1, 2]}, "distortion holds no 4, 5, 8, 12, 14 numbers"),
         ({"size": [640]}, "is invalid"),
+        ({"size": [640, float("inf")]}, "is invalid"),
         ({"size": [0, 480]}, "size 0 x 480"),
         ({"name": None, "error_px": None}, "is invalid"),
     ],

@@ -120,6 +120,8 @@ def test_a_photos_size_is_read_before_it_is_decoded(suffix: str) -> None:
     huge[16:24] = b"\x00\x01\x00\x00" * 2
     with pytest.raises(FrameError, match="65536 x 65536"):
         decode_photo(bytes(huge), "photo", most_pixels=40_000_000)
+    with pytest.raises(FrameError, match="65536 x 65536 pixels; 100 million are the most"):
+        decode_image(bytes(huge), "picture")
 
 
 @given(

@@ -177,12 +177,16 @@ class Tray:
     outline_mm = solid_at = centre_mm
 
 
+MOST_SQUARES = 100
+"""The most columns and the most rows."""
+
+
 def surface_from_json(
     data: Mapping[str, Any], name: str, markers: MarkerLayout | None, prefix: str = ""
 ) -> GridSurface | Tray:
     """Parse a surface: a ``board`` (cols, rows, cell, top_z) with ``star_spaces``, a ``tray`` (x, y, top_z), or a
-    ``sheet`` (size, grid) at the height of its markers; and its pieces. Raises LayoutError, and KeyError, TypeError or
-    ValueError for values that can't be parsed.
+    ``sheet`` (size, grid) at the height of its markers; and its pieces. Raises LayoutError, and KeyError, TypeError,
+    ValueError or OverflowError for values that can't be parsed.
     """
     pieces = pieces_from_json(data)
     if "tray" in data:
@@ -203,8 +207,10 @@ def surface_from_json(
         markers=markers,
         prefix=prefix,
     )
-    if surface.columns < 1 or surface.rows < 1:
-        raise LayoutError(f"the {name} has {surface.columns} x {surface.rows} squares; expected at least 1 x 1")
+    if not (1 <= surface.columns <= MOST_SQUARES and 1 <= surface.rows <= MOST_SQUARES):
+        raise LayoutError(
+            f"the {name} has {surface.columns} x {surface.rows} squares; expected 1 to {MOST_SQUARES} each way"
+        )
     for place in surface.printed:
         surface.centre_mm(place)
     return surface

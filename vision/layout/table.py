@@ -72,8 +72,8 @@ class TableLayout:
         first = self.surfaces[0]
         if not isinstance(first, GridSurface) or not isinstance(first.pieces, Ink):
             raise LayoutError(f"a table with a {first.name} has no sheets")
-        if count < 1:
-            raise LayoutError(f"sheets is {count}; expected 1 or more")
+        if not 1 <= count <= MOST_SHEETS:
+            raise LayoutError(f"sheets is {count}; expected 1 to {MOST_SHEETS}")
         more = tuple(
             replace(
                 first,
@@ -135,7 +135,7 @@ def layout_from_json(data: Mapping[str, Any]) -> TableLayout:
         raise
     except KeyError as missing:
         raise LayoutError(f"the layout has no key {missing}; see docs/set-up.md for a whole one") from None
-    except (TypeError, ValueError, AttributeError) as wrong:
+    except (TypeError, ValueError, OverflowError, AttributeError) as wrong:
         raise LayoutError(f"the layout is invalid: {wrong}") from None
     layout = TableLayout(str(data.get("game", "")), markers, tuple(surfaces))
     if "sheets" in data:
@@ -150,6 +150,8 @@ def layout_from_json(data: Mapping[str, Any]) -> TableLayout:
 SHEET_MARKERS = 4
 """Markers per sheet: ids 0 to 3 are the first sheet's, 4 to 7 the second's."""
 
+
+MOST_SHEETS = 100
 
 DICE_BESIDE_MM = (6.0, 76.0)
 """Where dice lie beside a sheet without a tray: from and to, in mm from its right edge."""

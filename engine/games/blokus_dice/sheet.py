@@ -16,6 +16,7 @@ from functools import cache, cached_property, lru_cache
 from importlib import resources
 from types import MappingProxyType
 
+from common.toml_text import parse_toml
 from engine.errors import UnreadableError
 from engine.support.grid import Grid, members, set_of
 from engine.support.polyomino import Shape, free, orientations, read_picture
@@ -293,7 +294,7 @@ def read_sheet_file(text: str) -> tuple[str, Sheet]:
     """
     faults: list[Fault] = []
     try:
-        data = tomllib.loads(text)
+        data = parse_toml(text)
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"at line (\d+)", str(error))
         faults.append(Fault(int(line[1]) if line else text.count("\n") + 1, "the file", f"is not valid TOML: {error}"))

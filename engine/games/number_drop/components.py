@@ -7,7 +7,6 @@ faces of their ``solo`` and their ``other`` side. A person may give a file of th
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +14,7 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Any
 
+from common.json_files import parse_json
 from engine.errors import UnreadableError
 from engine.support.polyomino import Shape, orientations, picture, read_picture
 
@@ -53,8 +53,8 @@ def printed_components() -> Components:
 def read_components(text: str) -> Components:
     """Read a components file; raises UnreadableError that names the part at fault."""
     try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        data = parse_json(text)
+    except ValueError as error:
         raise UnreadableError(f"the components are not JSON: {error}") from None
     if not isinstance(data, dict) or set(data) != _KEYS:
         got = ", ".join(sorted(map(str, data))) if isinstance(data, dict) else type(data).__name__

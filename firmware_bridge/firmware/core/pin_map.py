@@ -62,7 +62,8 @@ def read_pin_map(data: bytes) -> PinMap:
     pins = PinMap(crc32(data))
     try:
         form = json.loads(data.decode())
-    except ValueError:
+    except (ValueError, RuntimeError):
+        # What is nested too deeply is a RuntimeError to MicroPython.
         pins.faults.append("the pin map is not JSON")
         return pins
     if not isinstance(form, dict) or form.get("format") != FORMAT:

@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 from cobs import cobs
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from firmware_bridge.firmware.core import framing, packets
@@ -173,6 +173,7 @@ def test_a_pin_map_with_a_fault_drives_nothing(change, told):
          "columns", "kind", "uart", "tx", "rx", "baud", "order", "limit_ma"]), inner, max_size=8)),
     max_leaves=20,
 ).map(lambda form: json.dumps({**form, "format": 1} if isinstance(form, dict) else form).encode())))  # fmt: skip
+@example(b'{"format": 1, "name": ' + b"[" * 30_000)
 def test_no_pin_map_at_all_stops_the_device(data):
     pins = read_pin_map(data)
     used = [*pins.rows, *pins.columns, *pins.singles, *pins.buttons]

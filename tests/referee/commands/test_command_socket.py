@@ -101,7 +101,9 @@ def test_no_socket_where_none_can_be(tmp_path: Path) -> None:
         CommandSocket(tmp_path / "nowhere" / "journal.sqlite", queue())
 
 
-@pytest.mark.parametrize("sent", [b"", b"no json\n", b"[1]\n", b"x" * (MOST_BYTES + 4096), b"\xff\n"])
+@pytest.mark.parametrize(
+    "sent", [b"", b"no json\n", b"[1]\n", b"x" * (MOST_BYTES + 4096), b"\xff\n", b"[" * 60_000 + b"\n"]
+)
 def test_nonsense_is_hung_up_on_and_the_next_request_is_heard(tmp_path: Path, sent: bytes) -> None:
     journal, commands = tmp_path / "journal.sqlite", queue()
     with CommandSocket(journal, commands):

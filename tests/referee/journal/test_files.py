@@ -73,6 +73,13 @@ def test_a_damaged_page_is_found(path: Path) -> None:
         journal.check()
 
 
+def test_a_schema_that_is_no_text_is_damage(path: Path) -> None:
+    Journal.open(path, wall_clock=ticking_clock()).close()
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE evidence", b"CREAT\xc3 TABLE evidence"))
+    with pytest.raises(JournalUnreadableError, match=r"is damaged \(a text in it is not UTF-8\)"):
+        Journal.open(path, wall_clock=ticking_clock(), read_only=True)
+
+
 def test_a_whole_journal_passes_the_check(path: Path) -> None:
     with Journal.open(path, wall_clock=ticking_clock()) as journal:
         journal.append(NEW_GAME)

@@ -204,6 +204,10 @@ SHEET = {"sheet": {"size": [60, 60], "grid": {"cols": 3, "rows": 3, "cell": 12}}
     ("wrong", "says"),
     [
         ({"sheets": "two"}, "sheets is 'two'"),
+        ({"sheets": 65536}, "sheets is 65536; expected 1 to 100"),
+        ({"sheet": {"grid": {"cols": float("inf"), "rows": 3, "cell": 12}}}, "the layout is invalid"),
+        ({"sheet": {"grid": {"cols": 101, "rows": 3, "cell": 12}}}, "101 x 3 squares; expected 1 to 100 each way"),
+        ({"sheet": {"grid": {"cols": 3, "rows": 3, "cell": 10**400}}}, "expected a length in millimetres"),
         ({"colours": "red"}, "colours is 'red'"),
         ({"sheet": {"grid": {"cols": 3, "rows": 3, "cell": 12, "left": 0}}}, "sheet.grid.left is 0; expected -18"),
     ],

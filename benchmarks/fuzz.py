@@ -1,0 +1,94 @@
+"""Every parser that takes bytes from outside, given inputs that nobody meant.
+
+Run: python benchmarks/fuzz.py --inputs 10000 [--parser journal] [--seed 1]
+
+Each input is a sound one with bytes, words, numbers or nesting changed; those that are refused at a new place are
+changed further. An input has to be taken, or refused with an error that the parser tells of, within a second of
+processor time, and all together may take 768 MiB more memory. What fails is kept as a file for ``--replay``. Exit code
+1 when anything failed.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.parts.environment import enter_environment
+
+enter_environment(__name__)
+
+import hashlib
+import resource
+import time
+from functools import partial
+
+import click
+from rich.progress import Progress, TaskID
+
+from benchmarks.parts.command_line import PROGRESS, console_for, counting_bar, figures
+from benchmarks.parts.fuzz import files, requests, typed, wires
+from benchmarks.parts.fuzz.run import Fuzzed, Parser, fuzz, tried
+
+PARSERS: dict[str, Parser] = {
+    parser.name: parser for room in (wires, requests, files, typed) for parser in room.PARSERS
+}
+_MOST_ADDRESSES_BYTES = 6 * 1024**3
+"""Whatever asks for more fails at once, and takes no other program with it."""
+
+
+@click.command()
+@click.option("--parser", "names", multiple=True, type=click.Choice(sorted(PARSERS)), help="Only this one; repeatable.")
+@click.option("--inputs", default=10_000, show_default=True, type=click.IntRange(min=1), help="Inputs a parser.")
+@click.option("--seed", default=1, show_default=True, help="The same seed makes the same inputs.")
+@click.option(
+    "--keep",
+    default=Path("fuzz-faults"),
+    show_default=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where inputs that failed are kept.",
+)
+@click.option("--replay", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Only this one input.")
+def main(names: tuple[str, ...], inputs: int, seed: int, keep: Path, replay: Path | None) -> None:
+    """Show that no input escapes, hangs or swells; exit 1 if any does."""
+    resource.setrlimit(resource.RLIMIT_AS, (_MOST_ADDRESSES_BYTES, _MOST_ADDRESSES_BYTES))
+    console = console_for(120)
+    table = figures(
+        "Parsers given what nobody meant", "parser", "inputs", "taken", "places", "MiB more", "a second", "failed"
+    )
+    chosen = [PARSERS[name] for name in names or PARSERS]
+    met = True
+    with counting_bar(PROGRESS) as progress:
+        for parser in chosen:
+            began_s = time.process_time()
+            if replay is None:
+                bar = progress.add_task(parser.name, total=inputs)
+                done = fuzz(parser, inputs, seed, partial(_count, progress, bar))
+                progress.remove_task(bar)
+            else:
+                done = tried(parser, replay.read_bytes())
+            speed = done.inputs / max(time.process_time() - began_s, 1e-9)
+            cells = (done.inputs, done.taken, len(done.places), done.grown_bytes >> 20, round(speed), len(done.faults))
+            table.add_row(parser.name, *(f"{cell:,}" for cell in cells))
+            PROGRESS.print(f"{parser.name}: {', '.join(map(str, cells))}")
+            _tell(done, keep)
+            met = met and done.met
+    console.print(table)
+    sys.exit(0 if met else 1)
+
+
+def _count(progress: Progress, bar: TaskID, count: int) -> None:
+    progress.update(bar, completed=count)
+
+
+def _tell(done: Fuzzed, keep: Path) -> None:
+    """Say what failed, and keep it."""
+    for fault in done.faults:
+        keep.mkdir(exist_ok=True)
+        path = keep / f"{done.parser.replace(' ', '-')}-{hashlib.sha256(fault.data).hexdigest()[:8]}"
+        path.write_bytes(fault.data)
+        PROGRESS.print(f"  {fault.what}\n  at {fault.where}\n  kept in {path}", soft_wrap=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""The parsers of what comes over a serial line, on both ends, and of the pin map that a board is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from random import Random
+
+from benchmarks.parts.fuzz.run import Parser
+from firmware_bridge.errors import MessageError, UnknownKindError
+from firmware_bridge.firmware.core.device import Device
+from firmware_bridge.firmware.core.pin_map import PinMap, read_pin_map
+from firmware_bridge.pin_maps.boards import BOARDS, example_pin_map
+from firmware_bridge.pin_maps.file import parse_pin_map
+from firmware_bridge.protocol import messages
+from firmware_bridge.protocol.codec import decode_message, encode_message
+from firmware_bridge.protocol.link import HostLink
+from firmware_bridge.protocol.packets import LARGEST_PAYLOAD, Kind, Packet, packet_frame
+from simulator.microcontroller.board import BoardRestartedError, VirtualBoard, Wiring
+
+_SESSION = 4660
+_ROLES = ("end turn", "hint", "take back")
+_WELCOME = messages.Welcome(1, (1, 2, 3), 77, 500, 1024, 8, 64, 64, 3, 2, 12345, 0, "pico")
+_CHANGE = messages.SwitchChange(5, True, 440)
+_FROM_DEVICE: tuple[messages.Message, ...] = (
+    _WELCOME,
+    messages.Refused(1, 1, "no"),
+    messages.Restarted(78),
+    messages.Pong(9, 600),
+    messages.Log(20, 1, 700, "näher"),
+    messages.SensorReport(800, (True,) * 5 + (False,) * 59, (False,) * 64, (_CHANGE,)),
+    messages.ButtonReport(1, 0, messages.ButtonAction.PRESSED, 900, 120),
+    messages.FaultReport(3, 1, "watchdog"),
+)
+_FROM_HOST: tuple[messages.Message, ...] = (
+    messages.Hello(1, 1),
+    messages.LightFrame(bytes(range(192))),
+    messages.LightFrame(bytes((0, 128, 0))),
+    messages.Sound((messages.Tone(440, 200), messages.Tone(0, 50))),
+    messages.Configure(2000, 20, 800, 128, 900, 500),
+    messages.Ping(9),
+    messages.Snapshot(),
+    messages.Leave(),
+)
+
+
+def _packets(sent: Iterable[messages.Message]) -> Sequence[bytes]:
+    """Each message as an input: its kind, then its payload."""
+    return [bytes((kind,)) + payload for kind, payload in map(encode_message, sent)]
+
+
+def _frames(data: bytes, sequence: int) -> bytes:
+    """An input as it is, then as the payload of a sound packet, which the checksum would else keep out."""
+    packet = Packet(data[0], _SESSION, sequence, 1, data[1 : 1 + LARGEST_PAYLOAD]) if data else None
+    return data + b"\0" + (packet_frame(packet) if packet is not None else b"")
+
+
+def _decode(data: bytes) -> object:
+    return decode_message(data[0], data[1:]) if data else None
+
+
+def _host(data: bytes) -> None:
+    link = HostLink()
+    link.begin(0.0, _SESSION)
+    link.outgoing(0.0)
+    link.receive(packet_frame(Packet(Kind.WELCOME, _SESSION, 0, 0, encode_message(_WELCOME)[1])), 0.1)
+    link.receive(_frames(data, 0), 0.2)
+    link.outgoing(0.3)
+    link.next_due_s(0.4)
+
+
+@cache
+def _pins() -> PinMap:
+    return read_pin_map(_device_pin_maps()[0])
+
+
+def _device_pin_maps() -> Sequence[bytes]:
+    return [
+        parse_pin_map(example_pin_map(board, _ROLES), button_roles=_ROLES).device_json() for board in sorted(BOARDS)
+    ]
+
+
+def _device(data: bytes) -> None:
+    board = VirtualBoard(Wiring.of_pin_map(_pins()), lambda: 1.0, Random(1))
+    device = Device(board, _pins())
+    board.receive(packet_frame(Packet(Kind.HELLO, _SESSION, 0, 0, encode_message(messages.Hello(1, 1))[1])))
+    device.step()
+    board.receive(_frames(data, 0))
+    while board.has_input:
+        device.step()
+    device.step()
+
+
+PARSERS = (
+    Parser("serial message", lambda: _packets(_FROM_DEVICE + _FROM_HOST), _decode, (MessageError, UnknownKindError)),
+    Parser("serial line, host", lambda: _packets(_FROM_DEVICE), _host),
+    # A board that is told to leave starts again.
+    Parser("serial line, board", lambda: _packets(_FROM_HOST), _device, (BoardRestartedError,)),
+    Parser("pin map on the board", _device_pin_maps, read_pin_map),
+)

@@ -1,0 +1,62 @@
+"""Every parser takes or refuses what nobody meant; and the benchmark finds those that don't."""
+
+from __future__ import annotations
+
+import re
+from random import Random
+
+import pytest
+
+from benchmarks.fuzz import PARSERS
+from benchmarks.parts.fuzz.mutations import MOST_BYTES, Mutator
+from benchmarks.parts.fuzz.run import Parser, fuzz, tried
+from tests.effort import cases
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_what_nobody_meant_is_taken_or_refused(name: str) -> None:
+    done = fuzz(PARSERS[name], cases(10_000), seed=1)
+    assert done.faults == []
+    assert done.met
+    assert done.inputs == done.taken + done.refused.total()
+
+
+def refusing(data: bytes) -> None:
+    """A parser that lets an error of a library's go by when a number has four digits."""
+    number = int(data)
+    if number > 999:
+        raise OverflowError(number)
+
+
+def test_an_error_that_is_not_told_of_is_found_once_a_place() -> None:
+    parser = Parser("numbers", lambda: [b"12", b"7"], refusing, (ValueError,))
+    (fault,) = fuzz(parser, 3000, seed=1).faults
+    assert fault.what.startswith("OverflowError: ")
+    assert re.fullmatch(r"test_fuzz\.py:\d+ < run\.py:\d+", fault.where)
+    assert int(fault.data) > 999
+    assert not tried(parser, fault.data).met
+    assert tried(parser, b"12").met
+
+
+def test_an_input_that_hangs_is_found() -> None:
+    def hang(data: bytes) -> None:
+        while data == b"x":
+            pass
+
+    (fault,) = tried(Parser("loop", lambda: [b"a"], hang), b"x").faults
+    assert fault.what == "TookTooLongError"
+
+
+def test_the_same_seed_draws_the_same_inputs() -> None:
+    def drawn(seed: int) -> list[bytes]:
+        mutator = Mutator([b'{"a": [1, 2], "text": "x"}', b"[]"], Random(seed))
+        return [mutator.draw() for _ in range(200)]
+
+    assert drawn(1) == drawn(1) != drawn(2)
+    assert all(len(data) <= MOST_BYTES for data in drawn(1))
+
+
+def test_what_led_to_a_new_place_is_changed_further() -> None:
+    mutator = Mutator([b"0"], Random(1))
+    mutator.keep(b"a rare find")
+    assert any(b"rare" in mutator.draw() for _ in range(50))

@@ -1,0 +1,20 @@
+"""TOML that the library gives up on is refused like any other that is wrong."""
+
+import tomllib
+
+import pytest
+
+from common.toml_text import parse_toml
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a =", "Invalid value"),
+        ("a = " + "[" * 3000 + "]" * 3000, "it is nested too deeply"),
+        ("a = " + "9" * 5000, "it has a value that can't be read .*digits"),
+    ],
+)
+def test_what_cannot_be_read_is_wrong_toml(text: str, says: str) -> None:
+    with pytest.raises(tomllib.TOMLDecodeError, match=says):
+        parse_toml(text)
