@@ -61,6 +61,10 @@ class PageError(RefereeError, OSError):
     """The page can't be opened; the message says why, and what to give instead."""
 
 
+class BrokerError(RefereeError, OSError):
+    """The broker of [mqtt] can't be used as it is set; the message says what to change."""
+
+
 class JournalError(RefereeError, OSError):
     """A journal that cannot be opened, read or written."""
 

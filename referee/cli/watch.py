@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -108,6 +110,7 @@ def watch_command(
     """
     from engine import registry
     from referee.hints.advice import HintSettings
+    from referee.mqtt.options import mqtt_options
     from referee.runtime.watch import WatchOptions, watch
     from referee.settings.conversions import (
         button_settings,
@@ -190,6 +193,8 @@ def watch_command(
             full_screen=not lines,
             notices=notices,
             page=chosen_page(page, page_port, page_address, settings.page, opens_itself=True),
+            # A recording is no table that anybody sits at.
+            mqtt=None if is_recorded else mqtt_options(settings.mqtt, socket.gethostname(), os.environ),
             housekeeping=housekeeping(configuration),
         ),
         output(),
@@ -229,6 +234,7 @@ def watch_command(
     metavar="KNOBS",
     help='Faults on its wire, such as "all=0.05, unplugs_at_s=4"; docs/virtual-table.md lists them.',
 )
+@click.option("--mqtt", "tells_broker", is_flag=True, help="Tell the broker below [mqtt] of this table.")
 @page_options
 @click.pass_obj
 def demo_command(
@@ -248,6 +254,7 @@ def demo_command(
     opponent: str | None,
     opponent_strength: str | None,
     link_faults: str | None,
+    tells_broker: bool,
     page: bool | None,
     page_port: int | None,
     page_address: str | None,
@@ -272,6 +279,7 @@ def demo_command(
     from referee.demo.table import GAMES, DemoOptions
     from referee.hints.advice import HintSettings
     from referee.hints.opponent import OpponentSettings
+    from referee.mqtt.options import mqtt_options
     from referee.settings.conversions import time_control
     from referee.wiring.plan import Inputs
 
@@ -289,6 +297,8 @@ def demo_command(
     game = registry.load(game_name).name
     if game not in GAMES:
         raise click.BadParameter(f"nobody plays {game} on the virtual table yet; there is {', '.join(GAMES)}")
+    if tells_broker and configured.mqtt.address is None:
+        raise click.UsageError("--mqtt needs a broker; set address below [mqtt].")
     options = DemoOptions(
         game=game,
         seed=settings.seed,
@@ -306,6 +316,7 @@ def demo_command(
         opponent=None if opponent is None else OpponentSettings(opponent, configured.opponent.strength),
         keys=sys.stdin if sys.stdin.isatty() else None,
         page=chosen_page(page, page_port, page_address, configured.page),
+        mqtt=mqtt_options(configured.mqtt, socket.gethostname(), os.environ) if tells_broker else None,
         housekeeping=housekeeping(configuration),
     )
     return run_demo(options, output())

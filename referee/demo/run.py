@@ -53,6 +53,7 @@ from referee.rendering.film import Pictures
 from referee.rendering.live_screen import LiveScreen, fits_live
 from referee.rendering.overlay import Overlay
 from referee.rendering.report import Pace, PrintedLines, Report
+from referee.runtime.broker import told_broker
 from referee.runtime.builder import compose_reader, open_session
 from referee.runtime.page import shown_page
 from referee.runtime.sources import InterruptibleSource, Interrupts
@@ -137,7 +138,8 @@ def run_demo(options: DemoOptions, console: Console) -> int:
         may_hint = options.hints.strength != "none"
         house = options.housekeeping and options.housekeeping(lambda: list(report.lines), path)
         port = TablePort(game, snapshots, commands, path, newest, overlay, hints_allowed=may_hint, housekeeping=house)
-        stack.enter_context(shown_page(port, options.page, console, screen, report.remark))
+        page = stack.enter_context(shown_page(port, options.page, console, screen, report.remark))
+        stack.enter_context(told_broker(port, options.mqtt, page, report.remark))
         with closing(_FrameSubscribers(options, on, stage, service, report, commands)) as looking_on:
 
             def hear(frame: Frame | None, verdicts: list[Verdict]) -> None:

@@ -15,6 +15,7 @@ from referee.clocks.control import TimeControl
 from referee.demo.players import following_intentions, thinking_players
 from referee.hints.advice import HintSettings
 from referee.hints.opponent import Intention, OpponentSettings
+from referee.mqtt.options import MqttOptions
 from referee.session.table_port import KeepHouse, SnapshotHub
 from referee.settings.table_layout import with_rules
 from referee.web.ports import PageOptions
@@ -55,7 +56,7 @@ class DemoOptions:
     ``sensors`` under the squares, or ``both``. ``link_faults`` apply to the wire to the microcontroller. ``keys`` are
     lines typed by a person, of which ``h`` asks for a hint; ``None`` without a person. ``clock`` is the players' time
     control; the program plays the side of ``opponent``. With a ``page`` the demo keeps showing the end of the game
-    until it is stopped.
+    until it is stopped. ``mqtt`` is the broker to tell.
     """
 
     game: str = "deblockle"
@@ -74,6 +75,7 @@ class DemoOptions:
     opponent: OpponentSettings | None = None
     keys: Iterable[str] | None = None
     page: PageOptions | None = None
+    mqtt: MqttOptions | None = None
     housekeeping: KeepHouse | None = None
 
     @property

@@ -15,7 +15,7 @@ from engine.values import Outcome
 from referee.errors import FoldError
 from referee.journal import Journal
 from referee.journal.events import STOPPED, Event, EventKind
-from referee.journal.fold import Folded, FoldedStep, after_step, fold, fold_each, read_step
+from referee.journal.fold import Folded, FoldedStep, after_step, fold, fold_next, read_step
 
 _NOT_IN_A_RECORD = str.maketrans({"{": "(", "}": ")", ";": ","})
 _MORE_WAS_SEEN = "side faces were seen"
@@ -131,16 +131,40 @@ class EventLine:
     sentence: str
 
 
+class EventTeller:
+    """Describes one game's events as they come, in order from the first."""
+
+    def __init__(self, game: Game[Any, Any]) -> None:
+        self._game = game
+        self._folded: Folded[Any] = Folded()
+
+    @property
+    def game(self) -> str:
+        """The name of the game's rules."""
+        return self._game.name
+
+    @property
+    def last_event(self) -> int:
+        """The number of the event that was described last, 0 before the first."""
+        return self._folded.last_event
+
+    def tell(self, number: int, event: Event) -> EventLine:
+        """Describe the next event; one that only keeps the clock running has no sentence. Raises FoldError."""
+        before, self._folded = self._folded, fold_next(self._game, self._folded, number, event)
+        sentence = _sentence(self._game, event, before, self._folded)
+        return EventLine(number, event.wall_time, event.kind, sentence)
+
+
 def event_lines(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> list[EventLine]:
     """Describe one game's events line by line; raises FoldError if they are inconsistent."""
-    told = []
-    before: Folded[Any] = Folded()
-    for (number, event), after in zip(events, fold_each(game, events), strict=True):
-        # events that only keep the clock running are for the fold alone
-        if event.kind != EventKind.CLOCK or "sentence" in event.data:
-            told.append(EventLine(number, event.wall_time, event.kind, _sentence(game, event, before, after)))
-        before = after
-    return told
+    teller = EventTeller(game)
+    told = [teller.tell(number, event) for number, event in events]
+    # events that only keep the clock running are for the fold alone
+    return [
+        line
+        for line, (_, event) in zip(told, events, strict=True)
+        if event.kind != EventKind.CLOCK or "sentence" in event.data
+    ]
 
 
 def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Folded[Any]) -> str:

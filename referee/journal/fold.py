@@ -90,13 +90,18 @@ def fold_each(game: Game[StateT, TurnT], events: Iterable[tuple[int, Event]]) ->
     """Give the fold after each event in turn; raises FoldError as ``fold`` does."""
     folded: Folded[StateT] = Folded()
     for number, event in events:
-        try:
-            folded = replace(_step(game, folded, event), last_event=number)
-        except EngineError as error:
-            raise FoldError(f"event {number} ({event.kind}) does not follow from those before it: {error}") from error
-        except FoldError as error:
-            raise FoldError(f"event {number} ({event.kind}): {error}") from error
+        folded = fold_next(game, folded, number, event)
         yield folded
+
+
+def fold_next(game: Game[StateT, TurnT], folded: Folded[StateT], number: int, event: Event) -> Folded[StateT]:
+    """Give the fold after one more event; raises FoldError as ``fold`` does."""
+    try:
+        return replace(_step(game, folded, event), last_event=number)
+    except EngineError as error:
+        raise FoldError(f"event {number} ({event.kind}) does not follow from those before it: {error}") from error
+    except FoldError as error:
+        raise FoldError(f"event {number} ({event.kind}): {error}") from error
 
 
 def _step(game: Game[StateT, TurnT], folded: Folded[StateT], event: Event) -> Folded[StateT]:

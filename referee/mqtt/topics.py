@@ -188,9 +188,10 @@ class TableState(Payload):
     """A table as it is believed to be, after the event ``event_number`` of the journal ``journal``.
 
     ``journal`` is the wall time of the journal's first event, which tells journals apart; empty before there is one.
-    ``whose_turn`` has the names of those who may move. ``needs_person`` is true while a fault or a question waits for
-    somebody. ``next`` says what is to be done. ``position`` is the strict text of the position, null before the set-up;
-    ``draw_offer`` the side whose offer of a draw is open. ``page`` is the address of the table's own page, if known.
+    ``whose_turn`` has the names of those who may move, ``score_words`` are such as ``Ann 12, Ben 9``. ``needs_person``
+    is true while a fault or a question waits for somebody. ``next`` says what is to be done. ``position`` is the strict
+    text of the position, null before the set-up; ``draw_offer`` the side whose offer of a draw is open. ``page`` is the
+    address of the table's own page, if known.
     """
 
     table: str
@@ -202,6 +203,7 @@ class TableState(Payload):
     game_number: int
     sides: tuple[Side, ...]
     whose_turn: str
+    score_words: str = ""
     next: str
     words: str
     verdict: ShownVerdict | None = None

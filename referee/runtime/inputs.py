@@ -24,6 +24,7 @@ from referee.hints.opponent import OpponentSettings
 from referee.journal import BufferedJournal, EvidenceLimits, fold
 from referee.judge import JudgeSettings
 from referee.judge.explorer import STARTS_OPTION, usual_appearance
+from referee.mqtt.options import MqttOptions
 from referee.runtime.builder import compose_reader
 from referee.runtime.exposure import ExposureHold
 from referee.runtime.readers import LearningReader
@@ -63,7 +64,7 @@ class WatchOptions:
     keeps its exposure once the table is found. ``list_ports`` lists the serial ports. On a terminal a live table takes
     the whole screen, unless not ``full_screen``; ``notices`` are reported first. ``clock`` is the time control of a new
     game; the program plays the side of ``opponent``. ``housekeeping`` is what the
-    owner may ask for on the page.
+    owner may ask for on the page; ``mqtt`` is the broker to tell.
     """
 
     camera: str | None = None
@@ -97,6 +98,7 @@ class WatchOptions:
     full_screen: bool = True
     notices: tuple[str, ...] = ()
     page: PageOptions | None = None
+    mqtt: MqttOptions | None = None
     housekeeping: KeepHouse | None = None
     list_ports: ListPorts = list_ports.comports
 

@@ -20,14 +20,14 @@ def shown_page(
     console: Console,
     screen: LiveScreen | None,
     say: Callable[[str], None],
-) -> Iterator[None]:
+) -> Iterator[str | None]:
     """Serve the page while this is entered, and show its address: as lines with a QR code, or on the screen.
 
-    Does nothing without ``options``. The command queue is closed before the page, so that waiting requests are
-    answered. Raises PageError.
+    Gives the address by which the house can open it. Does nothing without ``options``. The command queue is closed
+    before the page, so that waiting requests are answered. Raises PageError.
     """
     if options is None:
-        yield
+        yield None
         return
     # the web server is only loaded if a page is requested
     from referee.web.server import codes_path, open_page
@@ -43,6 +43,6 @@ def shown_page(
         elif page.codes and console.is_terminal:
             console.print(Text.from_ansi(page.qr()))
         try:
-            yield
+            yield page.address if page.codes else None
         finally:
             port.commands.close()

@@ -37,6 +37,7 @@ from referee.judge.verdict import Verdict
 from referee.rendering.live_screen import LiveScreen, fits_live
 from referee.rendering.overlay import Overlay
 from referee.rendering.report import DebugPictures, PrintedLines, Report
+from referee.runtime.broker import told_broker
 from referee.runtime.builder import open_session
 from referee.runtime.inputs import OpenedInputs, WatchOptions, calibrated, open_inputs
 from referee.runtime.page import shown_page
@@ -109,7 +110,8 @@ def watch(options: WatchOptions, console: Console) -> int:
             hints_allowed=options.hints.strength != "none",
             housekeeping=options.housekeeping and options.housekeeping(lambda: list(report.lines), options.journal),
         )
-        stack.enter_context(shown_page(port, options.page, console, screen, report.remark))
+        page = stack.enter_context(shown_page(port, options.page, console, screen, report.remark))
+        stack.enter_context(told_broker(port, options.mqtt, page, report.remark))
         if service.belief:
             report.remark(_where_it_goes_on(game, service.belief[0], journal))
         elif options.is_live:

@@ -67,7 +67,8 @@ def nothing_done(request_id: str) -> ReplyDocument | None:
 class OrderDesk:
     """Takes orders of any giver. All its methods belong to one event loop.
 
-    ``usual_name`` is for the journal where a giver has none. With ``keeps_requests`` the journal's events keep the
+    ``usual_name`` is for the journal where a giver has none; ``forbidden`` refuses an order that ``{needs}`` another
+    role. With ``keeps_requests`` the journal's events keep the
     request id of the order they came from; ``done_before`` then finds what became of an order before a restart. It may
     take its time, and is called in a thread.
     """
@@ -76,12 +77,14 @@ class OrderDesk:
         self,
         port: TablePort,
         usual_name: str,
+        forbidden: str,
         *,
         keeps_requests: bool = False,
         done_before: Callable[[str], ReplyDocument | None] = nothing_done,
     ) -> None:
         self._port = port
         self._usual_name = usual_name
+        self._forbidden = forbidden
         self._keeps_requests = keeps_requests
         self._done_before = done_before
         self._given: OrderedDict[tuple[str, str], asyncio.Task[ReplyDocument]] = OrderedDict()
@@ -99,8 +102,7 @@ class OrderDesk:
         except ValidationError as error:
             raise OrderError(OrderFault.UNREADABLE, _told(error)) from error
         if giver.role < order.needs:
-            words = f"This device may not do that; it needs to be paired to {order.needs.name.lower()}."
-            raise OrderError(OrderFault.FORBIDDEN, words)
+            raise OrderError(OrderFault.FORBIDDEN, self._forbidden.format(needs=order.needs.name.lower()))
         key = (giver.id, order.request_id)
         task = self._given.get(key) if order.request_id else None
         if task is None:

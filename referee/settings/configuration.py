@@ -24,7 +24,7 @@ from engine.values import OptionValue
 from hardware.errors import HardwareError
 from referee.errors import ClockError, ConfigError
 from referee.settings.conversions import button_settings, is_address, pins, sensor_pins, table_options, time_control
-from referee.settings.sections import Settings
+from referee.settings.sections import MqttSection, Settings
 from referee.settings.sources import SECTION_SEPARATOR, Source, find_file, nearest_source, read_environment, read_file
 from referee.settings.written import allowed_text
 
@@ -224,10 +224,21 @@ def problems(settings: Settings, sources: Mapping[str, Source]) -> Iterator[str]
             f"{source}: page.address is {as_toml(settings.page.address)}; expected an address of this machine, "
             'or "0.0.0.0" for all its networks'
         )
+    yield from _mqtt_problems(settings.mqtt, sources)
     try:
         time_control(settings.clock)
     except ClockError as error:
         yield f"{nearest_source(['clock', 'time'], sources) or _DEFAULT}: clock.time: {error}"
+
+
+def _mqtt_problems(mqtt: MqttSection, sources: Mapping[str, Source]) -> Iterator[str]:
+    """Nobody should take a connection for encrypted that is not."""
+    files = ("ca_file", "certificate_file", "key_file")
+    for name in [] if mqtt.tls else [name for name in files if getattr(mqtt, name) is not None]:
+        yield f"{sources.get(f'mqtt.{name}', _DEFAULT)}: mqtt.{name} is set, but mqtt.tls is false; set tls = true"
+    if mqtt.key_file is not None and mqtt.certificate_file is None:
+        source = sources.get("mqtt.key_file", _DEFAULT)
+        yield f"{source}: mqtt.key_file is set without mqtt.certificate_file; a key alone proves nothing"
 
 
 def _rule_problems(

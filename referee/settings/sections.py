@@ -279,6 +279,62 @@ class PageSection(Section):
     )
 
 
+class MqttSection(Section):
+    """A broker of MQTT, for a smart home such as Home Assistant, or for a hall of many tables."""
+
+    address: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z0-9._:-]{1,253}$",
+        examples=["homeassistant.local"],
+        description="The broker's name or address. Without one nothing is told to anybody.",
+    )
+    port: int | None = Field(
+        default=None, ge=1, le=65535, examples=[1883], description="Its port. Default: 1883, and 8883 with tls."
+    )
+    user: str | None = Field(default=None, examples=["referee"], description="The user's name that the broker knows.")
+    password_file: Path | None = Field(
+        default=None,
+        examples=["mqtt-password"],
+        description="A file with the password in its first line. Default: the variable REFEREE_MQTT_PASSWORD.",
+    )
+    tls: bool = Field(default=False, description="Whether the connection is encrypted, and the broker's name checked.")
+    ca_file: Path | None = Field(
+        default=None,
+        examples=["ca.crt"],
+        description="The certificate of the authority that signed the broker's. Default: those the system knows.",
+    )
+    certificate_file: Path | None = Field(
+        default=None, examples=["table.crt"], description="The table's own certificate, if the broker asks for one."
+    )
+    key_file: Path | None = Field(default=None, examples=["table.key"], description="The key of that certificate.")
+    table: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z0-9_-]{1,40}$",
+        examples=["table-3"],
+        description="The table's id in topics, another for each table. Default: this machine's name.",
+    )
+    table_name: str | None = Field(
+        default=None, examples=["Table by the window"], description="What people call the table. Default: its id."
+    )
+    topic_prefix: str = Field(
+        default="referee",
+        pattern=r"^[A-Za-z0-9_-]{1,40}(/[A-Za-z0-9_-]{1,40}){0,4}$",
+        examples=["referee"],
+        description="What all topics begin with.",
+    )
+    discovery: bool = Field(default=True, description="Whether Home Assistant is told of the table.")
+    discovery_prefix: str = Field(
+        default="homeassistant",
+        pattern=r"^[A-Za-z0-9_-]{1,40}(/[A-Za-z0-9_-]{1,40}){0,4}$",
+        examples=["homeassistant"],
+        description="The topic that Home Assistant listens to for that.",
+    )
+    commands: Literal["off", "play", "own"] = Field(
+        default="off",
+        description="What may be ordered by MQTT: nothing, what players may, or also what the owner or an arbiter may.",
+    )
+
+
 class JournalSection(Section):
     """Where accepted events are kept, and how many pictures with them."""
 
@@ -318,6 +374,7 @@ class Settings(Section):
     opponent: OpponentSection = OpponentSection()
     clock: ClockSection = ClockSection()
     page: PageSection = PageSection()
+    mqtt: MqttSection = MqttSection()
     journal: JournalSection = JournalSection()
     demo: DemoSection = DemoSection()
 

@@ -20,7 +20,10 @@ FILE_VARIABLE = "REFEREE_CONFIG"
 VARIABLE_PREFIX = "REFEREE_"
 SECTION_SEPARATOR = "."
 
-_OTHER_VARIABLES = (FILE_VARIABLE, f"{VARIABLE_PREFIX}DEBUG", PROGRAM_VARIABLE)
+PASSWORD_VARIABLE = f"{VARIABLE_PREFIX}MQTT_PASSWORD"
+"""The broker's password: no setting, so that it stands in no file of settings and no report."""
+
+_OTHER_VARIABLES = (FILE_VARIABLE, f"{VARIABLE_PREFIX}DEBUG", PASSWORD_VARIABLE, PROGRAM_VARIABLE)
 _TESTS_PREFIX = f"{VARIABLE_PREFIX}REAL_"
 """Prefix of the variables that describe an owner's hardware to the tests; they are not settings."""
 

@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 
 from common.json_files import parse_json
 from referee.commands.orders import ORDERS, ReplyDocument
+from referee.session.pictures import CameraPictures
 from referee.session.table_port import TablePort, Versioned
 from referee.web.access import SESSION_S, Access, Role, Session
 from referee.web.counter import OrderCounter
@@ -36,7 +37,6 @@ from referee.web.guard import CSRF_FIELD, form_fields
 from referee.web.history import History
 from referee.web.languages import language_of, sentences
 from referee.web.owner.devices import DEVICE_ORDER, DevicesDocument, change_device, devices_document
-from referee.web.pictures import CameraPictures
 from referee.web.results import ResultsDocument
 
 LOOK_AGAIN_S = 2.5

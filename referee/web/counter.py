@@ -23,7 +23,7 @@ class OrderCounter:
     """Takes orders of any session. All its methods belong to the server's event loop."""
 
     def __init__(self, port: TablePort, access: Access) -> None:
-        self._desk = OrderDesk(port, "page")
+        self._desk = OrderDesk(port, "page", "This device may not do that; it needs to be paired to {needs}.")
         self._access = access
 
     async def take(self, session: Session, fields: object) -> ReplyDocument:

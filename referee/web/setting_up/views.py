@@ -13,12 +13,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from common.phrases import Phrase
+from referee.session.pictures import as_jpeg
 from referee.web import views
 from referee.web.access import Access, Role
 from referee.web.api import pairing
 from referee.web.guard import CSRF_HEADER, Guarded, form_fields, form_with_file
 from referee.web.languages import language_of, sentences, templates, translations
-from referee.web.pictures import as_jpeg
 from referee.web.server import guarded_app
 from referee.web.setting_up.port import SetUpPort
 

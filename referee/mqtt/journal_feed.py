@@ -1,0 +1,144 @@
+"""The journal's events in order, and which of them the broker has: none is left out, over any restart."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from engine import registry
+from engine.errors import EngineError
+from referee.errors import FoldError
+from referee.journal import Journal
+from referee.journal.events import Event, EventKind
+from referee.journal.exports import EventTeller
+from referee.mqtt.options import MqttOptions
+from referee.mqtt.payloads import table_event
+from referee.mqtt.topics import TableEvent
+
+_AT_ONCE = 200
+"""How many events are read at a time, so that a long journal takes little memory."""
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """The newest event that the broker has, of which journal."""
+
+    journal: str
+    number: int
+
+
+def cursor_path(journal: Path) -> Path:
+    """Where the cursor of a journal is kept."""
+    return journal.with_name(f"{journal.name}.mqtt")
+
+
+class JournalFeed:
+    """Reads a journal's events for the broker; the journal is opened for each reading.
+
+    Its methods belong to one thread. They raise JournalError where the journal can't be read.
+    """
+
+    def __init__(self, path: Path, options: MqttOptions) -> None:
+        self._path = path
+        self._options = options
+        self._cursor_path = cursor_path(path)
+        self._journal = ""
+        self._teller: EventTeller | None = None
+
+    def identity(self) -> str:
+        """Give what tells this journal from others, the wall time of its first event; empty before there is one."""
+        if not self._journal:
+            with self._opened() as journal:
+                first = journal.events_after(0, 1)
+            self._journal = first[0][2].wall_time if first else ""
+        return self._journal
+
+    def start(self) -> int:
+        """Give the number of the newest event that the broker has.
+
+        Without a cursor that fits, it has all before the newest game. A journal that went back to an earlier copy has
+        fewer events than the cursor says.
+        """
+        kept = self._kept_cursor()
+        identity = self.identity()
+        with self._opened() as journal:
+            last, latest = journal.last_number, journal.latest_game()
+            if kept is not None and kept.journal == identity:
+                return min(kept.number, last)
+            return 0 if latest is None else journal.events(latest)[0][0] - 1
+
+    def after(self, number: int, most: int = _AT_ONCE) -> list[TableEvent]:
+        """Tell the events after a number, in order, at most so many."""
+        identity = self.identity()
+        with self._opened() as journal:
+            told = []
+            pictures: dict[int, dict[int, tuple[str, ...]]] = {}
+            for event_number, game, event in journal.events_after(number, min(most, _AT_ONCE)):
+                if game not in pictures:
+                    pictures[game] = journal.pictures(game)
+                name, sentence = self._told(journal, game, event_number, event)
+                shown = pictures[game].get(event_number, ())
+                told.append(table_event(self._options, identity, (game, name), (event_number, event), sentence, shown))
+            return told
+
+    def event_of_request(self, request_id: str) -> int | None:
+        """Give the number of the event that an order with this id brought, ``None`` where there is none."""
+        with self._opened() as journal:
+            return journal.event_of_request(request_id)
+
+    def pictures(self, number: int) -> list[tuple[str, str, bytes]]:
+        """Give the name, media type and bytes of each picture that an event turns on and the journal still has."""
+        with self._opened() as journal:
+            return [
+                (kept.evidence.name, kept.evidence.media_type, kept.evidence.content)
+                for kept in journal.evidence(number)
+                if not kept.left_out
+            ]
+
+    def keep_cursor(self, number: int) -> None:
+        """Remember that the broker has this event; raises OSError where that can't be written.
+
+        It is not synced: after a power cut the broker may get events once more, which their numbers tell.
+        """
+        draft = self._cursor_path.with_name(f".{self._cursor_path.name}.draft")
+        draft.write_text(json.dumps({"journal": self._journal, "number": number}), encoding="utf-8")
+        draft.replace(self._cursor_path)
+
+    def _kept_cursor(self) -> Cursor | None:
+        try:
+            kept = json.loads(self._cursor_path.read_text(encoding="utf-8"))
+            return Cursor(str(kept["journal"]), int(kept["number"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            # It is only about what is sent once more.
+            return None
+
+    def _told(self, journal: Journal, game: int, number: int, event: Event) -> tuple[str, str]:
+        """Give the name of an event's game, and the event in a sentence; empty where its game can't be followed."""
+        teller, self._teller = self._teller, None
+        name = "" if teller is None else teller.game
+        try:
+            if teller is None or teller.last_event != number - 1 or event.kind == EventKind.NEW_GAME:
+                earlier = [each for each in journal.events(game) if each[0] < number]
+                name = str((earlier[0][1] if earlier else event).data["game"])
+                teller = EventTeller(registry.load(name))
+                for each in earlier:
+                    teller.tell(*each)
+            sentence = teller.tell(number, event).sentence
+        except (FoldError, EngineError):
+            return name, ""
+        self._teller = teller
+        return name, sentence
+
+    @contextmanager
+    def _opened(self) -> Iterator[Journal]:
+        with Journal.open(self._path, wall_clock=_unneeded_clock, read_only=True) as journal:
+            yield journal
+
+
+def _unneeded_clock() -> datetime:
+    """Who only reads a journal stamps no event."""
+    return datetime.now(UTC)

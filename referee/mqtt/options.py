@@ -1,0 +1,118 @@
+"""How a table reaches its broker, and what the broker may ask of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from referee.commands.orders import Role
+from referee.errors import BrokerError
+from referee.mqtt.topics import DISCOVERY_PREFIX, PREFIX, Topics
+from referee.settings.sections import MqttSection
+from referee.settings.sources import PASSWORD_VARIABLE
+
+PLAIN_PORT, TLS_PORT = 1883, 8883
+
+
+@dataclass(frozen=True)
+class TlsOptions:
+    """An encrypted connection: ``ca`` is the file of the authority that the broker's certificate is checked by.
+
+    Without it, it is checked by those that the system knows. ``certificate`` and ``key`` are the table's own files.
+    """
+
+    ca: Path | None = None
+    certificate: Path | None = None
+    key: Path | None = None
+
+    def context(self) -> ssl.SSLContext:
+        """Read the files; raises BrokerError that names the one that can't be read."""
+        for file in (self.ca, self.certificate, self.key):
+            if file is not None and not os.access(file, os.R_OK):
+                raise BrokerError(f"the file {file} below [mqtt] can't be read; name one that is there and readable")
+        try:
+            context = ssl.create_default_context(cafile=self.ca)
+            if self.certificate is not None:
+                context.load_cert_chain(self.certificate, self.key, password=_no_passphrase)
+        except (OSError, ValueError) as error:
+            files = ", ".join(str(file) for file in (self.ca, self.certificate, self.key) if file is not None)
+            raise BrokerError(
+                f"{files} are not a certificate in PEM and the key that belongs to it ({error})"
+            ) from error
+        return context
+
+
+def _no_passphrase() -> str:
+    raise ValueError("the key is locked by a passphrase, which nobody could type in")
+
+
+@dataclass(frozen=True)
+class MqttOptions:
+    """A broker, and this table on it.
+
+    ``table`` is the table's id in topics, ``table_name`` what people call it. ``allows`` is what orders by MQTT may do:
+    nothing (``Role.NOBODY``), what players may, or what the owner may. Without ``discovery_prefix`` no smart home is
+    told of the table. ``page`` is the address of the table's page, for links.
+    """
+
+    address: str
+    port: int
+    table: str
+    table_name: str
+    prefix: str = PREFIX
+    discovery_prefix: str | None = DISCOVERY_PREFIX
+    allows: Role = Role.NOBODY
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
+    tls: TlsOptions | None = None
+    page: str | None = None
+
+    @property
+    def topics(self) -> Topics:
+        """The table's topics."""
+        return Topics(self.prefix, self.table)
+
+    @property
+    def broker(self) -> str:
+        """What to call the broker when talking to people."""
+        return f"{f'[{self.address}]' if ':' in self.address else self.address}, port {self.port}"
+
+
+def mqtt_options(section: MqttSection, machine: str, environment: Mapping[str, str]) -> MqttOptions | None:
+    """Give the options by the settings, ``None`` where no broker is set; ``machine`` is this machine's name.
+
+    Raises BrokerError where the password can't be read.
+    """
+    if section.address is None:
+        return None
+    table = section.table or re.sub(r"[^A-Za-z0-9_-]+", "-", machine)[:40].strip("-") or "table"
+    return MqttOptions(
+        section.address,
+        section.port or (TLS_PORT if section.tls else PLAIN_PORT),
+        table,
+        section.table_name or table,
+        prefix=section.topic_prefix,
+        discovery_prefix=section.discovery_prefix if section.discovery else None,
+        allows={"off": Role.NOBODY, "play": Role.PLAY, "own": Role.OWN}[section.commands],
+        user=section.user,
+        password=None if section.user is None else read_password(section.password_file, environment),
+        tls=TlsOptions(section.ca_file, section.certificate_file, section.key_file) if section.tls else None,
+    )
+
+
+def read_password(file: Path | None, environment: Mapping[str, str]) -> str | None:
+    """Give the password: the first line of a file, else that of the environment; raises BrokerError."""
+    if file is None:
+        return environment.get(PASSWORD_VARIABLE)
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise BrokerError(f"the password of the broker can't be read from {file} ({reason})") from error
+    if not lines or not lines[0]:
+        raise BrokerError(f"the first line of {file} is empty; expected the password of the broker")
+    return lines[0]

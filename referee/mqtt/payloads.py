@@ -1,0 +1,152 @@
+"""What the table tells: a snapshot as a ``TableState``, an event of the journal as a ``TableEvent``. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from common.phrases import capitalized
+from engine.api import Game
+from engine.values import Outcome
+from referee.clocks.clock import ClockFace
+from referee.journal.events import REQUEST, Event
+from referee.journal.journal import utc_text
+from referee.judge.verdict import Verdict, VerdictKind
+from referee.mqtt.options import MqttOptions
+from referee.mqtt.topics import ShownClock, ShownOutcome, ShownVerdict, Side, TableEvent, TableState
+from referee.session.feed import Snapshot
+from referee.session.signals import ending, waiting_signal
+
+_FOR_A_PERSON = frozenset({VerdictKind.ILLEGAL, VerdictKind.AMBIGUOUS, VerdictKind.CANNOT_SEE})
+
+
+def table_state(
+    options: MqttOptions, game: Game[Any, Any], snapshot: Snapshot, journal: str, age_s: float, now: datetime
+) -> TableState:
+    """Tell a snapshot that came ``age_s`` seconds before ``now``; its clock shows what it shows now."""
+    state = snapshot.states[0] if snapshot.states else None
+    sides = _sides(game, snapshot)
+    scored = [f"{side.name} {side.score}" for side in sides if side.score is not None]
+    verdict = snapshot.verdict
+    return TableState(
+        table=options.table,
+        table_name=options.table_name,
+        journal=journal,
+        event_number=snapshot.event_number,
+        game=game.name,
+        game_title=game.title,
+        game_number=snapshot.game_number,
+        sides=sides,
+        whose_turn=" and ".join(side.name for side in sides if side.to_move),
+        score_words=", ".join(scored),
+        next=_next(game, snapshot),
+        words=snapshot.words or snapshot.signal.words,
+        verdict=None if verdict is None else _verdict(verdict, snapshot),
+        needs_person=bool(snapshot.trouble) or (verdict is not None and verdict.kind in _FOR_A_PERSON),
+        outcome=None if snapshot.outcome is None else _outcome(snapshot.outcome),
+        turns=snapshot.turns,
+        last_turn=snapshot.last_turn,
+        position=None if state is None else game.notation.format_state(state),
+        clock=None if snapshot.clock is None else _clock(snapshot.clock.after(age_s), sides, now),
+        hint=snapshot.hint,
+        trouble=snapshot.trouble,
+        draw_offer=snapshot.offer,
+        page=options.page,
+    )
+
+
+def table_event(
+    options: MqttOptions,
+    journal: str,
+    game: tuple[int, str],
+    numbered: tuple[int, Event],
+    sentence: str,
+    pictures: Sequence[str] = (),
+) -> TableEvent:
+    """Tell an event of a game, which is given by its number and the name of its rules."""
+    number, event = numbered
+    return TableEvent(
+        table=options.table,
+        journal=journal,
+        number=number,
+        game=game[1],
+        game_number=game[0],
+        event_type=event.kind.value,
+        sentence=sentence,
+        wall_time=event.wall_time,
+        player=_text(event.data.get("player")),
+        by=_text(event.data.get("by")),
+        request_id=_text(event.data.get(REQUEST)) or "",
+        pictures=tuple(pictures),
+        data=dict(event.data),
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _sides(game: Game[Any, Any], snapshot: Snapshot) -> tuple[Side, ...]:
+    state = snapshot.states[0] if snapshot.states else None
+    playing = [player for player in game.players if player in snapshot.scores] if snapshot.scores else game.players
+    to_move = () if state is None or snapshot.outcome is not None else game.rules.players_to_move(state)
+    return tuple(
+        Side(
+            side=player,
+            name=snapshot.names.get(player) or capitalized(player),
+            score=snapshot.scores.get(player),
+            to_move=player in to_move,
+        )
+        for player in playing
+    )
+
+
+def _next(game: Game[Any, Any], snapshot: Snapshot) -> str:
+    if snapshot.outcome is not None:
+        return ending(snapshot.outcome)
+    if snapshot.intention is not None:
+        return snapshot.intention.words
+    return waiting_signal(game, snapshot.states[0]).words if snapshot.states else snapshot.signal.words
+
+
+def _verdict(verdict: Verdict, snapshot: Snapshot) -> ShownVerdict:
+    return ShownVerdict(
+        kind=verdict.kind.value,
+        sentence=verdict.sentence,
+        remedy=verdict.breaches[0].remedy if verdict.breaches else "",
+        places=verdict.places,
+        candidates=verdict.candidates,
+        evidence=snapshot.evidence,
+    )
+
+
+def _outcome(outcome: Outcome) -> ShownOutcome:
+    return ShownOutcome(
+        winner=outcome.winner, shared_by=tuple(outcome.shared_by), reason=outcome.reason, sentence=ending(outcome)
+    )
+
+
+def _clock(face: ClockFace, sides: Sequence[Side], now: datetime) -> ShownClock:
+    names = {side.side: side.name for side in sides}
+    left_s = [face.remaining_s[player] + face.delay_s.get(player, 0.0) for player in face.running]
+    runs_out = now + timedelta(seconds=min(left_s)) if left_s and not face.paused else None
+    said = [f"{names.get(player, player)} {_minutes(left)}" for player, left in face.remaining_s.items()]
+    return ShownClock(
+        control=face.control,
+        mode=face.mode.value,
+        wall_time=utc_text(now),
+        remaining_s={player: round(left, 3) for player, left in face.remaining_s.items()},
+        delay_s={player: round(left, 3) for player, left in face.delay_s.items()},
+        running=face.running,
+        paused=face.paused,
+        fallen=face.fallen,
+        runs_out=None if runs_out is None else utc_text(runs_out),
+        words=", ".join(said) + (f" (stands still: {face.paused})" if face.paused else ""),
+    )
+
+
+def _minutes(seconds: float) -> str:
+    minutes, rest = divmod(math.ceil(max(0.0, seconds)), 60)
+    return f"{minutes}:{rest:02d}"

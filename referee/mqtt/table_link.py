@@ -1,0 +1,369 @@
+"""The table on its broker: one connection at a time, kept up for as long as the referee runs."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+
+import aiomqtt
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
+from paho.mqtt.reasoncodes import ReasonCode
+from pydantic import ValidationError
+
+from common.backoff import Backoff
+from referee.commands.orders import ReplyDocument
+from referee.errors import JournalError
+from referee.mqtt.discovery import BIRTH, discovery_message, discovery_topic, status_topic
+from referee.mqtt.inbox import (
+    MOST_BYTES,
+    EvidenceOrder,
+    Received,
+    Sender,
+    look_order,
+    parsed,
+    received,
+    request_id_of,
+    role_of,
+)
+from referee.mqtt.journal_feed import JournalFeed
+from referee.mqtt.options import MqttOptions
+from referee.mqtt.payloads import table_state
+from referee.mqtt.topics import OFFLINE, ONLINE, Answer, ReplayOrder
+from referee.session.order_desk import OrderDesk, OrderError
+from referee.session.pictures import CameraPictures
+from referee.session.table_port import TablePort, Versioned
+
+KEEP_ALIVE_S = 30
+"""After one and a half times this without a word the broker sends the last will."""
+_TIMEOUT_S = 5.0
+_GOODBYE_S = 2.0
+_MOST_INCOMING = 100
+_MOST_AT_WORK = 64
+_LATE_EVENTS_S = 5.0
+"""How often the journal is looked at although nothing was shown: a disk may have been full for a while."""
+_FORBIDDEN = 'That is not allowed on this topic; it needs command/{needs}, and commands = "{needs}" below [mqtt].'
+_REFUSALS = frozenset({"Bad user name or password", "Not authorized", "Banned"})
+_TAKEN_OVER = "Session taken over"
+
+
+class TableLink:
+    """Tells a broker of a table, and carries out what comes from it.
+
+    ``say`` hears when the broker is away and when it is back. All methods belong to one event loop. Raises BrokerError
+    where the files of the options can't be read.
+    """
+
+    def __init__(
+        self,
+        port: TablePort,
+        options: MqttOptions,
+        say: Callable[[str], None],
+        wall_clock: Callable[[], datetime],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._port = port
+        self._options = options
+        self._topics = options.topics
+        self._say = say
+        self._wall_clock = wall_clock
+        self._clock = clock
+        self._context = None if options.tls is None else options.tls.context()
+        self._feed = None if port.journal is None else JournalFeed(port.journal, options)
+        self._desk = OrderDesk(port, "MQTT", _FORBIDDEN, keeps_requests=True, done_before=self._done_before)
+        self._pictures = CameraPictures(port)
+        self._sent: int | None = None
+        """The number of the newest event that the broker has, ``None`` before it was looked up."""
+        self._backoff = Backoff()
+        self._is_away = False
+        self._at_work: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Keep the connection up until this is cancelled, or no more snapshots will come."""
+        while True:
+            try:
+                await self._connected()
+            except (aiomqtt.MqttError, OSError, UnicodeError) as error:
+                self._away(error)
+            else:
+                return
+            now_s = self._clock()
+            self._backoff = self._backoff.failed(now_s)
+            await asyncio.sleep(max(0.0, (self._backoff.retry_at_s or now_s) - now_s))
+
+    async def _connected(self) -> None:
+        """Connect, and serve the connection until it breaks; raises MqttError."""
+        client = self._client()
+        connecting = asyncio.ensure_future(client.__aenter__())
+        try:
+            await asyncio.shield(connecting)
+        except asyncio.CancelledError:
+            # The attempt is in a thread of its own, and what it opened has to be closed.
+            with suppress(aiomqtt.MqttError, OSError, UnicodeError):
+                await connecting
+                await client.__aexit__(None, None, None)
+            raise
+        try:
+            await self._served(client)
+        finally:
+            for task in self._at_work:
+                task.cancel()
+            with suppress(aiomqtt.MqttError, JournalError, OSError):
+                async with asyncio.timeout(_GOODBYE_S):
+                    await self._leave(client)
+            with suppress(aiomqtt.MqttError):
+                await client.__aexit__(None, None, None)
+
+    async def _leave(self, client: aiomqtt.Client) -> None:
+        """Send what has just happened, such as the end of the game, and say goodbye."""
+        newest = self._port.snapshots.newest
+        if newest is not None:
+            await self._publish(client, self._topics.state, await self._state(newest), retain=True)
+        await self._publish(client, self._topics.availability, OFFLINE, retain=True)
+        await self._send_events(client)
+
+    def _client(self) -> aiomqtt.Client:
+        options = self._options
+        properties = _properties(PacketTypes.CONNECT, MaximumPacketSize=MOST_BYTES)
+        return aiomqtt.Client(
+            options.address,
+            options.port,
+            username=options.user,
+            password=options.password,
+            identifier=f"{options.prefix}-{options.table}",
+            protocol=aiomqtt.ProtocolVersion.V5,
+            will=aiomqtt.Will(self._topics.availability, OFFLINE, qos=1, retain=True),
+            # What was sent while the table was away may be hours old: it is not carried out.
+            clean_start=True,
+            timeout=_TIMEOUT_S,
+            keepalive=KEEP_ALIVE_S,
+            max_queued_incoming_messages=_MOST_INCOMING,
+            properties=properties,
+            tls_context=self._context,
+        )
+
+    async def _served(self, client: aiomqtt.Client) -> None:
+        subscribed = [self._topics.replay]
+        if self._options.allows:
+            subscribed += [self._topics.play, self._topics.own]
+        if self._options.discovery_prefix is not None:
+            subscribed.append(status_topic(self._options))
+        for topic in subscribed:
+            await client.subscribe(topic, qos=1)
+        await self._introduce(client)
+        self._back()
+        tasks = [
+            asyncio.create_task(self._tell_states(client)),
+            asyncio.create_task(self._tell_events(client)),
+            asyncio.create_task(self._listen(client)),
+        ]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        for task in done:
+            task.result()
+
+    async def _introduce(self, client: aiomqtt.Client) -> None:
+        if self._options.discovery_prefix is not None:
+            await self._publish(client, discovery_topic(self._options), discovery_message(self._options), retain=True)
+        await self._publish(client, self._topics.availability, ONLINE, retain=True)
+
+    async def _tell_states(self, client: aiomqtt.Client) -> None:
+        """Send the newest state after every change; ends once no more will come."""
+        newest = self._port.snapshots.newest
+        while True:
+            if newest is not None:
+                await self._publish(client, self._topics.state, await self._state(newest), retain=True)
+            newest = await self._port.snapshots.after(0 if newest is None else newest.version)
+            if newest is None:
+                return
+
+    async def _state(self, versioned: Versioned) -> str:
+        journal = "" if self._feed is None else await asyncio.to_thread(_identity, self._feed)
+        age_s = self._port.snapshots.clock() - versioned.taken_s
+        return table_state(
+            self._options, self._port.game, versioned.snapshot, journal, age_s, self._wall_clock()
+        ).model_dump_json()
+
+    async def _tell_events(self, client: aiomqtt.Client) -> None:
+        """Send the journal's events as they come; ends once no more will."""
+        version = 0
+        while True:
+            # What goes wrong with the journal is said by the session itself; the events come once it can be read.
+            with suppress(JournalError, OSError):
+                await self._send_events(client)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LATE_EVENTS_S):
+                    newest = await self._port.snapshots.after(version)
+                    if newest is None:
+                        return
+                    version = newest.version
+
+    async def _send_events(self, client: aiomqtt.Client) -> None:
+        """Send the events that the broker does not have, each once it has the one before."""
+        if self._feed is None:
+            return
+        if self._sent is None:
+            self._sent = await asyncio.to_thread(self._feed.start)
+        while events := await asyncio.to_thread(self._feed.after, self._sent):
+            for event in events:
+                await self._publish(client, self._topics.events, event.model_dump_json())
+                self._sent = event.number
+            await asyncio.to_thread(self._feed.keep_cursor, self._sent)
+
+    async def _listen(self, client: aiomqtt.Client) -> None:
+        async for message in client.messages:
+            topic = str(message.topic)
+            if self._options.discovery_prefix is not None and topic == status_topic(self._options):
+                if message.payload == BIRTH.encode():
+                    await self._introduce(client)
+            elif not message.retain and len(self._at_work) < _MOST_AT_WORK:
+                # An order that lies on the broker for good would be carried out at every start.
+                task = asyncio.create_task(self._carried_out(client, received(message, self._topics)))
+                self._at_work.add(task)
+                task.add_done_callback(self._at_work.discard)
+
+    async def _carried_out(self, client: aiomqtt.Client, message: Received) -> None:
+        with suppress(aiomqtt.MqttError):
+            if message.topic == self._topics.replay:
+                await self._replay(client, message)
+                return
+            fields: object = None
+            try:
+                fields = parsed(message.payload)
+                reply = await self._reply(client, fields, message)
+            except (OrderError, ValueError) as error:
+                reply = self._said(str(error), refused=True)
+            await self._answer(client, message, request_id_of(fields), reply)
+
+    async def _reply(self, client: aiomqtt.Client, fields: dict[str, object], message: Received) -> ReplyDocument:
+        sender = Sender(role_of(message.topic, self._topics, self._options.allows))
+        wish = look_order(fields)
+        if wish is None:
+            return await self._desk.take(sender, fields)
+        if sender.role < wish.needs:
+            return self._said("Pictures are not allowed on this topic.", refused=True)
+        if isinstance(wish, EvidenceOrder):
+            return await self._send_evidence(client, wish.event)
+        content = await asyncio.to_thread(self._pictures.jpeg, overlay=False)
+        if content is None:
+            return self._said("There is no picture: no camera looks.", refused=True)
+        await client.publish(self._topics.picture, content, qos=1)
+        return self._said("The picture is sent.")
+
+    async def _send_evidence(self, client: aiomqtt.Client, event: int) -> ReplyDocument:
+        try:
+            pictures = [] if self._feed is None else await asyncio.to_thread(self._feed.pictures, event)
+        except JournalError as error:
+            return self._said(f"The journal can't be read: {error}", refused=True)
+        for name, media_type, content in pictures:
+            properties = _properties(PacketTypes.PUBLISH, ContentType=media_type)
+            await client.publish(self._topics.evidence(event, name), content, qos=1, properties=properties)
+        if not pictures:
+            return self._said(f"Event {event} has no pictures.", refused=True)
+        return self._said(f"Pictures sent: {', '.join(name for name, _, _ in pictures)}.")
+
+    async def _replay(self, client: aiomqtt.Client, message: Received) -> None:
+        request_id, sent = "", 0
+        try:
+            order = ReplayOrder.model_validate(parsed(message.payload))
+            request_id, number = order.request_id, order.after
+            topic = message.respond_to or self._topics.replayed
+            feed = None if self._port.journal is None else JournalFeed(self._port.journal, self._options)
+            while feed is not None and sent < order.most:
+                events = await asyncio.to_thread(feed.after, number, order.most - sent)
+                for event in events:
+                    await self._publish(client, topic, event.model_dump_json())
+                if not events:
+                    break
+                sent, number = sent + len(events), events[-1].number
+            reply = self._said(f"Events sent: {sent}.")
+        except ValidationError:
+            reply = self._said("That is not a wish for events; expected after, most and request_id.", refused=True)
+        except (JournalError, ValueError) as error:
+            reply = self._said(str(error), refused=True)
+        await self._answer(client, Received(message.topic, b""), request_id, reply)
+
+    async def _answer(self, client: aiomqtt.Client, message: Received, request_id: str, reply: ReplyDocument) -> None:
+        answer = Answer(
+            table=self._options.table,
+            request_id=request_id,
+            words=reply.words,
+            refused=reply.refused,
+            event_number=reply.event_number,
+        )
+        kept = {} if message.correlation is None else {"CorrelationData": message.correlation}
+        topic = message.respond_to or self._topics.answers
+        await client.publish(
+            topic, answer.model_dump_json(), qos=1, properties=_properties(PacketTypes.PUBLISH, **kept)
+        )
+
+    def _said(self, words: str, *, refused: bool = False) -> ReplyDocument:
+        newest = self._port.snapshots.newest
+        number = 0 if newest is None else newest.snapshot.event_number
+        return ReplyDocument(words=words, refused=refused, event_number=number)
+
+    def _done_before(self, request_id: str) -> ReplyDocument | None:
+        if self._feed is None:
+            return None
+        try:
+            number = self._feed.event_of_request(request_id)
+        except JournalError:
+            return None
+        return None if number is None else self._said(f"That was done before; it is event {number}.")
+
+    async def _publish(self, client: aiomqtt.Client, topic: str, payload: str | bytes, *, retain: bool = False) -> None:
+        await client.publish(topic, payload, qos=1, retain=retain)
+
+    def _away(self, error: Exception) -> None:
+        """Say once that the broker can't be reached, and why."""
+        if self._is_away or not self._backoff.is_news(self._clock()):
+            return
+        self._is_away = True
+        self._say(f"{why_not(error, self._options)} The game goes on; I keep trying.")
+
+    def _back(self) -> None:
+        self._backoff = self._backoff.worked(self._clock())
+        if self._is_away:
+            self._is_away = False
+            self._say(f"The broker at {self._options.broker} is back.")
+
+
+def why_not(error: Exception, options: MqttOptions) -> str:
+    """Say why a broker can't be used, and what to look at."""
+    told = error.__cause__ if isinstance(error.__cause__, aiomqtt.MqttCodeError) else error
+    code = told.rc if isinstance(told, aiomqtt.MqttCodeError) else None
+    reason = str(code) if isinstance(code, ReasonCode) else str(error).rstrip(".")
+    if reason == _TAKEN_OVER:
+        return (
+            f"Another table with the id {options.table} is on the broker at {options.broker}; "
+            "give each table an id of its own below [mqtt]."
+        )
+    if reason in _REFUSALS:
+        return (
+            f"The broker at {options.broker} lets this table not in ({reason}); "
+            "look at user and password_file below [mqtt], and at the broker's own rules."
+        )
+    return f"The broker at {options.broker} does not answer ({reason})."
+
+
+def _properties(packet_type: int, **values: object) -> Properties:
+    """Give properties of MQTT 5, by the names that the library has for them."""
+    properties = Properties(packet_type)  # type: ignore[no-untyped-call]
+    for name, value in values.items():
+        setattr(properties, name, value)
+    return properties
+
+
+def _identity(feed: JournalFeed) -> str:
+    """Give the journal's identity, empty while it can't be read."""
+    try:
+        return feed.identity()
+    except JournalError:
+        return ""
