@@ -33,7 +33,7 @@ from referee.journal import Journal, fold
 from referee.journal.events import Event, EventKind, Evidence
 from referee.sensing.health import SensorRecord, Suspicion, load_health
 from referee.settings.configuration import load as load_settings
-from referee.settings.sections import example as example_settings
+from referee.settings.written import example as example_settings
 from referee.setup.page import MOST_PIXELS
 from referee.wiring.sensor_map import load_sensor_map
 from simulator.play.game import GameOptions
