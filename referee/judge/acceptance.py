@@ -59,13 +59,8 @@ def resolve(
         costs[sequence] = min(cost, costs.get(sequence, cost))
     best = min(costs.values())
     sequences = [sequence for sequence, cost in costs.items() if cost < best + side]
-    least = min(weighed[sequence] for sequence in sequences)
     if len(sequences) == 1:
-        return Resolved(sequences[0], against=least)
-    if all(len(sequence) == 1 for sequence in sequences):
-        combined = explorer.combined([sequence[0] for sequence in sequences])
-        if combined is not None:
-            return Resolved((combined,), against=least)
+        return Resolved(sequences[0], against=weighed[sequences[0]])
     return Resolved((), tuple(dict.fromkeys(turn for sequence in sequences for turn in sequence)))
 
 

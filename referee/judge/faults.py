@@ -16,7 +16,7 @@ from engine.values import EMPTY, Appearance, Breach, Facing, LookName, Place
 from referee.judge.explanations import Changes
 from referee.judge.explorer import JudgeContext
 from referee.judge.pooled_reading import PIECE, PooledReading
-from referee.judge.side_evidence import facing_score, sure_sides
+from referee.judge.side_evidence import against_facings, sure_sides
 from referee.judge.verdict import Verdict
 
 
@@ -66,11 +66,8 @@ def turned_in_place(
     facings = [game.side_faces.facings(state) for state in states]
     suspects = []
     for place, one in seen.places.items():
-        if not one.sides or one.best != appearance[place]:
-            continue
         possible = [facing for known in facings for facing in known.get(place, ())]
-        free = sum(max(symbols.values()) for symbols in one.sides.values() if symbols)
-        if possible and free - facing_score(possible, one.sides) >= least_against:
+        if one.best == appearance[place] and against_facings(possible, one.sides) >= least_against:
             suspects.append(place)
     sides = sure_sides(seen, suspects, context.settings.side)
     if not sides:

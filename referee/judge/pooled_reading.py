@@ -251,10 +251,13 @@ def pool(
             says[place] = sensed > 0
             if (doubted or {}).get(place) == says[place]:
                 sensed = None
-        if seen is None and sensed is None:
-            hidden.add(place)
-        elif seen is None or sensed is None:
-            pooled[place] = seen or _sensor_only(sensed or 0.0, looks)
+        if seen is None:
+            if sensed is None:
+                hidden.add(place)
+            else:
+                pooled[place] = _sensor_only(sensed, looks)
+        elif sensed is None:
+            pooled[place] = seen
         elif _contradict(seen, sensed):
             disputed[place] = Dispute(seen, _sensor_only(sensed, looks))
             pooled[place] = seen

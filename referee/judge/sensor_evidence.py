@@ -45,7 +45,7 @@ def with_disputes(
     believed: Appearance, decision: Decision[StateT, TurnT], seen: PooledReading
 ) -> Decision[StateT, TurnT]:
     """In a firm decision, set aside places where sensors contradict a camera that doesn't confirm it either."""
-    if decision.conclusion is not Conclusion.ALLOWED or not seen.disputed:
+    if decision.conclusion is not Conclusion.ALLOWED:
         return decision
     after = {**believed, **dict(decision.best.changes)}
     doubtful: list[Place] = [

@@ -41,10 +41,8 @@ def against_sides(game: Game[StateT, TurnT], state: StateT, turns: Sequence[Turn
     facings = {} if game.side_faces is None else game.side_faces.facings(state)
     cost = 0.0
     for place in dict.fromkeys(place for turn in turns for place in turn.places):
-        sides = seen.places[place].sides if place in seen.places else {}
-        if sides and facings.get(place):
-            free = sum(max(symbols.values()) for symbols in sides.values() if symbols)
-            cost += free - facing_score(facings[place], sides)
+        if place in seen.places:
+            cost += against_facings(facings.get(place, ()), seen.places[place].sides)
     return cost
 
 
@@ -67,17 +65,18 @@ def against_heights(game: Game[StateT, TurnT], state: StateT, turns: Sequence[Tu
     return -math.fsum(told)
 
 
-def facing_score(facings: Sequence[Mapping[str, str]], sides: Mapping[str, Mapping[str, float]]) -> float:
-    """Log-probability of the side faces seen under the best of the possible facings, at most 0."""
-    if not facings:
-        return 0.0
-    return max(
-        sum(
-            symbols.get(facing[side], min(symbols.values()))
-            for side, symbols in sides.items()
-            if side in facing and symbols
-        )
-        for facing in facings
+def against_facings(facings: Sequence[Mapping[str, str]], sides: Mapping[str, Mapping[str, float]]) -> float:
+    """Log-odds of the side faces seen against the possible facing that suits them best; 0 where none is known."""
+    return min(
+        (
+            sum(
+                max(symbols.values()) - symbols.get(facing[side], min(symbols.values()))
+                for side, symbols in sides.items()
+                if side in facing and symbols
+            )
+            for facing in facings
+        ),
+        default=0.0,
     )
 
 

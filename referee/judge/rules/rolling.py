@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Generic
 
@@ -41,7 +42,7 @@ class _Roll(Generic[StateT, TurnT]):
         best = self.weighed[0].score
         if best < best_score(self.dice):
             return best - best_score(self.dice)
-        return best - self.weighed[1].score if len(self.weighed) > 1 else float("inf")
+        return best - max((one.score for one in self.weighed[1:]), default=-math.inf)
 
     @property
     def candidates(self) -> tuple[str, ...]:

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from referee.judge import Trigger
-from referee.judge.side_evidence import facing_score, sure_sides
+from referee.judge import JudgeContext, Trigger
+from referee.judge.faults import turned_in_place
+from referee.judge.side_evidence import against_facings, sure_sides
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import seen_as
 from tests.referee.judge.judged_game import JudgedGame
@@ -119,13 +120,31 @@ def test_a_turn_whose_sides_cannot_be_is_not_accepted(
     assert again.verdict.kind is (VerdictKind.ILLEGAL if kind is VerdictKind.ILLEGAL else VerdictKind.ACCEPTED)
 
 
-def test_side_faces_are_as_probable_as_the_facing_that_suits_them_best() -> None:
+def test_side_faces_count_against_the_facing_that_suits_them_best() -> None:
     seen = {"south": {"x": -0.1, "star": -3.0}, "east": {"stop": -0.2, "x": -4.0}, "north": {}}
     right, half = {"south": "x", "east": "stop", "north": "star"}, {"south": "x", "east": "slider"}
-    assert facing_score([half, right], seen) == pytest.approx(-0.3)
-    assert facing_score([half], seen) == pytest.approx(-4.1), "what is not among those seen is as the least"
-    assert facing_score([{"west": "x"}], seen) == 0.0, "nothing is known of the sides seen"
-    assert facing_score([], seen) == 0.0
+    assert against_facings([half, right], seen) == 0.0
+    assert against_facings([half], seen) == pytest.approx(3.8), "what is not among those seen is as the least"
+    assert against_facings([{"west": "x"}], seen) == 0.0, "nothing is known of the sides seen"
+    assert against_facings([], seen) == 0.0
+
+
+def test_a_block_is_turned_in_place_when_its_top_stays_and_its_sides_can_not_be(deblockle: Any) -> None:
+    context: JudgeContext[Any, Any] = JudgeContext.of(deblockle)
+    state = deblockle.rules.new()
+    table = seen_as(deblockle, state)
+    top = deblockle.table.appearance(state)["c1"]
+    (facing,) = deblockle.side_faces.facings(state)["c1"]
+    other = next(name for name in facing.values() if name != facing["south"])
+    sides = {"south": {other: 0.0, facing["south"]: -9.0}}
+
+    def suspected(differing: dict[str, str]) -> set[str]:
+        seen = seen_as(deblockle, state, differing)
+        seen = replace(seen, places={**table.places, "c1": replace(seen.places["c1"], sides=sides)})
+        return {place for breach in turned_in_place(context, (state,), seen, 3.0) for place in breach.places}
+
+    assert suspected({}) == {"c1"}
+    assert suspected({"c1": next(look for look in deblockle.looks if look not in (top, "empty"))}) == set()
 
 
 def test_a_side_is_sure_when_its_best_symbol_leads_by_enough(deblockle: Any) -> None:
