@@ -288,6 +288,8 @@ def test_a_change_that_no_turn_explains_always_breaks_a_rule(position, data):
         explained.append({**before, start: EMPTY, **({end: look} if end else {})})
     breaches = GAME.table.explain(state, after)
     assert (breaches == ()) == (after in explained)
+    stopped = {place for breach in breaches if breach.rule == "landed-on-star" for place in breach.places[-1:]}
+    assert stopped <= {"d2", "d6"}
     assert {breach.rule for breach in breaches} <= set(GAME.rules.catalogue)
 
 

@@ -44,6 +44,22 @@ def test_more_blocks_than_the_game_began_with_are_believed() -> None:
     assert GAME.notation.parse_state(GAME.notation.format_state(after)) == after
 
 
+def test_a_set_up_that_is_rolled_shows_any_symbol_and_turns_blocks_any_way() -> None:
+    starts = [GAME.table.rolled_set_up({"blocks_gold": 4}, random.Random(seed)) for seed in range(60)]
+    usual = GAME.rules.new({"blocks_gold": 4})
+    stand = {place for place, look in GAME.table.appearance(usual).items() if look != "empty"}
+    tops, ways = set(), set()
+    for start in starts:
+        looks = GAME.table.appearance(start)
+        assert {place for place, look in looks.items() if look != "empty"} == stand
+        for place, known in GAME.side_faces.facings(start).items():
+            (facing,) = known
+            tops.add(looks[place].split(", ")[1])
+            ways.add((looks[place].split(", ")[1], facing["north"]))
+    assert len(tops) == 6
+    assert len(ways) == 24
+
+
 @pytest.mark.parametrize(
     ("looks", "to_move", "message"),
     [
