@@ -60,7 +60,7 @@ class EvidenceOrder(BaseModel):
 
 LookOrder = Annotated[PictureOrder | EvidenceOrder, Field(discriminator="command")]
 _LOOK_ORDERS: TypeAdapter[LookOrder] = TypeAdapter(LookOrder)
-_LOOKS = frozenset({"picture", "evidence"})
+_LOOKS = ("picture", "evidence")
 
 
 def received(message: Message, topics: Topics) -> Received:

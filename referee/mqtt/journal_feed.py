@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from common.json_files import parse_json
 from engine import registry
 from engine.errors import EngineError
 from referee.errors import FoldError
@@ -110,9 +111,9 @@ class JournalFeed:
 
     def _kept_cursor(self) -> Cursor | None:
         try:
-            kept = json.loads(self._cursor_path.read_text(encoding="utf-8"))
+            kept = parse_json(self._cursor_path.read_text(encoding="utf-8"))
             return Cursor(str(kept["journal"]), int(kept["number"]))
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, OverflowError, KeyError, TypeError):
             # It is only about what is sent once more.
             return None
 

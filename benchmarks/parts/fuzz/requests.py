@@ -15,6 +15,7 @@ from referee.commands.command_socket import command_message, command_of, read_me
 from referee.commands.orders import ORDERS, Role
 from referee.commands.values import AskHint, Correct, EnterTurn, PauseClock, RestoreSensor, TakeBack
 from referee.errors import CorrectionError, PageError
+from referee.mqtt.inbox import look_order, parsed, request_id_of
 from referee.web.devices import PairedDevices
 
 _SENT = (
@@ -35,6 +36,7 @@ _ORDERS = (
     {"command": "hint"},
     {"command": "new game", "game": "blockade", "options": {"starts": "warm"}},
 )
+_LOOKS = ({"command": "picture", "request_id": "8"}, {"command": "evidence", "event": 12, "by": "hall"})
 
 
 def _command(data: bytes) -> None:
@@ -46,6 +48,13 @@ def _order(data: bytes) -> None:
     # What is taken is written to the journal.
     order.value("Ann")
     order.model_dump_json()
+
+
+def _broker_order(data: bytes) -> None:
+    fields = parsed(data)
+    request_id_of(fields)
+    if look_order(fields) is None:
+        ORDERS.validate_python(fields).value("Ann")
 
 
 def _devices(data: bytes) -> None:
@@ -76,6 +85,9 @@ PARSERS = (
     ),
     Parser(
         "page's order", lambda: [json.dumps(each).encode() for each in _ORDERS], _order, (ValueError, ValidationError)
+    ),
+    Parser(
+        "MQTT order", lambda: [json.dumps(each).encode() for each in _ORDERS + _LOOKS], _broker_order, (ValueError,)
     ),
     Parser("paired devices", _kept_devices, _devices, (PageError,)),
 )

@@ -1,0 +1,173 @@
+"""The security page tells of every socket, file and right of a running referee; nothing more is there, nothing less."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from referee.systemd.files import DEVICE_GROUPS, Installation
+from simulator.play.game import GameOptions
+from simulator.table import VirtualTable
+from tests.guard import GUARD_S
+from vision.calibration import Calibration, save_calibration
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs/internals/security.md"
+USUAL_MASK, SERVICE_MASK = 0o022, 0o077
+LISTENING, LISTENING_UNIX = "0A", 0x10000
+
+Row = tuple[str, ...]
+
+
+def table_below(heading: str) -> list[Row]:
+    """The rows of the first table below a heading, without the marks of code."""
+    text = PAGE.read_text(encoding="utf-8").split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in lines[2:]]
+
+
+def listed(heading: str, *present: str) -> set[Row]:
+    """What the page says is there at these times: its name, kind and mode."""
+    return {(row[0].strip("`"), row[1], row[2]) for row in table_below(heading) if row[3] in present}
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Running:
+    """A referee at work in a folder of its own, as its owner starts it."""
+
+    def __init__(self, folder: Path, *page: str, mask: int = USUAL_MASK) -> None:
+        (folder / "frames").mkdir()
+        (folder / "games").mkdir()
+        self.journal = folder / "games" / "evening.sqlite"
+        camera = Calibration(VirtualTable(1, GameOptions(turns=1)).calibration(), (), 1.0, ())
+        save_calibration(folder / "camera.json", camera, made_on=date(2026, 5, 1))
+        told = ["--camera", f"folder:{folder / 'frames'}", "--calibration", str(folder / "camera.json")]
+        own = {name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "XDG_"))}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "referee", "watch", *told, "--journal", str(self.journal), *page],
+            cwd=folder,
+            env={**own, "HOME": str(folder), "PYTHONPATH": str(ROOT)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            umask=mask,
+        )
+
+    def wait_until_it_says(self, words: str) -> None:
+        assert self.process.stdout is not None
+        said = []
+        for line in self.process.stdout:
+            said.append(line)
+            if words in line:
+                return
+        pytest.fail("".join(said))
+
+    def settled_files(self, expected: set[Row]) -> set[Row]:
+        """The files once they are those expected, which appear one after the other; or those there are after long."""
+        deadline_s = time.monotonic() + GUARD_S
+        while (found := self.files()) != expected and time.monotonic() < deadline_s:
+            time.sleep(0.05)
+        return found
+
+    def files(self) -> set[Row]:
+        """What lies beside the journal, and how it may be used."""
+        kinds = {stat.S_IFREG: "file", stat.S_IFSOCK: "socket", stat.S_IFDIR: "folder"}
+        found = set()
+        for path in self.journal.parent.iterdir():
+            mode = path.lstat().st_mode
+            name = path.name.replace(self.journal.name, "JOURNAL")
+            found.add((name, kinds[stat.S_IFMT(mode)], f"{stat.S_IMODE(mode):04o}"))
+        return found
+
+    def sockets(self) -> Iterator[tuple[str, str]]:
+        """The sockets that anybody may send to: their kind, and their address."""
+        tables = Path(f"/proc/{self.process.pid}/net")
+        own = set()
+        for descriptor in Path(f"/proc/{self.process.pid}/fd").iterdir():
+            own |= set(re.findall(r"^socket:\[(\d+)\]$", str(descriptor.readlink())))
+        for kind in ("tcp", "tcp6", "udp", "udp6", "raw", "raw6"):
+            for row in map(str.split, (tables / kind).read_text().splitlines()[1:]):
+                # What isn't connected takes from everybody.
+                if row[9] in own and (row[3] == LISTENING or not kind.startswith("tcp")):
+                    address, _, port = row[1].rpartition(":")
+                    yield kind.removesuffix("6"), f"{address}:{int(port, 16)}"
+        for row in map(str.split, (tables / "unix").read_text().splitlines()[1:]):
+            if row[6] in own and int(row[3], 16) & LISTENING_UNIX:
+                yield "unix", row[7]
+
+    def close(self) -> None:
+        self.process.send_signal(signal.SIGTERM)
+        self.process.communicate()
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Running]:
+    made = Running(tmp_path)
+    yield made
+    made.close()
+
+
+def test_a_referee_without_a_page_has_what_the_page_tells_of(running: Running) -> None:
+    running.wait_until_it_says("Waiting for the set-up")
+    expected = listed("Files", "always")
+    assert running.settled_files(expected) == expected
+    assert listed("Listening sockets", "always") == {("JOURNAL.ask", "unix", "0600")}
+    assert list(running.sockets()) == [("unix", f"{running.journal}.ask")]
+
+
+@pytest.mark.parametrize("mask", [USUAL_MASK, SERVICE_MASK])
+def test_a_referee_with_a_page_has_what_the_page_tells_of(tmp_path: Path, mask: int) -> None:
+    port = free_port()
+    running = Running(tmp_path, "--page-address", "127.0.0.1", "--page-port", str(port), mask=mask)
+    try:
+        running.wait_until_it_says("Waiting for the set-up")
+        codes = Path(f"{running.journal}.page-codes").read_text()
+        code = "".join(re.findall(r"\d", codes.partition(".")[0]))
+        order = json.dumps({"code": code, "name": "Ann's phone"}).encode()
+        asked = urllib.request.Request(f"http://127.0.0.1:{port}/api/pair", order, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(asked) as answer:
+            assert json.load(answer)["role"] == "play"
+        files = listed("Files", "always", "page", "paired")
+        expected = {(name, kind, f"{int(mode, 8) & ~mask:04o}") for name, kind, mode in files}
+        assert running.settled_files(expected) == expected
+        assert sorted(running.sockets()) == [("tcp", f"0100007F:{port}"), ("unix", f"{running.journal}.ask")]
+        assert listed("Listening sockets", "page") == {("--page-port", "tcp", "")}
+    finally:
+        running.close()
+
+
+def test_the_unit_grants_what_the_page_tells_of() -> None:
+    told = {row[0]: re.findall(r"`([^`]+)`", row[1]) for row in table_below("Privileges")}
+    folder = Path("/srv/referee")
+    unit = Installation(folder / "run", folder, None, (), (folder,), (folder / "games",), "ann", DEVICE_GROUPS).unit()
+    settings = [line.partition("=")[::2] for line in unit.splitlines() if "=" in line and line[0] != "#"]
+
+    def given(name: str) -> list[str]:
+        return [word for key, value in settings if key == name for word in value.split()]
+
+    assert given("SupplementaryGroups") == told["groups"]
+    assert given("DeviceAllow") == [word for device in told["devices"] for word in (device, "rw")]
+    assert given("RestrictAddressFamilies") == told["addresses"]
+    assert given("CapabilityBoundingSet") == given("AmbientCapabilities") == []
+    assert given("NoNewPrivileges") == ["yes"]
+    assert given("UMask") == [f"{SERVICE_MASK:04o}"]
+    assert given("BindPaths") == ['"/srv/referee/games"']
