@@ -43,13 +43,12 @@ class Nudge:
 
 def standard_setting(
     camera: CameraModel | None = None,
-    pose: Pose | None = None,
     game: str = "deblockle",
     layout: TableLayout | None = None,
 ) -> Setting:
     """A wooden table under one lamp, seen from the first player's side, tilted a little."""
     camera, layout = camera or lens(), layout or default_layout(game)
-    return Setting(camera, pose or _usual_pose(camera, layout), layout, sensor=Sensor(jpeg_quality=92))
+    return Setting(camera, _usual_pose(camera, layout), layout, sensor=Sensor(jpeg_quality=92))
 
 
 def _usual_pose(camera: CameraModel, layout: TableLayout) -> Pose:

@@ -324,8 +324,8 @@ class FieldReader:
         return self.raw("text", len(self._payload) - self._at).decode("utf-8", "replace")
 
 
-def text_bytes(text: str, longest: int = LONGEST_TEXT) -> bytes:
-    """Encode a text as UTF-8, cut to ``longest`` bytes between two characters."""
+def text_bytes(text: str) -> bytes:
+    """Encode a text as UTF-8, cut to ``LONGEST_TEXT`` bytes between two characters."""
     # A lone surrogate has no UTF-8; it becomes a question mark.
     encoded = text.encode("utf-8", "replace")
-    return encoded[:longest].decode("utf-8", "ignore").encode("utf-8")
+    return encoded[:LONGEST_TEXT].decode("utf-8", "ignore").encode("utf-8")

@@ -14,6 +14,7 @@ from engine.showing import CouldBe, turns_showing
 from engine.values import EMPTY, Appearance, LookName, OptionValue, Place, Unfinished
 from referee.judge.settings import JudgeSettings
 
+_REMEMBERED = 256
 MOST_LISTED = 2_500
 """Two turns in a row are searched only where a state has at most this many turns."""
 
@@ -40,11 +41,11 @@ class Expansion(Generic[StateT, TurnT]):
 class Explorer(Generic[StateT, TurnT]):
     """Asks the engine what can follow a state, and caches the latest answers."""
 
-    def __init__(self, game: Game[StateT, TurnT], remembered: int = 256) -> None:
+    def __init__(self, game: Game[StateT, TurnT]) -> None:
         self._game = game
-        self._lists = lru_cache(remembered)(self._are_few)
-        self._expansions = lru_cache(remembered)(self._expanded)
-        self._parts = lru_cache(remembered)(lambda state: tuple(game.table.unfinished(state)))
+        self._lists = lru_cache(_REMEMBERED)(self._are_few)
+        self._expansions = lru_cache(_REMEMBERED)(self._expanded)
+        self._parts = lru_cache(_REMEMBERED)(lambda state: tuple(game.table.unfinished(state)))
 
     def lists(self, state: StateT) -> bool:
         """Whether the turns of a state are few enough to look at each."""

@@ -13,6 +13,7 @@ from vision.errors import FrameError
 from vision.frame import Image
 from vision.images import write_image
 
+_STILL_WIDTH_PX = 1000
 CODECS = {".mp4": "mp4v", ".avi": "MJPG", ".mkv": "MJPG"}
 
 
@@ -53,9 +54,8 @@ class Still:
     be written.
     """
 
-    def __init__(self, path: Path | None, width_px: int = 1000) -> None:
+    def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._width_px = width_px
         self._kept = False
 
     def is_due(self, verdicts: Sequence[Verdict]) -> bool:
@@ -67,7 +67,7 @@ class Still:
         """Write the picture if one of the verdicts explains a violation."""
         if self._path is None or not self.is_due(verdicts):
             return
-        size = (self._width_px, round(picture.shape[0] * self._width_px / picture.shape[1]))
+        size = (_STILL_WIDTH_PX, round(picture.shape[0] * _STILL_WIDTH_PX / picture.shape[1]))
         small = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
         calm = cv2.bilateralFilter(small, 5, 12, 3)
         write_image(self._path, np.asarray(calm, dtype=np.uint8), [cv2.IMWRITE_PNG_COMPRESSION, 9])

@@ -251,10 +251,9 @@ EVERY_S = 5.0
 class JournalRetry:
     """Lets a journal that holds events in memory retry writing them, every few seconds of frame time."""
 
-    def __init__(self, journal: object, every_s: float = EVERY_S) -> None:
+    def __init__(self, journal: object) -> None:
         """Take the service's journal; only a BufferedJournal can fall behind."""
         self._journal = journal if isinstance(journal, BufferedJournal) else None
-        self._every_s = every_s
         self._behind_since_s: float | None = None
 
     def caught_up(self, time_s: float) -> bool:
@@ -265,7 +264,7 @@ class JournalRetry:
         # Frame time starts again with the machine, so an earlier time is no reason to wait.
         if self._behind_since_s is None or time_s < self._behind_since_s:
             self._behind_since_s = time_s
-        if time_s - self._behind_since_s < self._every_s:
+        if time_s - self._behind_since_s < EVERY_S:
             return False
         self._behind_since_s = time_s
         return self._journal.retry()

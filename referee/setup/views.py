@@ -51,26 +51,26 @@ _SHARPEST = 0.9
 _SEEN_COLOUR, _SMALL_COLOUR, _GLARE_COLOUR = (80, 220, 80), (60, 60, 255), (200, 60, 200)
 
 
-def picture_findings(frame: Frame, settings: ViewSettings = _SETTINGS) -> Iterator[Finding]:
+def picture_findings(frame: Frame) -> Iterator[Finding]:
     """Say how large and how bright a picture is, whether it is sharp, and how much of it is glare."""
     height, width = frame.image.shape[:2]
     grey = as_grey(frame.image)
     mean = float(np.mean(grey))
-    if mean < settings.darkest:
+    if mean < _SETTINGS.darkest:
         remedy = Phrase("switch on a lamp, or take the cap off the lens")
         yield Finding.fault(Phrase("light"), Phrase("the picture is too dark"), remedy)
-    elif mean > settings.brightest:
+    elif mean > _SETTINGS.brightest:
         remedy = Phrase("turn a lamp away, or lower the camera's exposure")
         yield Finding.fault(Phrase("light"), Phrase("the picture is too bright"), remedy)
     yield Finding.ok(Phrase("picture"), Phrase("%(width)d x %(height)d pixels", width=width, height=height))
     edge_px = edge_width_px(grey)
-    if edge_px is not None and edge_px > settings.edge_px:
+    if edge_px is not None and edge_px > _SETTINGS.edge_px:
         told = Phrase("out of focus: the sharpest edges are %(width).1f px wide", width=edge_px)
         yield Finding.note(Phrase("focus"), told, Phrase("turn the lens until that number is smallest"))
     elif edge_px is not None:
         yield Finding.ok(Phrase("focus"), Phrase("sharp: edges are %(width).1f px wide", width=edge_px))
-    share = float(np.mean(_glare(grey, settings)))
-    if share > settings.glare_share and mean <= settings.brightest:
+    share = float(np.mean(_glare(grey)))
+    if share > _SETTINGS.glare_share and mean <= _SETTINGS.brightest:
         told = Phrase("%(share).0f %% of the picture is white with light", share=100 * share)
         yield Finding.note(Phrase("glare"), told, Phrase("move the lamp to the side, or close a curtain"))
 
@@ -89,14 +89,14 @@ def edge_width_px(grey: Image) -> float | None:
     return float(np.quantile(contrast[strong] / slope[strong], 1 - _SHARPEST))
 
 
-def marker_findings(frame: Frame, layout: TableLayout, settings: ViewSettings = _SETTINGS) -> Iterator[Finding]:
+def marker_findings(frame: Frame, layout: TableLayout) -> Iterator[Finding]:
     """Say which markers a camera that isn't calibrated sees, and how wide they are. Before printing none are there."""
     seen = {marker.marker_id: marker for marker in _markers_in(frame, layout)}
     wanted = sorted(each for part in layout.parts() for each in part.markers.centres_mm)
     missing = [number for number in wanted if number not in seen]
     for number in wanted:
         if number in seen:
-            yield _width_finding(seen[number], settings)
+            yield _width_finding(seen[number])
     if missing and len(missing) == len(wanted):
         told = Phrase("none is seen yet")
         yield Finding.note(Phrase("markers"), told, Phrase("they are printed in a later step"))
@@ -105,12 +105,12 @@ def marker_findings(frame: Frame, layout: TableLayout, settings: ViewSettings = 
             yield Finding.note(_marker_name(number), Phrase("not seen yet"), _BRING_IN)
 
 
-def drawn_markers(frame: Frame, layout: TableLayout, settings: ViewSettings = _SETTINGS) -> Image:
+def drawn_markers(frame: Frame, layout: TableLayout) -> Image:
     """Give a copy of the picture with each marker outlined, its number and its width in pixels, and glare tinted."""
     picture: Image = np.array(as_colour(frame.image), dtype=np.uint8)
-    picture[_glare(as_grey(frame.image), settings)] = _GLARE_COLOUR
+    picture[_glare(as_grey(frame.image))] = _GLARE_COLOUR
     for marker in _markers_in(frame, layout):
-        colour = _SMALL_COLOUR if marker.side_px < settings.marker_px else _SEEN_COLOUR
+        colour = _SMALL_COLOUR if marker.side_px < _SETTINGS.marker_px else _SEEN_COLOUR
         outline = np.round(marker.corners_px).astype(np.int32).reshape(-1, 1, 2)
         cv2.polylines(picture, [outline], True, colour, 2, cv2.LINE_AA)
         at: FloatArray = marker.corners_px.max(axis=0)
@@ -127,8 +127,8 @@ def _markers_in(frame: Frame, layout: TableLayout) -> list[Marker]:
     return found
 
 
-def _glare(grey: Image, settings: ViewSettings) -> BoolImage:
-    return np.asarray(grey >= settings.glare, dtype=np.bool_)
+def _glare(grey: Image) -> BoolImage:
+    return np.asarray(grey >= _SETTINGS.glare, dtype=np.bool_)
 
 
 _BRING_IN = Phrase("bring it into the picture, flat and uncovered")
@@ -138,26 +138,24 @@ def _marker_name(number: int) -> Phrase:
     return Phrase("marker %(number)d", number=number)
 
 
-def _width_finding(marker: Marker, settings: ViewSettings) -> Finding:
-    if marker.side_px >= settings.marker_px:
+def _width_finding(marker: Marker) -> Finding:
+    if marker.side_px >= _SETTINGS.marker_px:
         return Finding.ok(_marker_name(marker.marker_id), Phrase("%(width).0f px wide", width=marker.side_px))
     told = Phrase(
         "%(width).0f px wide, which is too small: %(needed).0f px are needed",
         width=marker.side_px,
-        needed=settings.marker_px,
+        needed=_SETTINGS.marker_px,
     )
     remedy = Phrase("move the camera nearer, or take larger pictures")
     return Finding.fault(_marker_name(marker.marker_id), told, remedy)
 
 
-def table_findings(
-    frame: Frame, camera: CameraModel, layout: TableLayout, settings: ViewSettings = _SETTINGS
-) -> Iterator[Finding]:
+def table_findings(frame: Frame, camera: CameraModel, layout: TableLayout) -> Iterator[Finding]:
     """Say for each marker whether it is seen, large enough and in its place, and what hinders the view of the board.
 
     Raises CalibrationError for a picture of another size than the calibration's.
     """
-    found = [list(_marker_findings(frame, camera, part, settings)) for part in layout.parts()]
+    found = [list(_marker_findings(frame, camera, part)) for part in layout.parts()]
     for findings in found:
         yield from findings
     if not any(each.message for findings in found for each in findings if each.subject == "table"):
@@ -166,9 +164,7 @@ def table_findings(
         yield Finding.fault(hindrance.kind, hindrance.message, Phrase("clear the board, or move the lamp"))
 
 
-def _marker_findings(
-    frame: Frame, camera: CameraModel, layout: TableLayout, settings: ViewSettings
-) -> Iterator[Finding]:
+def _marker_findings(frame: Frame, camera: CameraModel, layout: TableLayout) -> Iterator[Finding]:
     try:
         located = locate(frame.image, camera, layout)
     except NotLocatedError as error:
@@ -179,9 +175,9 @@ def _marker_findings(
     for missing in sorted({*layout.markers.centres_mm} - {*located.ids_seen}):
         yield Finding.fault(_marker_name(missing), Phrase("missing"), _BRING_IN)
     for marker in located.markers:
-        width, error_px = _width_finding(marker, settings), located.marker_errors_px[marker.marker_id]
+        width, error_px = _width_finding(marker), located.marker_errors_px[marker.marker_id]
         if width.severity is Severity.FAULT:
             yield width
-        if error_px > settings.marker_error_px:
+        if error_px > _SETTINGS.marker_error_px:
             told = Phrase("%(error).1f px out of place", error=error_px)
             yield Finding.fault(width.subject, told, Phrase("put it where it belongs, or measure again"))

@@ -168,9 +168,7 @@ def linked_controller(
 
 
 @contextmanager
-def answering_controller(
-    plan: WiringPlan, say: Callable[[str], None], list_ports: ListPorts = list_ports.comports
-) -> Iterator[LinkedController]:
+def answering_controller(plan: WiringPlan, say: Callable[[str], None]) -> Iterator[LinkedController]:
     """Connect the plan's board for a command that needs it, and wait until it answers.
 
     Raises the BridgeError that keeps it from answering, which is not also passed to ``say``; later events are.
@@ -181,7 +179,7 @@ def answering_controller(
         if has_answered.is_set():
             say(sentence)
 
-    with linked_controller(plan, tell, list_ports) as linked:
+    with linked_controller(plan, tell) as linked:
         linked.welcome()
         has_answered.set()
         yield linked

@@ -267,10 +267,10 @@ _MOST_CHATTERS = 12
 class Contact:
     """One contact, which bounces for up to ``bounce_s`` each time it closes or opens, at random."""
 
-    def __init__(self, rng: Random, bounce_s: float = MOST_BOUNCE_S, *, closed: bool = False) -> None:
+    def __init__(self, rng: Random, bounce_s: float = MOST_BOUNCE_S) -> None:
         self._rng = rng
         self._bounce_s = bounce_s
-        self._closed = closed
+        self._closed = False
         self._edges: list[float] = []
 
     def move(self, closed: bool, time_s: float) -> None:

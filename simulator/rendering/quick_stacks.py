@@ -69,9 +69,9 @@ def linear(colour: npt.ArrayLike) -> FloatArray:
     return np.power(np.clip(np.asarray(colour, dtype=np.float64), 0, 1), 2.2)
 
 
-def any_colour(rng: np.random.Generator, low: float = 0.05, high: float = 0.95) -> FloatArray:
-    """Any colour, in linear light; ``low`` and ``high`` bound how bright it is on a screen."""
-    hue, strength, value = rng.uniform(0, 180), rng.beta(1.2, 1.0) * 255, rng.uniform(low, high) * 255
+def any_colour(rng: np.random.Generator, low: float = 0.05) -> FloatArray:
+    """Any colour, in linear light; on a screen it is at least as bright as ``low``."""
+    hue, strength, value = rng.uniform(0, 180), rng.beta(1.2, 1.0) * 255, rng.uniform(low, 0.95) * 255
     pixel = np.array([[[hue, strength, value]]], dtype=np.uint8)
     return linear(cv2.cvtColor(pixel, cv2.COLOR_HSV2BGR)[0, 0] / 255)
 

@@ -160,26 +160,26 @@ def _turned(points: FloatArray, turned_deg: float) -> FloatArray:
     return np.asarray(points @ rotation, dtype=np.float64)
 
 
-def star_outline(radius: float = 0.36, waist: float = 0.42) -> FloatArray:
-    """A five-pointed star with one point up; ``waist`` is the inner radius over the outer; shape (10, 2)."""
+def star_outline(radius: float = 0.36) -> FloatArray:
+    """A five-pointed star with one point up; shape (10, 2)."""
     outer = _regular(5, radius, 90.0)
-    inner = _regular(5, radius * waist, 126.0)
+    inner = _regular(5, radius * 0.42, 126.0)
     return np.asarray(np.stack([outer, inner], axis=1).reshape(-1, 2), dtype=np.float64)
 
 
-def _plus(arm: float = 0.33, half_width: float = 0.1) -> FloatArray:
-    a, w = arm, half_width
+def _plus(arm: float = 0.33) -> FloatArray:
+    a, w = arm, 0.1
     return np.array(
         [[-w, a], [w, a], [w, w], [a, w], [a, -w], [w, -w], [w, -a], [-w, -a], [-w, -w], [-a, -w], [-a, w], [-w, w]]
     )
 
 
-def _hoops(radius: float = 0.155, line: float = 0.055) -> tuple[FloatArray, ...]:
+def _hoops() -> tuple[FloatArray, ...]:
     centres = _regular(3, 0.185, 90.0)
     rings: list[FloatArray] = []
     for x, y in centres:
-        rings.append(_regular(36, radius, 0.0, (x, y)))
-        rings.append(_regular(36, radius - line, 0.0, (x, y)))
+        rings.append(_regular(36, 0.155, 0.0, (x, y)))
+        rings.append(_regular(36, 0.1, 0.0, (x, y)))
     return tuple(rings)
 
 

@@ -18,14 +18,13 @@ def lens(
     horizontal_view_deg: float = 66.0,
     distortion: npt.ArrayLike = (0.03, -0.08, 0.0005, -0.0004, 0.02),
     centre_offset_px: tuple[float, float] = (4.0, -3.0),
-    name: str = "virtual",
 ) -> CameraModel:
     """A camera with square pixels: ``size`` is (width, height); distortion is OpenCV's k1, k2, p1, p2, k3."""
     width, height = size
     focal_px = width / 2 / math.tan(math.radians(horizontal_view_deg) / 2)
     centre = ((width - 1) / 2 + centre_offset_px[0], (height - 1) / 2 + centre_offset_px[1])
     matrix = np.array([[focal_px, 0.0, centre[0]], [0.0, focal_px, centre[1]], [0.0, 0.0, 1.0]])
-    return CameraModel(matrix, np.asarray(distortion, dtype=np.float64), size, 0.0, name)
+    return CameraModel(matrix, np.asarray(distortion, dtype=np.float64), size, 0.0, "virtual")
 
 
 def looking_at(

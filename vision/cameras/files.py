@@ -72,7 +72,6 @@ class GrowingFolder(ClosingCamera):
         *,
         clock: Clock,
         wait: Wait,
-        poll_s: float = 0.1,
         patience_s: float = 3.0,
         skip: Collection[str] = (),
     ) -> None:
@@ -80,7 +79,7 @@ class GrowingFolder(ClosingCamera):
         if not folder.is_dir():
             raise CameraError(f"no folder {folder}; make it, or name another")
         self._folder, self._clock, self._wait = folder, clock, wait
-        self._poll_s, self._patience_s = poll_s, patience_s
+        self._patience_s = patience_s
         self._given: set[str] = set(skip)
         self._sequence = 0
         self._pending: tuple[str, int, float] | None = None
@@ -101,7 +100,7 @@ class GrowingFolder(ClosingCamera):
                 if fresh:
                     raise FrameTimeoutError(f"{self.name}: {fresh[0].name} is not whole yet after {timeout_s:g} s")
                 raise NothingNewError(f"{self.name}: no new image after {timeout_s:g} s")
-            self._wait(min(self._poll_s, left_s))
+            self._wait(min(_POLL_S, left_s))
 
     def _try(self, path: Path) -> Frame | None:
         try:
@@ -137,6 +136,7 @@ class GrowingFolder(ClosingCamera):
 VIDEO_SUFFIXES = frozenset({".mp4", ".m4v", ".avi", ".mkv", ".mov", ".webm", ".mjpg", ".mjpeg", ".mpg", ".mpeg"})
 
 _FRAMES_PER_SECOND_IF_UNKNOWN = 30.0
+_POLL_S = 0.1
 
 
 class VideoFile(ClosingCamera):

@@ -319,8 +319,8 @@ def _as_good_as(error_px: float) -> float:
     return _SETTINGS.rival_ratio * max(error_px, _SETTINGS.rival_floor_px)
 
 
-def poses_close(first: Pose, second: Pose, *, within_deg: float = 1.0, within_mm: float = 8.0) -> bool:
-    """Whether two camera poses have nearly the same position and direction."""
+def poses_close(first: Pose, second: Pose) -> bool:
+    """Whether two camera poses have nearly the same position and direction: within 8 mm and a degree."""
     turn = np.linalg.norm(Pose(first.rotation @ second.rotation.T, first.translation).rotation_vector)
     apart = np.linalg.norm(first.camera_position_mm - second.camera_position_mm)
-    return bool(np.degrees(turn) <= within_deg and apart <= within_mm)
+    return bool(np.degrees(turn) <= 1.0 and apart <= 8.0)

@@ -92,11 +92,9 @@ def shipped() -> EmptinessCurves:
     return EmptinessCurves.load(CURVES)
 
 
-def emptiness(
-    view: RectifiedView, surface: GridSurface, sight: SurfaceEvidence, curves: EmptinessCurves | None = None
-) -> dict[str, float]:
+def emptiness(view: RectifiedView, surface: GridSurface, sight: SurfaceEvidence) -> dict[str, float]:
     """Log-odds that each place is empty."""
-    odds = (curves or shipped()).log_odds(place_measures(view, surface, sight))
+    odds = shipped().log_odds(place_measures(view, surface, sight))
     return dict(zip(surface.places, odds.tolist(), strict=True))
 
 

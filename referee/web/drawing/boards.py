@@ -93,9 +93,8 @@ def _grain(wide: float, high: float) -> str:
     return "".join(lines)
 
 
-def draw_lights(into: Element, lights: Sequence[Light], where: Mapping[Place, Point], side: float = SQUARE) -> None:
+def draw_lights(into: Element, lights: Sequence[Light], where: Mapping[Place, Point]) -> None:
     """Draw a ring round every lit square, in the light's colour and with its role's dashes and sign."""
-    scale = side / SQUARE
     for place, light in most_urgent_lights(lights).items():
         if place not in where:
             continue
@@ -105,7 +104,7 @@ def draw_lights(into: Element, lights: Sequence[Light], where: Mapping[Place, Po
             into,
             "g",
             class_=f"light {light.pattern.value.replace(',', '').replace(' ', '-')}",
-            transform=f"translate({number(x)} {number(y)}) scale({scale:g})",
+            transform=f"translate({number(x)} {number(y)})",
         )
         ring: dict[str, str | float] = {
             "x": -45.0,

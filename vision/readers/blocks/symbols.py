@@ -104,12 +104,12 @@ def scaled_mask(mask: Mask, scale: float) -> Mask:
     return np.asarray(cv2.warpAffine(mask, matrix, (side, side), flags=cv2.INTER_LINEAR), dtype=np.float32)
 
 
-def distinct_quarter_turns(mask: Mask, alike: float = 0.93) -> tuple[int, ...]:
-    """The quarter turns (0 to 3) at which a mask looks different from the others (correlation below ``alike``)."""
+def distinct_quarter_turns(mask: Mask) -> tuple[int, ...]:
+    """The quarter turns (0 to 3) at which a mask looks different from the others (correlation below 0.93)."""
     kept: list[int] = []
     for quarter in range(4):
         turned = np.rot90(mask, quarter).ravel()
-        if all(np.corrcoef(turned, np.rot90(mask, other).ravel())[0, 1] < alike for other in kept):
+        if all(np.corrcoef(turned, np.rot90(mask, other).ravel())[0, 1] < 0.93 for other in kept):
             kept.append(quarter)
     return tuple(kept)
 

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
 from vision.errors import EnrolmentError
 from vision.frame import Image
@@ -96,10 +95,10 @@ def _turned(square: Image) -> list[Image]:
     return turned
 
 
-def ink_of(square: Image, inside: npt.NDArray[np.bool_] = INSIDE) -> Floats:
+def ink_of(square: Image) -> Floats:
     """Distance of each point of the upper side from the body's colour, mean removed, of length 1; 0 outside."""
     lab = cv2.cvtColor(square.astype(np.float32) / 255, cv2.COLOR_BGR2Lab)
-    body = np.median(lab[inside], axis=0)
+    body = np.median(lab[INSIDE], axis=0)
     away = cv2.GaussianBlur(np.linalg.norm(lab - body, axis=2), (0, 0), _BLUR_PX)
-    ink = np.where(inside, away - away[inside].mean(), 0).astype(np.float32).ravel()
+    ink = np.where(INSIDE, away - away[INSIDE].mean(), 0).astype(np.float32).ravel()
     return np.asarray(ink / max(float(np.linalg.norm(ink)), 1e-6), dtype=np.float32)
