@@ -73,7 +73,6 @@ class PageDevice:
         self.at_ms = 0
         self.shown: bytes | None = None
         """What the lights show, dark ones at the end left out; ``None``: they wait."""
-        self.told: list[tuple[int, bytes]] = []
         self._event = 0
         self._silence_ms = 3000
         self._heard_ms = 0
@@ -82,7 +81,9 @@ class PageDevice:
         self._forget(0)
 
     def _forget(self, session: int) -> None:
-        self._session = session
+        self.session = session
+        self.told: list[tuple[int, bytes]] = []
+        """Kind and payload of what was told in this session."""
         self._expected = 0
         self._has_heard_numbered = self._owes = False
         self._complained_ms: int | None = None
@@ -97,6 +98,13 @@ class PageDevice:
         self._tell(0x21, struct.pack("<HBBIH", self._event, button, 1, self.at_ms, 0))
         self._event += 1
 
+    @property
+    def due_ms(self) -> int | None:
+        """When it next has something to say."""
+        if self._out or self._owes or (self.session and self._waiting and len(self._outstanding) < 4):
+            return self.at_ms
+        return self._due_ms if self._outstanding else None
+
     def receive(self, data: bytes) -> None:
         for body in self.parser.feed(data):
             kind, session, sequence, acknowledged = struct.unpack_from("<BHHH", body)
@@ -105,7 +113,7 @@ class PageDevice:
                 continue
             if kind == 0x01:
                 self._greeted(session, payload)
-            elif session == 0 or session != self._session:
+            elif session == 0 or session != self.session:
                 if self.at_ms - self._restarted_ms >= 100:
                     self._restarted_ms = self.at_ms
                     self._out.append(packet(0x04, payload=struct.pack("<I", self.boot_id)))
@@ -122,7 +130,7 @@ class PageDevice:
             self._wait_ms = min(1000, 2 * self._wait_ms)
             self._was_asked = False
             self._send_again()
-        while self._session and self._waiting and len(self._outstanding) < 4:
+        while self.session and self._waiting and len(self._outstanding) < 4:
             if not self._outstanding:
                 self._due_ms = self.at_ms + self._wait_ms
             self._outstanding.append(self._waiting.popleft())
@@ -138,7 +146,7 @@ class PageDevice:
         if payload[0] > VERSION or payload[1] < VERSION:
             self._out.append(packet(0x03, session, payload=bytes((VERSION, VERSION))))
             return
-        if session != self._session:
+        if session != self.session:
             presses = [
                 one for one in (*self._outstanding, *self._waiting) if one[0] == 0x21 and self.at_ms - one[2] <= 2000
             ]
@@ -228,5 +236,5 @@ class PageDevice:
         self._say(kind, payload, (self._oldest + number) % 65536)
 
     def _say(self, kind: int, payload: bytes = b"", sequence: int = 0) -> None:
-        self._out.append(packet(kind, self._session, sequence, self._expected, payload))
+        self._out.append(packet(kind, self.session, sequence, self._expected, payload))
         self._owes = False
