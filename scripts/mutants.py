@@ -96,16 +96,6 @@ class Mutant:
     line: int
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """Whether the tests noticed a mutant, whether any of them runs its line, and what it changed, as a unified diff."""
-
-    mutant: Mutant
-    noticed: bool
-    is_run: bool
-    change: str
-
-
 def mutants_of(room: Room, copy: Path) -> list[Mutant]:
     """List every mutant of a room of a copy of the project, in a fixed order."""
     return [
@@ -368,27 +358,34 @@ def copied(folder: Path) -> Path:
     return folder
 
 
-def run_room(name: str, count: int, seed: int, copy: Path) -> list[Outcome]:
-    """Try out mutants of one room, and tell of the survivors."""
+def run_room(name: str, count: int, seed: int, copy: Path) -> list[bool]:
+    """Whether each of some mutants of a room is noticed; tells of those that are not."""
     room = ROOMS[name]
     every = mutants_of(room, copy)
     drawn = random.Random(f"{name} {seed}").sample(every, min(count, len(every)))
     baseline = baseline_of(copy, room)
     sources = {mutant.module: (copy / mutant.module).read_text(encoding="utf-8") for mutant in drawn}
+    outcomes: list[bool] = []
+
+    def settle(mutant: Mutant, *, noticed: bool, is_run: bool = True) -> None:
+        outcomes.append(noticed)
+        if not noticed:
+            how = "survived" if is_run else "survived, no test runs it"
+            change = code_changes.told(sources[mutant.module], mutant.number)
+            click.echo(f"{how}: {mutant.module}:{mutant.line}\n{change}")
+
     run = [mutant for mutant in drawn if tests_for(mutant, sources[mutant.module], baseline)]
-    told = dict(zip(run, tried_where_collected(copy, room, run, baseline), strict=True))
-    outcomes = []
     for mutant in drawn:
-        noticed = told.get(mutant, False)
+        if mutant not in run:
+            settle(mutant, noticed=False, is_run=False)
+    of_import = []
+    for mutant, noticed in zip(run, tried_where_collected(copy, room, run, baseline), strict=True):
         if noticed is None:
-            noticed = is_noticed_anew(copy, mutant, baseline)
-        outcomes.append(
-            Outcome(mutant, noticed, mutant in told, code_changes.told(sources[mutant.module], mutant.number))
-        )
-    for outcome in outcomes:
-        if not outcome.noticed:
-            how = "survived" if outcome.is_run else "survived, no test runs it"
-            click.echo(f"{how}: {outcome.mutant.module}:{outcome.mutant.line}\n{outcome.change}")
+            of_import.append(mutant)
+        else:
+            settle(mutant, noticed=noticed)
+    for mutant in of_import:
+        settle(mutant, noticed=is_noticed_anew(copy, mutant, baseline))
     return outcomes
 
 
@@ -402,7 +399,7 @@ def main(rooms: tuple[str, ...], count: int, seed: int) -> None:
     for name in rooms or ROOMS:
         with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
             outcomes = run_room(name, count, seed, copied(Path(folder).resolve()))
-        noticed = sum(outcome.noticed for outcome in outcomes)
+        noticed = sum(outcomes)
         share, wanted = noticed / len(outcomes), ROOMS[name].least_share
         click.echo(f"{name}: {noticed} of {len(outcomes)} noticed ({share:.0%}); at least {wanted:.0%} wanted")
         met = met and share >= wanted
