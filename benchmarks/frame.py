@@ -1,6 +1,7 @@
 """How long a frame takes on its way to a verdict, beside OpenCV's own marker detection, and whether memory grows.
 
 Run: python benchmarks/frame.py --set SET_DIR --calibration DIR [--frames N] [--seed S] [--plot FILE]
+     python benchmarks/frame.py --sheets 4 [--of blokus-dice]    a virtual table with sheets, one cell written at a time
 
 The set's pictures become a film: each is held for a second of frames, every frame with fresh noise. Everything runs in
 one thread. In the same run, on the same frames, OpenCV detects markers in the whole picture with its default
@@ -37,6 +38,7 @@ from rich.progress import Progress
 from benchmarks.parts.frame_times import READING, STAGE_NAMES, FrameReport, Stopwatch, draw, table
 from benchmarks.parts.picture_films import FilmMoment, PictureSet, Projector, load_set
 from benchmarks.parts.picture_sets import picture_settings
+from benchmarks.parts.sheet_films import sheet_film
 from engine.registry import load
 from referee.journal import Journal
 from referee.runtime.builder import open_session
@@ -50,6 +52,7 @@ ARUCO_EVERY = 5
 LINES = {"first": 4.0, "changed": 2.0, "still": 0.7}
 """How many times as long as OpenCV's ArUco a frame may take, by its kind (median)."""
 FIRST_OF_SHEETS = 6.0
+SHEETS_SIZE = (1280, 720)
 MEMORY_LINE_MB = 4.0
 WARM_UP_SHARE, FEWEST_SHOWINGS, FEWEST_FRAMES = 0.1, 4, 10_000
 SAMPLED_EVERY = 100
@@ -191,17 +194,32 @@ def report_of(measures: Measures, frames: int, film: int) -> FrameReport:
 
 
 @click.command()
-@click.option("--set", "set_dir", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--calibration", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--set", "set_dir", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--calibration", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--sheets", type=click.IntRange(1), help="In place of a set: a virtual table with so many sheets.")
+@click.option("--of", "game", default="number-drop", show_default=True, help="With --sheets: whose sheets.")
 @click.option("--frames", default=3000, show_default=True, type=click.IntRange(min=2 * HELD_FRAMES))
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(min=0), help="Draws the noise.")
 @click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw the time by stage here.")
-def main(set_dir: Path, calibration: Path, frames: int, seed: int, plot: Path | None) -> None:
+def main(
+    set_dir: Path | None,
+    calibration: Path | None,
+    sheets: int | None,
+    game: str,
+    frames: int,
+    seed: int,
+    plot: Path | None,
+) -> None:
     """Measure how long frames of a set take, from frame to Reading to Verdict."""
     cv2.setNumThreads(1)
     console = Console(stderr=True)
     try:
-        pictures = load_set(set_dir, calibration)
+        if sheets is not None:
+            pictures = sheet_film(game, sheets, SHEETS_SIZE, seed)
+        elif set_dir is not None and calibration is not None:
+            pictures = load_set(set_dir, calibration)
+        else:
+            raise click.UsageError("give --set and --calibration, or --sheets")
     except (OSError, VisionError) as error:
         raise click.ClickException(str(error)) from error
     with Progress(console=console) as progress:

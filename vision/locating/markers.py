@@ -6,9 +6,10 @@ grey values. A marker seen before is only searched for where it was, which takes
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 import cv2
@@ -99,6 +100,7 @@ class MarkerDetector:
 
     def __init__(self, dictionary: str, outlines: OutlineSettings = OutlineSettings()) -> None:
         self._outlines = outlines
+        self.dictionary = dictionary
         try:
             self._dictionary = aruco_dictionary(dictionary)
         except ValueError as wrong:
@@ -212,6 +214,35 @@ class MarkerDetector:
             Marker(marker_id, quad if better is None else better, found_by)
             for (marker_id, _), quad, better in zip(found, quads, refined, strict=True)
         )
+
+
+class PlainMarkers:
+    """The markers that the fast methods find in one picture, searched for once, for all parts of a table."""
+
+    def __init__(self, image: Image) -> None:
+        self._image = image
+        self._found: dict[tuple[str, str], tuple[Marker, ...]] = {}
+
+    @cached_property
+    def grey(self) -> Image:
+        """The picture without colours."""
+        return as_grey(self._image)
+
+    def halved(self, finder: MarkerDetector) -> tuple[Marker, ...]:
+        """What ``finder.halved`` finds."""
+        return self._once("halved", finder, finder.halved)
+
+    def plain(self, finder: MarkerDetector) -> tuple[Marker, ...]:
+        """What ``finder.plain`` finds."""
+        return self._once("plain", finder, finder.plain)
+
+    def _once(
+        self, method: str, finder: MarkerDetector, find: Callable[[Image], tuple[Marker, ...]]
+    ) -> tuple[Marker, ...]:
+        key = (method, finder.dictionary)
+        if key not in self._found:
+            self._found[key] = find(self.grey)
+        return self._found[key]
 
 
 _SMALLEST_SIDE_PX = 14.0

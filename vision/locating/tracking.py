@@ -20,10 +20,9 @@ from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import Ink
 from vision.layout.table import TableLayout
 from vision.locating.location import TableLocation, check_size, is_sharp, locate, located_from
-from vision.locating.markers import FoundBy, Marker, MarkerDetector, redetect_markers
+from vision.locating.markers import FoundBy, Marker, MarkerDetector, PlainMarkers, redetect_markers
 from vision.locating.patterns import refine_marker
 from vision.locating.pose import agreement_px, fit_from
-from vision.opencv import as_grey
 
 
 @dataclass(frozen=True)
@@ -87,16 +86,17 @@ class TableTracker:
         self._seen_at_s = 0.0
         self._reported: set[str] = set()
 
-    def update(self, frame: Frame) -> TrackedTable:
-        """Return the table's location after this frame.
+    def update(self, frame: Frame, plain: PlainMarkers | None = None) -> TrackedTable:
+        """Return the table's location after this frame, whose ``plain`` markers other parts may use, too.
 
         Raises NotLocatedError when the table was never found or no marker was visible for longer than ``hold_s``.
         Raises FrameError or CalibrationError for a frame that does not match the camera.
         """
         check_size(frame.image, self._camera)
-        grey = as_grey(frame.image)
+        plain = plain or PlainMarkers(frame.image)
+        grey = plain.grey
         if self._located is None:
-            return self._begin(locate(grey, self._camera, self._layout), frame, ())
+            return self._begin(locate(grey, self._camera, self._layout, plain=plain), frame, ())
         seen = self._seen_in_windows(grey, self._located.pose)
         still = {marker_id: marker for marker_id, marker in seen.items() if self._rests(marker)}
         covered = {

@@ -44,6 +44,18 @@ def surface_region(name: str) -> str:
     return f"surface {name}"
 
 
+def _small_size(size: tuple[int, int]) -> tuple[int, int]:
+    return max(1, size[0] // SHRINK), max(1, size[1] // SHRINK)
+
+
+def shrunken(image: Image) -> Image:
+    """The picture at the size at which pictures are compared."""
+    width, height = _small_size((image.shape[1], image.shape[0]))
+    # in two steps of one half each, which OpenCV does several times faster than one quarter
+    half = cv2.resize(image, (2 * width, 2 * height), interpolation=cv2.INTER_AREA)
+    return np.asarray(cv2.resize(half, (width, height), interpolation=cv2.INTER_AREA), dtype=np.uint8)
+
+
 @dataclass(frozen=True, eq=False)
 class _Region:
     """A region of the small picture: a window, and which of the window's pixels belong to it."""
@@ -60,7 +72,7 @@ class ChangeDetector:
     """
 
     def __init__(self, layout: TableLayout, camera: CameraModel, pose: Pose) -> None:
-        self._size = (max(1, camera.size[0] // SHRINK), max(1, camera.size[1] // SHRINK))
+        self._size = _small_size(camera.size)
         self._reference: Image | None = None
         shapes = _shapes_mm(layout)
         lengths = [sum(len(part) for part in parts) for parts in shapes.values()]
@@ -77,13 +89,10 @@ class ChangeDetector:
         self._numbers = {name: number for number, name in enumerate(self._outlines)}
         self._regions: dict[str, _Region] = {}
 
-    def changed(self, image: Image) -> set[str]:
-        """Return the names of the regions that changed, and keep the picture as their reference."""
-        # in two steps of one half each, which OpenCV does several times faster than one quarter
-        half = cv2.resize(image, (2 * self._size[0], 2 * self._size[1]), interpolation=cv2.INTER_AREA)
-        small = np.asarray(cv2.resize(half, self._size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    def changed(self, small: Image) -> set[str]:
+        """Return the names of the regions that changed, and keep the picture, from ``shrunken``, as their reference."""
         if self._reference is None:
-            self._reference = small
+            self._reference = small.copy()  # the parts of a table share the picture
             return set(self._outlines)
         _, over = cv2.threshold(cv2.absdiff(small, self._reference), _SETTINGS.changed_levels, 1, cv2.THRESH_BINARY)
         if not over.any():

@@ -17,8 +17,8 @@ from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, unif
 class HandMonitor:
     """Detects hands over one surface, frame by frame; frames far apart in time are passed through unchanged."""
 
-    def __init__(self, camera: CameraModel, surface: Surface) -> None:
-        self._settings = HandSettings()
+    def __init__(self, camera: CameraModel, surface: Surface, settings: HandSettings = HandSettings()) -> None:
+        self._settings = settings
         self._camera = camera
         self._surface = surface
         self._finder: HandDetector | None = None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -16,8 +18,10 @@ from vision.layout.table import TableLayout
 from vision.locating.line_tracking import LineTracker
 from vision.locating.lines_and_markers import refined_by_lines
 from vision.locating.location import TableLocation, seen_text
+from vision.locating.markers import PlainMarkers
 from vision.locating.tracking import TableTracker, TrackedTable
-from vision.motion.changes import ChangeDetector, marker_region, surface_region
+from vision.motion.changes import ChangeDetector, marker_region, shrunken, surface_region
+from vision.motion.hands import HandSettings
 from vision.motion.monitor import HandMonitor
 from vision.readers.protocols import AnyPieceReader, RollReader, SurfaceView
 from vision.readers.surface_reader import Stages, SurfaceReader
@@ -50,6 +54,23 @@ _SETTINGS = PartSettings()
 
 
 @dataclass(frozen=True, eq=False)
+class SharedPicture:
+    """What is made of one picture at most once, for all parts of a table."""
+
+    image: Image
+
+    @cached_property
+    def small(self) -> Image:
+        """The picture in which changes are looked for."""
+        return shrunken(self.image)
+
+    @cached_property
+    def markers(self) -> PlainMarkers:
+        """The markers that are found fast."""
+        return PlainMarkers(self.image)
+
+
+@dataclass(frozen=True, eq=False)
 class _Last:
     """Results of the last frame that was read."""
 
@@ -61,7 +82,8 @@ class PartReader:
     """Reads the surfaces of a layout that share one pose.
 
     ``pieces`` and ``rolls`` are the readers by surface name; a surface without one is not read. Without markers,
-    ``previous``, a known pose, determines which side of the board is the first player's.
+    ``previous``, a known pose, determines which side of the board is the first player's. ``parts`` is how many parts
+    share the picture.
     """
 
     def __init__(
@@ -71,6 +93,7 @@ class PartReader:
         pieces: Mapping[str, AnyPieceReader],
         rolls: Mapping[str, RollReader],
         previous: Pose | None = None,
+        parts: int = 1,
     ) -> None:
         self.layout = layout
         self._camera = camera
@@ -85,7 +108,10 @@ class PartReader:
             if layout.markers.centres_mm
             else LineTracker(camera, layout, previous=previous)
         )
-        self._hands = HandMonitor(camera, layout.surfaces[0])
+        # hands are as large over one of several sheets as over a whole board, and all sheets take as long as it
+        usual = HandSettings()
+        settings = replace(usual, board_side_px=usual.board_side_px / math.sqrt(parts))
+        self._hands = HandMonitor(camera, layout.surfaces[0], settings)
         self._pose: Pose | None = None
         self._watcher: ChangeDetector | None = None
         self._last: _Last | None = None
@@ -98,11 +124,15 @@ class PartReader:
         """Whether the last frame showed where it is."""
         return self._pose is not None
 
-    def read(self, frame: Frame) -> Reading:
-        """Read one frame of the camera's size; a frame without the surfaces gives no places."""
-        changed = None if self._watcher is None else self._watcher.changed(frame.image)
+    def read(self, frame: Frame, shared: SharedPicture | None = None) -> Reading:
+        """Read one frame of the camera's size; a frame without the surfaces gives no places.
+
+        ``shared`` is what is made of the frame for all parts.
+        """
+        shared = shared or SharedPicture(frame.image)
+        changed = None if self._watcher is None else self._watcher.changed(shared.small)
         try:
-            table = self._table(frame, changed)
+            table = self._table(frame, changed, shared)
         except NotLocatedError as error:
             return self.lost(frame, Hindrance(HindranceKind.NOT_LOCATED, str(error)))
         if table.moving:
@@ -117,7 +147,7 @@ class PartReader:
             return self.lost(frame, Hindrance(HindranceKind.NOT_LOCATED, doubt), table.notices)
         if self._stand_at(pose):
             changed = None
-        reading = self._read_surfaces(frame, table.notices, changed)
+        reading = self._read_surfaces(frame, table.notices, changed, shared)
         return self._hands.with_hand(frame, pose, reading)
 
     def hidden(self, why: HindranceKind) -> dict[str, PlaceReading]:
@@ -129,7 +159,7 @@ class PartReader:
         self._pose = self._watcher = self._last = self._tracked = None
         return Reading(frame.sequence, frame.time_s, {}, (why,), notices)
 
-    def _table(self, frame: Frame, changed: set[str] | None) -> TrackedTable:
+    def _table(self, frame: Frame, changed: set[str] | None, shared: SharedPicture) -> TrackedTable:
         """Track the table; a steady table is only tracked when a marker looks different.
 
         A board without markers is tracked when many places change at once, as they do when it moves.
@@ -145,18 +175,21 @@ class PartReader:
             self._frames_untracked += 1
             return replace(steady, notices=())
         self._frames_untracked = 0
-        table = self._tracker.update(frame)
+        tracker = self._tracker
+        table = tracker.update(frame, shared.markers) if isinstance(tracker, TableTracker) else tracker.update(frame)
         self._tracked = table if table.frames_averaged >= _SETTINGS.steady_frames and not table.uncertain else None
         return table
 
     def _much_changed(self, changed: set[str]) -> bool:
         return len(changed & set(self.layout.places)) > _SETTINGS.most_changed * len(self.layout.places)
 
-    def _read_surfaces(self, frame: Frame, notices: tuple[str, ...], changed: set[str] | None) -> Reading:
+    def _read_surfaces(
+        self, frame: Frame, notices: tuple[str, ...], changed: set[str] | None, shared: SharedPicture
+    ) -> Reading:
         """Read the regions that changed since the last frame (``None``: all); keep the last results of the others."""
         last = self._last
         if changed is None and self._watcher is not None:
-            self._watcher.changed(frame.image)
+            self._watcher.changed(shared.small)
         rolls = self._read_rolls(frame, changed)
         if last is None or changed is None:
             changed = set(self.layout.places)

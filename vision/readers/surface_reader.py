@@ -50,6 +50,7 @@ class SurfaceReader:
         self._pieces = pieces
         self._looks = (EMPTY, *pieces.looks)
         self._plan = None if isinstance(surface.pieces, Ink) else SurfacePlan.of(surface)
+        self._kept: dict[str, tuple[Sighting, float, PlaceReading]] = {}
         self._bent: tuple[Pose, PaperShape | None] | None = None
         self._detector: tuple[Pose, OcclusionDetector | SheetOcclusionDetector, HiddenPlaces] | None = None
 
@@ -80,6 +81,7 @@ class SurfaceReader:
         """Turn the results of the stages into probabilities and hindrances."""
         _, needed = self._detector_for(stages.view)
         clear = {place: piece.is_clear for place, piece in stages.sightings.items()}
+        kept, self._kept = self._kept, {}
         hidden = needed.hidden(stages.occlusions, clear)
         bare = self._bare(stages)
         places = {}
@@ -90,7 +92,12 @@ class SurfaceReader:
             elif piece is None:
                 places[place] = PlaceReading(empty_place(self._looks, bare[place]))
             else:
-                places[place] = occupied_place(piece, bare[place], self.surface.centre_mm(place))
+                known = kept.get(place)
+                if known is None or known[0] is not piece or known[1] != bare[place]:
+                    reading = occupied_place(piece, bare[place], self.surface.centre_mm(place))
+                    known = (piece, bare[place], reading)
+                places[place] = known[2]
+                self._kept[place] = known
         return places, self._hindrances(stages.occlusions, hidden)
 
     def _with_shape(self, view: SurfaceView) -> SurfaceView:

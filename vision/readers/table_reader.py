@@ -11,9 +11,9 @@ from vision.geometry import CameraModel, Pose
 from vision.images import check_frame
 from vision.layout.table import TableLayout
 from vision.locating.location import seen_text
-from vision.locating.markers import MarkerDetector
+from vision.locating.markers import MarkerDetector, PlainMarkers
 from vision.opencv import as_colour
-from vision.readers.part_reader import PartReader
+from vision.readers.part_reader import PartReader, SharedPicture
 from vision.readers.protocols import AnyPieceReader, RollReader
 from vision.readers.surface_reader import Stages
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
@@ -40,7 +40,8 @@ class TableReader:
     ) -> None:
         self.camera = camera
         self.layout = layout
-        self._parts = [PartReader(camera, part, pieces, rolls or {}, previous) for part in layout.parts()]
+        parts = layout.parts()
+        self._parts = [PartReader(camera, part, pieces, rolls or {}, previous, len(parts)) for part in parts]
 
     def read(self, frame: Frame) -> Reading:
         """Read one frame. An unusable frame gives a Reading without places, with the reason."""
@@ -49,18 +50,21 @@ class TableReader:
         except FrameError as error:
             return Reading(frame.sequence, frame.time_s, {}, (Hindrance(HindranceKind.BAD_FRAME, str(error)),))
         frame = replace(frame, image=as_colour(frame.image))
-        absent = self._absent(frame)
-        readings = [part.lost(frame, absent[part]) if part in absent else part.read(frame) for part in self._parts]
+        shared = SharedPicture(frame.image)
+        absent = self._absent(shared.markers)
+        readings = [
+            part.lost(frame, absent[part]) if part in absent else part.read(frame, shared) for part in self._parts
+        ]
         return readings[0] if len(readings) == 1 else self._together(frame, readings)
 
-    def _absent(self, frame: Frame) -> Mapping[PartReader, Hindrance]:
+    def _absent(self, markers: PlainMarkers) -> Mapping[PartReader, Hindrance]:
         """The parts that need no thorough search: none of their markers is visible, but another part's are."""
         lost = [part for part in self._parts if not part.is_located]
         if len(self._parts) < 2 or not lost:
             return {}
         seen: dict[str, frozenset[int]] = {}
         for dictionary in {part.layout.markers.dictionary for part in self._parts}:
-            plainly = MarkerDetector(dictionary).plain(frame.image)
+            plainly = markers.plain(MarkerDetector(dictionary))
             seen[dictionary] = frozenset(marker.marker_id for marker in plainly)
 
         def shown(part: PartReader) -> frozenset[int]:

@@ -17,6 +17,7 @@ from vision.geometry import CameraModel, Pose, Solid
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
 from vision.reading import HindranceKind
+from vision.sampling import least_channel, most_channel
 from vision.surface.bent_paper import PaperShape
 from vision.surface.occlusion import Occlusion, SurfaceEvidence
 from vision.surface.paper import densities_on, fitted_paper, hues, nearest_turn, usual_hues
@@ -98,8 +99,8 @@ class SheetOcclusionDetector:
         settings = self._settings
         light = np.asarray(cv2.GaussianBlur(view.light, (0, 0), PX_PER_MM), dtype=np.float32)
         density = densities_on(light, fitted_paper(light), settings.floor)
-        apart = density.max(axis=2) - density.min(axis=2)
-        odd = (apart > settings.coloured) | (density.min(axis=2) > settings.dark)
+        least = least_channel(density)
+        odd = (most_channel(density) - least > settings.coloured) | (least > settings.dark)
         return density, np.asarray(odd & ~view.outside)
 
     def _things(self, odd: BoolImage) -> list[BoolImage]:

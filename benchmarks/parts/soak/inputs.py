@@ -34,6 +34,7 @@ PLAIN_HEIGHT_PX = 16.0
 
 _PLAIN_OPEN_SHARE = 0.9
 _COVERED_SHARE = 0.08
+_PIPS = "123456"
 _GRID = 8
 
 
@@ -197,12 +198,12 @@ def _rolls(scene: Scene) -> tuple[RollReading, ...]:
         if isinstance(piece, DiePose) and tray.bounds_mm.contains(piece.x_mm, piece.y_mm)
     ]
     names = DicePieces.on(tray).colours
-    rest = (1 - _SURE) / 5
+    rest = (1 - _SURE) / (len(_PIPS) - 1)
     seen = [
         DieReading(
             die.x_mm,
             die.y_mm,
-            {str(face): _SURE if face == die.value else rest for face in range(1, 7)},
+            {face: _SURE if number == die.value else rest for number, face in enumerate(die.printed or _PIPS, 1)},
             die.colour if die.colour in names else "",
         )
         for die in sorted(dice, key=lambda die: (die.x_mm, die.y_mm))

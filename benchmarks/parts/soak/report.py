@@ -77,6 +77,8 @@ class GameScore:
     narrowed_wrongly: tuple[str, ...] = ()
     turn_end: str = "button"
     questions: int = 0
+    is_over: bool = False
+    """Whether it was played to its end."""
 
 
 @dataclass(frozen=True)
@@ -177,6 +179,9 @@ class SoakReport:
         console.print(f"side faces misread and believed: {narrowed}")
         asked = sum(score.questions for score in self.scores)
         console.print(f"questions: {asked}, {100 * asked / max(1, self.turns):.1f} in 100 turns")
+        over = sum(score.is_over for score in self.scores)
+        other = sum(item.what == "final score" for item in self.items)
+        console.print(f"played to the end: {over} games; counted otherwise than it was played: {other}")
         for item in self.items:
             if item.outcome in {Outcome.WRONG, Outcome.LOST, Outcome.NEEDLESSLY}:
                 console.print(

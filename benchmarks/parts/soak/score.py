@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.parts.soak.circumstances import (
+    belief_at,
     called_for,
     facings_of,
     kinds_around,
@@ -79,6 +80,7 @@ class _Scorer:
         items += self._left_over()
         items += self._said_too_much()
         items += self._misread_rolls()
+        items += self._final_scores()
         behind = behind_s(played.frames)
         loud = {said.sequence for said in self._loud}
         return GameScore(
@@ -92,6 +94,7 @@ class _Scorer:
             narrowed_wrongly(self._game, played, self._turns),
             played.plan.turn_end,
             sum(said.verdict.kind is VerdictKind.AMBIGUOUS for said in played.said),
+            self._is_over,
         )
 
     def _violation_item(self, violation: Violation) -> Item:
@@ -252,6 +255,29 @@ class _Scorer:
                 kinds = kinds_around(self._played, time_s, time_s, "roll")
                 found.append(Item(self._played.plan.seed, -1, time_s, "roll", kinds, Outcome.WRONG, detail))
         return found
+
+    def _final_scores(self) -> list[Item]:
+        """The points of a game that was played to its end, where the referee counts others than there are."""
+        played, scores_of = self._played, self._game.scores
+        true, believed = self._last_state, belief_at(played, float("inf"))
+        if scores_of is None or not self._is_over or not believed:
+            return []
+        counted, there = (dict(scores_of(self._game.notation.parse_state(text))) for text in (believed, true))
+        if counted == there:
+            return []
+        time_s = self._events[-1].gone_s
+        kinds = kinds_around(played, time_s, time_s, "final score")
+        detail = f"counted {counted}; there are {there}"
+        return [Item(played.plan.seed, -1, time_s, "final score", kinds, Outcome.WRONG, detail)]
+
+    @property
+    def _last_state(self) -> str:
+        """The state in which the players stopped."""
+        return next((event.state for event in reversed(self._events) if event.state), self._played.truth.start)
+
+    @property
+    def _is_over(self) -> bool:
+        return self._game.rules.outcome(self._game.notation.parse_state(self._last_state)) is not None
 
 
 _REFEREE_ITSELF = "button"

@@ -131,3 +131,16 @@ def test_a_roll_that_was_not_thrown_is_wrong(told: GameRecord) -> None:
     assert Outcome.WRONG not in outcomes(taken("4,1"))
     wrong = next(item for item in taken("4,2").items if item.outcome is Outcome.WRONG)
     assert (wrong.what, wrong.detail) == ("roll", "took 4,2 for the roll; 4,1 was thrown")
+
+
+def test_points_counted_otherwise_than_they_were_written_are_wrong() -> None:
+    whole = play(GamePlan(7000, 400, perfect_reader=True, kinds=("nothing",), game="number-drop"))
+
+    def forget(game: GameRecord) -> GameRecord:
+        states = [number for number, (_, event) in enumerate(game.events) if "state" in event.data]
+        del game.events[states[len(states) // 2] :]
+        return game
+
+    assert score(whole).is_over
+    assert "final score" not in {item.what for item in score(whole).items}
+    assert "final score" in {item.what for item in tampered(whole, forget).items if item.outcome is Outcome.WRONG}

@@ -10,6 +10,7 @@ from tests.effort import cases
 from tests.vision import photoreal
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
+from vision.locating.markers import PlainMarkers
 from vision.locating.tracking import TableTracker, TrackedTable
 from vision.readers.blocks.appearance import BlockAppearance, drawn_appearance
 from vision.readers.registry import table_reader
@@ -165,9 +166,9 @@ def test_a_steady_table_is_not_searched_for_again_until_something_moves(monkeypa
     looked: list[int] = []
     update = TableTracker.update
 
-    def counted(self: TableTracker, frame: Frame) -> TrackedTable:
+    def counted(self: TableTracker, frame: Frame, plain: PlainMarkers | None = None) -> TrackedTable:
         looked.append(frame.sequence)
-        return update(self, frame)
+        return update(self, frame, plain)
 
     monkeypatch.setattr(TableTracker, "update", counted)
     name = "game-000.jpg"

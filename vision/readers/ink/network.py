@@ -22,7 +22,9 @@ HIDDEN = 96
 """Number of features in the layer before the last."""
 
 _SURELY_EMPTY = -0.01
-"""Log-probability of an empty cell above which it is read only once."""
+"""Log-probability of an empty cell above which it is read only once ..."""
+_SURELY_WRITTEN = -0.03
+"""... and of the likeliest sign: further views change nothing then, and take most of the time."""
 _FEWER_BLOTS = 3.0
 """How much rarer blots are in games than in the training sheets, in log units."""
 _FEWER_STARS = 2.4
@@ -64,13 +66,14 @@ class InkNetwork:
     def read(self, ink: FloatImage, cells: npt.NDArray[np.int64]) -> FloatArray:
         """Read cells (n, 2) of a flat picture's ink, with the outputs of ``scores``, averaged over several offsets."""
         scores = self.scores(crops_of(ink, cells))
-        written = np.flatnonzero(scores[:, 0] < _SURELY_EMPTY)
-        moved = np.concatenate([crops_of(ink, cells[written], shift) for shift in SHIFTS_PX[1:]])
+        signs = scores[:, : len(SIGNS)]
+        unsure = np.flatnonzero((signs[:, 0] < _SURELY_EMPTY) & (signs.max(axis=1) < _SURELY_WRITTEN))
+        moved = np.concatenate([crops_of(ink, cells[unsure], shift) for shift in SHIFTS_PX[1:]])
         looks = np.stack(
-            [scores[written, : len(SIGNS)], *np.split(self.scores(moved)[:, : len(SIGNS)], len(SHIFTS_PX) - 1)]
+            [scores[unsure, : len(SIGNS)], *np.split(self.scores(moved)[:, : len(SIGNS)], len(SHIFTS_PX) - 1)]
         )
         mean = looks.mean(axis=0)
-        scores[written, : len(SIGNS)] = mean - np.log(np.exp(mean).sum(axis=1, keepdims=True))
+        scores[unsure, : len(SIGNS)] = mean - np.log(np.exp(mean).sum(axis=1, keepdims=True))
         return scores
 
     def scores(self, crops: Crops) -> FloatArray:

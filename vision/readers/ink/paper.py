@@ -5,15 +5,16 @@ Ink is measured relative to the light of the bare paper beside it, so that lamp,
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from vision.frame import FloatImage, Image
 from vision.geometry import CameraModel, Pose
 from vision.layout.surfaces import GridSurface
-from vision.sampling import PixelMap, PlaneWindow, linear_light, plane_map, sample
+from vision.sampling import PixelMap, PlaneWindow, least_channel, linear_light, plane_map, sample
 from vision.surface.bent_paper import PaperShape
 
 CELL_PX = 24
@@ -24,6 +25,8 @@ MOST_FINER = 6
 """Maximum oversampling of the flat picture: a phone sees 300 pixels per cell."""
 CLOSING_CELLS = 1.0
 """Dark marks narrower than this, in cells, are ink; wider ones are shadow."""
+PAPER_CELLS = 2
+"""How far around a cell, in cells, its paper's light is looked for."""
 
 
 def flat_window(surface: GridSurface) -> PlaneWindow:
@@ -47,13 +50,39 @@ def flat_map(camera: CameraModel, pose: Pose, surface: GridSurface, shape: Paper
     return plane_map(camera, pose, replace(window, px_per_mm=finer * window.px_per_mm), bent)
 
 
-def flat_picture(image: Image, pixel_map: PixelMap, surface: GridSurface) -> Image:
-    """Rectify a camera's picture with the map of ``flat_map``, averaging so that no thin stroke is lost."""
-    fine = sample(image, pixel_map)
-    rows, columns = flat_window(surface).shape
-    if fine.shape[:2] == (rows, columns):
+@dataclass(frozen=True)
+class CellRange:
+    """A rectangle of a grid's cells: its first row from the top and column, and how many there are of each."""
+
+    row: int
+    column: int
+    rows: int
+    columns: int
+
+
+def range_around(cells: npt.NDArray[np.int64], surface: GridSurface) -> CellRange:
+    """The cells (n, 2), given by row from the top and column, and those whose paper tells the light on them."""
+    first = np.maximum(cells.min(axis=0) - PAPER_CELLS, 0)
+    beyond = np.minimum(cells.max(axis=0) + 1 + PAPER_CELLS, (surface.rows, surface.columns))
+    rows, columns = beyond - first
+    return CellRange(int(first[0]), int(first[1]), int(rows), int(columns))
+
+
+def flat_picture(image: Image, pixel_map: PixelMap, surface: GridSurface, part: CellRange | None = None) -> Image:
+    """Rectify a camera's picture with the map of ``flat_map``, averaging so that no thin stroke is lost.
+
+    Only a part of the cells and its margin are rectified if one is given.
+    """
+    part = part or CellRange(0, 0, surface.rows, surface.columns)
+    finer = pixel_map.shape[0] // flat_window(surface).shape[0]
+    cell_px, around = finer * CELL_PX, round(2 * MARGIN_CELLS)
+    down = slice(part.row * cell_px, (part.row + part.rows + around) * cell_px)
+    across = slice(part.column * cell_px, (part.column + part.columns + around) * cell_px)
+    fine = sample(image, np.ascontiguousarray(pixel_map[down, across]))
+    if finer == 1:
         return fine
-    return np.asarray(cv2.resize(fine, (columns, rows), interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    size = (fine.shape[1] // finer, fine.shape[0] // finer)
+    return np.asarray(cv2.resize(fine, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
 def paper_light(light: FloatImage) -> FloatImage:
@@ -71,5 +100,5 @@ def ink_on(flat: Image) -> FloatImage:
     ``flat`` is (rows, columns, 3), uint8; the result is (rows, columns), float32.
     """
     light = linear_light(flat)
-    shares = light / np.maximum(paper_light(light), np.float32(1e-3))
-    return np.asarray(np.clip(1 - shares.min(axis=2), 0, 1), dtype=np.float32)
+    shares = np.asarray(light / np.maximum(paper_light(light), np.float32(1e-3)), dtype=np.float32)
+    return np.asarray(np.clip(1 - least_channel(shares), 0, 1), dtype=np.float32)

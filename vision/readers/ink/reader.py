@@ -18,7 +18,7 @@ from vision.readers.ink.crops import BLOT, CROSS, EMPTY_SIGN, SIGNS, cell_of
 from vision.readers.ink.drawing import draw_ink
 from vision.readers.ink.loops import COMPASS, LOOP, NO_LOOP, lines_between, looped_cells
 from vision.readers.ink.network import InkNetwork, shipped
-from vision.readers.ink.paper import flat_map, flat_picture, ink_on
+from vision.readers.ink.paper import flat_map, flat_picture, ink_on, range_around
 from vision.readers.ink.pens import read_pens
 from vision.readers.protocols import SurfaceView
 from vision.sampling import PixelMap
@@ -27,12 +27,16 @@ from vision.surface.paper import usual_hues
 CLEAR_LOG_ODDS = 6.0
 _CROSS_LOOK = "cross"
 _LEAST_SHARE = 1e-4
+_SAME_LOG_ODDS = 1e-3
+"""Change of a loop's log-odds around a cell below which its sighting is kept."""
+_LOOKS = looks_of(())
 
 
 @dataclass(frozen=True, eq=False)
 class InkSighting:
     """The contents of a cell: log-odds that there are any, the probability of each look if so, and the sides along
-    which a loop's line runs. ``scores`` are the network's outputs for the cell by itself, if it was run.
+    which a loop's line runs. ``scores`` are the network's outputs for the cell by itself, if it was run, and ``around``
+    the log-odds of a loop and of its lines.
     """
 
     place: str
@@ -40,12 +44,17 @@ class InkSighting:
     shares: Mapping[str, float]
     sides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     scores: FloatArray | None = None
+    around: FloatArray | None = None
     solid: None = None
 
     @property
     def is_clear(self) -> bool:
         """Whether something is certainly written."""
         return self.log_odds > CLEAR_LOG_ODDS
+
+    def is_inside(self, around: FloatArray) -> bool:
+        """Whether these log-odds of a loop and its lines are those of the sighting."""
+        return self.around is not None and bool(np.abs(self.around - around).max() < _SAME_LOG_ODDS)
 
     def look_probabilities(self) -> dict[str, float]:
         """The probability of each look."""
@@ -83,11 +92,14 @@ class InkReader:
         self, view: SurfaceView, places: Collection[str], previous: Mapping[str, InkSighting]
     ) -> dict[str, InkSighting]:
         """Read every cell. Of a handwritten sheet only ``places`` and their neighbours are read again."""
-        flat = flat_picture(view.image, self._map_for(view), self._surface)
-        return self._read_pens(flat) if self._pens else self._read_digits(flat, places, previous)
+        pixel_map = self._map_for(view)
+        if self._pens:
+            return self._read_pens(view.image, pixel_map)
+        return self._read_digits(view.image, pixel_map, places, previous)
 
-    def _read_pens(self, flat: Image) -> dict[str, InkSighting]:
+    def _read_pens(self, image: Image, pixel_map: PixelMap) -> dict[str, InkSighting]:
         surface = self._surface
+        flat = flat_picture(image, pixel_map, surface)
         seen = read_pens(flat, surface.rows, surface.columns, self._usual_deg)
         found = {}
         for place in surface.places:
@@ -97,24 +109,31 @@ class InkReader:
         return found
 
     def _read_digits(
-        self, flat: Image, places: Collection[str], previous: Mapping[str, InkSighting]
+        self, image: Image, pixel_map: PixelMap, places: Collection[str], previous: Mapping[str, InkSighting]
     ) -> dict[str, InkSighting]:
         surface = self._surface
         wanted = self._with_neighbours(places)
         known = {place: one.scores for place, one in previous.items() if one.scores is not None and place not in wanted}
         order = [place for place in surface.places if place not in known]
-        cells = np.array([cell_of(place, surface) for place in order], dtype=np.int64).reshape(-1, 2)
-        fresh = dict(zip(order, self._network.read(ink_on(flat), cells), strict=True))
         scores = np.zeros((surface.rows, surface.columns, len(SIGNS) + 1 + len(COMPASS)))
-        for place in surface.places:
-            scores[cell_of(place, surface)] = fresh[place] if place in fresh else known[place]
+        for place, score in known.items():
+            scores[cell_of(place, surface)] = score
+        if order:
+            cells = np.array([cell_of(place, surface) for place in order], dtype=np.int64)
+            part = range_around(cells, surface)
+            ink = ink_on(flat_picture(image, pixel_map, surface, part))
+            scores[tuple(cells.T)] = self._network.read(ink, cells - (part.row, part.column))
         lines = lines_between(scores[..., len(SIGNS) + 1 :])
         looped = looped_cells(scores[..., len(SIGNS)], lines)
-        return {
-            place: _sighting(place, scores[cell], float(looped[cell]), lines[cell])
-            for place in surface.places
-            for cell in (cell_of(place, surface),)
-        }
+        around = np.concatenate([looped[..., None], lines], axis=-1)
+        found = {}
+        for place in surface.places:
+            before, cell = previous.get(place), cell_of(place, surface)
+            if place in known and before is not None and before.is_inside(around[cell]):
+                found[place] = before
+            else:
+                found[place] = _sighting(place, scores[cell], around[cell])
+        return found
 
     def _with_neighbours(self, places: Collection[str]) -> set[str]:
         """The places and their eight neighbours, whose crops show part of them."""
@@ -128,12 +147,12 @@ class InkReader:
         return self._map[2]
 
 
-def _sighting(place: str, scores: FloatArray, looped: float, lines: FloatArray) -> InkSighting:
-    """Make a sighting from a cell's log-probabilities of SIGNS and the odds of a loop and lines around it."""
+def _sighting(place: str, scores: FloatArray, around: FloatArray) -> InkSighting:
+    """Make a sighting from a cell's log-probabilities of SIGNS, and the log-odds of a loop and of lines around it."""
     signs = dict(zip(SIGNS, np.exp(scores[: len(SIGNS)]).tolist(), strict=True))
     empty, blot = signs.pop(EMPTY_SIGN), signs.pop(BLOT)
     written = sum(signs.values()) + blot
-    around = _probability(looped)
+    circled = _probability(float(around[0]))
     shares = {}
     for sign, share in signs.items():
         # a blot has no known look
@@ -141,19 +160,20 @@ def _sighting(place: str, scores: FloatArray, looped: float, lines: FloatArray) 
         if sign == CROSS:
             shares[_CROSS_LOOK] = given
         else:
-            shares[digit_look(sign)] = given * (1 - around)
-            shares[circled_look(sign)] = given * around
+            shares[digit_look(sign)] = given * (1 - circled)
+            shares[circled_look(sign)] = given * circled
     total = sum(shares.values())
     sides = {
         name: {LOOP: _probability(odds), NO_LOOP: _probability(-odds)}
-        for name, odds in zip(COMPASS, lines, strict=True)
+        for name, odds in zip(COMPASS, around[1:], strict=True)
     }
     return InkSighting(
         place,
         math.log(max(written, 1e-9)) - math.log(max(empty, 1e-9)),
-        {look: shares[look] / total for look in looks_of(())},
+        {look: shares[look] / total for look in _LOOKS},
         sides,
         scores,
+        around,
     )
 
 

@@ -159,3 +159,19 @@ def test_a_sheet_that_was_pushed_is_read_where_it_lies_now() -> None:
     written = [place for place in board.places if place[3] != "a" and before[place].log_odds > 0]
     assert len(written) > 5
     assert all(after[str(board.neighbour(place, -1, 0))].log_odds > 0 for place in written)
+
+
+def test_one_cell_that_changed_is_read_as_in_the_whole_picture() -> None:
+    reader, fresh = (table_reader(camera(), layout("number-drop"), None) for _ in range(2))
+    first, place = picture("number-drop"), "p1.d14"
+    before = reader.read(frame(first))
+    x, y = layout("number-drop").board.centre_mm(place)
+    ends = np.array([(x, y + 4.0, 0.0), (x, y - 4.0, 0.0)])
+    start, end = np.round(project(camera(), pose("number-drop"), ends)).astype(int).tolist()
+    written = cv2.line(first.copy(), start, end, (40, 40, 40), 2)
+    again = reader.read(replace(frame(written), sequence=1, time_s=0.1))
+    whole = fresh.read(frame(written))
+    assert before.places[place].best[0] == "empty"
+    assert whole.places[place].best[0] == "digit 1"
+    for name, one in whole.places.items():
+        assert again.places[name].probabilities == pytest.approx(one.probabilities, abs=0.02), name

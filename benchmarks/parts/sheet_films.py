@@ -1,0 +1,63 @@
+"""A table with sheets for the benchmark of frames: half written, then one more cell in each picture."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks.parts.picture_films import PictureSet, Shot
+from simulator.play.actions import Arrangement, Slack
+from simulator.play.ink import SheetHandler
+from simulator.play.players import HANDLERS
+from simulator.rendering.renderer import Renderer
+from simulator.scene.scene import Scene, Setting
+from simulator.scene.viewpoint import lens
+from simulator.table import standard_setting
+from vision.layout.surfaces import GridSurface
+from vision.layout.table import default_layout
+from vision.readers.registry import reader_kind
+
+SHOTS, PICTURES = 4, 5
+"""How many tables are shown, and how many pictures of each: the first, and one for every cell written then."""
+_FILLED = 0.4
+"""The share of all lines that is written in the first picture, from the lowest up."""
+
+
+def sheet_film(game: str, sheets: int, size: tuple[int, int], seed: int) -> PictureSet:
+    """Tables with so many sheets, each in the handwriting of its own seed.
+
+    Raises LayoutError for a game without sheets.
+    """
+    layout = default_layout(game).with_sheets(sheets)
+    setting = standard_setting(lens(size), game=game, layout=layout)
+    return PictureSet(layout, tuple(_shot(setting, [seed, number]) for number in range(SHOTS)))
+
+
+def _shot(setting: Setting, seed: list[int]) -> Shot:
+    rng = np.random.default_rng(seed)
+    layout = setting.layout
+    handler = HANDLERS[layout.game](layout, Slack(), rng)
+    if not isinstance(handler, SheetHandler):
+        raise ValueError(f"{layout.game} is not written on sheets")
+    standing = handler.set_up({})
+    bare: list[str] = []
+    sheets = [surface for surface in layout.surfaces if isinstance(surface, GridSurface)]
+    for sheet in sheets:
+        written = round(_FILLED * sheet.rows) * sheet.columns
+        standing = _written(handler, standing, sheet.places[:written], rng)
+        bare += sheet.places[written : written + sheet.columns]
+    renderer = Renderer(int(rng.integers(2**31)))
+    pictures = [renderer.render(Scene(setting, tuple(standing.values())), 0)]
+    for number, place in enumerate(rng.permutation(bare)[: PICTURES - 1], 1):
+        standing = _written(handler, standing, (str(place),), rng)
+        pictures.append(renderer.render(Scene(setting, tuple(standing.values())), number))
+    looks = reader_kind(layout).plain(layout.board)
+    return Shot(setting.camera, setting.pose, looks, tuple(pictures))
+
+
+def _written(
+    handler: SheetHandler, standing: Arrangement, places: tuple[str, ...], rng: np.random.Generator
+) -> Arrangement:
+    """The arrangement after one player has written in these places of their sheet."""
+    signs = handler.signs
+    looks = {place: signs[int(rng.integers(len(signs)))] for place in places}
+    return standing.after_all(handler.write(standing, places[0].partition(".")[0], looks))

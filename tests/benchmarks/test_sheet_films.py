@@ -1,0 +1,34 @@
+"""Tables with sheets for the benchmark of frames, and how often the reader searches them."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.parts.sheet_films import sheet_film
+from vision.frame import Frame, Image
+from vision.locating.markers import Marker, MarkerDetector
+from vision.readers.registry import table_reader
+
+SIZE = (1280, 720)
+
+
+def test_one_more_cell_is_written_in_each_picture_and_markers_are_searched_for_once_for_all_sheets(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    searched: list[Image] = []
+    plain = MarkerDetector.plain
+
+    def counted(self: MarkerDetector, image: Image) -> tuple[Marker, ...]:
+        searched.append(image)
+        return plain(self, image)
+
+    monkeypatch.setattr(MarkerDetector, "plain", counted)
+    film = sheet_film("blokus-dice", 2, SIZE, seed=3)
+    shot = film.shots[0]
+    reader = table_reader(shot.camera, film.layout, shot.looks)
+    written = []
+    for number, picture in enumerate(shot.pictures[:3]):
+        reading = reader.read(Frame(picture, number / 15, number, "film"))
+        written.append(sum(one.best[0] != "empty" for one in reading.places.values()))
+    assert sum(image.shape[:2] == SIZE[::-1] for image in searched) == 1
+    assert written == [80, 81, 82]
