@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +28,7 @@ from referee.journal import BufferedJournal, Journal
 from referee.journal.events import Event
 from referee.judge.verdict import Verdict
 from referee.runtime.builder import compose_reader, open_session
-from referee.session.feed import shown_on
+from referee.session.feed import Subscriber, shown_on
 from referee.session.loop import FrameSource, LoopPorts, run
 from referee.session.ports import Reader
 from referee.session.settings import ServiceSettings, TurnEnd
@@ -206,8 +208,24 @@ def looks_of_pieces(size: tuple[int, int], game: str = "deblockle") -> Appearanc
     return enrolled_appearance(VirtualTable(1, GameOptions(game), setting=standard_setting(lens(size), game=game)))
 
 
-def play(plan: GamePlan, watch: Watch = _no_watch) -> GameRecord:
-    """Play and referee one game. ``watch`` sees every frame with the verdicts it led to."""
+Attend = Callable[[Game[Any, Any], CommandQueue], AbstractContextManager[Sequence[Subscriber]]]
+"""Opens what looks on while a game is played, given the game and the queue of what is said to its referee."""
+
+
+@contextmanager
+def _nobody(game: Game[Any, Any], commands: CommandQueue) -> Iterator[Sequence[Subscriber]]:
+    del game, commands
+    yield ()
+
+
+def play(
+    plan: GamePlan, watch: Watch = _no_watch, attend: Attend = _nobody, journal_file: Path | None = None
+) -> GameRecord:
+    """Play and referee one game.
+
+    ``watch`` sees every frame with the verdicts it led to, ``attend`` opens who else gets the snapshots. The journal is
+    kept in memory unless a file is given, to which the game is added.
+    """
     game: Game[Any, Any] = load(plan.game)
     truth = TruthLog()
     options = FaultyOptions(
@@ -240,7 +258,8 @@ def play(plan: GamePlan, watch: Watch = _no_watch) -> GameRecord:
     def remark(sentence: str) -> None:
         played.remarks.append((table.time_s, sentence))
 
-    with Journal.in_memory(wall_clock=wall_clock) as opened:
+    kept = Journal.in_memory if journal_file is None else partial(Journal.open, journal_file)
+    with kept(wall_clock=wall_clock) as opened:
         journal = BufferedJournal(opened, remark)
         panel = Panel([DriverSource("players", lambda: _SignalTap(table, played.moods))], lambda: table.time_s, remark)
         settings = ServiceSettings(
@@ -271,16 +290,19 @@ def play(plan: GamePlan, watch: Watch = _no_watch) -> GameRecord:
 
         source = NoCamera(table) if plan.inputs is Inputs.SENSORS else table
         camera = _Timed(_Camera(table, source, digest), began)
-        with open_session(
-            game,
-            reader,
-            journal,
-            settings,
-            subscribers=(shown_on(panel),),
-            say=remark,
-            resume=False,
-            seed=plan.seed,
-        ) as service:
+        with (
+            attend(game, commands) as others,
+            open_session(
+                game,
+                reader,
+                journal,
+                settings,
+                subscribers=(shown_on(panel), *others),
+                say=remark,
+                resume=False,
+                seed=plan.seed,
+            ) as service,
+        ):
             run(service, camera, LoopPorts(table.wait, commands, buttons, hear))
             played.events = journal.events(service.game_number)
     for _, event in played.events:

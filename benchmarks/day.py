@@ -1,0 +1,168 @@
+"""A day of play in one process: all five games in turn, under faults, with a journal on disk and a watched page.
+
+Run: python benchmarks/day.py [--hours 24] [--seed 1] [--plot FILE]
+
+Time is the virtual table's, so a day takes about an hour. The referee sees perfectly what is in plain view. After each
+game memory, open files and threads are counted. Exits with 1 when memory grows, when a file or a thread stays behind,
+or when a turn was judged wrongly or lost.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.parts.environment import enter_environment
+
+enter_environment(__name__)
+
+import gc
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from http.client import HTTPConnection, HTTPException
+from itertools import count
+from statistics import median
+from typing import Any
+from urllib.parse import urlsplit
+
+import click
+from rich.console import Console
+from rich.progress import Progress, TaskID
+
+from benchmarks.frame import resident_mb
+from benchmarks.parts.soak.game import plan_of, play
+from benchmarks.parts.soak.score import score
+from engine.api import Game
+from engine.registry import games
+from referee.commands.queue import CommandQueue
+from referee.session.feed import Subscriber
+from referee.session.table_port import SnapshotHub, TablePort
+from referee.web.ports import PageOptions
+from referee.web.server import open_page
+
+TURNS = 60
+"""The most turns of a game; most end before."""
+WARM_UP_GAMES = 10
+"""Two of each game: tables are made and caches filled once in a process's life."""
+MOST_GROWTH_MB = 8.0
+"""What memory may grow by over the day after that, in medians of a fifth of all games."""
+
+
+@dataclass(frozen=True)
+class AfterGame:
+    """What the process held after a game; ``hours`` of play had passed by the table's clock."""
+
+    hours: float
+    memory_mb: float
+    files: int
+    threads: int
+
+
+def held(hours: float) -> AfterGame:
+    """Count what this process holds now."""
+    gc.collect()
+    return AfterGame(hours, resident_mb(), len(list(Path("/proc/self/fd").iterdir())), threading.active_count())
+
+
+def _look(address: str) -> None:
+    """Look at a page until it closes, as a browser does."""
+    where = urlsplit(address)
+    connection = HTTPConnection(where.netloc)
+    try:
+        connection.request("GET", "/api/events", headers={"Accept": "text/event-stream"})
+        answer = connection.getresponse()
+        while answer.readline():
+            pass
+    except (OSError, HTTPException):
+        pass
+    finally:
+        connection.close()
+
+
+@contextmanager
+def watched_page(journal: Path, game: Game[Any, Any], commands: CommandQueue) -> Iterator[Sequence[Subscriber]]:
+    """Open a game's page and somebody who looks at it."""
+    hub = SnapshotHub()
+    with open_page(TablePort(game, hub, commands, journal), PageOptions(), partial(click.echo, err=True)) as page:
+        viewer = threading.Thread(target=_look, args=(page.address,), name="viewer")
+        viewer.start()
+        yield (hub,)
+    viewer.join()
+
+
+def play_day(
+    hours: float, seed: int, folder: Path, progress: Progress, task: TaskID
+) -> tuple[list[AfterGame], list[str]]:
+    """Play so many hours; gives what was held after each game, and what was judged wrongly or lost."""
+    journal, passed_s = folder / "games.sqlite", 0.0
+    after, failed = [held(0.0)], []
+    for number in count():
+        game = games()[number % len(games())]
+        plan = plan_of(seed + number, TURNS, (1280, 720), perfect_reader=True, game=game)
+        played = play(plan, attend=partial(watched_page, journal), journal_file=journal)
+        bad = [item for item in score(played).items if item.failed]
+        failed += [f"{game} {item.seed} at {item.time_s:.1f} s: {item.what}: {item.detail}" for item in bad]
+        passed_s += played.frames[-1][1]
+        del played
+        after.append(held(passed_s / 3600))
+        progress.update(task, completed=min(hours, passed_s / 3600), description=f"Game {number + 1}, {game}")
+        if passed_s >= 3600 * hours:
+            return after, failed
+    raise AssertionError("games never end")
+
+
+def not_flat(after: Sequence[AfterGame]) -> list[str]:
+    """Say what grew from the end of the warm-up to the end of the day."""
+    settled = after[min(WARM_UP_GAMES, len(after) - 1) :]
+    fifth = max(1, len(settled) // 5)
+    first, last = settled[:fifth], settled[-fifth:]
+    grew_mb = median(one.memory_mb for one in last) - median(one.memory_mb for one in first)
+    said = [f"memory grew by {grew_mb:.1f} MB"] if grew_mb > MOST_GROWTH_MB else []
+    for name in ("files", "threads"):
+        before, now = (max(getattr(one, name) for one in part) for part in (first, last))
+        said += [f"{now} {name} are open instead of {before}"] if now > before else []
+    return said
+
+
+def draw(after: Sequence[AfterGame], path: Path) -> None:
+    """Draw memory over the day."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 3), layout="constrained")
+    axes = figure.subplots()
+    axes.plot([one.hours for one in after], [one.memory_mb for one in after], linewidth=1)
+    axes.set(xlabel="hours of play", ylabel="memory in MB", ylim=(0, None))
+    figure.savefig(path)
+
+
+@click.command()
+@click.option("--hours", default=24.0, show_default=True, type=click.FloatRange(0.1), help="Hours of play.")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(min=0), help="Games are seed, seed + 1, ...")
+@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw memory over the day here.")
+def main(hours: float, seed: int, plot: Path | None) -> None:
+    """Play for so many hours and say what was held."""
+    with tempfile.TemporaryDirectory() as folder, Progress(console=Console(stderr=True)) as progress:
+        task = progress.add_task("Playing", total=hours)
+        after, failed = play_day(hours, seed, Path(folder), progress, task)
+        journal_mb = (Path(folder) / "games.sqlite").stat().st_size / 1e6
+    if plot is not None:
+        draw(after, plot)
+    first, last = after[min(WARM_UP_GAMES, len(after) - 1)], after[-1]
+    click.echo(f"{last.hours:.1f} hours, {len(after) - 1} games; the journal holds {journal_mb:.1f} MB")
+    click.echo(f"memory {first.memory_mb:.0f} MB after {WARM_UP_GAMES} games, {last.memory_mb:.0f} MB at the end")
+    click.echo(f"open files {first.files} and {last.files}, threads {first.threads} and {last.threads}")
+    for line in failed:
+        click.echo(f"NOT MET: {line}")
+    grown = not_flat(after)
+    for line in grown:
+        click.echo(f"NOT MET: {line}")
+    sys.exit(1 if failed or grown else 0)
+
+
+if __name__ == "__main__":
+    main()

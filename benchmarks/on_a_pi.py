@@ -1,0 +1,152 @@
+"""How long a frame would take on a Raspberry Pi, planned from what it takes here, and counted in ARM instructions.
+
+Run: python benchmarks/on_a_pi.py --set SET_DIR --calibration DIR [--frames N] [--system DIRECTORY]
+
+Here the processor time of each frame, from picture to verdict, is measured beside 7-Zip's own benchmark with one thread
+(`apt install 7zip`, or p7zip-full on Debian 12). The same benchmark was run on both Pis by sbc-bench,
+https://github.com/ThomasKaiser/sbc-bench/blob/master/Sorted-Results.md; the ratio of the two gives the plan.
+
+With --system, a system that `sudo KEEP=DIRECTORY scripts/try_on_arm64 bookworm` made, the instructions of the same
+frames are counted in it under emulation; that needs root, a C compiler and `apt install qemu-user`.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.parts.environment import enter_environment
+
+enter_environment(__name__)
+
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from statistics import median
+from types import MappingProxyType
+
+import click
+from rich.console import Console
+
+from benchmarks.parts.arm64 import frames as workload
+from benchmarks.parts.picture_films import load_set
+from vision.errors import VisionError
+
+PI_RATINGS = MappingProxyType({"Pi 4": 1769.0, "Pi 5": 3196.0})
+"""7-Zip's MIPS with one thread under a 64-bit system, at 1.8 and 2.4 GHz: sbc-bench's results 3OBF and Au3jaA."""
+FRAMES_PER_SECOND = 15.0
+PLUGIN = Path(workload.__file__).with_name("count_instructions.c")
+EMULATOR = "/host/usr/bin/qemu-aarch64"
+LOADER = (
+    "/host/lib64/ld-linux-x86-64.so.2",
+    "--library-path",
+    "/host/lib/x86_64-linux-gnu:/host/usr/lib/x86_64-linux-gnu",
+)
+INSIDE = """
+mount --rbind / "$1/host" && mount --rbind /dev "$1/dev" && mount -t proc proc "$1/proc" || exit 1
+system=$1; shift
+exec chroot "$system" env -C /home/owner/project -- OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 "$@"
+"""
+
+
+def rating_here() -> float:
+    """Give 7-Zip's rating of this machine in MIPS with one thread, as if the process had its core to itself."""
+    program = shutil.which("7zz") or shutil.which("7z")
+    if program is None:
+        raise click.ClickException(
+            "7-Zip is missing, beside which frames are measured: apt install 7zip (or p7zip-full)"
+        )
+    said = subprocess.run([program, "b", "-mmt1"], capture_output=True, text=True, check=True).stdout
+    total = re.search(r"^Tot:\s+\d+\s+(\d+)\s+\d+", said, re.MULTILINE)
+    if total is None:
+        raise click.ClickException(f"cannot find the total in what {program} b -mmt1 printed: {said[-300:]!r}")
+    return float(total[1])
+
+
+def medians(costs: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """Give the median cost of each kind of frame, the kinds in the order in which they come."""
+    by_kind: defaultdict[str, list[float]] = defaultdict(list)
+    for kind, cost in costs:
+        by_kind[kind].append(cost)
+    return {kind: median(found) for kind, found in by_kind.items()}
+
+
+def counted(system: Path, set_dir: Path, calibration: Path, frames: int) -> Iterator[tuple[str, float]]:
+    """Give each frame's kind and its ARM instructions, counted in an emulated system; raises CalledProcessError."""
+    with tempfile.TemporaryDirectory() as folder:
+        plugin = Path(folder) / "count_instructions.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-o", plugin, PLUGIN], check=True)
+        (system / "system" / "host").mkdir(exist_ok=True)
+        host = [Path("/host") / path.resolve().relative_to("/") for path in (plugin, set_dir, calibration)]
+        module = [
+            ".venv/bin/python",
+            "-P",
+            "-c",
+            f"import sys; sys.path.insert(0, '.'); import {workload.__name__} as w; w.main()",
+        ]
+        emulated = [*LOADER, EMULATOR, "-plugin", host[0], *module, *host[1:], frames]
+        command = ["unshare", "--mount", "sh", "-c", INSIDE, "sh", system.resolve() / "system", *emulated]
+        done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise click.ClickException(f"counting failed with {done.returncode}: {done.stderr[-600:]}")
+    yield from between_marks(done.stderr)
+
+
+def between_marks(said: str) -> Iterator[tuple[str, float]]:
+    """Give each frame's kind and instructions from what plugin and emulated program wrote, two marks a frame."""
+    marks: list[int] = []
+    for line in said.splitlines():
+        word, _, rest = line.partition(" ")
+        if word == "instructions":
+            marks.append(int(rest))
+        elif word == "frame":
+            yield rest, float(marks[-1] - marks[-2])
+
+
+@click.command()
+@click.option("--set", "set_dir", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--calibration", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--frames", default=60, show_default=True, type=click.IntRange(min=6), help="Frames to read.")
+@click.option(
+    "--system", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Count instructions in it."
+)
+def main(set_dir: Path, calibration: Path, frames: int, system: Path | None) -> None:
+    """Say what each kind of frame takes here, and would take on a Pi 4 and a Pi 5."""
+    console = Console(stderr=True)
+    try:
+        pictures = load_set(set_dir, calibration)
+    except (OSError, VisionError) as error:
+        raise click.ClickException(str(error)) from error
+    with console.status("Rating this machine"):
+        before = rating_here()
+    with console.status(f"Reading {frames} frames"):
+        here_s = medians(workload.costs(pictures, frames, time.process_time))
+    with console.status("Rating this machine once more"):
+        rating = (before + rating_here()) / 2
+    instructions: dict[str, float] = {}
+    if system is not None:
+        with console.status(f"Counting the instructions of {frames} frames under emulation"):
+            instructions = medians(counted(system, set_dir, calibration, frames))
+    click.echo(
+        f"7-Zip, one thread: {rating:.0f} MIPS here, " + ", ".join(f"{v:.0f} on a {k}" for k, v in PI_RATINGS.items())
+    )
+    for kind, took_s in here_s.items():
+        planned = (f"{name} {took_s * rating / there * 1000:.0f} ms" for name, there in PI_RATINGS.items())
+        line = f"{kind}: here {took_s * 1000:.1f} ms; planned: {', '.join(planned)}"
+        if kind in instructions:
+            line += f"; {instructions[kind] / 1e6:.0f} million ARM instructions"
+        click.echo(line)
+    for name, there in PI_RATINGS.items():
+        share = here_s["still"] * rating / there * FRAMES_PER_SECOND
+        click.echo(
+            f"{name}: {share:.0%} of one core at {FRAMES_PER_SECOND:.0f} frames a second in which nothing changes"
+        )
+
+
+if __name__ == "__main__":
+    main()

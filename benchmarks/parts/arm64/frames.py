@@ -1,0 +1,62 @@
+"""Reads a set's pictures as frames, and marks where each begins and ends for whoever counts instructions outside.
+
+Run inside an emulated system: python -m benchmarks.parts.arm64.frames SET_DIR CALIBRATION FRAMES
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+
+from benchmarks.parts.picture_films import FilmMoment, PictureSet, Projector, load_set
+from benchmarks.parts.picture_sets import picture_settings
+from engine.registry import load
+from referee.journal import Journal
+from referee.runtime.builder import open_session
+from referee.session.service import Service
+from vision.readers.registry import table_reader
+
+HELD_FRAMES = 3
+"""A picture is shown so often: first or changed, and twice the same."""
+
+
+def costs(pictures: PictureSet, frames: int, meter: Callable[[], float]) -> Iterator[tuple[str, float]]:
+    """Give each frame's kind, and by how much the meter rose from the frame to its verdict."""
+    cv2.setNumThreads(1)
+    projector = Projector(pictures, HELD_FRAMES, np.random.default_rng(1))
+    with ExitStack() as opened:
+        for moment in islice(projector.film(), frames):
+            if moment.kind == "first":
+                opened.close()
+                session = _session(pictures, moment, opened)
+            before = meter()
+            session.step(moment.frame)
+            yield moment.kind, meter() - before
+
+
+def _session(pictures: PictureSet, moment: FilmMoment, opened: ExitStack) -> Service[Any, Any]:
+    shot, layout = pictures.shots[moment.shot], pictures.layout
+    journal = opened.enter_context(Journal.in_memory(wall_clock=lambda: datetime.now(UTC)))
+    reader = table_reader(shot.camera, layout, shot.looks)
+    return opened.enter_context(open_session(load(layout.game), reader, journal, picture_settings(layout.game)))
+
+
+def main() -> None:
+    """Say each frame's kind after the two marks around it."""
+    set_dir, calibration, frames = sys.argv[1:]
+    pictures = load_set(Path(set_dir), Path(calibration))
+    for kind, _ in costs(pictures, int(frames), os.getppid):
+        print("frame", kind, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""What a day of play is measured by."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.progress import Progress
+
+from benchmarks.day import WARM_UP_GAMES, AfterGame, not_flat, play_day
+
+HOURS = 0.001
+
+
+def a_day(games: int = 60) -> list[AfterGame]:
+    return [AfterGame(number / 2, 200.0, 12, 3) for number in range(games)]
+
+
+def test_what_stays_the_same_is_flat() -> None:
+    assert not_flat(a_day()) == []
+
+
+def test_what_is_made_once_while_it_warms_up_is_no_growth() -> None:
+    day = a_day()
+    for number in range(WARM_UP_GAMES):
+        day[number] = replace(day[number], memory_mb=100.0 + number, files=5, threads=1)
+    assert not_flat(day) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "grown", "said"),
+    [
+        ("memory_mb", 260.0, "memory grew by 60.0 MB"),
+        ("files", 13, "13 files are open instead of 12"),
+        ("threads", 4, "4 threads are open instead of 3"),
+    ],
+)
+def test_what_stays_behind_is_named(name: str, grown: float, said: str) -> None:
+    day = a_day()
+    for number in range(40, len(day)):
+        day[number] = replace(day[number], **{name: grown})
+    assert not_flat(day) == [said]
+
+
+def test_a_game_leaves_no_file_and_no_thread_behind(tmp_path: Path) -> None:
+    with Progress(disable=True) as progress:
+        after, failed = play_day(HOURS, 4, tmp_path, progress, progress.add_task("", total=HOURS))
+    assert failed == []
+    assert (tmp_path / "games.sqlite").exists()
+    assert after[-1].hours >= HOURS
+    assert after[-1].threads == after[0].threads

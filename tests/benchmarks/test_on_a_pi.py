@@ -1,0 +1,26 @@
+"""Frames planned for a Pi: what the emulator's marks say."""
+
+from __future__ import annotations
+
+from benchmarks.on_a_pi import between_marks, medians
+
+SAID = """\
+instructions 1000
+instructions 4000
+frame first
+a library's warning
+instructions 4100
+instructions 4300
+frame still
+instructions 4400
+instructions 4700
+frame still
+"""
+
+
+def test_a_frames_instructions_lie_between_its_two_marks() -> None:
+    assert list(between_marks(SAID)) == [("first", 3000.0), ("still", 200.0), ("still", 300.0)]
+
+
+def test_kinds_are_told_apart_and_come_in_their_order() -> None:
+    assert medians(between_marks(SAID)) == {"first": 3000.0, "still": 250.0}

@@ -1,0 +1,23 @@
+"""The script that tries the project on an emulated ARM system says what it needs."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "try_on_arm64"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "got no argument; name a Debian: bookworm or trixie"),
+        (["sid"], "got sid; name a Debian: bookworm or trixie"),
+        (["trixie", "--quick"], "unknown argument --quick; there is --demo-only"),
+    ],
+)
+def test_what_it_does_not_know_is_named(arguments: list[str], said: str) -> None:
+    done = subprocess.run([SCRIPT, *arguments], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (64, f"try_on_arm64: {said}\n")
