@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from vision.errors import LayoutError
 from vision.geometry import CubeSolid, FrustumSolid, Side, Solid
@@ -42,21 +42,30 @@ class Pieces(Protocol):
         ...
 
 
+class Measured:
+    """Pieces with measures of their own; ``needs`` says what a layout file without them lacks."""
+
+    kind: ClassVar[str]
+    needs: ClassVar[str]
+
+    @classmethod
+    def on(cls, surface: Surface) -> Self:
+        """The pieces of a surface; raises LayoutError if it has others."""
+        pieces: object = surface.pieces
+        if not isinstance(pieces, cls):
+            raise LayoutError(f"the layout has no {cls.kind} on the {surface.name}; {cls.needs}")
+        return pieces
+
+
 @dataclass(frozen=True)
-class BlockPieces:
+class BlockPieces(Measured):
     """Cubes with a symbol on each face. ``net`` maps NET_SIDES to symbols and may be empty."""
 
     side_mm: float
     net: Mapping[str, str]
 
     kind: ClassVar[str] = "blocks"
-
-    @classmethod
-    def on(cls, surface: Surface) -> BlockPieces:
-        """The blocks of a surface; raises LayoutError if it has other pieces."""
-        if not isinstance(surface.pieces, cls):
-            raise LayoutError(f"the layout has no blocks on the {surface.name}; it needs side and net of one")
-        return surface.pieces
+    needs: ClassVar[str] = "it needs side and net of one"
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> BlockPieces:
@@ -82,7 +91,7 @@ class BlockPieces:
 
 
 @dataclass(frozen=True)
-class DiscPieces:
+class DiscPieces(Measured):
     """Round flat pieces, any of which may carry a ball on top."""
 
     diameter_mm: float
@@ -92,13 +101,7 @@ class DiscPieces:
     """The diameter of a ball."""
 
     kind: ClassVar[str] = "discs"
-
-    @classmethod
-    def on(cls, surface: Surface) -> DiscPieces:
-        """The discs of a surface; raises LayoutError if it has other pieces."""
-        if not isinstance(surface.pieces, cls):
-            raise LayoutError(f"the layout has no discs on the {surface.name}; it needs piece and ball")
-        return surface.pieces
+    needs: ClassVar[str] = "it needs piece and ball"
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> DiscPieces:
@@ -139,7 +142,7 @@ class PyramidSize:
 
 
 @dataclass(frozen=True)
-class PyramidPieces:
+class PyramidPieces(Measured):
     """Hollow square pyramids that stack by slipping over each other; ``sizes`` by S, M and L.
 
     ``rise_mm`` is how much higher the apex of a stack gets with each piece that is put on: the thickness of the walls,
@@ -151,13 +154,7 @@ class PyramidPieces:
     rise_mm: float
 
     kind: ClassVar[str] = "pyramids"
-
-    @classmethod
-    def on(cls, surface: Surface) -> PyramidPieces:
-        """The pyramids of a surface; raises LayoutError if it has other pieces."""
-        if not isinstance(surface.pieces, cls):
-            raise LayoutError(f"the layout has no pyramids on the {surface.name}; it needs their sizes")
-        return surface.pieces
+    needs: ClassVar[str] = "it needs their sizes"
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PyramidPieces:
@@ -204,7 +201,7 @@ HIGH_STACK = 5
 
 
 @dataclass(frozen=True)
-class DicePieces:
+class DicePieces(Measured):
     """Dice whose edges are between two lengths. ``colours`` of their bodies name them in games that distinguish dice.
 
     ``faces`` is a file of learned faces without pips; in a layout file its path is relative to that file's folder.
@@ -219,13 +216,7 @@ class DicePieces:
     printed: tuple[str, ...] = ()
 
     kind: ClassVar[str] = "dice"
-
-    @classmethod
-    def on(cls, surface: Surface) -> DicePieces:
-        """The dice of a surface; raises LayoutError if it has other pieces."""
-        if not isinstance(surface.pieces, cls):
-            raise LayoutError(f"the layout has no dice on the {surface.name}; set pieces to dice there")
-        return surface.pieces
+    needs: ClassVar[str] = "set pieces to dice there"
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> DicePieces:
@@ -258,7 +249,7 @@ class DicePieces:
 
 
 @dataclass(frozen=True)
-class Ink:
+class Ink(Measured):
     """Ink on a sheet: cells filled with one of ``colours``, or digits and loops if there are no colours.
 
     ``size_mm`` is the paper's (width, depth).
@@ -268,14 +259,8 @@ class Ink:
     size_mm: tuple[float, float] | None = None
 
     kind: ClassVar[str] = "ink"
+    needs: ClassVar[str] = "it needs a sheet"
     height_mm: ClassVar[float] = 0.0
-
-    @classmethod
-    def on(cls, surface: Surface) -> Ink:
-        """The ink of a surface; raises LayoutError if it has other pieces."""
-        if not isinstance(surface.pieces, cls):
-            raise LayoutError(f"the layout has no ink on the {surface.name}; it needs a sheet")
-        return surface.pieces
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Ink:
