@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from common.durable import write_durably
 from common.json_files import parse_json
 from referee.commands.orders import Role
@@ -34,6 +36,7 @@ class Device:
     seen_s: float
 
 
+_DEVICES = TypeAdapter(list[Device])
 _Stamp = tuple[int, int, int]
 
 
@@ -147,8 +150,7 @@ def devices_path(key: Path) -> Path:
 
 def _read(path: Path) -> dict[str, Device]:
     try:
-        rows = parse_json(path.read_text(encoding="utf-8"))["devices"]
-        devices = [Device(**{**row, "role": Role(row["role"])}) for row in rows]
+        devices = _DEVICES.validate_python(parse_json(path.read_text(encoding="utf-8"))["devices"])
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise PageError(
             f"the paired devices {path} can't be read ({error}); delete the file, then pair the devices again"

@@ -50,6 +50,7 @@ def test_all_steps_run_and_the_summary_ends_with_the_tests_closing_line(checked)
 
 def test_all_takes_whole_systems_too_and_measures_coverage(checked):
     assert checked.call("check", "--all").returncode == 0
+    assert "scripts/audit.py" in calls(checked)
     assert "--cov" in calls_of_pytest(checked)[0]
     assert "tests/system" not in calls_of_pytest(checked)[0]
 
