@@ -46,7 +46,7 @@ from referee.web.ports import PageOptions
 from referee.web.server import open_page
 
 TURNS = 60
-"""The most turns of a game; most end before."""
+"""The most turns of a game unless told; most end before."""
 WARM_UP_GAMES = 10
 """Two of each game: tables are made and caches filled once in a process's life."""
 MOST_GROWTH_MB = 8.0
@@ -96,14 +96,14 @@ def watched_page(journal: Path, game: Game[Any, Any], commands: CommandQueue) ->
 
 
 def play_day(
-    hours: float, seed: int, folder: Path, progress: Progress, task: TaskID
+    hours: float, seed: int, folder: Path, progress: Progress, task: TaskID, turns: int = TURNS
 ) -> tuple[list[AfterGame], list[str]]:
     """Play so many hours; gives what was held after each game, and what was judged wrongly or lost."""
     journal, passed_s = folder / "games.sqlite", 0.0
     after, failed = [held(0.0)], []
     for number in count():
         game = games()[number % len(games())]
-        plan = plan_of(seed + number, TURNS, (1280, 720), perfect_reader=True, game=game)
+        plan = plan_of(seed + number, turns, (1280, 720), perfect_reader=True, game=game)
         played = play(plan, attend=partial(watched_page, journal), journal_file=journal)
         bad = [item for item in score(played).items if item.failed]
         failed += [f"{game} {item.seed} at {item.time_s:.1f} s: {item.what}: {item.detail}" for item in bad]

@@ -45,7 +45,7 @@ def test_what_stays_behind_is_named(name: str, grown: float, said: str) -> None:
 
 def test_a_game_leaves_no_file_and_no_thread_behind(tmp_path: Path) -> None:
     with Progress(disable=True) as progress:
-        after, failed = play_day(HOURS, 4, tmp_path, progress, progress.add_task("", total=HOURS))
+        after, failed = play_day(HOURS, 4, tmp_path, progress, progress.add_task(""), turns=3)
     assert failed == []
     assert (tmp_path / "games.sqlite").exists()
     assert after[-1].hours >= HOURS
