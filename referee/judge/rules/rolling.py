@@ -179,7 +179,12 @@ def noticed(
         return replace(belief, dice=dice), ()
     roll = None if rules is None else rules.roll_of(belief.states[0])
     own, before = (_of_the_player(context, belief, every) for every in (dice, known))
-    if roll is None or (own.dice and not own.rests) or len(own.dice) != len(before.dice):
+    if roll is None or (own.dice and not own.rests):
+        return belief, ()
+    if before.is_rest_of(own) and own.faces == tuple(sorted(roll.faces)):
+        # A die that was taken lies there again: its turn was taken back.
+        return replace(belief, dice=own.with_others(known)), ()
+    if len(own.dice) != len(before.dice):
         return belief, ()
     # Unnamed dice that lie elsewhere may be the next player's roll.
     if own.left_place(before) and not isinstance(rules, NamesDice):

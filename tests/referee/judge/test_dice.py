@@ -141,6 +141,19 @@ def test_a_roll_that_was_taken_back_is_not_taken_again_from_the_same_dice(blokus
     assert look(blokus, "6 2 4 2", at_mm=FAR_MM).rolls[0].roll == "2,2,4,6"
 
 
+def test_a_die_that_is_put_back_when_a_turn_is_taken_back_is_no_new_die() -> None:
+    judged = waiting_for_a_roll(BLOKUS, options={"players": 2})
+    look(judged, "4 4")
+    before = judged.belief
+    after = BLOKUS.rules.apply(before[0], BLOKUS.rules.legal_turns(before[0])[0])
+    assert judged.consider(drawn(BLOKUS, after, dice="4"), Trigger.DECLARED).verdict.kind is VerdictKind.ACCEPTED
+    judged.correct(before, undone=judged.belief)
+    look(judged, "4 4")
+    known = judged.all_believed.dice
+    assert known is not None
+    assert len(known.dice) == 2
+
+
 def test_a_die_that_is_nudged_or_turned_does_not_change_the_roll_and_is_noticed_once(blokus: JudgedGame) -> None:
     look(blokus, "6 2 4 1")
     believed = blokus.belief
