@@ -31,6 +31,9 @@ EXTRAS = 4
 LEAST_SPREAD = 8.0
 """Grey levels added to the spread of sides before they are divided by it, so that noise alone stays small."""
 
+MIRRORED_FROM = -3.0
+"""Log-odds of a tip from which the stack's mirror image is looked at as well."""
+
 Floats = npt.NDArray[np.float32]
 
 
@@ -68,12 +71,24 @@ class StackNetwork:
     def log_probabilities(self, sides: Image, views: FloatArray, turned: FloatArray) -> FloatArray:
         """Logs of the probabilities of the kinds of tops and of NO_TIP, (n, KINDS + 1), of what ``as_input`` takes.
 
-        They are means over each stack and its mirror image, which differ in nothing but what the network makes of them.
+        Of what may be a tip they are means over the stack and its mirror image, which differ in nothing but what the
+        network makes of them.
         """
-        given = np.concatenate([as_input(sides, views, turned), as_input(in_mirror(sides), views, -turned)])
-        scores = self._network.run(given).astype(np.float64).reshape(2, len(sides), -1).mean(axis=0) / self._temperature
-        scores -= scores.max(axis=1, keepdims=True)
-        return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
+        scores = self._scores(sides, views, turned)
+        again = tip_log_odds(scores) > MIRRORED_FROM
+        if again.any():
+            scores[again] += self._scores(in_mirror(sides[again]), views[again], -turned[again])
+            scores[again] /= 2
+        return np.asarray(scores - np.logaddexp.reduce(scores, axis=1)[:, None])
+
+    def _scores(self, sides: Image, views: FloatArray, turned: FloatArray) -> FloatArray:
+        given = as_input(sides, views, turned)
+        return np.asarray(self._network.run(given), dtype=np.float64) / self._temperature
+
+
+def tip_log_odds(logs: FloatArray) -> FloatArray:
+    """The log-odds that something is a tip, (n,), of log-probabilities (n, KINDS + 1)."""
+    return np.asarray(np.logaddexp.reduce(logs[:, :NO_TIP], axis=1) - logs[:, NO_TIP])
 
 
 @cache

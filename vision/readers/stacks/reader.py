@@ -17,13 +17,18 @@ from vision.readers.stacks.appearance import CLEAR, NEUTRALS, PyramidAppearance,
 from vision.readers.stacks.crops import StackCrops
 from vision.readers.stacks.drawing import draw_stacks
 from vision.readers.stacks.faces import laid_flat
-from vision.readers.stacks.network import MOST_PIECES, NO_TIP, SIZES, kind_of, shipped
+from vision.readers.stacks.network import MOST_PIECES, NO_TIP, SIZES, kind_of, shipped, tip_log_odds
 from vision.readers.stacks.picture import StackCamera
-from vision.readers.stacks.proposals import by_spot, tips_and_turns
+from vision.readers.stacks.proposals import Supposed, by_spot, tips_and_turns
 from vision.readers.stacks.search import Top, TopSearch, possible_tops
 
 CAPPED_FROM = 3
 """Pieces on the large one from which black may be on top: it caps a tower of large, medium and small."""
+
+FIRST_SPOTS, SURE_TIP = 2, 4.5
+"""So many spots of a place are looked at before the others, which are left out if one of them is a tip by these
+log-odds.
+"""
 
 
 @dataclass(frozen=True)
@@ -164,16 +169,12 @@ class StackReader:
         assert crops is not None
         supposed = [(place, top) for place, tops in zip(places, found, strict=True) for top in tops]
         spots, first = by_spot(crops, supposed)
+        shown = self._shown(image, places, [supposed[number] for number in first])
+        spots[np.isnan(shown[spots, 0])] = -1
         kept = iter((spots >= 0).tolist())
         found = [[top for top in tops if next(kept)] for tops in found]
-        spots = spots[spots >= 0]
-        looked_at = [supposed[number] for number in first]
-        names = [place for place, _ in looked_at]
-        tips, turned = tips_and_turns(crops, looked_at)
-        pictures = crops.of(image, places)[[places.index(place) for place in names]]
-        sides = laid_flat(crops, pictures, names, tips, turned)
-        logs = shipped().log_probabilities(sides, crops.views(names), turned)[spots]
-        is_tip = np.logaddexp.reduce(logs[:, :NO_TIP], axis=1) - logs[:, NO_TIP]
+        logs = shown[spots[spots >= 0]]
+        is_tip = tip_log_odds(logs)
         own, other = self._settings.own_weight, self._settings.sides_weight
         weighed, tips_log_odds, kinds = [], [], []
         begin = 0
@@ -192,6 +193,31 @@ class StackReader:
             ]
             weighed.append(sorted(both, key=lambda top: -top.log_likelihood))
         return weighed, tips_log_odds, kinds
+
+    def _shown(self, image: Image, places: Sequence[str], spots: Sequence[Supposed]) -> FloatArray:
+        """Log-probabilities of the kinds of tops that the sides below spots show, (n, kinds), NaN where nobody looked.
+
+        The likeliest spots of each place are looked at first, and the others only if none of those is surely a tip.
+        """
+        crops = self._crops
+        assert crops is not None
+        pictures = crops.of(image, places)
+        numbers = {place: number for number, place in enumerate(places)}
+        place = np.array([numbers[name] for name, _ in spots])
+        rank = np.arange(len(spots)) - np.searchsorted(place, place)
+        logs = np.full((len(spots), NO_TIP + 1), np.nan)
+        surest = np.full(len(places), -np.inf)
+        for chosen in (rank < FIRST_SPOTS, rank >= FIRST_SPOTS):
+            now = np.flatnonzero(chosen & (surest[place] < SURE_TIP))
+            if not len(now):
+                continue
+            these = [spots[number] for number in now.tolist()]
+            tips, turned = tips_and_turns(crops, these)
+            names = [name for name, _ in these]
+            sides = laid_flat(crops, pictures[place[now]], names, tips, turned)
+            logs[now] = shipped().log_probabilities(sides, crops.views(names), turned)
+            np.maximum.at(surest, place[now], tip_log_odds(logs[now]))
+        return logs
 
     def _heights(self, place: str, foot: FloatArray, top: Top, kinds: FloatArray) -> dict[int, float]:
         """The probability of each number of pieces below and including a top, by where its tip is seen over its foot

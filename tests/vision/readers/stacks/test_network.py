@@ -10,8 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from tests.vision.readers.stacks import pictures
 from vision.errors import WeightsError
-from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES, in_mirror
+from vision.layout.pieces import PyramidPieces
+from vision.readers.stacks.crops import StackCrops
+from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES, in_mirror, laid_flat
 from vision.readers.stacks.network import (
     EXTRAS,
     KINDS,
@@ -22,7 +25,9 @@ from vision.readers.stacks.network import (
     as_input,
     kind_of,
     shipped,
+    tip_log_odds,
 )
+from vision.readers.stacks.positions import stack_of
 
 
 def noise(count: int = 2) -> npt.NDArray[np.uint8]:
@@ -58,9 +63,22 @@ def test_it_gives_probabilities() -> None:
 
 
 def test_a_stack_and_its_mirror_image_are_told_alike() -> None:
-    sides, views, turned = noise(), np.full((2, 2), 0.4), np.array([0.1, -0.2])
+    board, pieces = pictures.LAYOUT.board, PyramidPieces.on(pictures.LAYOUT.board)
+    crops = StackCrops(pictures.camera("010.jpg"), pictures.pose("010.jpg"), board)
+    stacks = {place: stack_of(stack) for place, stack in pictures.EXPECTED["010.jpg"]["stacks"].items()}
+    heights = [pieces.tip_mm(stack[-1][0], len(stack) - 1) for stack in stacks.values()]
+    tips = np.array(
+        [[*board.centre_mm(place), board.height_mm + high] for place, high in zip(stacks, heights, strict=True)]
+    )
+    turned = np.linspace(-0.2, 0.2, len(tips))
+    cut = crops.of(pictures.picture("010.jpg"), list(stacks))
+    sides, views = laid_flat(crops, cut, list(stacks), tips, turned), crops.views(list(stacks))
     logs = shipped().log_probabilities(sides, views, turned)
-    assert shipped().log_probabilities(in_mirror(sides), views, -turned) == pytest.approx(logs, abs=1e-4)
+    mirrored = shipped().log_probabilities(in_mirror(sides), views, -turned)
+    tip = (tip_log_odds(logs) > 0) & (tip_log_odds(mirrored) > 0)
+    assert tip.sum() > len(tips) / 3
+    assert mirrored[tip] == pytest.approx(logs[tip], abs=1e-3)
+    assert (np.abs(mirrored - logs).max(axis=1) > 0.01).any(), "what is no tip is looked at once"
 
 
 def test_a_file_that_was_changed_is_refused(tmp_path: Path) -> None:

@@ -7,9 +7,11 @@ import pytest
 
 from engine.games.blockade.board import COLOURS, SIZES
 from tests.vision.readers.stacks import pictures
+from vision.frame import FloatArray, Image
 from vision.geometry import PyramidSolid
 from vision.readers.probabilities import occupied_place
-from vision.readers.stacks.reader import StackReader, StackSighting
+from vision.readers.stacks.network import shipped
+from vision.readers.stacks.reader import FIRST_SPOTS, StackReader, StackSighting
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +31,24 @@ def test_nearly_all_tops_are_read(seen: dict[str, StackSighting]) -> None:
     assert set(read) == set(expected)
     assert len(wrong) <= 2, wrong
     assert all(not seen[place].is_clear for place in wrong), "what is read wrongly is not read surely"
+
+
+def test_spots_beside_a_sure_tip_are_left_out(reader: StackReader, monkeypatch: pytest.MonkeyPatch) -> None:
+    network, looked_at = shipped(), []
+
+    class Counting:
+        def log_probabilities(self, sides: Image, views: FloatArray, turned: FloatArray) -> FloatArray:
+            looked_at.append(len(sides))
+            return network.log_probabilities(sides, views, turned)
+
+    monkeypatch.setattr("vision.readers.stacks.reader.shipped", Counting)
+    reader.read(pictures.view("010.jpg"), pictures.LAYOUT.places, {})
+    few = sum(looked_at)
+    assert looked_at[0] <= FIRST_SPOTS * len(pictures.LAYOUT.places)
+    looked_at.clear()
+    monkeypatch.setattr("vision.readers.stacks.reader.SURE_TIP", np.inf)
+    reader.read(pictures.view("010.jpg"), pictures.LAYOUT.places, {})
+    assert few < 0.8 * sum(looked_at)
 
 
 def test_probabilities_sum_to_one_and_stacks_are_there(seen: dict[str, StackSighting]) -> None:
