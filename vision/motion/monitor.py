@@ -17,7 +17,7 @@ from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, unif
 class HandMonitor:
     """Detects hands over one surface, frame by frame; frames far apart in time are passed through unchanged."""
 
-    def __init__(self, camera: CameraModel, surface: Surface, settings: HandSettings = HandSettings()) -> None:
+    def __init__(self, camera: CameraModel, surface: Surface, settings: HandSettings) -> None:
         self._settings = settings
         self._camera = camera
         self._surface = surface

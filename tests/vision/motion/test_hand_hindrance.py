@@ -14,6 +14,7 @@ from simulator.scene.scene import Sensor, Setting
 from simulator.scene.viewpoint import lens, looking_at
 from simulator.table import VirtualTable
 from vision.frame import Frame
+from vision.motion.hands import HandSettings
 from vision.motion.monitor import HandMonitor
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
@@ -37,7 +38,7 @@ def clear_reading(setting: Setting, frame: Frame) -> Reading:
 
 def test_the_hand_is_added_from_when_it_comes_until_it_goes(film: Film) -> None:
     setting, frames, truth = film
-    watcher = HandMonitor(setting.camera, setting.layout.board)
+    watcher = HandMonitor(setting.camera, setting.layout.board, HandSettings())
     readings = [watcher.with_hand(frame, setting.pose, clear_reading(setting, frame)) for frame in frames]
     covered = [number for number, one in enumerate(truth) if one.covered]
     assert len(covered) > 10
@@ -55,7 +56,7 @@ def test_the_hand_is_added_from_when_it_comes_until_it_goes(film: Film) -> None:
 
 def test_pictures_far_apart_are_left_as_they_are(film: Film) -> None:
     setting, frames, _ = film
-    watcher = HandMonitor(setting.camera, setting.layout.board)
+    watcher = HandMonitor(setting.camera, setting.layout.board, HandSettings())
     for number, frame in enumerate(frames[::3]):
         late = replace(frame, time_s=float(number))
         reading = clear_reading(setting, late)
@@ -64,7 +65,7 @@ def test_pictures_far_apart_are_left_as_they_are(film: Film) -> None:
 
 def test_a_hand_already_found_is_not_learned_as_the_board(film: Film) -> None:
     setting, frames, truth = film
-    watcher = HandMonitor(setting.camera, setting.layout.board)
+    watcher = HandMonitor(setting.camera, setting.layout.board, HandSettings())
     hand = Hindrance(HindranceKind.HAND, "a hand or arm is over d4", ("d4",))
     first = next(number for number, one in enumerate(truth) if one.covered)
     said = []
