@@ -36,7 +36,8 @@ from referee.wiring.devices import LinkedController
 from referee.wiring.diagnosis import AskWled, Connect, ask_wled, check_wires, connect
 from referee.wiring.plan import WiringPlan
 from vision.calibration import load_calibration
-from vision.errors import VisionError
+from vision.cameras.usb_devices import ID_PATTERN, find_camera, ids_of, usb_cameras
+from vision.errors import CameraError, VisionError
 from vision.readers.protocols import Appearance
 from vision.readers.registry import load_any, not_taught, reader_kind
 
@@ -153,11 +154,13 @@ def check_opencv() -> Iterator[Finding]:
 
 def check_camera(configuration: Configuration, root: Path) -> Iterator[Finding]:
     """Which cameras are there, may they be used, and is the chosen one among them?"""
+    ids = ids_of(usb_cameras(root))
     devices = sorted(root.glob("dev/video*"), key=lambda device: (len(device.name), device.name))
     for device in devices:
         name = _read_text(root / "sys/class/video4linux" / device.name / "name") or "a camera"
         if os.access(device, os.R_OK | os.W_OK):
-            yield Finding.ok("camera", f"/dev/{device.name}: {name}")
+            by_id = ids.get(f"/dev/{device.name}")
+            yield Finding.ok("camera", f"/dev/{device.name}: {name}" + (f", always {by_id}" if by_id else ""))
         else:
             remedy = "join the group with `sudo usermod -aG video $USER`, then log in again"
             yield Finding.fault("camera", f"/dev/{device.name}: {name}, but you may not use it", remedy)
@@ -171,6 +174,12 @@ def _chosen_camera(configuration: Configuration, devices: Sequence[str], root: P
             yield Finding.ok("camera", f"{spec}: the Pi's own, through Picamera2")
         else:
             yield Finding.fault("camera", "the Pi's own needs Picamera2", "sudo apt install python3-picamera2")
+        return
+    if ID_PATTERN.fullmatch(spec):
+        try:
+            yield Finding.ok("camera", f"{spec} is {find_camera(spec, root)}")
+        except CameraError as error:
+            yield Finding.fault("camera", str(error), "plug it in, or set source below [camera]")
         return
     match = re.fullmatch(r"(?:usb:|v4l2:)?(?:/dev/video)?(\d+)", spec)
     source = configuration.sources.get("camera.source", Source("default"))

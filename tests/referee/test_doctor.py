@@ -42,6 +42,7 @@ from referee.wiring.diagnosis import check_wires, link_quality
 from referee.wiring.plan import WiringPlan
 from referee.wiring.sensor_map import SensorMap, save_sensor_map
 from tests.referee.virtual_board import SETTINGS, Plugged, plugged
+from tests.vision.cameras.test_usb_devices import plug_in
 from vision.calibration import Calibration, save_calibration
 from vision.geometry import CameraModel
 from vision.readers.blocks.appearance import drawn_appearance, save_appearance
@@ -120,6 +121,19 @@ def test_cameras_that_are_there(tmp_path: Path) -> None:
     chosen = list(check_camera(configured(tmp_path, '[camera]\nsource = "/dev/video1"\n'), tmp_path))[-1]
     assert chosen.severity == "fault"
     assert "referee.toml:2" in chosen.message
+
+
+def test_a_usb_camera_is_told_by_what_stays_the_same(tmp_path: Path) -> None:
+    (tmp_path / "dev").mkdir()
+    (tmp_path / "dev/video2").touch()
+    plug_in(tmp_path, 2, "1-1.4", "A1B2")
+    told = list(check_camera(configured(tmp_path, '[camera]\nsource = "usb:046d:0825"\n'), tmp_path))
+    assert [finding.message for finding in told] == [
+        "/dev/video2: Webcam, always usb:046d:0825:A1B2",
+        "usb:046d:0825 is /dev/video2",
+    ]
+    *_, away = check_camera(configured(tmp_path, '[camera]\nsource = "usb:046d:0826"\n'), tmp_path)
+    assert (away.severity, "is not plugged in; there is usb:046d:0825:A1B2" in away.message) == ("fault", True)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may use every device")

@@ -179,18 +179,20 @@ def usb_camera(
     device: str | int,
     *,
     clock: Clock,
+    find: Callable[[], str | int] | None = None,
     size: tuple[int, int] | None = None,
     frames_per_second: float | None = None,
     retry_s: float = 1.0,
 ) -> LiveCamera:
     """Open a V4L2/USB camera, by index or path, asking for a size (width, height) and a rate if given.
 
+    ``find`` gives the index or path each time it is opened, or raises CameraError; ``device`` is then only its name.
     Raises CameraError when it cannot be opened.
     """
     name = f"/dev/video{device}" if isinstance(device, int) else device
 
     def open_capture() -> Capture:
-        capture = cv2.VideoCapture(device)
+        capture = cv2.VideoCapture(device if find is None else find())
         if not capture.isOpened():
             capture.release()
             raise CameraError(

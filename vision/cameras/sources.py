@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 import time
+from functools import partial
 from pathlib import Path
 
 from vision.cameras.camera import Camera, Clock, Wait
 from vision.cameras.files import VIDEO_SUFFIXES, GrowingFolder, ImageFiles, VideoFile, image_paths
 from vision.cameras.live import usb_camera
 from vision.cameras.pi import pi_camera
+from vision.cameras.usb_devices import ID_PATTERN, find_camera
 from vision.errors import CameraError
 from vision.images import IMAGE_SUFFIXES
 
 CAMERA_SPECS = (
     "0 or usb:0 or /dev/video0 (a USB camera)",
+    "usb:046d:0825, usb:046d:0825:SERIAL or usb:046d:0825@1-1.4 (this USB camera, whatever its number)",
     "pi or pi:0 (the Pi's own camera)",
     "images:FOLDER or FOLDER or IMAGE (image files in name order, then the end)",
     "folder:FOLDER (a folder that grows)",
@@ -40,6 +43,11 @@ def open_camera(
     kind, _, rest = spec.strip().partition(":")
     if kind in {"usb", "v4l2", "images", "folder", "video", "realtime"} and not rest:
         raise CameraError(f"camera {spec!r} names nothing after the colon; expected {'; '.join(CAMERA_SPECS)}")
+    if ID_PATTERN.fullmatch(spec.strip()):
+        by_id = spec.strip()
+        return usb_camera(
+            by_id, find=partial(find_camera, by_id), clock=clock, size=size, frames_per_second=frames_per_second
+        )
     if kind in {"usb", "v4l2"} or re.fullmatch(r"\d+|/dev/video\d+|/dev/v4l/.+", spec.strip()):
         device = rest or spec.strip()
         return usb_camera(

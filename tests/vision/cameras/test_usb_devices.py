@@ -1,0 +1,131 @@
+"""USB cameras are told apart, and found again, by what the system says of them in /sys."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.guard import GUARD_S
+from vision.cameras import live, open_camera
+from vision.cameras.live import LiveCamera, usb_camera
+from vision.cameras.usb_devices import find_camera, ids_of, usb_cameras
+from vision.errors import CameraError
+
+MAKER = "046d:0825"
+
+
+def plug_in(root: Path, number: int, socket: str, serial: str = "", maker: str = MAKER, name: str = "Webcam") -> None:
+    """Make the entries of a camera as Linux has them: /dev/videoN for pictures, and N + 1 for what belongs to them."""
+    folder = root / "sys/devices/pci0000:00/usb1" / socket
+    interface = folder / f"{socket}:1.0"
+    (root / "sys/class/video4linux").mkdir(parents=True, exist_ok=True)
+    for index in (0, 1):
+        entry = interface / "video4linux" / f"video{number + index}"
+        entry.mkdir(parents=True)
+        (entry / "index").write_text(f"{index}\n")
+        (entry / "name").write_text(f"{name}\n")
+        (entry / "device").symlink_to(interface)
+        (root / "sys/class/video4linux" / entry.name).symlink_to(entry)
+    vendor, product = maker.split(":")
+    (folder / "idVendor").write_text(f"{vendor}\n")
+    (folder / "idProduct").write_text(f"{product}\n")
+    if serial:
+        (folder / "serial").write_text(f"{serial}\n")
+
+
+def unplug(root: Path, socket: str) -> None:
+    shutil.rmtree(root / "sys/devices/pci0000:00/usb1" / socket)
+    for entry in (root / "sys/class/video4linux").iterdir():
+        if not entry.exists():
+            entry.unlink()
+
+
+def ids(root: Path) -> Sequence[str]:
+    return list(ids_of(usb_cameras(root)).values())
+
+
+def test_only_what_gives_pictures_over_usb_is_listed(tmp_path: Path) -> None:
+    assert usb_cameras(tmp_path) == ()
+    plug_in(tmp_path, 10, "1-1.4", "A1B2", name="Good Webcam")
+    plug_in(tmp_path, 2, "2-1", maker="1BCF:2C99")
+    # The Pi's own camera and its processors are no USB devices.
+    (tmp_path / "sys/class/video4linux/video19").mkdir()
+    cameras = usb_cameras(tmp_path)
+    assert [(camera.device, camera.name) for camera in cameras] == [
+        ("/dev/video2", "Webcam"),
+        ("/dev/video10", "Good Webcam"),
+    ]
+    assert ids(tmp_path) == ["usb:1bcf:2c99@2-1", "usb:046d:0825:A1B2"]
+
+
+def test_of_two_that_are_alike_the_socket_tells(tmp_path: Path) -> None:
+    plug_in(tmp_path, 0, "1-1.3", "SN0001")
+    plug_in(tmp_path, 2, "1-1.4", "SN0001")
+    assert ids(tmp_path) == ["usb:046d:0825@1-1.3", "usb:046d:0825@1-1.4"]
+    assert find_camera("usb:046D:0825@1-1.4", tmp_path) == "/dev/video2"
+    with pytest.raises(CameraError, match=r"^2 cameras are usb:046d:0825:SN0001: usb:046d:0825@1-1\.3 \(Webcam\), "):
+        find_camera("usb:046d:0825:SN0001", tmp_path)
+
+
+def test_a_camera_that_is_away_is_named_with_those_that_are_there(tmp_path: Path) -> None:
+    with pytest.raises(CameraError, match="usb:046d:0825 is not plugged in; there is no USB camera"):
+        find_camera("usb:046d:0825", tmp_path)
+    plug_in(tmp_path, 0, "1-1", "A 1@2")
+    assert find_camera("usb:046d:0825", tmp_path) == "/dev/video0"
+    assert find_camera(ids(tmp_path)[0], tmp_path) == "/dev/video0"
+    with pytest.raises(CameraError, match=r"is not plugged in; there is usb:046d:0825:A_1_2 \(Webcam\)"):
+        find_camera("usb:046d:0826", tmp_path)
+
+
+class Unplugged:
+    """A camera as OpenCV opens it, which gives a picture with its number in it until it is unplugged."""
+
+    def __init__(self, device: str) -> None:
+        self._device = Path(device)
+
+    def isOpened(self) -> bool:  # noqa: N802 - OpenCV's name
+        return True
+
+    def read(self) -> tuple[bool, object]:
+        entry = self.root / "sys/class/video4linux" / self._device.name
+        number = int(self._device.name.removeprefix("video"))
+        return (True, np.full((2, 2, 3), number, np.uint8)) if entry.exists() else (False, None)
+
+    def set(self, control: int, value: float) -> bool:
+        return True
+
+    def release(self) -> None:
+        pass
+
+    root: Path
+
+
+def read_to_the_end(camera: LiveCamera) -> None:
+    while True:
+        camera.read(GUARD_S)
+
+
+def test_a_camera_is_found_again_under_another_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Unplugged, "root", tmp_path, raising=False)
+    monkeypatch.setattr(live.cv2, "VideoCapture", Unplugged)
+    plug_in(tmp_path, 0, "1-1.3", "MINE")
+    plug_in(tmp_path, 2, "1-1.4", "OTHER")
+    find = partial(find_camera, "usb:046d:0825:MINE", tmp_path)
+    with usb_camera("usb:046d:0825:MINE", find=find, clock=lambda: 0.0, retry_s=0.01) as camera:
+        assert camera.read(GUARD_S).image[0, 0, 0] == 0
+        unplug(tmp_path, "1-1.3")
+        with pytest.raises(CameraError, match="usb:046d:0825:MINE went away"):
+            read_to_the_end(camera)
+        plug_in(tmp_path, 4, "2-1", "MINE")
+        assert camera.read(GUARD_S).image[0, 0, 0] == 4
+
+
+@pytest.mark.parametrize("spec", ["usb:046d:0825", "usb:046d:0825:MINE", "usb:046d:0825@1-1.4"])
+def test_a_camera_is_opened_by_its_id(spec: str) -> None:
+    with pytest.raises(CameraError, match=f"camera {spec} is not plugged in"):
+        open_camera(spec)
