@@ -306,4 +306,6 @@ class PartReader:
         )
         half = side_mm / 2
         window = PlaneWindow(x - half, y + half, side_mm, side_mm, top_mm(surface), CROP_SIDE_PX / side_mm)
-        return np.asarray(sample(frame.image, plane_map(self._camera, pose, window)), dtype=np.uint8)
+        shape = self._surfaces[surface.name].shape_at(pose) if surface.name in self._surfaces else None
+        pixel_map = plane_map(self._camera, pose, window, None if shape is None else shape.seen_at_mm)
+        return np.asarray(sample(frame.image, pixel_map), dtype=np.uint8)

@@ -108,6 +108,10 @@ class SurfaceReader:
             self._bent = (view.pose, paper_shape(view.image, view.camera, view.pose, self.surface))
         return replace(view, shape=self._bent[1])
 
+    def shape_at(self, pose: Pose) -> PaperShape | None:
+        """The shape of a bent sheet as it was measured at a pose; ``None`` for everything flat."""
+        return self._bent[1] if self._bent is not None and self._bent[0] is pose else None
+
     def _bare(self, stages: Stages) -> Mapping[str, float]:
         """Log-odds that each place is empty; on a sheet the ink reader alone decides."""
         if self._plan is None:

@@ -81,3 +81,16 @@ def test_squares_of_a_bent_sheet_are_read() -> None:
     reading = table_reader(seen.camera, seen.layout, None).read(Frame(image, 0.0, 0, "bent"))
     assert not reading.hindrances
     assert {place: one.best[0] for place, one in reading.places.items() if one.best[0] != "empty"} == filled
+
+
+@pytest.mark.parametrize("bend", [ARCH, CURL])
+def test_the_picture_of_a_cell_is_cut_from_the_bent_surface(bend: Bend) -> None:
+    seen = setting("number-drop", bend)
+    shown = Frame(paint_background(seen), 0.0, 0, "bent")
+    reader = table_reader(seen.camera, seen.layout, None)
+    reader.read(shown)
+    off_px = []
+    for place in ("p1.b2", "p1.f2", "p1.d7", "p1.b13", "p1.f13", "p1.a7", "p1.g7"):
+        light = reader.crop(shown, place)[24:48].mean(axis=(0, 2))
+        off_px += [first + int(light[first : first + 18].argmin()) - line for first, line in ((9, 18), (45, 54))]
+    assert max(abs(one) for one in off_px) <= 3
