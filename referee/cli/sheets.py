@@ -9,14 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from common.places import EMPTY
 from referee.cli.group import CHECK_FAILED, OK, exit_code_of
-from referee.cli.pictures import reading_to_json, show_reading
+from referee.cli.pictures import SURE, reading_to_json, show_reading
 
 if TYPE_CHECKING:
     from engine.api import Game
     from vision.layout.table import TableLayout
     from vision.readers.protocols import Appearance
     from vision.reading import Reading
+
+
+_MOST_UNCLEAR = 0.5
+"""The share of unclear cells among those written above which a sheet has no score."""
 
 
 def read_sheets(pictures: Sequence[Path], layout: Path | None, looks: Path | None, *, as_json: bool) -> int:
@@ -111,6 +116,13 @@ def _points(game: Game[Any, Any], reading: Reading) -> tuple[Mapping[str, int] |
     hidden = [place for place, one in reading.places.items() if one.hidden_by is not None]
     if hidden or not reading.places:
         return None, f"{len(hidden) or 'the'} cells can't be seen"
+    written = [one.best for one in reading.places.values() if one.best[0] != EMPTY]
+    unclear = sum(probability < SURE for _, probability in written)
+    if unclear > _MOST_UNCLEAR * len(written):
+        return None, (
+            f"{unclear} of {len(written)} written cells are unclear, as if scribbled over; take a sharper photo, or "
+            "copy what counts to a fresh sheet"
+        )
     if not isinstance(game.table, CountsSheets):
         return None, f"sheets of {game.title} are not counted"
     try:

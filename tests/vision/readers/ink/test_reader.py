@@ -175,3 +175,19 @@ def test_one_cell_that_changed_is_read_as_in_the_whole_picture() -> None:
     assert whole.places[place].best[0] == "digit 1"
     for name, one in whole.places.items():
         assert again.places[name].probabilities == pytest.approx(one.probabilities, abs=0.02), name
+
+
+@pytest.mark.parametrize("game", ["number-drop", "blokus-dice"])
+@pytest.mark.parametrize("scale", [0.94, 1.06])
+def test_a_sheet_printed_at_another_scale_is_read_all_the_same(game: str, scale: float) -> None:
+    printed = layout(game)
+    sheet, markers = printed.board, printed.markers
+    centres = {number: (scale * x, scale * y) for number, (x, y) in markers.centres_mm.items()}
+    larger = replace(
+        printed,
+        markers=replace(markers, side_mm=scale * markers.side_mm, centres_mm=centres),
+        surfaces=(replace(sheet, cell_mm=scale * sheet.cell_mm),),
+    )
+    reading = table_reader(camera(), larger, None).read(frame(picture(game)))
+    wrong = sum(a != b for a, b in zip("".join(grid_of(reading, game)), "".join(EXPECTED[game]["grid"]), strict=True))
+    assert wrong <= (1 if game == "number-drop" else 0)
