@@ -28,6 +28,7 @@ def test_an_illegal_set_up_is_explained(deblockle: Any, make_reading: Any, start
     ruling = judge.begin([make_reading({**start, "c1": "empty", "d2": START["c1"]})])
     assert ruling.verdict.kind is VerdictKind.ILLEGAL
     assert ruling.verdict.breaches
+    assert ruling.verdict.margin == 0.0, "no turn was weighed against another"
     assert judge.belief == ()
 
 

@@ -7,7 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from referee.judge.decision import Conclusion, Decision
+from referee.judge.explanations import Explanation, ExplanationKind
 from referee.judge.pooled_reading import PIECE, PooledPlace, PooledReading, pool
+from referee.judge.sensor_evidence import with_disputes
 from vision.reading import HindranceKind, PlaceChange, PlaceReading, Reading
 
 LOOKS = ("empty", "gold", "teal")
@@ -128,6 +131,24 @@ def test_a_dispute_over_something_new_hides_the_place_and_one_over_what_is_belie
     assert seen.by_camera().settled_by({"c3": "empty"}).hidden == frozenset()
     assert seen.settled_by({"c3": "empty"}).by_sensors().places["c3"].best == "empty"
     assert seen.settled_by({"c3": "empty"}).by_sensors().hidden == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "changes", "set_aside"),
+    [
+        (Conclusion.ALLOWED, frozenset(), ("c3",)),
+        (Conclusion.ALLOWED, frozenset({("c3", "gold")}), ()),
+        (Conclusion.UNDECIDED, frozenset(), ()),
+        (Conclusion.FORBIDDEN, frozenset(), ()),
+    ],
+)
+def test_a_firm_decision_sets_aside_what_camera_and_sensor_dispute_and_neither_confirms(
+    conclusion: Conclusion, changes: frozenset[tuple[str, str]], set_aside: tuple[str, ...]
+) -> None:
+    seen = pooled(place(0.01, 0.98, 0.01, 0.001)).settled_by({"c3": "empty"})
+    best: Explanation[None, None] = Explanation(ExplanationKind.NOTHING, None, changes, 0.0)
+    decision = Decision(conclusion, (best,), frozenset(), 0.0)
+    assert with_disputes({"c3": "empty"}, decision, seen).set_aside == set_aside
 
 
 def test_what_is_told_of_changes() -> None:
