@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -24,12 +25,13 @@ from firmware_bridge.ports.serial_ports import SerialPort, serial_ports
 from hardware.errors import PinError
 from hardware.pin_map import GpioPinMap
 from hardware.pins import probe
-from referee.errors import ConfigError, JournalBusyError, JournalError, JournalMissingError
+from referee.errors import BrokerError, ConfigError, JournalBusyError, JournalError, JournalMissingError
 from referee.journal import Journal
 from referee.journal.database import holder
+from referee.mqtt.options import MqttOptions, mqtt_options
 from referee.settings.configuration import Configuration
 from referee.settings.conversions import pins
-from referee.settings.sections import Settings
+from referee.settings.sections import MqttSection, Settings
 from referee.settings.sources import Source
 from referee.settings.table_layout import layout_for_camera
 from referee.wiring.devices import LinkedController
@@ -49,6 +51,14 @@ NO_ROOM_BYTES = 5 * 1024 * 1024
 Version = Callable[[str], str]
 
 
+def ask_broker(options: MqttOptions) -> None:
+    """Connect to a broker and leave it again; raises BrokerError."""
+    # the client of MQTT is only loaded if there is a broker
+    from referee.mqtt import server
+
+    server.ask_broker(options)
+
+
 @dataclass(frozen=True)
 class Machine:
     """The computer that is examined; passed in so that tests can replace it."""
@@ -62,6 +72,9 @@ class Machine:
     connect: Connect = connect
     ask_wled: AskWled = ask_wled
     holder: Callable[[Path], str | None] = holder
+    host_name: Callable[[], str] = socket.gethostname
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    ask_broker: Callable[[MqttOptions], None] = ask_broker
 
 
 def at_work() -> Machine:
@@ -103,6 +116,7 @@ def examine(load: Callable[[], Configuration], now: datetime, machine: Machine |
     ports = around.ports()
     yield from check_serial(ports)
     yield from check_wires(configuration, ports, around.connect, around.ask_wled)
+    yield from check_broker(configuration.settings.mqtt, around.host_name(), around.environment, around.ask_broker)
     yield from check_journal(configuration.settings.journal.path, now, around.free_bytes, around.holder)
 
 
@@ -276,6 +290,25 @@ def check_serial(ports: Sequence[SerialPort]) -> Iterator[Finding]:
         yield Finding.note("serial", "no serial port; only boards with a microcontroller need one")
     for port in ports:
         yield Finding.ok("serial", str(port))
+
+
+def check_broker(
+    section: MqttSection, host_name: str, environment: Mapping[str, str], ask: Callable[[MqttOptions], None]
+) -> Iterator[Finding]:
+    """Does the broker answer, if one is set?"""
+    try:
+        options = mqtt_options(section, host_name, environment)
+        if options is None:
+            return
+        ask(options)
+    except BrokerError as error:
+        yield Finding.fault("broker", str(error), "correct [mqtt]; games go on without a broker")
+        return
+    may = {"off": "nothing can be ordered by it", "play": "it may do what players may"}
+    allowed = may.get(section.commands, "it may do what the owner may")
+    yield Finding.ok("broker", f"{options.broker} lets the table {options.table} in; {allowed}")
+    if options.tls is None and options.user is not None:
+        yield Finding.note("broker", "the password goes to it unencrypted", "set tls = true below [mqtt]")
 
 
 def check_journal(

@@ -8,12 +8,31 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 
+import aiomqtt
+
+from referee.errors import BrokerError
 from referee.mqtt.options import MqttOptions
-from referee.mqtt.table_link import TableLink
+from referee.mqtt.table_link import TableLink, broker_client, why_not
 from referee.session.table_port import TablePort
 
 _LONGEST_END_S = 10.0
 """How long the end waits for a broker that hangs."""
+
+
+def ask_broker(options: MqttOptions) -> None:
+    """Connect to a broker and leave it again; a table may be on it meanwhile. Raises BrokerError that says why not."""
+
+    async def ask() -> None:
+        client = broker_client(options, None if options.tls is None else options.tls.context(), suffix="-doctor")
+        async with client:
+            pass
+
+    try:
+        asyncio.run(ask())
+    except (aiomqtt.MqttError, OSError, UnicodeError) as error:
+        if isinstance(error, BrokerError):
+            raise
+        raise BrokerError(why_not(error, options)) from error
 
 
 @contextmanager
@@ -26,23 +45,22 @@ def on_broker(
     options' files can't be read.
     """
     link = TableLink(port, options, say, wall_clock)
-    started, is_ending = threading.Event(), threading.Event()
+    started, has_ended = threading.Event(), threading.Event()
     stop: list[Callable[[], object]] = []
 
     async def serve() -> None:
-        loop, task = asyncio.get_running_loop(), asyncio.current_task()
-        assert task is not None
-        stop.append(lambda: loop.call_soon_threadsafe(task.cancel))
+        loop = asyncio.get_running_loop()
+        stop.append(lambda: loop.call_soon_threadsafe(link.stop))
         started.set()
-        with suppress(asyncio.CancelledError):
-            await link.run()
+        await link.run()
+        has_ended.set()
 
     def run() -> None:
         try:
             asyncio.run(serve())
         finally:
             started.set()
-            if not is_ending.is_set():
+            if not has_ended.is_set():
                 say("The table is no longer on the broker; a restart puts it there again.")
 
     thread = threading.Thread(target=run, name="mqtt", daemon=True)
@@ -51,7 +69,6 @@ def on_broker(
     try:
         yield
     finally:
-        is_ending.set()
         for each in stop:
             with suppress(RuntimeError):
                 each()

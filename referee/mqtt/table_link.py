@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import ssl
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
+from typing import Any
 
 import aiomqtt
 from paho.mqtt.packettypes import PacketTypes
@@ -47,6 +50,7 @@ _LATE_EVENTS_S = 5.0
 """How often the journal is looked at although nothing was shown: a disk may have been full for a while."""
 _FORBIDDEN = 'That is not allowed on this topic; it needs command/{needs}, and commands = "{needs}" below [mqtt].'
 _REFUSALS = frozenset({"Bad user name or password", "Not authorized", "Banned"})
+_BROKEN = frozenset({"Unspecified error", "Disconnected during message iteration"})
 _TAKEN_OVER = "Session taken over"
 
 
@@ -79,38 +83,34 @@ class TableLink:
         """The number of the newest event that the broker has, ``None`` before it was looked up."""
         self._backoff = Backoff()
         self._is_away = False
-        self._at_work: set[asyncio.Task[None]] = set()
+        self._at_work: set[asyncio.Task[Any]] = set()
+        self._stopping = asyncio.Event()
+
+    def stop(self) -> None:
+        """Say goodbye to the broker, and end ``run``."""
+        self._stopping.set()
 
     async def run(self) -> None:
-        """Keep the connection up until this is cancelled, or no more snapshots will come."""
-        while True:
+        """Keep the connection up until ``stop``."""
+        while not self._stopping.is_set():
             try:
                 await self._connected()
             except (aiomqtt.MqttError, OSError, UnicodeError) as error:
                 self._away(error)
-            else:
-                return
             now_s = self._clock()
             self._backoff = self._backoff.failed(now_s)
-            await asyncio.sleep(max(0.0, (self._backoff.retry_at_s or now_s) - now_s))
+            with suppress(TimeoutError):
+                async with asyncio.timeout((self._backoff.retry_at_s or now_s) - now_s):
+                    await self._stopping.wait()
 
     async def _connected(self) -> None:
-        """Connect, and serve the connection until it breaks; raises MqttError."""
-        client = self._client()
-        connecting = asyncio.ensure_future(client.__aenter__())
-        try:
-            await asyncio.shield(connecting)
-        except asyncio.CancelledError:
-            # The attempt is in a thread of its own, and what it opened has to be closed.
-            with suppress(aiomqtt.MqttError, OSError, UnicodeError):
-                await connecting
-                await client.__aexit__(None, None, None)
-            raise
+        """Connect, and serve the connection until it breaks, which raises MqttError, or until ``stop``."""
+        will = aiomqtt.Will(self._topics.availability, OFFLINE, qos=1, retain=True)
+        client = broker_client(self._options, self._context, will)
+        await client.__aenter__()
         try:
             await self._served(client)
         finally:
-            for task in self._at_work:
-                task.cancel()
             with suppress(aiomqtt.MqttError, JournalError, OSError):
                 async with asyncio.timeout(_GOODBYE_S):
                     await self._leave(client)
@@ -125,26 +125,6 @@ class TableLink:
         await self._publish(client, self._topics.availability, OFFLINE, retain=True)
         await self._send_events(client)
 
-    def _client(self) -> aiomqtt.Client:
-        options = self._options
-        properties = _properties(PacketTypes.CONNECT, MaximumPacketSize=MOST_BYTES)
-        return aiomqtt.Client(
-            options.address,
-            options.port,
-            username=options.user,
-            password=options.password,
-            identifier=f"{options.prefix}-{options.table}",
-            protocol=aiomqtt.ProtocolVersion.V5,
-            will=aiomqtt.Will(self._topics.availability, OFFLINE, qos=1, retain=True),
-            # What was sent while the table was away may be hours old: it is not carried out.
-            clean_start=True,
-            timeout=_TIMEOUT_S,
-            keepalive=KEEP_ALIVE_S,
-            max_queued_incoming_messages=_MOST_INCOMING,
-            properties=properties,
-            tls_context=self._context,
-        )
-
     async def _served(self, client: aiomqtt.Client) -> None:
         subscribed = [self._topics.replay]
         if self._options.allows:
@@ -155,17 +135,19 @@ class TableLink:
             await client.subscribe(topic, qos=1)
         await self._introduce(client)
         self._back()
-        tasks = [
-            asyncio.create_task(self._tell_states(client)),
-            asyncio.create_task(self._tell_events(client)),
-            asyncio.create_task(self._listen(client)),
-        ]
+        tasks = {
+            asyncio.create_task(each)
+            for each in (
+                self._tell_states(client),
+                self._tell_events(client),
+                self._listen(client),
+                self._stopping.wait(),
+            )
+        }
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await _end(tasks | self._at_work)
         for task in done:
             task.result()
 
@@ -182,6 +164,7 @@ class TableLink:
                 await self._publish(client, self._topics.state, await self._state(newest), retain=True)
             newest = await self._port.snapshots.after(0 if newest is None else newest.version)
             if newest is None:
+                self.stop()
                 return
 
     async def _state(self, versioned: Versioned) -> str:
@@ -335,11 +318,21 @@ class TableLink:
             self._say(f"The broker at {self._options.broker} is back.")
 
 
+async def _end(tasks: set[asyncio.Task[Any]]) -> None:
+    """Cancel tasks until they have ended: before Python 3.12 a wait that is just over swallows a cancellation."""
+    while tasks:
+        for task in tasks:
+            task.cancel()
+        _, tasks = await asyncio.wait(tasks, timeout=0.1)
+
+
 def why_not(error: Exception, options: MqttOptions) -> str:
     """Say why a broker can't be used, and what to look at."""
     told = error.__cause__ if isinstance(error.__cause__, aiomqtt.MqttCodeError) else error
     code = told.rc if isinstance(told, aiomqtt.MqttCodeError) else None
     reason = str(code) if isinstance(code, ReasonCode) else str(error).rstrip(".")
+    if reason in _BROKEN:
+        reason = "the connection broke"
     if reason == _TAKEN_OVER:
         return (
             f"Another table with the id {options.table} is on the broker at {options.broker}; "
@@ -351,6 +344,32 @@ def why_not(error: Exception, options: MqttOptions) -> str:
             "look at user and password_file below [mqtt], and at the broker's own rules."
         )
     return f"The broker at {options.broker} does not answer ({reason})."
+
+
+def broker_client(
+    options: MqttOptions, context: ssl.SSLContext | None, will: aiomqtt.Will | None = None, suffix: str = ""
+) -> aiomqtt.Client:
+    """Give a client for one connection, whose id ends in ``suffix``; a broker knows a client by its id."""
+    # What the library logs is said by whoever uses it, once and in plain words.
+    silent = logging.Logger("mqtt")
+    silent.addHandler(logging.NullHandler())
+    return aiomqtt.Client(
+        options.address,
+        options.port,
+        username=options.user,
+        password=options.password,
+        identifier=f"{options.prefix}-{options.table}{suffix}",
+        protocol=aiomqtt.ProtocolVersion.V5,
+        will=will,
+        # What was sent while the table was away may be hours old: it is not carried out.
+        clean_start=True,
+        timeout=_TIMEOUT_S,
+        keepalive=KEEP_ALIVE_S,
+        logger=silent,
+        max_queued_incoming_messages=_MOST_INCOMING,
+        properties=_properties(PacketTypes.CONNECT, MaximumPacketSize=MOST_BYTES),
+        tls_context=context,
+    )
 
 
 def _properties(packet_type: int, **values: object) -> Properties:
