@@ -14,6 +14,7 @@ from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from engine.errors import UnreadableError
 from engine.printing import MarkedSheet, PrintedSheet
+from engine.tapping import Tapping
 from engine.values import (
     Announcement,
     Appearance,
@@ -334,9 +335,10 @@ class Game(Generic[StateT, TurnT]):
     """One game: what it is called, who plays, what can stand where, and the parts that know the rest.
 
     A part that only some games have is ``None`` in the others: dice, side faces, scores, a sheet file, what is printed
-    on a player's sheet with these options, how everybody's sheets are marked. ``scores`` gives everyone's points as
-    they stand. ``is_slow_to_list`` says that listing the legal turns can take seconds; records then leave their number
-    out. ``goals`` are the squares that a board marks with a star, and what each is.
+    on a player's sheet with these options, how everybody's sheets are marked, how turns are tapped on a screen.
+    ``scores`` gives everyone's points as they stand. ``is_slow_to_list`` says that listing the legal turns can take
+    seconds; records then leave their number out. ``goals`` are the squares that a board marks with a star, and what
+    each is.
     """
 
     name: str
@@ -355,6 +357,7 @@ class Game(Generic[StateT, TurnT]):
     sheet_file: SheetFile | None = None
     printed_sheet: Callable[[Mapping[str, OptionValue] | None], PrintedSheet] | None = None
     marked_sheets: Callable[[StateT], Mapping[Player, MarkedSheet]] | None = None
+    tapping: Tapping | None = None
     is_slow_to_list: bool = False
     goals: Mapping[Place, str] = field(default_factory=dict, hash=False)
 

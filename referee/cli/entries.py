@@ -199,39 +199,38 @@ def _seen_by(context: CommandContext, source: str) -> str:
 @click.command(cls=ExampleCommand)
 @click.argument("kind", metavar="KIND")
 @click.option("--player", metavar="SIDE", help="Who says so.  [default: whose turn it is]")
-@click.option("--yes", "is_sure", is_flag=True, help="Do not ask before a resignation or a draw.")
+@click.option("--yes", "is_sure", is_flag=True, help="Do not ask before a resignation.")
 @by_option
 @journal_option
 @click.pass_obj
 def announce_command(
     context: CommandContext, kind: str, player: str | None, is_sure: bool, by: str | None, journal: Path | None
 ) -> None:
-    """Announce a resignation, an agreed draw or a claim.
+    """Announce a resignation, a draw or a claim.
 
-    Each game has its own claims (docs/games/). A claim that the rules don't allow is refused with the reason.
+    A draw is offered first. The other player accepts it by saying the same. Each game has its own claims
+    (docs/games/). A claim that the rules don't allow is refused with the reason.
 
     Examples:
       ./run table announce resign --player gold
-      ./run table announce draw
+      ./run table announce draw --player gold
+      ./run table announce draw --player teal
     """
-    from engine.support.players import DRAW, RESIGN
+    from engine.support.players import RESIGN
     from referee.commands.values import Announce
 
     command = Announce(kind, by or user_name(), _side(player))
-    if kind.strip().lower() in (DRAW, RESIGN) and not is_sure and sys.stdin.isatty():
+    if kind.strip().lower() == RESIGN and not is_sure and sys.stdin.isatty():
         click.confirm(_question_before(context, journal, command), abort=True)
     say(submit(context, journal, command))
 
 
 def _question_before(context: CommandContext, journal: Path | None, command: Announce) -> str:
     """Ask whether the game is to end so, and say how; raises what the announcement itself would."""
-    from engine.support.players import DRAW
     from referee.session.execution import IdleSession
 
     with context.open_journal(journal) as opened:
         told = IdleSession(opened, time.monotonic).foretold(command)
-    if command.text.strip().lower() == DRAW:
-        return "The game ends in a draw. Do all players accept?"
     return f"{told} Are you sure?"
 
 

@@ -1,7 +1,8 @@
 """A draw that one player offers and the other accepts or refuses: who may, and what the journal keeps of it. Pure.
 
-An offer stands until the other player answers or plays a turn, or until the position is changed by a correction or a
-take-back. What the offering player still plays leaves it open.
+Who is offered a draw accepts it by saying "draw" as well. An offer stands until the other player answers or plays a
+turn, or until the position is changed by a correction or a take-back. What the offering player still plays leaves it
+open.
 """
 
 from __future__ import annotations
@@ -27,6 +28,12 @@ def may_draw(game: Game[Any, Any], belief: Sequence[Any]) -> bool:
     return bool(belief) and Announcement(DRAW) in game.rules.announcements(belief[0])
 
 
+def offer_of(command: Announce) -> OfferDraw | None:
+    """Give the offer that an announcement of a draw is, ``None`` for another one, and for a draw that is agreed."""
+    is_draw = command.text.strip().lower() in (DRAW, f"{EVERYONE}:{DRAW}")
+    return OfferDraw(command.by, command.player) if is_draw and not command.is_agreed else None
+
+
 def settled(
     game: Game[Any, Any],
     belief: Sequence[Any],
@@ -41,11 +48,13 @@ def settled(
     nothing can be offered or answered, UnreadableError for a player that the game has not.
     """
     if isinstance(command, OfferDraw):
+        if open_offer is not None and _offering(game, belief, command) == opponent(game.players, open_offer):
+            return Announce(f"{EVERYONE}:{DRAW}", command.by, is_agreed=True)
         return _offered(game, belief, open_offer, command, time_s, programs)
     if open_offer is None:
         raise CorrectionError("no draw is on offer")
     if command.accepts:
-        return Announce(f"{EVERYONE}:{DRAW}", command.by)
+        return Announce(f"{EVERYONE}:{DRAW}", command.by, is_agreed=True)
     sentence = f"{capitalized(opponent(game.players, open_offer))} refuses the draw."
     return _event(open_offer, REFUSED, command.by, sentence, time_s)
 
@@ -64,13 +73,18 @@ def _offered(
     if open_offer is not None:
         other = capitalized(opponent(game.players, open_offer))
         raise CorrectionError(f"{capitalized(open_offer)} has offered a draw already; {other} accepts or refuses")
-    movers = {player for state in belief for player in game.rules.players_to_move(state)}
-    player = command.player or (movers.pop() if len(movers) == 1 else None)
+    player = _offering(game, belief, command)
     if player is None:
         raise CorrectionError(f"say who offers the draw: {' or '.join(game.players[:2])}")
     if opponent(game.players, player) in programs:
         raise CorrectionError("the program accepts no draw; play on, or resign")
     return _event(player, MADE, command.by, f"{capitalized(player)} offers a draw.", time_s)
+
+
+def _offering(game: Game[Any, Any], belief: Sequence[Any], command: OfferDraw) -> Player | None:
+    """Give who offers a draw: who was named, or else the only one to move."""
+    movers = {player for state in belief for player in game.rules.players_to_move(state)}
+    return command.player or (movers.pop() if len(movers) == 1 else None)
 
 
 def offer_after(before: Player | None, event: Event) -> Player | None:

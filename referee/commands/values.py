@@ -71,12 +71,16 @@ class EnterRoll:
 
 @dataclass(frozen=True)
 class Announce:
-    """What is announced, as text; ``player`` says who does where that isn't plain."""
+    """What is announced, as text; ``player`` says who does where that isn't plain.
+
+    A draw ends the game at once only where both players have said so (``is_agreed``); else it is an offer.
+    """
 
     kind: ClassVar[PlayedKind] = EventKind.ANNOUNCED
     text: str
     by: str
     player: Player | None = None
+    is_agreed: bool = False
 
 
 @dataclass(frozen=True)

@@ -101,6 +101,8 @@ def execute(session: Session, command: Command, respond: Respond = unheard) -> l
                 said = session.correct(command).sentence
             case TakeBack():
                 said = session.take_back(command)
+            case Announce() if offer := draw_offers.offer_of(command):
+                said = session.settle_draw(offer)
             case EnterTurn() | EnterRoll() | Announce():
                 said = session.enter(command)
             case OfferDraw() | AnswerDraw():
@@ -139,7 +141,8 @@ def _press(session: Session, press: Press, respond: Respond) -> list[Verdict]:
             respond(Reply(question))
             return []
         case ButtonRole.ANTI_PLAY | ButtonRole.REPETITION | ButtonRole.DRAW | ButtonRole.RESIGN:
-            return execute(session, Announce(press.role.value, press.by), respond)
+            # A draw was asked about, and the second press was the answer.
+            return execute(session, Announce(press.role.value, press.by, is_agreed=True), respond)
 
 
 class ImmediateHints:

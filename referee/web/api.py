@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 
 from common.json_files import parse_json
+from engine.errors import IllegalTurnError
 from referee.commands.orders import ORDERS, ReplyDocument
 from referee.session.pictures import CameraPictures
 from referee.session.table_port import TablePort, Versioned
@@ -38,6 +39,7 @@ from referee.web.history import History
 from referee.web.languages import language_of, sentences
 from referee.web.owner.devices import DEVICE_ORDER, DevicesDocument, change_device, devices_document
 from referee.web.results import ResultsDocument
+from referee.web.tapped import TappedDocument, tapped_document
 
 LOOK_AGAIN_S = 2.5
 """How often a stream with nothing new looks whether its device is still paired."""
@@ -45,6 +47,8 @@ LOOKS_KEPT_OPEN = 6
 """After how many looks it gets an event all the same, so that nobody takes it for dead."""
 _STILL_HERE = b"event: here\ndata: {}\n\n"
 MOST_VIEWERS = 256
+_MOST_TAPPED = 400
+"""How many characters of taps are read; no turn has as many."""
 _PAIRING: TypeAdapter[PairingOrder] = TypeAdapter(PairingOrder)
 _LARGEST = 2**63 - 1
 """What SQLite takes for a number."""
@@ -98,6 +102,14 @@ class Api:
                 {"first": "The number of the first game that counts; all without it."},
             ),
             Endpoint("/api/record", self._record, Role.LOOK, "A game as a record", "text/plain", game),
+            Endpoint(
+                "/api/tapped",
+                self._tapped,
+                Role.LOOK,
+                "What may be tapped next, and the turn that was",
+                TappedDocument,
+                texts={"taps": "What was tapped so far, parted by commas: squares and choices."},
+            ),
             Endpoint("/api/places", self._places, Role.LOOK, "Places, looks, rules and options", PlacesDocument),
             Endpoint(
                 "/api/camera.jpg",
@@ -193,6 +205,18 @@ class Api:
 
     async def _places(self, request: Request) -> Response:
         return _json(places_document(self._port.game, sentences(language_of(request))))
+
+    async def _tapped(self, request: Request) -> Response:
+        newest = self._port.snapshots.newest
+        if newest is None:
+            raise HTTPException(404, "No game has begun yet.")
+        taps = [tap for tap in request.query_params.get("taps", "")[:_MOST_TAPPED].split(",") if tap]
+        say = sentences(language_of(request))
+        try:
+            document = await run_in_threadpool(tapped_document, self._port.game, newest.snapshot, taps, say)
+        except IllegalTurnError as error:
+            raise HTTPException(422, say(str(error))) from error
+        return _json(document)
 
     async def _camera(self, request: Request) -> Response:
         overlay = bool(_number(request, "overlay"))

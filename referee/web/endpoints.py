@@ -22,8 +22,8 @@ _PATH_PART = re.compile(r"\{(\w+)(?::\w+)?\}")
 class Endpoint:
     """A route of the API.
 
-    ``gives`` is a model, or the media type of what is none; ``query`` are optional whole numbers. ``takes`` reads the
-    body of a POST; ``by_code`` is for the one that needs no session.
+    ``gives`` is a model, or the media type of what is none; ``query`` are optional whole numbers, ``texts`` optional
+    texts. ``takes`` reads the body of a POST; ``by_code`` is for the one that needs no session.
     """
 
     path: str
@@ -32,6 +32,7 @@ class Endpoint:
     summary: str
     gives: type[BaseModel] | str
     query: Mapping[str, str] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
     takes: TypeAdapter[Any] | None = None
     by_code: bool = False
 
@@ -76,8 +77,9 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         for name, kind in re.findall(r"\{(\w+)(?::(\w+))?\}", endpoint.path)
     ]
     parameters += [
-        {"name": name, "in": "query", "description": said, "schema": {"type": "integer", "minimum": 0}}
-        for name, said in endpoint.query.items()
+        {"name": name, "in": "query", "description": said, "schema": schema}
+        for named, schema in ((endpoint.query, {"type": "integer", "minimum": 0}), (endpoint.texts, {"type": "string"}))
+        for name, said in named.items()
     ]
     operation: dict[str, Any] = {
         "summary": endpoint.summary,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.api import Game
-from engine.games.blockade import notation, rolls, rules, table
+from engine.games.blockade import notation, rolls, rules, table, tapping
 from engine.games.blockade.advice import hints
 from engine.games.blockade.board import OPTIONS, PLACES, PLAYERS
 from engine.games.blockade.state import LOOKS
@@ -22,4 +22,5 @@ GAME = Game(
     dice=rolls,
     # Where colours meet, one high roll can have a million ends.
     is_slow_to_list=True,
+    tapping=tapping,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.api import Game
-from engine.games.blokus_dice import notation, rolls, rules, sheet_file, table
+from engine.games.blokus_dice import notation, rolls, rules, sheet_file, table, tapping
 from engine.games.blokus_dice.advice import hints
 from engine.games.blokus_dice.sheet_file import marked_sheets, printed_sheet
 from engine.games.blokus_dice.state import LOOKS, OPTIONS, PLAYERS
@@ -25,4 +25,5 @@ GAME = Game(
     sheet_file=sheet_file,
     printed_sheet=printed_sheet,
     marked_sheets=marked_sheets,
+    tapping=tapping,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.api import Game
-from engine.games.diaballik import notation, rules, table
+from engine.games.diaballik import notation, rules, table, tapping
 from engine.games.diaballik.advice import hints
 from engine.games.diaballik.state import LOOKS, OPTIONS, PLACES, PLAYERS
 
@@ -18,4 +18,5 @@ GAME = Game(
     table=table,
     notation=notation,
     advice=hints,
+    tapping=tapping,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.api import Game
-from engine.games.number_drop import components, notation, rolls, rules, table
+from engine.games.number_drop import components, notation, rolls, rules, table, tapping
 from engine.games.number_drop.advice import hints
 from engine.games.number_drop.flow import scores_of
 from engine.games.number_drop.marks import marked_sheets
@@ -26,4 +26,5 @@ GAME = Game(
     sheet_file=components,
     printed_sheet=printed_sheet,
     marked_sheets=marked_sheets,
+    tapping=tapping,
 )

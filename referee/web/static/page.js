@@ -9,6 +9,7 @@ import { keepSettings } from "./settings.js";
 import { playSounds } from "./sounds.js";
 import { stepThrough } from "./steps.js";
 import { showTable } from "./table.js";
+import { playByTapping } from "./tapping.js";
 import { speak } from "./voice.js";
 
 const view = document.body.className;
@@ -19,6 +20,7 @@ sendOrders();
 document.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest", inline: "center" });
 if (view === "table") {
   showTable();
+  playByTapping();
   runClocks();
   followCamera();
   speak();

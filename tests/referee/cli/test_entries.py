@@ -64,7 +64,7 @@ def test_a_game_kept_by_text_alone(run: Run, harvest: None, tmp_path: Path) -> N
     assert run("turn", "keep").exit_code == 0
 
 
-def test_giving_up_and_draws_are_asked_about_at_a_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_giving_up_is_asked_about_at_a_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     run("new", "deblockle")
     turn = GAME.notation.format_turn(GAME.rules.legal_turns(GAME.rules.new())[0])
     assert run("turn", turn).exit_code == 0
@@ -73,13 +73,21 @@ def test_giving_up_and_draws_are_asked_about_at_a_terminal(run: Run, monkeypatch
     kept = run("announce", "resign", "--player", "gold", input="n\n")
     assert "Gold resigns. Teal wins: gold resigned. Are you sure?" in kept.output
     assert kept.exit_code != 0
-    assert "The game ends in a draw. Do all players accept?" in run("announce", "draw", input="n\n").output
     assert kinds() == before
     sure = run("announce", "resign", "--player", "gold", "--yes")
     assert "Are you sure" not in sure.output
     assert "Gold resigns. Teal wins" in sure.output
     assert run("take-back").exit_code == 0
-    assert "Draw agreed" in run("announce", "draw", input="y\n").output
+
+
+def test_a_draw_that_is_announced_is_offered_until_the_other_player_says_so_too(run: Run) -> None:
+    run("new", "deblockle")
+    assert run("announce", "draw", "--player", "gold").output.startswith("Gold offers a draw.")
+    again = run("announce", "all:draw", "--player", "gold")
+    assert (again.exit_code, "Teal accepts or refuses" in again.output) == (1, True)
+    assert "end" not in kinds()
+    assert "Draw agreed" in run("announce", "draw", "--player", "teal").output
+    assert kinds()[-1] == "end"
 
 
 def test_a_turn_the_rules_forbid_is_refused_with_the_reason(run: Run) -> None:

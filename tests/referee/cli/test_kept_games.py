@@ -76,7 +76,8 @@ def test_an_evenings_results_are_told_by_name(run: Run) -> None:
     assert run("games", "results").stdout == "No game was played to its end yet.\n"
     run("announce", "resign", "--player", "gold", "--yes")
     run("new", "diaballik", "--player", "black=Ann", "--player", "white=Ben")
-    run("announce", "draw", "--yes")
+    for side in ("black", "white"):
+        run("announce", "draw", "--player", side)
     run("new", "diaballik")
     head, first, second, last = run("games", "results").stdout.splitlines()
     assert head.split() == ["played", "won", "drawn", "lost", "-", "Ben", "-", "Ann"]

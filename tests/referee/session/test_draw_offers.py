@@ -83,6 +83,18 @@ def test_an_accepted_offer_ends_the_game_and_can_be_taken_back(session: tuple[An
     assert told(table, AnswerDraw("Ben", accepts=True)).refused
 
 
+@pytest.mark.parametrize("text", ["draw", "all:draw", " Draw "])
+def test_an_announced_draw_is_an_offer_until_the_other_player_says_so_too(
+    session: tuple[Any, Journal], text: str
+) -> None:
+    table, journal = session
+    assert told(table, Announce(text, "Ann")).words == "Black offers a draw."
+    assert told(table, Announce(text, "Ann")).refused
+    assert fold(*events_of_game(journal, None)).outcome is None
+    assert "agreed" in told(table, Announce(text, "Ben", "white")).words
+    assert fold(*events_of_game(journal, None)).outcome is not None
+
+
 def test_a_refused_offer_leaves_the_game_as_it_was(session: tuple[Any, Journal]) -> None:
     table, journal = session
     told(table, OfferDraw("Ann"))

@@ -1,0 +1,39 @@
+"""Turns tapped on the board: the piece, then where it goes; the carrier, then who gets the ball."""
+
+from __future__ import annotations
+
+from engine.games.diaballik.announcements import ANTI_PLAY
+from engine.games.diaballik.rules import certainty
+from engine.games.diaballik.state import PLACES, SQUARE_OF, Action, DiaballikState, DiaballikTurn
+from engine.games.diaballik.turns import actions, begun
+from engine.tapping import Steps, Tapped
+from engine.values import Certainty
+
+
+def tapped(state: DiaballikState, taps: Steps) -> Tapped[DiaballikTurn]:
+    """Say what may follow these taps: starts and ends of actions in turn, and a claim of anti-play at the end."""
+    if state.to_move is None:
+        return Tapped()
+    now, done = begun(state, state.to_move), []
+    squares, claims = (taps[:-1], True) if taps[-1:] == (ANTI_PLAY,) else (taps, False)
+    if not set(squares) <= SQUARE_OF.keys():
+        return Tapped()
+    numbers = [SQUARE_OF[square] for square in squares]
+    for start, end in zip(numbers[::2], numbers[1::2], strict=False):
+        action = Action(start, end, passes=start == now.ball)
+        if action not in actions(now):
+            return Tapped()
+        now = now.after(action)
+        done.append(action)
+    if len(numbers) % 2:
+        ends = {action.end for action in actions(now) if action.start == numbers[-1]}
+        return Tapped() if claims else Tapped(tuple(PLACES[end] for end in sorted(ends)))
+    plain, claiming = (DiaballikTurn(state.to_move, tuple(done), claims=each) for each in (False, True))
+    turn = claiming if claims else plain
+    is_legal = bool(done) and certainty(state, turn) is Certainty.CERTAIN
+    if claims:
+        return Tapped(turn=turn if is_legal else None)
+    starts = {action.start for action in actions(now)}
+    may_claim = bool(done) and certainty(state, claiming) is Certainty.CERTAIN
+    choices = {ANTI_PLAY: "announces anti-play"} if may_claim else {}
+    return Tapped(tuple(PLACES[start] for start in sorted(starts)), choices, turn if is_legal else None)

@@ -1,0 +1,120 @@
+"""Turns tapped on the sheets: the squares of a shape and the digit in each, the digits of a loop, the tile to slide.
+
+Where several play at once, the first tap says who: their square, or a choice such as ``p2:none``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from engine.games.number_drop.components import DIGITS, STAR
+from engine.games.number_drop.drops import Cells, fits_dice, landings, turned_shapes
+from engine.games.number_drop.flow import letter_open
+from engine.games.number_drop.notation import NONE, SLIDE
+from engine.games.number_drop.sheet import GRID, LETTERS, combinations_in_order
+from engine.games.number_drop.state import (
+    PLAYERS,
+    Combination,
+    Drop,
+    NumberDropState,
+    NumberDropTurn,
+    Phase,
+    Slide,
+)
+from engine.games.number_drop.turns import in_order, turns_of
+from engine.tapping import Steps, Tapped, whole_and_following
+from engine.values import Place
+
+
+def tapped(state: NumberDropState, taps: Steps) -> Tapped[NumberDropTurn]:
+    """Say what may follow these taps."""
+    found = [_of_player(state, player, taps) for player in state.busy() if _is_by(PLAYERS[player], taps)]
+    if len(found) == 1:
+        return found[0]
+    squares = tuple(square for each in found for square in each.squares)
+    return Tapped(squares, {tap: said for each in found for tap, said in each.choices.items()})
+
+
+def _is_by(name: str, taps: Steps) -> bool:
+    return not taps or taps[0].startswith((f"{name}.", f"{name}:"))
+
+
+def _of_player(state: NumberDropState, player: int, taps: Steps) -> Tapped[NumberDropTurn]:
+    name = PLAYERS[player]
+    if state.combining >> player & 1:
+        return _combination(state, player, taps)
+    if state.phase is Phase.DROP:
+        return _drop(state, player, taps)
+    turns = turns_of(state, player)
+    slides = {f"{name}:{SLIDE}:{turn.letter}": turn for turn in turns if isinstance(turn, Slide)}
+    if slides:
+        words = {tap: f"Slide tile {turn.letter}" for tap, turn in slides.items()}
+        return Tapped(turn=slides.get(taps[0])) if taps else Tapped(choices=words)
+    written = {frozenset(turn.places): turn for turn in turns}
+    chosen = frozenset(taps)
+    _, following = whole_and_following(written, chosen)
+    return Tapped(_sorted(name, following), turn=written.get(chosen))
+
+
+def _drop(state: NumberDropState, player: int, taps: Steps) -> Tapped[NumberDropTurn]:
+    """A square, its digit, the next square: the shape is known as soon as it fits one place only."""
+    name, dice = PLAYERS[player], state.roll[:-1]
+    shapes = turned_shapes(state.options.components, state.roll[-1])
+    falls = [_places(name, cells) for cells in landings(state.sheets[player].heights, shapes)]
+    squares, digits = taps[::2], taps[1::2]
+    if not _may_write("".join(digits), dice) or len(set(squares)) < len(squares):
+        return Tapped()
+    whole, following = whole_and_following(falls, frozenset(squares))
+    if len(squares) > len(digits):
+        left = [digit for digit in DIGITS if _may_write("".join((*digits, digit)), dice)]
+        return Tapped(choices={digit: digit for digit in left} if whole or following else {})
+    if not whole:
+        return Tapped(_sorted(name, following))
+    marks = {square.partition(".")[2]: digit for square, digit in zip(squares, digits, strict=True)}
+    cells = in_order(list(marks))
+    turn = Drop(name, cells, "".join(marks[cell] for cell in cells))
+    return Tapped(turn=turn if fits_dice(turn.digits, dice) else None)
+
+
+def _may_write(digits: str, dice: tuple[str, ...]) -> bool:
+    """Whether these digits can be some of the dice, stars as any digit."""
+    beyond = Counter(digits) - Counter(face for face in dice if face != STAR)
+    return set(digits) <= set(DIGITS) and beyond.total() <= dice.count(STAR)
+
+
+def _combination(state: NumberDropState, player: int, taps: Steps) -> Tapped[NumberDropTurn]:
+    name = PLAYERS[player]
+    without = f"{name}:{NONE}"
+    if taps == (without,):
+        return Tapped(turn=Combination(name))
+    *rest, last = taps or ("",)
+    letter = last if last in LETTERS else None
+    squares = rest if letter else list(taps)
+    cells = {f"{name}.{square}": cell for cell, square in enumerate(GRID.names)}
+    if not set(squares) <= cells.keys():
+        return Tapped()
+    chosen = sum(1 << cells[square] for square in set(squares))
+    following, whole = 0, None
+    # There can be a hundred thousand, so they are looked at as numbers.
+    for box, loop in combinations_in_order(state.sheets[player]):
+        if loop == chosen:
+            whole = box
+        elif not chosen & ~loop:
+            following |= loop & ~chosen
+    drawn = None if whole is None or not chosen else Combination(name, GRID.names_of(chosen), letter)
+    circled = LETTERS[whole % len(LETTERS)] if whole is not None and letter_open(state, player, whole) else None
+    if letter:
+        return Tapped(turn=drawn if letter == circled else None)
+    choices = {} if taps else {without: f"{name}: no loop"}
+    if drawn is not None and circled is not None:
+        choices = {circled: f"Circle the letter {circled}"}
+    return Tapped(_sorted(name, (f"{name}.{square}" for square in GRID.names_of(following))), choices, drawn)
+
+
+def _places(name: str, cells: Cells) -> frozenset[Place]:
+    return frozenset(f"{name}.{GRID.names[cell]}" for cell in cells)
+
+
+def _sorted(name: str, places: Iterable[Place]) -> tuple[Place, ...]:
+    return tuple(f"{name}.{square}" for square in in_order([place.partition(".")[2] for place in places]))

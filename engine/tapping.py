@@ -1,0 +1,77 @@
+"""Turns put together tap by tap, as on a screen: what may be tapped next, and the turn that was tapped.
+
+A tap is a place of the game, such as ``c3``, or a choice that no place says, such as ``hoops`` for the symbol that came
+up. A game that can be played so has a `Tapping` as a part of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from engine.errors import IllegalTurnError
+from engine.values import Place
+
+if TYPE_CHECKING:
+    from engine.api import Game
+
+TurnT_co = TypeVar("TurnT_co", covariant=True)
+Tap = str
+Steps = tuple[Tap, ...]
+
+
+@dataclass(frozen=True)
+class Tapped(Generic[TurnT_co]):
+    """A turn as far as it was tapped.
+
+    ``squares`` are the places that may be tapped next, in order; ``choices`` the other taps, each with its words for a
+    person. ``turn`` is the turn that the taps already are, ``None`` while something is missing.
+    """
+
+    squares: tuple[Place, ...] = ()
+    choices: Mapping[Tap, str] = field(default_factory=dict, hash=False)
+    turn: TurnT_co | None = None
+    taps: Steps = ()
+
+
+class Tapping(Protocol):
+    """The part of a game that knows how its turns are tapped."""
+
+    def tapped(self, state: Any, taps: Steps) -> Tapped[Any]:
+        """Say what may follow these taps; nothing follows taps that begin no turn. The reply has no ``taps``."""
+
+
+def tapped(game: Game[Any, Any], state: Any, taps: Sequence[Tap]) -> Tapped[Any]:
+    """Say what may follow these taps.
+
+    A choice without an alternative is made at once: the reply's ``taps`` then end with it. Raises IllegalTurnError
+    where no turn of the player to move begins so.
+
+    >>> from engine.registry import load
+    >>> game = load("diaballik")
+    >>> tapped(game, game.rules.new(), ["a1"]).squares
+    ('a2',)
+    """
+    if game.tapping is None:
+        raise IllegalTurnError(f"turns of {game.title} can't be tapped; type them")
+    steps = tuple(taps)
+    found = game.tapping.tapped(state, steps)
+    while len(found.choices) == 1 and not found.squares and found.turn is None and steps:
+        steps = (*steps, *found.choices)
+        found = game.tapping.tapped(state, steps)
+    if steps and not found.squares and not found.choices and found.turn is None:
+        raise IllegalTurnError(f"no turn begins with {', '.join(steps)}; tap a square that is lit")
+    return replace(found, taps=steps)
+
+
+def whole_and_following(ways: Iterable[frozenset[Place]], chosen: frozenset[Place]) -> tuple[bool, frozenset[Place]]:
+    """Say whether the chosen squares are one of these sets, and which squares those add that hold all of them.
+
+    >>> ways = [frozenset({"a1", "b1"}), frozenset({"a1", "a2"})]
+    >>> whole, following = whole_and_following(ways, frozenset({"a1"}))
+    >>> whole, sorted(following)
+    (False, ['a2', 'b1'])
+    """
+    fitting = [way for way in ways if chosen <= way]
+    return chosen in fitting, frozenset().union(*fitting) - chosen

@@ -1,0 +1,106 @@
+// A turn tapped on the live board: only what may be tapped is lit. The referee says what that is, after each tap.
+import { onTable } from "./live.js";
+import { placeOf, squareButtons, squaresOf } from "./squares.js";
+import { word } from "./words.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const INSET = 7;
+
+function marked(square, kind, words) {
+  const box = square.getBBox();
+  const mark = document.createElementNS(SVG, "g");
+  mark.setAttribute("class", `tap-mark ${kind}`);
+  for (const layer of ["under", "over"]) {
+    const ring = document.createElementNS(SVG, "rect");
+    const edges = { x: box.x + INSET, y: box.y + INSET, width: box.width - 2 * INSET, height: box.height - 2 * INSET, rx: 12 };
+    for (const [name, value] of Object.entries({ ...edges, class: layer })) ring.setAttribute(name, value);
+    mark.append(ring);
+  }
+  if (words) {
+    const said = document.createElementNS(SVG, "text");
+    said.setAttribute("x", box.x + box.width - 22);
+    said.setAttribute("y", box.y + 32);
+    said.textContent = words;
+    mark.append(said);
+  }
+  square.ownerSVGElement.append(mark);
+}
+
+export function playByTapping() {
+  const panel = document.getElementById("tapping");
+  if (!panel) return;
+  const board = document.getElementById("board");
+  const button = document.getElementById("tap");
+  const part = (name) => panel.querySelector(`[data-part="${name}"]`);
+  // What was answered after each tap, the newest last; empty while nobody taps.
+  let answers = [];
+  let asked = 0;
+
+  const show = () => {
+    board.querySelectorAll(".tap-mark").forEach((each) => each.remove());
+    const now = answers.at(-1);
+    panel.hidden = !now;
+    prepare(Boolean(now));
+    if (!now) return;
+    const isLit = new Set(now.squares);
+    const byPlace = new Map(squaresOf(board).map((square) => [placeOf(square), square]));
+    for (const [place, square] of byPlace) square.setAttribute("aria-disabled", String(!isLit.has(place)));
+    for (const place of now.squares) if (byPlace.has(place)) marked(byPlace.get(place), "may", "");
+    const numbers = new Map();
+    now.taps.filter((tap) => byPlace.has(tap)).forEach((place, at) => numbers.set(place, [...(numbers.get(place) ?? []), at + 1]));
+    for (const [place, order] of numbers) marked(byPlace.get(place), "tapped", order.join());
+    const isOver = !now.squares.length && !now.choices.length && !now.turn;
+    part("told").textContent = now.turn?.words ?? word(isOver ? "tap none" : now.taps.length ? "tap on" : "tap first");
+    part("choices").replaceChildren(...now.choices.map(({ tap, words }) => {
+      const choice = Object.assign(document.createElement("button"), { type: "button", textContent: words });
+      choice.addEventListener("click", () => ask([...now.taps, tap]));
+      return choice;
+    }));
+    const play = part("play");
+    play.hidden = !now.turn;
+    for (const name of ["text", "player"]) play.elements[name].value = now.turn?.[name] ?? "";
+    play.elements.seen.value = now.event_number;
+    part("back").hidden = answers.length < 2;
+  };
+  const ask = async (taps, isRestart = false) => {
+    const number = ++asked;
+    const answer = await fetch(`/api/tapped?taps=${encodeURIComponent(taps.join())}`).catch(() => null);
+    // The banner says that the network is away.
+    if (!answer?.ok) return;
+    const now = await answer.json();
+    // An answer that another tap has overtaken counts no more.
+    if (number !== asked) return;
+    answers = isRestart ? [now] : [...answers, now];
+    show();
+  };
+  const leave = () => {
+    asked++;
+    answers = [];
+    show();
+  };
+  const choose = async (square) => {
+    const place = placeOf(square);
+    if (!answers.length) await ask([], true);
+    const now = answers.at(-1);
+    if (now?.squares.includes(place)) await ask([...now.taps, place]);
+  };
+  const prepare = squareButtons(board, choose);
+
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    await ask([], true);
+    panel.scrollIntoView({ block: "nearest" });
+  });
+  part("back").addEventListener("click", () => {
+    answers = answers.slice(0, -1);
+    show();
+  });
+  part("leave").addEventListener("click", leave);
+  panel.addEventListener("done", leave);
+  document.addEventListener("keydown", ({ key }) => key === "Escape" && answers.length && leave());
+  onTable((table) => {
+    // What was tapped on another table begins again.
+    if (answers.length && answers.at(-1).event_number !== table.event_number) ask([], true);
+    show();
+  });
+}

@@ -1,0 +1,59 @@
+"""A turn that somebody taps on the page, as a document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from common.phrases import capitalized
+from engine.api import Game
+from engine.tapping import Tapped, tapped
+from referee.session.feed import Snapshot
+from referee.web.documents import Document, Say
+
+
+class ChoiceDocument(Document):
+    """A tap that is no place, such as the symbol that came up, and its words."""
+
+    tap: str
+    words: str
+
+
+class TappedTurnDocument(Document):
+    """A whole turn: its strict text, who plays it, and its words."""
+
+    text: str
+    player: str
+    words: str
+
+
+class TappedDocument(Document):
+    """A turn as far as it was tapped: what may be tapped next, and the turn that it is already.
+
+    ``taps`` are those so far; a choice without an alternative is made at once, and stands at their end.
+    """
+
+    event_number: int
+    taps: tuple[str, ...]
+    squares: tuple[str, ...]
+    choices: tuple[ChoiceDocument, ...]
+    turn: TappedTurnDocument | None
+
+
+def tapped_document(game: Game[Any, Any], snapshot: Snapshot, taps: Sequence[str], say: Say = str) -> TappedDocument:
+    """Tell what may follow these taps; raises IllegalTurnError where no turn begins so."""
+    found: Tapped[Any] = Tapped()
+    if snapshot.states and snapshot.outcome is None and (game.tapping is not None or taps):
+        found = tapped(game, snapshot.states[0], taps)
+    turn = found.turn
+    return TappedDocument(
+        event_number=snapshot.event_number,
+        taps=found.taps,
+        squares=found.squares,
+        choices=tuple(ChoiceDocument(tap=tap, words=capitalized(say(words))) for tap, words in found.choices.items()),
+        turn=None
+        if turn is None
+        else TappedTurnDocument(
+            text=game.notation.format_turn(turn), player=turn.player, words=say(game.notation.describe(turn))
+        ),
+    )

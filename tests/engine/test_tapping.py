@@ -1,0 +1,114 @@
+"""Turns tapped square by square, in every game: what is offered is legal, and every legal turn can be tapped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+
+from engine.errors import IllegalTurnError
+from engine.registry import games, load
+from engine.tapping import tapped
+from engine.values import Certainty, OptionValue
+from tests.engine.toy_harvest import GAME as TOY
+
+POSITIONS = 12
+FEWER = {"blockade": 4}
+"""Where a tap takes its time."""
+SQUARE = re.compile(r"[a-g][1-7]")
+OPTIONS: dict[str, dict[str, OptionValue]] = {"number-drop": {"players": 2}, "blokus-dice": {"players": 2}}
+
+
+def positions(name: str, seed: int) -> Iterator[Any]:
+    """States in which somebody is to play, of a game played at random."""
+    game, rng = load(name), Random(f"{name} {seed}")
+    state: Any = game.rules.new(OPTIONS.get(name))
+    found = 0
+    while found < FEWER.get(name, POSITIONS):
+        if game.rules.outcome(state) is not None:
+            state = game.rules.new(OPTIONS.get(name))
+        if game.dice is not None and game.dice.awaits_roll(state):
+            state = game.dice.rolled(state, rng.choice(game.dice.possible_rolls(state)).roll)
+            continue
+        yield state
+        found += 1
+        state = game.rules.apply(state, rng.choice(game.rules.legal_turns(state)))
+
+
+def reaches(game: Any, state: Any, goal: Any, taps: tuple[str, ...] = ()) -> bool:
+    """Whether some order of taps leads to the same end as this turn, tapping nothing but what the turn names.
+
+    On a board it is the order in which the turn's text names its squares.
+    """
+    now = tapped(game, state, taps)
+    if now.turn is not None and game.rules.apply(state, now.turn) == game.rules.apply(state, goal):
+        return True
+    text = game.notation.format_turn(goal)
+    squares = [square for square in now.squares if square in goal.places]
+    if game.printed_sheet is None:
+        named = SQUARE.findall(text)
+        so_far = sum(tap in game.places for tap in now.taps)
+        squares = named[so_far : so_far + 1]
+    choices = [tap for tap in now.choices if tap.rpartition(":")[2] in text]
+    return any(reaches(game, state, goal, (*now.taps, tap)) for tap in [*squares, *choices])
+
+
+@pytest.mark.parametrize("name", games())
+def test_whatever_is_tapped_begins_a_turn_that_may_be_played(name: str) -> None:
+    game, rng = load(name), Random(name)
+    played = 0
+    for state in positions(name, 1):
+        taps: tuple[str, ...] = ()
+        for _ in range(20):
+            now = tapped(game, state, taps)
+            if now.turn is not None:
+                played += 1
+                assert game.rules.certainty(state, now.turn) is not Certainty.IMPOSSIBLE
+                text = game.notation.format_turn(now.turn)
+                read = game.notation.parse_turn(state, text, now.turn.player)
+                assert game.rules.apply(state, read) == game.rules.apply(state, now.turn)
+            following = [*now.squares, *now.choices]
+            if not following:
+                break
+            taps = (*now.taps, rng.choice(following))
+    assert played >= FEWER.get(name, POSITIONS) // 2
+
+
+@pytest.mark.parametrize("name", games())
+def test_every_legal_turn_can_be_tapped(name: str) -> None:
+    game, rng = load(name), Random(name)
+    for state in positions(name, 2):
+        turn = rng.choice(game.rules.legal_turns(state))
+        assert reaches(game, state, turn), game.notation.format_turn(turn)
+
+
+@pytest.mark.parametrize("name", games())
+def test_taps_that_begin_no_turn_are_refused(name: str) -> None:
+    game = load(name)
+    state = next(positions(name, 3))
+    for taps in (["nowhere"], ["a1", "a1", "a1"], ["p3.a1", "p3.a1"], ["off"]):
+        with pytest.raises(IllegalTurnError, match="no turn begins with"):
+            tapped(game, state, taps)
+
+
+def test_nothing_can_be_tapped_while_dice_are_awaited_or_the_game_is_over() -> None:
+    blockade = load("blockade")
+    now = tapped(blockade, blockade.rules.new(), ())
+    assert (now.squares, dict(now.choices), now.turn) == ((), {}, None)
+
+
+def test_a_symbol_that_is_known_is_not_asked_for() -> None:
+    game: Any = load("deblockle")
+    state = game.rules.new()
+    known = next(turn for turn in game.rules.legal_turns(state) if turn.end not in (None, *turn.rolled_to))
+    now = tapped(game, state, [known.start, *known.rolled_to])
+    assert now.taps[2:] in ((), (known.top,))
+    assert now.squares or now.choices or now.turn is not None
+
+
+def test_a_game_that_has_no_tapping_says_so() -> None:
+    with pytest.raises(IllegalTurnError, match="type them"):
+        tapped(TOY, TOY.rules.new(), ())

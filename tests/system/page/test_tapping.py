@@ -1,0 +1,114 @@
+"""A turn is tapped on the live board, by finger or by keys, and played as if it were typed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.values import OptionValue
+from referee.commands.values import Command, EnterRoll, EnterTurn
+from tests.system.page.served import served
+from tests.system.page.test_barriers import AXE
+
+expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
+expect.set_options(timeout=20_000)
+PHONE = {"width": 360, "height": 740}
+
+TAPPED: dict[str, tuple[dict[str, OptionValue], tuple[Command, ...], tuple[str, ...], str]] = {
+    "deblockle": ({"blocks_gold": 1, "blocks_teal": 1}, (), ("d1", "e1", "=Cross", "e2"), "gold d1-e1=cross-e2"),
+    "diaballik": ({}, (), ("a1", "a2", "d1", "e1"), "black a1-a2 d1*e1"),
+    "blockade": (
+        {}, (EnterRoll("6,4", "Ann"), EnterRoll("1,1", "Ann"), EnterRoll("6,1", "Ann")), ("c4", "c3"), "warm c4-c3",
+    ),
+    "number-drop": (
+        {"players": 2},
+        (
+            EnterRoll("O4,I4,X5,I3,T5", "Ann"), EnterTurn("e1=1", "Ann", "p1"), EnterTurn("e1=2", "Ben", "p2"),
+            EnterRoll("2,2,3,4,T", "Ann"),
+        ),
+        ("p2.e2", "=3", "p2.d3", "=2", "p2.e3", "=2", "p2.f3"), "p2 e2=3,d3=2,e3=2,f3=4",
+    ),
+    "blokus-dice": (
+        {"players": 2}, (EnterRoll("3,6", "Ann"),),
+        ("p1.g1", "p1.h1", "p1.i1", "p1.j1", "p1.j2", "=Take the 6 and cross out a strike"),
+        "p1 6:L5:g1,h1,i1,j1,j2:strike",
+    ),
+}  # fmt: skip
+"""For each game its options, what comes before, the taps (``=`` before a choice), and the turn that comes of them."""
+
+
+def tap(page: Any, *taps: str) -> None:
+    """Tap squares and choices, each once the page has answered the one before."""
+    for each in taps:
+        if each.startswith("="):
+            page.locator("#tapping [data-part=choices]").get_by_role("button", name=each[1:], exact=True).click()
+            continue
+        square = page.locator(f'[id="place-{each}"]')
+        expect(square).to_have_attribute("aria-disabled", "false")
+        square.scroll_into_view_if_needed()
+        square.dispatch_event("click")
+        expect(page.locator("#board .tap-mark.tapped").last).to_be_attached()
+
+
+@pytest.mark.parametrize("name", sorted(TAPPED))
+def test_a_turn_of_every_game_is_tapped(name: str, tmp_path: Path, visit: Any) -> None:
+    options, before, taps, turn = TAPPED[name]
+    with served(name, tmp_path, options) as (running, address):
+        for command in before:
+            assert not running.tell(command).refused
+        page = visit(address, viewport=PHONE)
+        page.get_by_role("button", name="Play by tapping").click()
+        tap(page, *taps)
+        page.get_by_role("button", name="Play this turn").click()
+        expect(page.locator("#last")).to_contain_text(turn)
+        expect(page.locator("#tapping")).to_be_hidden()
+        expect(page.locator("#board .tap-mark")).to_have_count(0)
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_only_what_may_be_tapped_is_lit_and_a_tap_is_taken_back(diaballik: Any, visit: Any) -> None:
+    _, address = diaballik
+    page = visit(address)
+    lit = page.locator("#board .tap-mark.may")
+    # The first tap on a piece begins by itself.
+    page.locator("#place-a1").click()
+    expect(lit).to_have_count(1)
+    page.locator("#place-g7").click(force=True)
+    page.get_by_role("button", name="One tap back").click()
+    expect(lit).to_have_count(7)
+    expect(page.locator("#board .tap-mark.tapped")).to_have_count(0)
+    page.keyboard.press("Escape")
+    expect(page.locator("#tapping")).to_be_hidden()
+    expect(page.locator("#board svg.board")).to_have_attribute("role", "img")
+
+
+def test_keys_alone_tap_a_turn_in_german_without_a_barrier(diaballik: Any, visit: Any) -> None:
+    _, address = diaballik
+    page = visit(address, locale="de-DE", bypass_csp=True)
+    page.get_by_role("button", name="Durch Antippen spielen").press("Enter")
+    expect(page.locator("#board .tap-mark.may")).to_have_count(7)
+    if AXE.is_file():
+        page.add_script_tag(path=AXE)
+        assert page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"] == []
+    page.locator("#place-a7").focus()
+    for key in ("ArrowDown",) * 6:
+        page.keyboard.press(key)
+    expect(page.locator("#place-a1")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#board .tap-mark.tapped")).to_have_count(1)
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Diesen Zug spielen").press("Enter")
+    expect(page.locator("#last")).to_contain_text("a1-a2")
+
+
+def test_what_was_tapped_on_an_older_table_begins_again(diaballik: Any, visit: Any) -> None:
+    running, address = diaballik
+    page = visit(address)
+    page.locator("#place-a1").click()
+    expect(page.locator("#board .tap-mark.tapped")).to_have_count(1)
+    assert not running.tell(EnterTurn("a1-a2", "Ann", "black")).refused
+    expect(page.locator("#board .tap-mark.tapped")).to_have_count(0)
+    expect(page.locator('#place-a7[aria-disabled="false"]')).to_be_attached()
