@@ -11,6 +11,7 @@ from referee.session.order_desk import OrderDesk, OrderError, OrderFault
 from referee.session.table_port import TablePort
 from referee.web.access import Access, Session
 
+_FORBIDDEN = "This device may not do that; it needs to be paired to {needs}."
 _STATUS = {
     OrderFault.UNREADABLE: 422,
     OrderFault.FORBIDDEN: 403,
@@ -23,7 +24,7 @@ class OrderCounter:
     """Takes orders of any session. All its methods belong to the server's event loop."""
 
     def __init__(self, port: TablePort, access: Access) -> None:
-        self._desk = OrderDesk(port, "page", "This device may not do that; it needs to be paired to {needs}.")
+        self._desk = OrderDesk(port, "page", _FORBIDDEN)
         self._access = access
 
     async def take(self, session: Session, fields: object) -> ReplyDocument:

@@ -84,7 +84,7 @@ def test_a_draw_that_is_announced_is_offered_until_the_other_player_says_so_too(
     run("new", "deblockle")
     assert run("announce", "draw", "--player", "gold").output.startswith("Gold offers a draw.")
     again = run("announce", "all:draw", "--player", "gold")
-    assert (again.exit_code, "Teal accepts or refuses" in again.output) == (1, True)
+    assert (again.exit_code != 0, "Teal accepts or refuses" in again.output) == (True, True)
     assert "end" not in kinds()
     assert "Draw agreed" in run("announce", "draw", "--player", "teal").output
     assert kinds()[-1] == "end"
