@@ -14,6 +14,7 @@ from tests.vision.readers.stacks import pictures
 from vision.errors import WeightsError
 from vision.layout.pieces import PyramidPieces
 from vision.readers.stacks.crops import StackCrops
+from vision.readers.stacks.enrolment import stack_of
 from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES, in_mirror, laid_flat
 from vision.readers.stacks.network import (
     EXTRAS,
@@ -27,7 +28,6 @@ from vision.readers.stacks.network import (
     shipped,
     tip_log_odds,
 )
-from vision.readers.stacks.positions import stack_of
 
 
 def noise(count: int = 2) -> npt.NDArray[np.uint8]:
