@@ -5,7 +5,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from engine.games.blokus_dice.advice.evaluation import PlacementFinder, finder_of
 from engine.games.blokus_dice.advice.playouts import play_random_game
@@ -13,16 +13,18 @@ from engine.games.blokus_dice.turns import ways_to_lay
 from engine.support.chance import play_random_games
 from engine.values import EMPTY, Roll
 from tests.effort import cases, some
+from tests.engine.game_machine import GameMachine
 from tests.engine.games.blokus_dice.strategies import GAME, OPTIONS, states
 
 
-class WholeGame(RuleBasedStateMachine):
+class WholeGame(GameMachine):
     """One game, with everything that was drawn, rolled and said kept beside it."""
+
+    game = GAME
 
     @initialize(options=OPTIONS)
     def begin(self, options):
-        self.start = self.state = GAME.rules.new(options)
-        self.history = []
+        self.start(options)
         self.resigned = set()
 
     @rule(dice=st.lists(st.integers(1, 6), min_size=4, max_size=4))
@@ -31,48 +33,20 @@ class WholeGame(RuleBasedStateMachine):
         active = len(GAME.rules.announcements(self.state))
         roll = Roll(tuple(sorted(map(str, dice[:active]))))
         assert roll in [each.roll for each in GAME.dice.possible_rolls(self.state)]
-        self.follow(roll, GAME.dice.rolled(self.state, roll))
+        self.follow(roll)
 
     @rule(choice=st.integers(0, 10**6))
     @precondition(lambda self: self.state.to_move is not None and not GAME.awaits_roll(self.state))
     def play(self, choice):
-        turns = GAME.rules.legal_turns(self.state)
-        assert turns
-        turn = turns[choice % len(turns)]
-        before, dice = self.state, list(self.state.dice)
-        dice.remove(turn.die)
-        self.follow(turn, GAME.rules.apply(before, turn))
+        dice = list(self.state.dice)
+        dice.remove(self.any_of(GAME.rules.legal_turns(self.state), choice).die)
         if not GAME.awaits_roll(self.state) and self.state.to_move is not None:
             assert self.state.dice == tuple(dice)
-        assert GAME.table.explain(before, GAME.table.appearance(self.state)) == ()
 
     @rule(choice=st.integers(0, 10**6))
     @precondition(lambda self: self.state.to_move is not None and len(self.history) % 7 == 6)
     def resign(self, choice):
-        said = GAME.rules.announcements(self.state)
-        announcement = said[choice % len(said)]
-        self.resigned.add(announcement.player)
-        self.follow(announcement, GAME.rules.announce(self.state, announcement))
-
-    def follow(self, step, after):
-        self.history.append((self.state, step))
-        self.state = after
-
-    @rule()
-    @precondition(lambda self: self.history)
-    def take_back_and_go_on_again(self):
-        before, step = self.history[-1]
-        assert self.replayed([step], before) == self.state
-
-    def replayed(self, steps, state):
-        for step in steps:
-            if isinstance(step, Roll):
-                state = GAME.dice.rolled(state, step)
-            elif hasattr(step, "squares"):
-                state = GAME.rules.apply(state, GAME.notation.parse_turn(state, GAME.notation.format_turn(step)))
-            else:
-                state = GAME.rules.announce(state, step)
-        return state
+        self.resigned.add(self.any_of(GAME.rules.announcements(self.state), choice).player)
 
     @invariant()
     def what_was_drawn_is_there(self):
@@ -94,22 +68,13 @@ class WholeGame(RuleBasedStateMachine):
             assert GAME.scores(self.state)[player] == sum(int(name[-1]) for name in names[player])
 
     @invariant()
-    def the_game_replays_from_its_steps(self):
-        assert self.replayed([step for _, step in self.history], self.start) == self.state
-
-    @invariant()
     def markers_are_one_of_each(self):
         assert sorted(self.state.markers) == [0, 1, 2, 3]
 
     @invariant()
-    def text_round_trips(self):
-        assert GAME.notation.parse_state(GAME.notation.format_state(self.state)) == self.state
-
-    @invariant()
-    def the_game_ends_with_an_outcome(self):
+    def whoever_filled_the_most_wins(self):
         outcome = GAME.rules.outcome(self.state)
-        over = self.state.to_move is None
-        assert (outcome is not None) == over
+        over = outcome is not None
         assert (len(GAME.rules.legal_turns(self.state)) == 0) == (over or GAME.awaits_roll(self.state))
         if over:
             winners = outcome.shared_by or (outcome.winner,)
