@@ -9,6 +9,8 @@ RefereeError
 ├── PlayError (ValueError)             something asked for at the terminal that can't be done
 ├── PrintError (ValueError)            a sheet that cannot be printed as asked
 ├── PageError (OSError)                the page cannot be opened: its port is taken, its key can't be kept
+├── HallStoreError (OSError)           the hall's database cannot be opened or written
+├── TournamentError (ValueError)       a tournament, round or result that cannot be as asked
 └── JournalError (OSError)             a journal that cannot be opened, read or written
     ├── JournalMissingError            there is no journal there
     ├── JournalUnreadableError         not a journal, or a damaged one
@@ -63,6 +65,14 @@ class PageError(RefereeError, OSError):
 
 class BrokerError(RefereeError, OSError):
     """The broker of [mqtt] can't be used as it is set; the message says what to change."""
+
+
+class HallStoreError(RefereeError, OSError):
+    """The hall's database can't be opened, read or written; the message says which one and what to check."""
+
+
+class TournamentError(RefereeError, ValueError):
+    """A tournament, round or result that can't be as asked; the message says why."""
 
 
 class JournalError(RefereeError, OSError):

@@ -55,6 +55,7 @@ _TOOLS = {
     "bug-report": "referee.cli.page:bug_report_command",
     "link": "referee.cli.machine.link:link_command",
     "completion": "referee.cli.machine.link:completion_command",
+    "hall": "referee.cli.machine.hall:hall_command",
     "install": "referee.cli.machine.service:install_command",
     "uninstall": "referee.cli.machine.service:uninstall_command",
 }
@@ -137,7 +138,7 @@ def hardware() -> None:
 
 @root.group(cls=LazyGroup, targets=_TOOLS)
 def tools() -> None:
-    """Printing, rules, settings: print, sheet, rules, config, link, install.
+    """Printing, rules, halls: print, sheet, rules, config, hall, install.
 
     Examples:
       ./run tools print markers --out markers.pdf

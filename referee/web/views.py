@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
+from jinja2 import Environment
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -220,7 +221,13 @@ def refusal(request: Request, error: HTTPException) -> Response:
     return page(request, "words", {"game": _NoGame, "heading": heading, "words": error.detail}, error.status_code)
 
 
-def page(request: Request, view: str, words: Mapping[str, Any], status: int = 200) -> Response:
+def page(
+    request: Request,
+    view: str,
+    words: Mapping[str, Any],
+    status: int = 200,
+    templates_in: Callable[[str], Environment] = templates,
+) -> Response:
     """Give a page in the language of whoever asks. ``?language=de`` chooses one for this device."""
     chosen = request.query_params.get(COOKIE, "")
     if chosen in LANGUAGES:
@@ -230,7 +237,7 @@ def page(request: Request, view: str, words: Mapping[str, Any], status: int = 20
     language = language_of(request)
     session: Session = getattr(request.state, "session", NOBODY)
     body = (
-        templates(language)
+        templates_in(language)
         .get_template(f"{view}.html")
         .render(
             view=view,

@@ -1,0 +1,274 @@
+"""An evening in a hall: tables that play, a broker and a hall that are killed, and what is left in the end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+from benchmarks.hall.brokers import Mosquitto
+from benchmarks.hall.feeds import Feed, script
+from benchmarks.parts.environment import ROOT
+from referee.hall.database import POSTGRESQL, Database
+
+PREFIX = "referee"
+_TURN_S = 20.0
+_KILL_EVERY_S = 20.0
+_SAMPLE_S = 1.0
+_SETTLE_S = 180.0
+_GAMES = 6
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many tables play, how fast, for how long, and whether processes are killed."""
+
+    tables: int
+    rate: float
+    minutes: float
+    kill: bool
+    seed: int
+    store: str
+
+
+@dataclass
+class Measured:
+    """What came of it; ``faults`` is empty where nothing was lost or doubled."""
+
+    faults: list[str] = field(default_factory=list)
+    events: int = 0
+    games: int = 0
+    orders: int = 0
+    kills: Counter[str] = field(default_factory=Counter)
+    messages: int = 0
+    message_bytes: int = 0
+    seconds: float = 0.0
+    settled_s: float = 0.0
+    delays_s: list[float] = field(default_factory=list)
+    hall_mib: float = 0.0
+    broker_mib: float = 0.0
+    hall_cpu_s: float = 0.0
+    stored_bytes: int = 0
+
+    def lines(self) -> Iterator[tuple[str, str]]:
+        """Give each figure with its name."""
+        yield "events, games to their end, orders", f"{self.events}, {self.games}, {self.orders}"
+        if self.kills:
+            yield "killed", ", ".join(f"{what} {count}" for what, count in sorted(self.kills.items()))
+        yield "messages a second", f"{self.messages / self.seconds:.0f}"
+        yield "kB a second", f"{self.message_bytes / self.seconds / 1000:.0f}"
+        if self.delays_s:
+            ranked = sorted(self.delays_s)
+            for name, share in (("median", 0.5), ("99 of 100", 0.99)):
+                yield f"until the hall has it, {name}", f"{1000 * ranked[int(share * (len(ranked) - 1))]:.0f} ms"
+        yield "until all was there after the end", f"{self.settled_s:.1f} s"
+        yield "the hall's processor", f"{100 * self.hall_cpu_s / self.seconds:.0f} %"
+        yield "the hall's memory at most", f"{self.hall_mib:.0f} MiB"
+        yield "the broker's memory at most", f"{self.broker_mib:.0f} MiB"
+        yield "stored an event", f"{self.stored_bytes / max(1, self.events):.0f} bytes"
+
+
+class Evening:
+    """Plays an evening as planned; ``folder`` is for what the broker keeps."""
+
+    def __init__(self, plan: Plan, folder: Path) -> None:
+        self._plan = plan
+        self._rng = Random(plan.seed)
+        self._broker = Mosquitto(folder)
+        self._feeds = [Feed(f"table-{number}", PREFIX, Random(number)) for number in range(1, plan.tables + 1)]
+        self._hall: asyncio.subprocess.Process | None = None
+        self._said: asyncio.Task[None] | None = None
+        self._over = asyncio.Event()
+        self._ordered: list[tuple[str, str]] = []
+        self._measured = Measured()
+
+    async def played(self) -> Measured:
+        """Play, wait until the hall has all of it, and compare."""
+        for seed in range(_GAMES):
+            script(seed)
+        measured, began_s = self._measured, time.monotonic()
+        with self._broker:
+            await self._open_hall()
+            playing = {feed.table: asyncio.create_task(self._play(feed)) for feed in self._feeds}
+            sampling = asyncio.create_task(self._sample())
+            ends_s, kills_s = began_s + 60 * self._plan.minutes, began_s + _KILL_EVERY_S
+            while (now_s := time.monotonic()) < ends_s:
+                await asyncio.sleep(min(ends_s - now_s, _SAMPLE_S))
+                if self._plan.kill and time.monotonic() >= kills_s:
+                    kills_s += _KILL_EVERY_S
+                    await self._kill(playing)
+            measured.seconds = time.monotonic() - began_s
+            measured.messages = sum(feed.sent for feed in self._feeds)
+            measured.message_bytes = sum(feed.sent_bytes for feed in self._feeds)
+            for feed in self._feeds:
+                feed.is_idle = True
+            await self._settled()
+            sampling.cancel()
+            await self._close_hall()
+            self._over.set()
+            await asyncio.gather(*playing.values(), sampling, return_exceptions=True)
+        self._compare()
+        return measured
+
+    async def _play(self, feed: Feed) -> None:
+        turn_s = _TURN_S / self._plan.rate
+        await feed.run("127.0.0.1", self._broker.port, turn_s, time.monotonic, self._over)
+
+    async def _open_hall(self) -> None:
+        program = [
+            sys.executable,
+            "-m",
+            "benchmarks.hall.process",
+            str(self._broker.port),
+            self._plan.store,
+            PREFIX,
+        ]
+        self._hall = await asyncio.create_subprocess_exec(
+            *program, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, cwd=ROOT
+        )
+        self._said = asyncio.create_task(self._listen(self._hall))
+
+    async def _listen(self, hall: asyncio.subprocess.Process) -> None:
+        """Take what the hall says it has: a table and the number of an event a line."""
+        assert hall.stdout is not None
+        feeds = {feed.table: feed for feed in self._feeds}
+        while line := await hall.stdout.readline():
+            now_s, (table, number) = time.monotonic(), line.split()
+            recorded_s = feeds[table.decode()].appended_s.pop(int(number), None)
+            if recorded_s is not None:
+                self._measured.delays_s.append(now_s - recorded_s)
+
+    async def _close_hall(self) -> None:
+        assert self._hall is not None
+        if self._hall.returncode is None:
+            self._hall.kill()
+        await self._hall.wait()
+        if self._said is not None:
+            await self._said
+
+    async def _kill(self, playing: dict[str, asyncio.Task[None]]) -> None:
+        """Kill something, and start it again a little later; what waits meanwhile is no delay of the hall's."""
+        what = self._rng.choice(["hall", "broker", "tables", "hall and broker"])
+        self._measured.kills[what] += 1
+        for feed in self._feeds:
+            feed.appended_s.clear()
+        if "tables" in what:
+            for feed in self._rng.sample(self._feeds, max(1, len(self._feeds) // 10)):
+                playing[feed.table].cancel()
+                await asyncio.gather(playing[feed.table], return_exceptions=True)
+                playing[feed.table] = asyncio.create_task(self._play(feed))
+        if "broker" in what:
+            self._broker.kill()
+        if "hall" in what:
+            await self._close_hall()
+        await asyncio.sleep(self._rng.uniform(0.5, 4.0))
+        if "hall" in what:
+            await self._open_hall()
+        if "broker" in what:
+            await asyncio.to_thread(self._broker.start)
+        feed = self._rng.choice(self._feeds)
+        assert self._hall is not None
+        assert self._hall.stdin is not None
+        self._hall.stdin.write(f"{feed.table}\n".encode())
+        self._ordered.append((feed.table, what))
+
+    async def _sample(self) -> None:
+        measured, before, used = self._measured, 0, 0.0
+        while True:
+            await asyncio.sleep(_SAMPLE_S)
+            hall = self._hall
+            if hall is not None and hall.returncode is None:
+                measured.hall_mib = max(measured.hall_mib, _peak_mib(hall.pid))
+                seconds = _cpu_s(hall.pid)
+                # A hall that was killed begins at nothing again.
+                measured.hall_cpu_s += seconds - used if hall.pid == before else seconds
+                before, used = hall.pid, seconds
+            if self._broker.is_running:
+                measured.broker_mib = max(measured.broker_mib, _peak_mib(self._broker.process_id))
+
+    async def _settled(self) -> None:
+        """Wait until the hall has what every table has recorded, or for as long as nobody would."""
+        began_s = time.monotonic()
+        while time.monotonic() - began_s < _SETTLE_S:
+            held = await asyncio.to_thread(_held, self._plan.store)
+            if all(held.get(feed.table) == len(feed.events) for feed in self._feeds) and self._orders_are_done():
+                break
+            await asyncio.sleep(0.5)
+        self._measured.settled_s = time.monotonic() - began_s
+
+    def _orders_are_done(self) -> bool:
+        return all(status != "waiting" for _, status in _rulings(self._plan.store))
+
+    def _compare(self) -> None:
+        """Note what is missing, there twice, or another one."""
+        measured, database = self._measured, Database(self._plan.store)
+        with database.transaction() as work:
+            rows = work.rows("SELECT seat, number, content FROM event ORDER BY seat, number")
+            results = work.rows("SELECT seat, game_number, players, winners FROM result")
+        copies: dict[str, list[str]] = {}
+        for seat, number, content in rows:
+            copies.setdefault(seat, []).append(content)
+            if len(copies[seat]) != number:
+                measured.faults.append(f"{seat}: event {number} stands at place {len(copies[seat])}")
+        ended: Counter[tuple[str, int]] = Counter((seat, game) for seat, game, _, _ in results)
+        for feed in self._feeds:
+            recorded = [json.dumps(event.model_dump(mode="json")) for event in feed.events]
+            if copies.get(feed.table, []) != recorded:
+                measured.faults.append(f"{feed.table}: {len(copies.get(feed.table, []))} of {len(recorded)} events")
+            games = {event.game_number for event in feed.events if event.event_type == "end"}
+            if {game for seat, game in ended if seat == feed.table} != games:
+                measured.faults.append(f"{feed.table}: {len(games)} games have ended, and the hall has other results")
+        twice = [key for feed in self._feeds for key, count in feed.carried_out.items() if count != 1]
+        measured.faults += [f"order {key} was carried out more than once" for key in twice]
+        done = {key for feed in self._feeds for key in feed.carried_out}
+        for key, status in _rulings(self._plan.store):
+            measured.orders += 1
+            if status != "done" or key not in done:
+                measured.faults.append(f"order {key} is {status}")
+        measured.events = sum(len(feed.events) for feed in self._feeds)
+        measured.games = sum(ended.values())
+        database.close()
+        if self._plan.store.startswith(POSTGRESQL):
+            return
+        store = Path(self._plan.store)
+        measured.stored_bytes = sum(path.stat().st_size for path in store.parent.glob(f"{store.name}*"))
+
+
+def _held(store: str) -> dict[str, int]:
+    database = Database(store)
+    with database.transaction() as work:
+        rows = work.rows("SELECT seat, count(*) FROM event GROUP BY seat")
+    database.close()
+    return dict(rows)
+
+
+def _rulings(store: str) -> list[tuple[str, str]]:
+    database = Database(store)
+    with database.transaction() as work:
+        rows = work.rows("SELECT request_id, status FROM ruling")
+    database.close()
+    return [(key, status) for key, status in rows]
+
+
+def _peak_mib(pid: int) -> float:
+    """Give how much memory a process has had at most, 0 for one that has just ended."""
+    return _of_process(pid, "status", lambda text: int(text.split("VmHWM:")[1].split()[0]) / 1024)
+
+
+def _cpu_s(pid: int) -> float:
+    ticks = os.sysconf("SC_CLK_TCK")
+    return _of_process(pid, "stat", lambda text: sum(map(int, text.rpartition(")")[2].split()[11:13])) / ticks)
+
+
+def _of_process(pid: int, name: str, read: Callable[[str], float]) -> float:
+    try:
+        return read(Path(f"/proc/{pid}/{name}").read_text(encoding="utf-8"))
+    except (OSError, IndexError):
+        return 0.0

@@ -1,0 +1,241 @@
+"""Simulated tables: real games' events and states, told to a broker as a table tells them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from random import Random
+from typing import Any
+
+import aiomqtt
+
+from engine import registry
+from engine.values import Announcement
+from referee.journal.events import EventKind
+from referee.journal.journal import utc_text
+from referee.mqtt.topics import OFFLINE, ONLINE, Answer, ReplayOrder, ShownOutcome, Side, TableEvent, TableState, Topics
+
+GAMES = ("deblockle", "diaballik")
+_TURNS = 30
+_KINDS_OF_GAMES = 6
+_STATES_A_TURN = 3
+"""A hand over the board, a turn not finished, a turn accepted."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """A game: its events' kinds and data, the first without the players' names, and the winner's side."""
+
+    game: str
+    title: str
+    sides: tuple[str, ...]
+    events: tuple[tuple[EventKind, dict[str, Any]], ...]
+
+
+@cache
+def script(seed: int) -> Script:
+    """Play a game by random legal turns; who is to move in the end resigns."""
+    rng = Random(seed)
+    game = registry.load(GAMES[seed % len(GAMES)])
+    state = game.rules.new()
+    events: list[tuple[EventKind, dict[str, Any]]] = [
+        (EventKind.NEW_GAME, {"game": game.name, "options": {}}),
+        (EventKind.SET_UP, {"state": game.notation.format_state(state)}),
+    ]
+    for _ in range(_TURNS):
+        turn = rng.choice(list(game.rules.legal_turns(state)))
+        state = game.rules.apply(state, turn)
+        data = {"turn": game.notation.format_turn(turn), "player": turn.player}
+        events.append((EventKind.TURN, {**data, "state": game.notation.format_state(state), "margin": 9.2}))
+        if game.rules.outcome(state) is not None:
+            break
+    else:
+        resigned = Announcement("resign", state.to_move)
+        state = game.rules.announce(state, resigned)
+        said = {"announcement": f"{resigned.player}:resign", "state": game.notation.format_state(state)}
+        events.append((EventKind.ANNOUNCED, said))
+    outcome = game.rules.outcome(state)
+    assert outcome is not None
+    end = {"winner": outcome.winner, "reason": outcome.reason, "shared_by": list(outcome.shared_by)}
+    events.append((EventKind.END, end))
+    return Script(game.name, game.title, game.players, tuple(events))
+
+
+@dataclass
+class Feed:
+    """A table: what its journal holds outlives every ``run``.
+
+    ``answers`` are those that were given, by request id; ``carried_out`` counts how often each order was done. An idle
+    one only answers.
+    """
+
+    table: str
+    prefix: str
+    rng: Random
+    began: datetime = field(default_factory=lambda: datetime(2026, 1, 1, tzinfo=UTC))
+    events: list[TableEvent] = field(default_factory=list)
+    answers: dict[str, Answer] = field(default_factory=dict)
+    carried_out: dict[str, int] = field(default_factory=dict)
+    game_number: int = 0
+    is_idle: bool = False
+    sent: int = 0
+    sent_bytes: int = 0
+    appended_s: dict[int, float] = field(default_factory=dict)
+    _script: Script | None = None
+    _at: int = 0
+    _names: dict[str, str] = field(default_factory=dict)
+    _needs_person: bool = False
+
+    @property
+    def journal(self) -> str:
+        """The wall time of the first event."""
+        return utc_text(self.began)
+
+    @property
+    def ended_games(self) -> int:
+        """How many games have come to their end."""
+        return sum(event.event_type == EventKind.END for event in self.events)
+
+    def begin(self, names: tuple[str, str], seed: int, request_id: str = "") -> TableEvent:
+        """Begin a game between two players."""
+        self._script, self._at = script(seed % _KINDS_OF_GAMES), 0
+        self._names = dict(zip(self._script.sides, names, strict=False))
+        self.game_number += 1
+        return self.advance(request_id)
+
+    def advance(self, request_id: str = "") -> TableEvent:
+        """Give the next event of the game, as the journal has it; after its end another game begins."""
+        if self._script is None or self._at == len(self._script.events):
+            return self.begin((f"A of {self.table}", f"B of {self.table}"), self.rng.randrange(_KINDS_OF_GAMES))
+        kind, data = self._script.events[self._at]
+        self._at += 1
+        return self.append(kind, {**data, "players": self._names} if kind is EventKind.NEW_GAME else data, request_id)
+
+    def append(self, kind: EventKind, data: dict[str, Any], request_id: str = "") -> TableEvent:
+        """Record an event."""
+        assert self._script is not None
+        number = len(self.events) + 1
+        event = TableEvent(
+            table=self.table,
+            journal=self.journal,
+            number=number,
+            game=self._script.game,
+            game_number=self.game_number,
+            event_type=kind.value,
+            sentence=f"{kind.value} {data.get('turn', '')}".strip(),
+            wall_time=utc_text(self.began + timedelta(seconds=7 * (number - 1))),
+            player=data.get("player"),
+            request_id=request_id,
+            data=data,
+        )
+        self.events.append(event)
+        return event
+
+    def state(self) -> TableState:
+        """Tell the table as it is now."""
+        last = self.events[-1] if self.events else None
+        names = self._names or {"first": "first", "second": "second"}
+        outcome = None
+        if last is not None and last.event_type == EventKind.END:
+            winner = last.data["winner"]
+            outcome = ShownOutcome(winner=winner, reason=str(last.data["reason"]), sentence=f"{winner} wins.")
+        return TableState(
+            table=self.table,
+            table_name=self.table.replace("-", " ").capitalize(),
+            journal=self.journal if self.events else "",
+            event_number=len(self.events),
+            game=self._script.game if self._script else GAMES[0],
+            game_title=self._script.title if self._script else "",
+            game_number=self.game_number,
+            sides=tuple(
+                Side(side=side, name=name, score=None, to_move=at == len(self.events) % 2)
+                for at, (side, name) in enumerate(names.items())
+            ),
+            whose_turn=list(names.values())[len(self.events) % 2],
+            next="",
+            words="Your turn.",
+            outcome=outcome,
+            needs_person=self._needs_person,
+            turns=self._at,
+            last_turn=last.sentence if last else "",
+            position=str(last.data.get("state", "")) if last else None,
+        )
+
+    async def run(
+        self, host: str, port: int, turn_s: float, clock_s: Callable[[], float], until: asyncio.Event
+    ) -> None:
+        """Play at a broker until it is over, a turn about every ``turn_s``; begun anew where the broker is lost."""
+        topics = Topics(self.prefix, self.table)
+        while not until.is_set():
+            try:
+                async with self._client(host, port) as client, asyncio.TaskGroup() as tasks:
+                    await client.subscribe([(topics.replay, 1), (topics.own, 1)])
+                    await self._publish(client, topics.availability, ONLINE.encode(), retain=True)
+                    await self._publish(client, topics.state, self.state().model_dump_json().encode(), retain=True)
+                    listening = tasks.create_task(self._listen(client, topics))
+                    playing = tasks.create_task(self._play(client, topics, turn_s, clock_s))
+                    try:
+                        await until.wait()
+                    finally:
+                        listening.cancel()
+                        playing.cancel()
+                        await self._publish(client, topics.availability, OFFLINE.encode(), retain=True)
+            except* (aiomqtt.MqttError, OSError):
+                await asyncio.sleep(0.5 + self.rng.random())
+
+    def _client(self, host: str, port: int) -> aiomqtt.Client:
+        will = aiomqtt.Will(Topics(self.prefix, self.table).availability, OFFLINE, 1, retain=True)
+        return aiomqtt.Client(
+            host, port, protocol=aiomqtt.ProtocolVersion.V5, identifier=self.table, will=will, clean_start=True
+        )
+
+    async def _play(self, client: aiomqtt.Client, topics: Topics, turn_s: float, clock_s: Callable[[], float]) -> None:
+        await asyncio.sleep(self.rng.uniform(0, turn_s))
+        while not self.is_idle:
+            for _ in range(_STATES_A_TURN - 1):
+                await self._publish(client, topics.state, self.state().model_dump_json().encode(), retain=True)
+                await asyncio.sleep(turn_s / _STATES_A_TURN * self.rng.uniform(0.5, 1.5))
+            event = self.advance()
+            self.appended_s[event.number] = clock_s()
+            await self._publish(client, topics.state, self.state().model_dump_json().encode(), retain=True)
+            await self._publish(client, topics.events, event.model_dump_json().encode())
+            await asyncio.sleep(turn_s / _STATES_A_TURN * self.rng.uniform(0.5, 1.5))
+
+    async def _listen(self, client: aiomqtt.Client, topics: Topics) -> None:
+        async for message in client.messages:
+            asked = getattr(message.properties, "ResponseTopic", None)
+            content = bytes(message.payload) if isinstance(message.payload, bytes) else b""
+            if message.topic.matches(topics.replay):
+                order = ReplayOrder.model_validate_json(content)
+                for event in self.events[order.after : order.after + order.most]:
+                    await self._publish(client, asked or topics.replayed, event.model_dump_json().encode())
+            else:
+                answer = self.carry_out(json.loads(content))
+                event = self.events[-1]
+                await self._publish(client, topics.events, event.model_dump_json().encode())
+                await self._publish(client, asked or topics.answers, answer.model_dump_json().encode())
+                await self._publish(client, topics.state, self.state().model_dump_json().encode(), retain=True)
+
+    def carry_out(self, order: dict[str, Any]) -> Answer:
+        """Carry an order out, once for each request id."""
+        request_id = str(order["request_id"])
+        if request_id not in self.answers:
+            self.carried_out[request_id] = self.carried_out.get(request_id, 0) + 1
+            if order["command"] == "new game":
+                first, second = order["players"].values()
+                self.begin((first, second), self.rng.randrange(_KINDS_OF_GAMES), request_id)
+            else:
+                self.append(EventKind.NOTE, {"sentence": str(order)}, request_id)
+            self.answers[request_id] = Answer(
+                table=self.table, request_id=request_id, words="Done.", refused=False, event_number=len(self.events)
+            )
+        return self.answers[request_id]
+
+    async def _publish(self, client: aiomqtt.Client, topic: str, payload: bytes, *, retain: bool = False) -> None:
+        await client.publish(topic, payload, qos=1, retain=retain)
+        self.sent += 1
+        self.sent_bytes += len(payload) + len(topic)

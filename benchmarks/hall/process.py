@@ -1,0 +1,52 @@
+"""A hall's process for the benchmark: it says which events it has, and takes tables that are to be given an order."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import sys
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from referee.hall.broker import Address, Line
+from referee.hall.database import Database
+from referee.hall.hall import Hall, Incoming, Outgoing
+from referee.hall.rulings import Rulings
+
+
+class SayingHall(Hall):
+    """Says each event's table and number once it is kept."""
+
+    def take(self, messages: Sequence[Incoming]) -> list[Outgoing]:
+        """Keep what messages tell, and say so."""
+        before = {seat.id: seat.held for seat in self.floor.seats()}
+        asked = super().take(messages)
+        lines = [
+            f"{seat.id} {number}\n"
+            for seat in self.floor.seats()
+            for number in range(before.get(seat.id, 0) + 1, seat.held + 1)
+        ]
+        sys.stdout.write("".join(lines))
+        sys.stdout.flush()
+        return asked
+
+
+async def main(port: int, store: str, prefix: str) -> None:
+    """Run until the process is killed."""
+    rulings = Rulings(Database(store), lambda: secrets.token_hex(8), lambda: datetime.now(UTC))
+    hall = SayingHall(Database(store), rulings, prefix, "hall", time.monotonic, sys.stderr.write)
+    line = Line(hall, Address("127.0.0.1", port), "hall", lambda _: None)
+    ordered = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(ordered), sys.stdin)
+
+    async def rule() -> None:
+        while table := (await ordered.readline()).decode().strip():
+            hall.rule(table, {"command": "take back"}, "benchmark")
+            line.look()
+
+    await asyncio.gather(line.run(), rule())
+
+
+if __name__ == "__main__":
+    asyncio.run(main(int(sys.argv[1]), sys.argv[2], sys.argv[3]))

@@ -1,0 +1,113 @@
+"""``hall``: every table of a club on one page."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import re
+import secrets
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from referee.cli.context import CommandContext, say, utc_now
+from referee.cli.group import OK, ExampleCommand
+from referee.cli.options import READABLE_FILE, WholeNumber, chosen_page
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from referee.hall.broker import Address
+    from referee.web.access import Access
+
+
+@click.command(cls=ExampleCommand)
+@click.option("--broker", required=True, metavar="HOST[:PORT]", help="The MQTT broker that the tables tell.")
+@click.option("--user", metavar="NAME", help="The hall's name at the broker.")
+@click.option("--password-file", type=READABLE_FILE, help="A file with the hall's password at the broker.")
+@click.option("--ca", type=READABLE_FILE, help="Certificates that the broker's is checked against; means TLS.")
+@click.option("--tls", is_flag=True, help="TLS with the system's certificates.")
+@click.option(
+    "--prefix", metavar="PREFIX", default="referee", show_default=True, help="What the tables' topics begin with."
+)
+@click.option("--table", "listed", multiple=True, metavar="ID", help="A table that is expected; may be repeated.")
+@click.option("--store", metavar="FILE|URL", default="hall.db", show_default=True, help="A file, or postgresql://…")
+@click.option("--page-port", type=WholeNumber(1, 65535), help="The page's port.  [default: 8000 or the next]")
+@click.option("--page-address", metavar="ADDRESS", help="Open the page to others at this address, such as 0.0.0.0.")
+@click.pass_obj
+def hall_command(
+    context: CommandContext,
+    broker: str,
+    user: str | None,
+    password_file: Path | None,
+    ca: Path | None,
+    tls: bool,
+    prefix: str,
+    listed: tuple[str, ...],
+    store: str,
+    page_port: int | None,
+    page_address: str | None,
+) -> int:
+    """Show every table of a club on one page, and run its tournaments.
+
+    Tables are found through the MQTT broker that they tell what happens. Those that need an arbiter come first. The
+    hall keeps a copy of their journals; it may be stopped and started at any time.
+
+    Examples:
+      ./run hall --broker localhost --page-address 0.0.0.0
+      ./run hall --broker broker.local --user hall --password-file hall.password --ca ca.pem
+      ./run hall --broker localhost --store postgresql://hall@localhost/hall
+    """
+    del context
+    from referee.hall.broker import Line
+    from referee.hall.database import POSTGRESQL, Database
+    from referee.hall.hall import Hall
+    from referee.hall.rulings import Rulings
+    from referee.hall.tournament.director import Director
+    from referee.hall.web.app import HallDesk, create_hall
+    from referee.web.access import Role
+    from referee.web.server import open_site, spaced
+
+    address = _address(broker, user, password_file, ca, tls=tls)
+    database = Database(store)
+    name = hashlib.sha256(database.name.encode()).hexdigest()[:8]
+    rulings = Rulings(database, lambda: f"hall-{secrets.token_hex(12)}", utc_now)
+    hall = Hall(database, rulings, prefix, name, time.monotonic, say, listed)
+    line = Line(hall, address, f"{prefix}-hall-{name}", say)
+
+    def make(access: Access) -> Starlette:
+        director = Director(database, utc_now)
+        return create_hall(HallDesk(hall, director, access, line.look, lambda: line.is_connected, utc_now))
+
+    key = Path("hall.page-key") if store.startswith(POSTGRESQL) else Path(f"{store}.page-key")
+    options = chosen_page(True, page_port, page_address)
+    assert options is not None
+    try:
+        with open_site(make, options, say, key=key, close=hall.floor.close) as page:
+            say(f"The hall: {page.address}")
+            if page.codes:
+                say(f"Pair a device to look: {spaced(page.codes[Role.PLAY])}.")
+                say(f"Pair an arbiter's device: {spaced(page.codes[Role.OWN])}.")
+            asyncio.run(line.run())
+    except KeyboardInterrupt:
+        say("The hall is closed. What the tables do meanwhile it hears when it is opened again.")
+    finally:
+        database.close()
+    return OK
+
+
+def _address(broker: str, user: str | None, password_file: Path | None, ca: Path | None, *, tls: bool) -> Address:
+    """Read what was given of the broker; raises BadParameter for what is no address."""
+    from referee.hall.broker import Address
+    from referee.mqtt.options import PLAIN_PORT, TLS_PORT, TlsOptions, read_password
+
+    is_safe = tls or ca is not None
+    parts = re.fullmatch(r"(\[[0-9a-fA-F:]+\]|[^:\s/]+)(?::(\d{1,5}))?", broker)
+    port = int(parts[2] or (TLS_PORT if is_safe else PLAIN_PORT)) if parts else 0
+    if parts is None or not 0 < port < 2**16:
+        raise click.BadParameter(f"{broker!r} is no broker; expected a name such as broker.local or 10.0.0.2:1883")
+    password = None if user is None else read_password(password_file, os.environ)
+    return Address(parts[1].strip("[]"), port, user, password, TlsOptions(ca).context() if is_safe else None)

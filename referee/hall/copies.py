@@ -1,0 +1,206 @@
+"""Copies of the tables' journals: each event once, in order, and how each game ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from referee.hall.database import Database, Transaction
+from referee.hall.tournament.games import link_game, set_result
+from referee.journal.events import STATE_CHANGING, STOPPED, EventKind
+from referee.mqtt.topics import TableEvent
+
+Copy = tuple[str, str]
+"""A table and its journal: each pair is copied by itself."""
+_DECIDING = tuple(sorted({*STATE_CHANGING, EventKind.END} - {EventKind.NEW_GAME, EventKind.SET_UP}))
+"""The newest of these says whether a game is over."""
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """An event that was told; ``asked_for`` when the table was asked for it, so that it says what its journal has."""
+
+    event: TableEvent
+    asked_for: bool = False
+
+
+@dataclass
+class _Batch:
+    """What is to be written together."""
+
+    held: dict[Copy, int] = field(default_factory=dict)
+    rows: dict[tuple[str, str, int], TableEvent] = field(default_factory=dict)
+    gaps: dict[Copy, int] = field(default_factory=dict)
+    conflicts: dict[Copy, int] = field(default_factory=dict)
+    games: set[tuple[str, str, int]] = field(default_factory=set)
+
+
+class Copies:
+    """Keeps copies of journals. A copy has no gaps: it ends before the first event that is missing."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        with database.transaction() as work:
+            newest = work.rows("SELECT seat, journal, max(number) FROM event GROUP BY seat, journal")
+        self._held: dict[Copy, int] = {(seat, journal): number for seat, journal, number in newest}
+
+    def held(self, seat: str, journal: str) -> int:
+        """Give the number of the newest event that is kept, 0 for none."""
+        return self._held.get((seat, journal), 0)
+
+    def take(self, arrivals: Iterable[Arrival]) -> dict[Copy, int]:
+        """Keep events; durable on return. Give the copies with gaps, each with the event after which one begins.
+
+        Raises HallStoreError, and has then kept none of them.
+        """
+        batch = _Batch()
+        with self._database.transaction() as work:
+            for arrival in arrivals:
+                self._take(work, batch, arrival)
+            self._write(work, batch)
+            for seat, journal, game in sorted(batch.games):
+                _fold(work, seat, journal, game)
+        self._held.update(batch.held)
+        missing = {copy: after for copy, after in batch.gaps.items() if after == self.held(*copy)}
+        return {**missing, **batch.conflicts}
+
+    def _take(self, work: Transaction, batch: _Batch, arrival: Arrival) -> None:
+        event = arrival.event
+        copy = (event.table, event.journal)
+        held = batch.held.get(copy, self.held(*copy))
+        if event.number <= held:
+            if self._known_as(work, batch, event) == event.wall_time:
+                return
+            if not arrival.asked_for:
+                # The table may have gone back to an older journal, or this may have been told long ago. It is asked.
+                batch.conflicts[copy] = min(event.number - 1, batch.conflicts.get(copy, event.number))
+                return
+            self._drop(work, batch, event)
+        elif event.number > held + 1:
+            batch.gaps.setdefault(copy, held)
+            return
+        batch.held[copy] = event.number
+        batch.rows[(*copy, event.number)] = event
+        batch.games.add((*copy, event.game_number))
+
+    def _known_as(self, work: Transaction, batch: _Batch, event: TableEvent) -> str | None:
+        """Give the wall time of the event that is kept under this number."""
+        pending = batch.rows.get((event.table, event.journal, event.number))
+        if pending is not None:
+            return pending.wall_time
+        found = work.rows(
+            "SELECT wall_time FROM event WHERE seat = ? AND journal = ? AND number = ?",
+            event.table,
+            event.journal,
+            event.number,
+        )
+        return str(found[0][0]) if found else None
+
+    def _drop(self, work: Transaction, batch: _Batch, first: TableEvent) -> None:
+        """Forget what the table itself no longer has, from an event on."""
+        self._write(work, batch)
+        where = "FROM event WHERE seat = ? AND journal = ? AND number >= ?"
+        key = (first.table, first.journal, first.number)
+        for (game,) in work.rows(f"SELECT DISTINCT game_number {where}", *key):
+            batch.games.add((first.table, first.journal, game))
+        work.run(f"DELETE {where}", *key)
+
+    def _write(self, work: Transaction, batch: _Batch) -> None:
+        work.run_all(
+            "INSERT INTO event (seat, journal, number, game_number, kind, wall_time, content) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [
+                (*key, event.game_number, event.event_type, event.wall_time, json.dumps(event.model_dump(mode="json")))
+                for key, event in batch.rows.items()
+            ],
+        )
+        for event in batch.rows.values():
+            if event.event_type == EventKind.NEW_GAME:
+                link_game(work, event)
+        batch.rows.clear()
+
+    def newest(self, seat: str, journal: str, most: int) -> list[TableEvent]:
+        """Give a table's newest events, the newest first."""
+        with self._database.transaction() as work:
+            found = work.rows(
+                "SELECT content FROM event WHERE seat = ? AND journal = ? ORDER BY number DESC LIMIT ?",
+                seat,
+                journal,
+                most,
+            )
+        return [TableEvent.model_validate_json(content) for (content,) in found]
+
+    def results(self, most: int) -> list[GameResult]:
+        """Give how the last games ended, the newest first."""
+        with self._database.transaction() as work:
+            found = work.rows(
+                "SELECT seat, game, players, winners, reason, wall_time FROM result "
+                "ORDER BY wall_time DESC, seat LIMIT ?",
+                most,
+            )
+        return [
+            GameResult(seat, game, json.loads(players), tuple(json.loads(winners)), reason, wall_time)
+            for seat, game, players, winners, reason, wall_time in found
+        ]
+
+
+@dataclass(frozen=True)
+class GameResult:
+    """How a game at a table ended: ``players`` maps sides to names, ``winners`` are sides, all or none in a draw."""
+
+    seat: str
+    game: str
+    players: dict[str, str]
+    winners: tuple[str, ...]
+    reason: str
+    wall_time: str
+
+
+def _fold(work: Transaction, seat: str, journal: str, game: int) -> None:
+    """Keep how a game ended, if its newest deciding event is its end; a game that goes on has no result."""
+    marks = ", ".join("?" for _ in _DECIDING)
+    found = work.rows(
+        f"SELECT kind, number, wall_time, content FROM event WHERE seat = ? AND journal = ? AND game_number = ? "
+        f"AND kind IN ({marks}) ORDER BY number DESC LIMIT 1",
+        seat,
+        journal,
+        game,
+        *_DECIDING,
+    )
+    key = (seat, journal, game)
+    data = json.loads(found[0][3])["data"] if found else {}
+    if not found or found[0][0] != EventKind.END or data.get("reason") == STOPPED:
+        if work.run("DELETE FROM result WHERE seat = ? AND journal = ? AND game_number = ?", *key):
+            set_result(work, *key, None)
+        return
+    _, number, wall_time, content = found[0]
+    players = _players(work, *key)
+    winner = data.get("winner")
+    winners = tuple(str(side) for side in data.get("shared_by") or ([winner] if winner else []))
+    work.run(
+        "INSERT INTO result (seat, journal, game_number, number, game, players, winners, reason, wall_time) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (seat, journal, game_number) DO UPDATE SET "
+        "number = excluded.number, players = excluded.players, winners = excluded.winners, reason = excluded.reason, "
+        "wall_time = excluded.wall_time",
+        *key,
+        number,
+        json.loads(content)["game"],
+        json.dumps(players),
+        json.dumps(winners),
+        str(data.get("reason", "")),
+        wall_time,
+    )
+    set_result(work, *key, frozenset(players.get(side, side) for side in winners))
+
+
+def _players(work: Transaction, seat: str, journal: str, game: int) -> dict[str, str]:
+    found = work.rows(
+        "SELECT content FROM event WHERE seat = ? AND journal = ? AND game_number = ? AND kind = ?",
+        seat,
+        journal,
+        game,
+        str(EventKind.NEW_GAME),
+    )
+    given = json.loads(found[0][0])["data"].get("players") if found else None
+    return {str(side): str(name) for side, name in given.items()} if isinstance(given, dict) else {}

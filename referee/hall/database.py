@@ -1,0 +1,181 @@
+"""The hall's database: SQLite in a file, or PostgreSQL, by the same plain SQL."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from referee.errors import HallStoreError
+
+POSTGRESQL = ("postgresql://", "postgres://")
+"""What an address of PostgreSQL begins with; anything else is a file."""
+VERSION = 1
+_BUSY_S = 5.0
+_PASSWORD = re.compile(r"(?<=:)[^:@/]+(?=@)")
+
+SCHEMA = (
+    "CREATE TABLE IF NOT EXISTS hall_version (version BIGINT PRIMARY KEY)",
+    # The newest state of a table, so that the page is whole before the broker answers.
+    "CREATE TABLE IF NOT EXISTS seat (id TEXT PRIMARY KEY, state TEXT NOT NULL)",
+    # Each event of each table's journal, once.
+    """CREATE TABLE IF NOT EXISTS event (
+        seat TEXT NOT NULL, journal TEXT NOT NULL, number BIGINT NOT NULL, game_number BIGINT NOT NULL,
+        kind TEXT NOT NULL, wall_time TEXT NOT NULL, content TEXT NOT NULL,
+        PRIMARY KEY (seat, journal, number))""",
+    "CREATE INDEX IF NOT EXISTS event_by_game ON event (seat, journal, game_number, number)",
+    # How each game ended; a game that goes on after its end has none.
+    """CREATE TABLE IF NOT EXISTS result (
+        seat TEXT NOT NULL, journal TEXT NOT NULL, game_number BIGINT NOT NULL, number BIGINT NOT NULL,
+        game TEXT NOT NULL, players TEXT NOT NULL, winners TEXT NOT NULL, reason TEXT NOT NULL, wall_time TEXT NOT NULL,
+        PRIMARY KEY (seat, journal, game_number))""",
+    """CREATE TABLE IF NOT EXISTS ruling (
+        request_id TEXT PRIMARY KEY, seat TEXT NOT NULL, content TEXT NOT NULL, given_by TEXT NOT NULL,
+        given_at TEXT NOT NULL, status TEXT NOT NULL, words TEXT NOT NULL, event_number BIGINT)""",
+    "CREATE INDEX IF NOT EXISTS ruling_by_seat ON ruling (seat, given_at)",
+    """CREATE TABLE IF NOT EXISTS tournament (
+        id BIGINT PRIMARY KEY, name TEXT NOT NULL, system TEXT NOT NULL, rounds BIGINT NOT NULL, game TEXT NOT NULL,
+        began TEXT NOT NULL)""",
+    """CREATE TABLE IF NOT EXISTS player (
+        tournament BIGINT NOT NULL REFERENCES tournament (id), number BIGINT NOT NULL, name TEXT NOT NULL,
+        rating BIGINT NOT NULL, present BIGINT NOT NULL, PRIMARY KEY (tournament, number))""",
+    """CREATE TABLE IF NOT EXISTS pairing (
+        tournament BIGINT NOT NULL REFERENCES tournament (id), round BIGINT NOT NULL, board BIGINT NOT NULL,
+        first BIGINT NOT NULL, second BIGINT, seat TEXT NOT NULL, journal TEXT NOT NULL, game_number BIGINT NOT NULL,
+        score TEXT NOT NULL, decided_by TEXT NOT NULL, paired TEXT NOT NULL,
+        PRIMARY KEY (tournament, round, board))""",
+    "CREATE INDEX IF NOT EXISTS pairing_by_game ON pairing (seat, journal, game_number)",
+)
+"""One statement each. ``seat`` is a table's id: ``table`` is a word of SQL itself."""
+
+
+class Cursor(Protocol):
+    """What both libraries give for a statement."""
+
+    rowcount: int
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """Give the rows."""
+        ...
+
+
+class Transaction:
+    """Statements that hold together: all of them, or none. Parameters are written ``?``."""
+
+    def __init__(self, connection: Any, placeholder: str) -> None:
+        self._connection = connection
+        self._placeholder = placeholder
+
+    def run(self, statement: str, *parameters: object) -> int:
+        """Run a statement; give how many rows it changed."""
+        return int(self._execute(statement, parameters).rowcount)
+
+    def rows(self, statement: str, *parameters: object) -> list[tuple[Any, ...]]:
+        """Give the rows that a query finds."""
+        return [tuple(row) for row in self._execute(statement, parameters).fetchall()]
+
+    def run_all(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
+        """Run a statement for each of the rows."""
+        self._connection.cursor().executemany(self._as_written(statement), list(rows))
+
+    def _execute(self, statement: str, parameters: Sequence[object]) -> Cursor:
+        cursor: Cursor = self._connection.execute(self._as_written(statement), tuple(parameters))
+        return cursor
+
+    def _as_written(self, statement: str) -> str:
+        return statement.replace("?", self._placeholder)
+
+
+class Database:
+    """One connection, for one transaction at a time; any thread may begin one, and waits for its turn.
+
+    ``where`` is a file, or an address such as ``postgresql://user@host/hall``. Raises HallStoreError where it can't be
+    opened, and from each transaction that fails: what it had written is undone.
+    """
+
+    def __init__(self, where: str) -> None:
+        self._lock = threading.RLock()
+        self._where = where
+        self._connection: Any = None
+        self._is_postgresql = where.startswith(POSTGRESQL)
+        self._faults: tuple[type[Exception], ...] = (sqlite3.Error,)
+        with self.transaction() as work:
+            for statement in SCHEMA:
+                work.run(statement)
+            work.run("INSERT INTO hall_version (version) VALUES (?) ON CONFLICT DO NOTHING", VERSION)
+            ((version,),) = work.rows("SELECT max(version) FROM hall_version")
+        if version > VERSION:
+            self.close()
+            raise HallStoreError(
+                f"the hall's store {self.name} has version {version}, this program knows up to {VERSION}; "
+                "install the newer one, or give another --store"
+            )
+
+    @property
+    def name(self) -> str:
+        """Where it is, without a password."""
+        return _PASSWORD.sub("***", self._where) if self._is_postgresql else self._where
+
+    @contextmanager
+    def transaction(self) -> Iterator[Transaction]:
+        """Hold statements together; durable once this is left without an error."""
+        with self._lock:
+            try:
+                connection = self._opened()
+                with connection.transaction() if self._is_postgresql else _begun(connection):
+                    yield Transaction(connection, "%s" if self._is_postgresql else "?")
+            except self._faults as error:
+                # A connection that was cut is opened anew by the next transaction.
+                self.close()
+                raise HallStoreError(
+                    f"the hall's store {self.name} failed ({str(error).strip()}); check that it is there, "
+                    "that it may be written, and that its disk has room"
+                ) from error
+
+    def close(self) -> None:
+        """Close the connection."""
+        with self._lock:
+            connection, self._connection = self._connection, None
+            if connection is not None:
+                connection.close()
+
+    def _opened(self) -> Any:
+        if self._connection is None:
+            self._connection = self._postgresql() if self._is_postgresql else self._sqlite()
+        return self._connection
+
+    def _sqlite(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            Path(self._where), isolation_level=None, check_same_thread=False, timeout=_BUSY_S, cached_statements=256
+        )
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        return connection
+
+    def _postgresql(self) -> Any:
+        try:
+            import psycopg
+        except ImportError as error:
+            raise HallStoreError(
+                "PostgreSQL needs psycopg, which is not installed; `pip install 'psycopg[binary]'`, "
+                "or give a file as --store"
+            ) from error
+        self._faults = (psycopg.Error,)
+        return psycopg.connect(self._where, autocommit=True)
+
+
+@contextmanager
+def _begun(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")

@@ -1,0 +1,139 @@
+"""The hall's floor: what each table shows now, the tables that need somebody first."""
+
+from __future__ import annotations
+
+import enum
+import re
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from referee.mqtt.topics import TableState
+
+MOST_SEATS = 5000
+_PARTS = re.compile(r"(\d+)")
+
+
+class Urgency(enum.IntEnum):
+    """Why a table should be looked at; the first ones come first."""
+
+    DISPUTE = 0
+    TROUBLE = 1
+    AWAY = 2
+    PLAYING = 3
+    WAITING = 4
+    OVER = 5
+
+
+@dataclass(frozen=True)
+class Seat:
+    """A table as the hall knows it; ``version`` counts up over all tables, so that viewers get what has changed.
+
+    ``is_online`` is ``None`` until the broker has said so. ``held`` is the newest event of which the hall has a copy.
+    ``rulings`` counts those without an answer.
+    """
+
+    id: str
+    state: TableState | None = None
+    is_online: bool | None = None
+    held: int = 0
+    rulings: int = 0
+    version: int = 0
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return (self.state.table_name if self.state else "") or self.id
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the table has events of which the hall has no copy yet."""
+        return self.state is not None and self.state.event_number > self.held
+
+    @property
+    def urgency(self) -> Urgency:
+        """Why it should be looked at."""
+        state = self.state
+        if state is None:
+            return Urgency.AWAY if self.is_online is False else Urgency.WAITING
+        if self.rulings or (state.outcome is None and (state.needs_person or (state.clock and state.clock.fallen))):
+            return Urgency.DISPUTE
+        if state.outcome is not None:
+            return Urgency.OVER
+        if self.is_online is False:
+            return Urgency.AWAY
+        if state.trouble:
+            return Urgency.TROUBLE
+        return Urgency.PLAYING if state.position is not None else Urgency.WAITING
+
+
+def in_order(seats: Iterable[Seat]) -> list[Seat]:
+    """Sort tables: who needs somebody first, then by name, ``table-9`` before ``table-10``."""
+    return sorted(seats, key=lambda seat: (seat.urgency, natural(seat.name), seat.id))
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """Give what sorts names as people do, by the numbers in them."""
+    return [(int(part), "") if part.isdecimal() else (-1, part.casefold()) for part in _PARTS.split(name)]
+
+
+class Floor:
+    """The tables, for any number of viewers. Any thread may change or read it."""
+
+    def __init__(self, seats: Iterable[Seat] = ()) -> None:
+        self._lock = threading.Lock()
+        self._seats: dict[str, Seat] = {seat.id: seat for seat in seats}
+        self._version = 0
+        self._listeners: set[Callable[[], object]] = set()
+        self.is_closed = False
+
+    @property
+    def version(self) -> int:
+        """The number of the newest change."""
+        with self._lock:
+            return self._version
+
+    def seats(self) -> list[Seat]:
+        """Give all tables, those that need somebody first."""
+        with self._lock:
+            seats = list(self._seats.values())
+        return in_order(seats)
+
+    def seat(self, seat_id: str) -> Seat | None:
+        """Give one, ``None`` where there is none of that id."""
+        with self._lock:
+            return self._seats.get(seat_id)
+
+    def change(self, changes: Mapping[str, Mapping[str, object]]) -> None:
+        """Change fields of tables together, and wake whoever listens. Tables beyond the most are left out."""
+        with self._lock:
+            for seat_id, fields in changes.items():
+                if seat_id not in self._seats and len(self._seats) >= MOST_SEATS:
+                    continue
+                before = self._seats.get(seat_id, Seat(seat_id))
+                after = replace(before, **fields)  # type: ignore[arg-type]
+                if after != before or before.id not in self._seats:
+                    self._version += 1
+                    self._seats[seat_id] = replace(after, version=self._version)
+            listeners = list(self._listeners)
+        for listener in listeners:
+            listener()
+
+    def close(self) -> None:
+        """Let whoever listens know that no more will come."""
+        self.is_closed = True
+        with self._lock:
+            listeners = list(self._listeners)
+        for listener in listeners:
+            listener()
+
+    def listen(self, listener: Callable[[], object]) -> Callable[[], None]:
+        """Have it called after each change, from the thread that makes it; give what ends that."""
+        with self._lock:
+            self._listeners.add(listener)
+
+        def end() -> None:
+            with self._lock:
+                self._listeners.discard(listener)
+
+        return end

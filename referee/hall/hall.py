@@ -1,0 +1,352 @@
+"""The hall itself: takes what tables tell, and says what to ask them. It knows nothing of the network."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from pydantic import ValidationError
+
+from referee.hall.copies import Arrival, Copies, Copy
+from referee.hall.database import Database
+from referee.hall.floor import Floor
+from referee.hall.rulings import Ruling, Rulings
+from referee.mqtt.topics import OFFLINE, ONLINE, Answer, ReplayOrder, TableEvent, TableState, Topics
+
+ASK_AGAIN_S = 5.0
+"""How long an answer may take before the question is sent again."""
+REPLAY_MOST = 1000
+MOST_BYTES = 256 * 1024
+"""Longer messages are no event and no state of ours."""
+MOST_PICTURE_BYTES = 4 * 1024 * 1024
+_MOST_PICTURES = 200
+_MOST_COMPLAINTS = 1000
+_NEVER_S = -1e9
+_LARGEST = 2**63 - 1
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
+"""What PostgreSQL does not take in a text."""
+
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def _alone(method: Callable[Concatenate[Hall, _P], _R]) -> Callable[Concatenate[Hall, _P], _R]:
+    """Let a method of the hall run while no other does."""
+
+    @wraps(method)
+    def waited(hall: Hall, /, *args: _P.args, **named: _P.kwargs) -> _R:
+        with hall.lock:
+            return method(hall, *args, **named)
+
+    return waited
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """A message from the broker."""
+
+    topic: str
+    payload: bytes
+
+
+@dataclass(frozen=True)
+class Outgoing:
+    """A message to a table; ``response`` is the topic for what it asks for."""
+
+    topic: str
+    payload: bytes
+    response: str = ""
+
+
+@dataclass
+class _Told:
+    """What a batch of messages tells, sorted."""
+
+    arrivals: list[Arrival] = field(default_factory=list)
+    changes: dict[str, dict[str, object]] = field(default_factory=dict)
+    answers: list[Answer] = field(default_factory=list)
+
+    def change(self, seat: str, **fields: object) -> None:
+        self.changes.setdefault(seat, {}).update(fields)
+
+
+class Hall:
+    """Keeps what many tables tell.
+
+    ``name`` tells halls at one broker apart. ``clock`` gives monotonic seconds, ``say`` hears in a line of what was
+    wrong with messages. Any thread may call its methods; one waits for the other.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        rulings: Rulings,
+        prefix: str,
+        name: str,
+        clock: Callable[[], float],
+        say: Callable[[str], object],
+        listed: Sequence[str] = (),
+    ) -> None:
+        self._database = database
+        self.rulings = rulings
+        self.prefix = prefix
+        self._responses = f"{prefix}/answers/{name}"
+        self._clock = clock
+        self._say = say
+        # When events were asked for last, and the number that ends what was asked for.
+        self._replays: dict[Copy, tuple[float, int]] = {}
+        self._behind: dict[str, float] = {}
+        self._sent: dict[str, float] = {}
+        self._pictures: OrderedDict[tuple[str, int, str], bytes] = OrderedDict()
+        self._wishes: set[tuple[str, int]] = set()
+        self._complained: set[str] = set()
+        self.lock = threading.RLock()
+        self.copies = Copies(database)
+        self.floor = Floor()
+        self.floor.change({seat: {} for seat in listed})
+        self.floor.change(self._kept_states())
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """What to subscribe to."""
+        seats = [f"{self.prefix}/+/{kind}" for kind in ("availability", "state", "events", "replayed", "answers")]
+        return (*seats, f"{self.prefix}/+/evidence/#", f"{self._responses}/#")
+
+    @_alone
+    def take(self, messages: Sequence[Incoming]) -> list[Outgoing]:
+        """Keep what messages tell; durable on return. Give what is to be asked.
+
+        Raises HallStoreError; what was told is then asked for again, once ``due`` finds it missing.
+        """
+        told = _Told()
+        for message in messages:
+            try:
+                self._sort(told, message)
+            except (ValueError, RecursionError) as error:
+                self._complain(message.topic, error)
+        gaps = self.copies.take(told.arrivals) if told.arrivals else {}
+        self._keep_states(told.changes)
+        for answer in told.answers:
+            if self.rulings.answered(answer):
+                told.change(answer.table)
+        self._show(told)
+        now_s = self._clock()
+        for arrival in told.arrivals:
+            # A replay that goes on is not asked for again.
+            copy = (arrival.event.table, arrival.event.journal)
+            if arrival.asked_for and copy in self._replays:
+                _, last = self._replays[copy]
+                if arrival.event.number >= last:
+                    del self._replays[copy]
+                else:
+                    self._replays[copy] = (now_s, last)
+        return [self._replay(copy, after) for copy, after in gaps.items() if self._may_ask(copy, now_s)]
+
+    @_alone
+    def due(self) -> list[Outgoing]:
+        """Give what was not answered in time, to be asked again; to be called about once a second."""
+        now_s = self._clock()
+        asked = []
+        for seat in self.floor.seats():
+            state = seat.state
+            if state is None or not seat.is_behind or not seat.is_online or not state.journal:
+                self._behind.pop(seat.id, None)
+                continue
+            copy = (seat.id, state.journal)
+            # The events of a state come right after it.
+            since_s = self._behind.setdefault(seat.id, now_s)
+            if now_s - since_s >= 1.0 and self._may_ask(copy, now_s):
+                asked.append(self._replay(copy, seat.held))
+        for ruling in self.rulings.waiting():
+            there = self.floor.seat(ruling.seat)
+            if (
+                there is not None
+                and there.is_online
+                and now_s - self._sent.get(ruling.request_id, _NEVER_S) >= ASK_AGAIN_S
+            ):
+                asked.append(self._order(ruling))
+        for seat_id, number in self._wishes:
+            wish = {"command": "evidence", "event": number}
+            asked.append(Outgoing(Topics(self.prefix, seat_id).own, json.dumps(wish).encode(), self._response(seat_id)))
+        self._wishes = set()
+        return asked
+
+    @_alone
+    def rule(self, seat: str, order: Mapping[str, Any], by: str) -> Ruling:
+        """Keep a ruling; ``due`` sends it at once, and again until the table has answered."""
+        ruling = self.rulings.give(seat, order, by)
+        self.floor.change({seat: {"rulings": self._waiting_at(seat)}})
+        return ruling
+
+    @_alone
+    def withdraw(self, request_id: str) -> bool:
+        """Send a ruling no more; whether it still waited."""
+        seats = [ruling.seat for ruling in self.rulings.waiting() if ruling.request_id == request_id]
+        done = self.rulings.withdraw(request_id)
+        for seat in seats:
+            self.floor.change({seat: {"rulings": self._waiting_at(seat)}})
+        return done
+
+    def picture(self, seat: str, number: int, name: str) -> bytes | None:
+        """Give a picture that an event turns on, ``None`` until the table has sent it."""
+        return self._pictures.get((seat, number, name))
+
+    @_alone
+    def wish_for_pictures(self, seat: str, number: int) -> None:
+        """Have ``due`` ask a table for the pictures that an event turns on."""
+        if (seat, number) not in self._wishes:
+            self._wishes = {*self._wishes, (seat, number)} if len(self._wishes) < _MOST_PICTURES else {(seat, number)}
+
+    @_alone
+    def lost_broker(self) -> None:
+        """Note that nobody says any more which tables are there."""
+        self.floor.change({seat.id: {"is_online": None} for seat in self.floor.seats()})
+        self._replays.clear()
+        self._sent.clear()
+
+    def _sort(self, told: _Told, message: Incoming) -> None:
+        if message.topic.startswith(f"{self._responses}/"):
+            self._sort_response(told, message)
+            return
+        seat, _, kind = message.topic.removeprefix(f"{self.prefix}/").partition("/")
+        if not _ID.fullmatch(seat):
+            raise ValueError("no table has such an id")
+        if kind.startswith("evidence/"):
+            self._keep_picture(told, seat, kind, message.payload)
+        elif len(message.payload) > MOST_BYTES:
+            raise ValueError(f"it has {len(message.payload)} bytes, more than {MOST_BYTES}")
+        elif kind == "availability":
+            said = message.payload.decode("utf-8", "replace")
+            if said in (ONLINE, OFFLINE):
+                told.change(seat, is_online=said == ONLINE)
+        elif kind == "state" and message.payload:
+            state = TableState.model_validate_json(message.payload)
+            _check(seat, state.table, state.event_number, state.journal)
+            told.change(seat, state=state)
+        elif kind == "events":
+            told.arrivals.append(Arrival(_event(seat, message.payload)))
+        elif kind == "replayed":
+            told.arrivals.append(Arrival(_event(seat, message.payload), asked_for=True))
+        elif kind == "answers":
+            told.answers.append(_answer(seat, message.payload))
+
+    def _sort_response(self, told: _Told, message: Incoming) -> None:
+        seat = message.topic.rpartition("/")[2]
+        if len(message.payload) > MOST_BYTES:
+            raise ValueError(f"it has {len(message.payload)} bytes, more than {MOST_BYTES}")
+        given = json.loads(message.payload)
+        if isinstance(given, dict) and "refused" in given:
+            told.answers.append(_answer(seat, message.payload))
+        else:
+            told.arrivals.append(Arrival(_event(seat, message.payload), asked_for=True))
+
+    def _keep_picture(self, told: _Told, seat: str, kind: str, content: bytes) -> None:
+        number, _, name = kind.removeprefix("evidence/").partition("/")
+        if not number.isdecimal() or not name or len(content) > MOST_PICTURE_BYTES:
+            raise ValueError("it is no picture of an event")
+        self._pictures[seat, int(number), name] = content
+        if len(self._pictures) > _MOST_PICTURES:
+            self._pictures.popitem(last=False)
+        told.change(seat)
+
+    def _show(self, told: _Told) -> None:
+        """Let the floor show what has changed, with how far each copy is."""
+        for seat_id in {arrival.event.table for arrival in told.arrivals}:
+            told.change(seat_id)
+        waiting: dict[str, int] = {}
+        for ruling in self.rulings.waiting():
+            waiting[ruling.seat] = waiting.get(ruling.seat, 0) + 1
+        for seat_id, fields in told.changes.items():
+            before = self.floor.seat(seat_id)
+            state = fields.get("state", before.state if before else None)
+            if isinstance(state, TableState):
+                fields["held"] = self.copies.held(seat_id, state.journal)
+            fields["rulings"] = waiting.get(seat_id, 0)
+        self.floor.change(told.changes)
+
+    def _may_ask(self, copy: Copy, now_s: float) -> bool:
+        return now_s - self._replays.get(copy, (_NEVER_S, 0))[0] >= ASK_AGAIN_S
+
+    def _replay(self, copy: Copy, after: int) -> Outgoing:
+        self._replays[copy] = (self._clock(), after + REPLAY_MOST)
+        seat, _ = copy
+        order = ReplayOrder(after=after, most=REPLAY_MOST)
+        return Outgoing(Topics(self.prefix, seat).replay, order.model_dump_json().encode(), f"{self._responses}/{seat}")
+
+    def _order(self, ruling: Ruling) -> Outgoing:
+        self._sent[ruling.request_id] = self._clock()
+        topic = Topics(self.prefix, ruling.seat).own
+        return Outgoing(topic, json.dumps(dict(ruling.order)).encode(), self._response(ruling.seat))
+
+    def _response(self, seat: str) -> str:
+        return f"{self._responses}/{seat}"
+
+    def _waiting_at(self, seat: str) -> int:
+        return sum(ruling.seat == seat for ruling in self.rulings.waiting())
+
+    def _keep_states(self, changes: Mapping[str, Mapping[str, object]]) -> None:
+        states = [(seat, fields["state"]) for seat, fields in changes.items() if "state" in fields]
+        if states:
+            with self._database.transaction() as work:
+                work.run_all(
+                    "INSERT INTO seat (id, state) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET state = excluded.state",
+                    [
+                        (seat, json.dumps(state.model_dump(mode="json")))
+                        for seat, state in states
+                        if isinstance(state, TableState)
+                    ],
+                )
+
+    def _kept_states(self) -> dict[str, dict[str, object]]:
+        with self._database.transaction() as work:
+            rows = work.rows("SELECT id, state FROM seat")
+        kept: dict[str, dict[str, object]] = {}
+        for seat, content in rows:
+            try:
+                state = TableState.model_validate_json(content)
+            except ValidationError:
+                # Another version wrote it; the table tells it again.
+                continue
+            held = self.copies.held(seat, state.journal)
+            kept[seat] = {"state": state, "held": held, "rulings": self._waiting_at(seat)}
+        return kept
+
+    def _complain(self, topic: str, error: Exception) -> None:
+        """Say once for each topic what is wrong with what comes there."""
+        if topic in self._complained or len(self._complained) >= _MOST_COMPLAINTS:
+            return
+        self._complained.add(topic)
+        what = error.errors(include_url=False)[0]["msg"] if isinstance(error, ValidationError) else str(error)
+        self._say(f"A message on {topic!r} can't be used ({what}); it is left out.")
+
+
+def _event(seat: str, payload: bytes) -> TableEvent:
+    event = TableEvent.model_validate_json(payload)
+    _check(seat, event.table, event.number, event.journal, event.event_type, event.wall_time)
+    if not event.journal or event.number < 1 or not 0 <= event.game_number <= _LARGEST:
+        raise ValueError("it has no number in a journal")
+    return event
+
+
+def _answer(seat: str, payload: bytes) -> Answer:
+    answer = Answer.model_validate_json(payload)
+    _check(seat, answer.table, answer.event_number, answer.words)
+    return answer
+
+
+def _check(seat: str, table: str, number: int, *texts: str) -> None:
+    """Raise ValueError for what another table says, and for what can't be kept."""
+    if table != seat:
+        raise ValueError(f"it speaks for table {table[:80]!r}")
+    if not 0 <= number <= _LARGEST:
+        raise ValueError(f"{number} is no event's number")
+    if any(_UNSTORABLE.search(text) for text in texts):
+        raise ValueError("it has characters that no text has")

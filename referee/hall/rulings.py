@@ -1,0 +1,112 @@
+"""What arbiters have told tables: kept before it is sent, sent until it is answered, and done once it is."""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from referee.hall.database import Database
+from referee.journal.journal import utc_text
+from referee.mqtt.topics import Answer
+
+
+class Status(enum.StrEnum):
+    """What has become of a ruling."""
+
+    WAITING = "waiting"
+    DONE = "done"
+    REFUSED = "refused"
+    WITHDRAWN = "withdrawn"
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """An order to a table. ``words`` are the table's answer, ``event_number`` its newest event by then."""
+
+    request_id: str
+    seat: str
+    order: Mapping[str, Any]
+    given_by: str
+    given_at: str
+    status: Status = Status.WAITING
+    words: str = ""
+    event_number: int | None = None
+
+
+_COLUMNS = "request_id, seat, content, given_by, given_at, status, words, event_number"
+
+
+class Rulings:
+    """Keeps rulings. ``new_id`` makes ids that never come twice; ``now`` gives the time in UTC."""
+
+    def __init__(self, database: Database, new_id: Callable[[], str], now: Callable[[], datetime]) -> None:
+        self._database = database
+        self._new_id = new_id
+        self._now = now
+        self._waiting = {ruling.request_id: ruling for ruling in self._read("WHERE status = ?", Status.WAITING.value)}
+
+    def give(self, seat: str, order: Mapping[str, Any], by: str) -> Ruling:
+        """Keep a ruling, durable on return, and give it as it is to be sent."""
+        request_id = self._new_id()
+        content = {**order, "by": by, "request_id": request_id}
+        ruling = Ruling(request_id, seat, content, by, utc_text(self._now()))
+        with self._database.transaction() as work:
+            work.run(
+                f"INSERT INTO ruling ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, '', NULL)",
+                request_id,
+                seat,
+                json.dumps(content),
+                by,
+                ruling.given_at,
+                ruling.status.value,
+            )
+        self._waiting = {**self._waiting, request_id: ruling}
+        return ruling
+
+    def answered(self, answer: Answer) -> bool:
+        """Take a table's answer, durable on return; whether it was to a ruling that waited for one."""
+        ruling = self._waiting.get(answer.request_id)
+        if ruling is None or ruling.seat != answer.table:
+            return False
+        self._settle(
+            answer.request_id, Status.REFUSED if answer.refused else Status.DONE, answer.words, answer.event_number
+        )
+        return True
+
+    def withdraw(self, request_id: str) -> bool:
+        """Send a ruling no more; whether it still waited. The table may have carried it out all the same."""
+        if request_id not in self._waiting:
+            return False
+        self._settle(request_id, Status.WITHDRAWN, "", None)
+        return True
+
+    def waiting(self) -> list[Ruling]:
+        """Give those without an answer, in the order they were given."""
+        return sorted(self._waiting.values(), key=lambda ruling: ruling.given_at)
+
+    def newest(self, seat: str, most: int) -> list[Ruling]:
+        """Give a table's last rulings, the newest first."""
+        return self._read("WHERE seat = ? ORDER BY given_at DESC LIMIT ?", seat, most)
+
+    def _settle(self, request_id: str, status: Status, words: str, event_number: int | None) -> None:
+        with self._database.transaction() as work:
+            work.run(
+                "UPDATE ruling SET status = ?, words = ?, event_number = ? WHERE request_id = ?",
+                status.value,
+                words,
+                event_number,
+                request_id,
+            )
+        self._waiting = {key: ruling for key, ruling in self._waiting.items() if key != request_id}
+
+    def _read(self, where: str, *parameters: object) -> list[Ruling]:
+        with self._database.transaction() as work:
+            found = work.rows(f"SELECT {_COLUMNS} FROM ruling {where}", *parameters)
+        return [
+            Ruling(request_id, seat, json.loads(content), by, at, Status(status), words, number)
+            for request_id, seat, content, by, at, status, words, number in found
+        ]

@@ -1,0 +1,1 @@
+"""A tournament at the hall's tables: pairings, results and standings."""

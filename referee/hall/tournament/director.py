@@ -1,0 +1,162 @@
+"""Keeps tournaments: begins them, pairs rounds, takes results, and says which games are to begin at which tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from referee.errors import TournamentError
+from referee.hall.database import Database, Transaction
+from referee.hall.tournament import round_robin, swiss
+from referee.hall.tournament.values import Pairing, Player, Score, System, Tournament, numbered
+from referee.journal.journal import utc_text
+
+MOST_PLAYERS = 2000
+_PAIR = {System.SWISS: swiss.pair, System.ROUND_ROBIN: round_robin.pair}
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A tournament as it is kept: which ``game`` is played, when it began (ISO 8601 UTC), and the boards' tables.
+
+    ``seats`` maps round and board to a table's id.
+    """
+
+    id: int
+    tournament: Tournament
+    game: str
+    began: str
+    seats: dict[tuple[int, int], str]
+
+
+class Director:
+    """Keeps tournaments in a database. ``now`` gives the time in UTC."""
+
+    def __init__(self, database: Database, now: Callable[[], datetime]) -> None:
+        self._database = database
+        self._now = now
+
+    def begin(self, name: str, system: System, rounds: int, game: str, players: Sequence[tuple[str, int]]) -> int:
+        """Begin a tournament of players with names and ratings (0: none) and give its number.
+
+        Without ``rounds`` (0) a round robin has as many as it needs. Raises TournamentError for what makes none.
+        """
+        listed = numbered(players)
+        if not 2 <= len(listed) <= MOST_PLAYERS:
+            raise TournamentError(f"{len(listed)} players were named; a tournament has 2 to {MOST_PLAYERS}")
+        if system is System.ROUND_ROBIN:
+            once = round_robin.rounds_of(len(listed))
+            rounds = rounds or once
+            if rounds % once:
+                raise TournamentError(f"a round robin of {len(listed)} has {once} rounds, or a multiple of that")
+        if not 1 <= rounds <= MOST_PLAYERS:
+            raise TournamentError(f"{rounds} rounds were asked for; expected 1 or more")
+        with self._database.transaction() as work:
+            ((last,),) = work.rows("SELECT coalesce(max(id), 0) FROM tournament")
+            work.run(
+                "INSERT INTO tournament (id, name, system, rounds, game, began) VALUES (?, ?, ?, ?, ?, ?)",
+                last + 1,
+                name,
+                system.value,
+                rounds,
+                game,
+                self._stamp(),
+            )
+            work.run_all(
+                "INSERT INTO player (tournament, number, name, rating, present) VALUES (?, ?, ?, ?, 1)",
+                [(last + 1, player.number, player.name, player.rating) for player in listed],
+            )
+        return int(last) + 1
+
+    def all(self) -> list[Kept]:
+        """Give all tournaments, the newest first."""
+        with self._database.transaction() as work:
+            return [_read(work, number) for (number,) in work.rows("SELECT id FROM tournament ORDER BY id DESC")]
+
+    def get(self, number: int) -> Kept:
+        """Give one; raises TournamentError where there is none of that number."""
+        with self._database.transaction() as work:
+            return _read(work, number)
+
+    def pair(self, number: int, seats: Sequence[str]) -> int:
+        """Pair the next round and give its number; its boards are the tables ``seats``, in that order.
+
+        Raises TournamentError while a game of the round before is open, after the last round, and for too few tables.
+        """
+        with self._database.transaction() as work:
+            kept = _read(work, number)
+            tournament = kept.tournament
+            if tournament.open_games:
+                raise TournamentError(f"{tournament.open_games} games of round {tournament.round} have no result yet")
+            pairings = _PAIR[tournament.system](tournament)
+            games = [pairing for pairing in pairings if pairing.second is not None]
+            if len(seats) < len(games):
+                raise TournamentError(f"the round has {len(games)} games, and there are {len(seats)} tables for them")
+            paired = self._stamp()
+            boards = iter(seats)
+            work.run_all(
+                "INSERT INTO pairing (tournament, round, board, first, second, seat, journal, game_number, score, "
+                "decided_by, paired) VALUES (?, ?, ?, ?, ?, ?, '', 0, ?, '', ?)",
+                [
+                    (
+                        number,
+                        pairing.round,
+                        pairing.board,
+                        pairing.first,
+                        pairing.second,
+                        "" if pairing.second is None else next(boards),
+                        pairing.score.value,
+                        paired,
+                    )
+                    for pairing in pairings
+                ],
+            )
+        return tournament.round + 1
+
+    def decide(self, number: int, pairing: tuple[int, int], score: Score, by: str) -> None:
+        """Take an arbiter's word for the result of a round's board; an open one waits for its table again.
+
+        Raises TournamentError where there is no such game.
+        """
+        with self._database.transaction() as work:
+            if score is Score.BYE or not work.run(
+                "UPDATE pairing SET score = ?, decided_by = ? "
+                "WHERE tournament = ? AND round = ? AND board = ? AND second IS NOT NULL",
+                score.value,
+                by if score is not Score.OPEN else "",
+                number,
+                *pairing,
+            ):
+                raise TournamentError(f"round {pairing[0]} has no game at board {pairing[1]} that could end {score!s}")
+
+    def set_present(self, number: int, player: int, *, present: bool) -> None:
+        """Say whether a player is paired from now on; raises TournamentError for a number nobody has."""
+        with self._database.transaction() as work:
+            if not work.run(
+                "UPDATE player SET present = ? WHERE tournament = ? AND number = ?", int(present), number, player
+            ):
+                raise TournamentError(f"there is no player {player}")
+
+    def _stamp(self) -> str:
+        return utc_text(self._now())
+
+
+def _read(work: Transaction, number: int) -> Kept:
+    found = work.rows("SELECT name, system, rounds, game, began FROM tournament WHERE id = ?", number)
+    if not found:
+        raise TournamentError(f"there is no tournament {number}")
+    name, system, rounds, game, began = found[0]
+    players = work.rows("SELECT number, name, rating, present FROM player WHERE tournament = ? ORDER BY number", number)
+    pairings = work.rows(
+        "SELECT round, board, first, second, score, seat FROM pairing WHERE tournament = ? ORDER BY round, board",
+        number,
+    )
+    tournament = Tournament(
+        name,
+        System(system),
+        rounds,
+        tuple(Player(each, named, rating, bool(present)) for each, named, rating, present in players),
+        tuple(Pairing(each, board, first, second, Score(score)) for each, board, first, second, score, _ in pairings),
+    )
+    return Kept(number, tournament, game, began, {(each, board): seat for each, board, *_, seat in pairings})

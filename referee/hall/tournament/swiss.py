@@ -1,0 +1,197 @@
+"""A Swiss by matching: of all ways to pair a round, the one that costs least.
+
+It is no FIDE system, whose brackets go from the top down. The same wishes are weighed for the whole field at once:
+nobody meets twice or sits out twice; then, each before the next, colours that must differ, equal scores, colours that
+should differ, and the upper half of a score group against its lower half.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from referee.errors import TournamentError
+from referee.hall.tournament.values import Pairing, Score, Tournament
+
+Cost = tuple[int, int, int, int]
+"""Of one pair: colours that must differ, scores (squared distance in half points), colours, distance in the order."""
+_LONGEST_RUN = 2
+"""Nobody plays the same side more often than this in a row, nor has it so much more often than the other."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a player's pairing depends on; ``place`` counts from 0 in the order of score and number.
+
+    ``lean`` is how much more often than the second side a player had the first one, ``sides`` those of the games so
+    far, True for the first.
+    """
+
+    number: int
+    halves: int
+    place: int
+    group_size: int
+    sides: tuple[bool, ...]
+    sat_out: bool
+    opponents: frozenset[int]
+
+    @cached_property
+    def lean(self) -> int:
+        """How many more games with the first side than with the second."""
+        return 2 * sum(self.sides) - len(self.sides)
+
+    @cached_property
+    def must_have(self) -> bool | None:
+        """The side this player has to get, ``None`` without such a need."""
+        if abs(self.lean) >= _LONGEST_RUN:
+            return self.lean < 0
+        if len(self.sides) >= _LONGEST_RUN and len(set(self.sides[-_LONGEST_RUN:])) == 1:
+            return not self.sides[-1]
+        return None
+
+    @cached_property
+    def should_have(self) -> bool | None:
+        """The side that would be fair, ``None`` before the first game."""
+        if self.must_have is not None:
+            return self.must_have
+        if self.lean:
+            return self.lean < 0
+        return not self.sides[-1] if self.sides else None
+
+
+def pair(tournament: Tournament) -> tuple[Pairing, ...]:
+    """Pair the next round of those present, the leaders at the first board.
+
+    Raises TournamentError after the last round, and where no two ever met and nobody sat out twice only by leaving
+    somebody unpaired.
+    """
+    number = tournament.round + 1
+    if number > tournament.rounds:
+        raise TournamentError(f"all {tournament.rounds} rounds are paired")
+    field = standings(tournament)
+    if len(field) < 2:
+        raise TournamentError("there are fewer than two players to pair")
+    pairs = matched(field)
+    if 2 * len(pairs) != len(field) + len(field) % 2:
+        raise TournamentError(
+            "the players left can't be paired without a second meeting; end the tournament, or let somebody sit out"
+        )
+    games = sorted((pair for pair in pairs if pair[1] is not None), key=_board)
+    placed = [
+        Pairing(number, board, *_sides(one, other, board))
+        for board, (one, other) in enumerate(games, 1)
+        if other is not None
+    ]
+    for one, other in pairs:
+        if other is None:
+            placed.append(Pairing(number, len(placed) + 1, one.number, None, Score.BYE))
+    return tuple(placed)
+
+
+def standings(tournament: Tournament) -> list[Standing]:
+    """Give what pairing depends on, for those present, in the order of score and number."""
+    halves = tournament.halves()
+    present = sorted(
+        (player for player in tournament.players if player.present),
+        key=lambda player: (-halves[player.number], player.number),
+    )
+    sizes: dict[int, int] = {}
+    for player in present:
+        sizes[halves[player.number]] = sizes.get(halves[player.number], 0) + 1
+    field = []
+    for place, player in enumerate(present):
+        games = tournament.games_of(player.number)
+        met = [game for game in games if game.second is not None]
+        field.append(
+            Standing(
+                player.number,
+                halves[player.number],
+                place,
+                sizes[halves[player.number]],
+                tuple(game.first == player.number for game in met if game.score.was_played),
+                # Whoever won without playing has had what a bye gives.
+                any(not game.score.was_played and tournament.halves_in(game, player.number) > 1 for game in games),
+                frozenset(
+                    opponent
+                    for game in met
+                    for opponent in (game.first, game.second)
+                    if opponent is not None and opponent != player.number
+                ),
+            )
+        )
+    return field
+
+
+def matched(field: list[Standing]) -> list[tuple[Standing, Standing | None]]:
+    """Give the pairs that cost least together, as many as can be; at most one has nobody."""
+    import rustworkx
+
+    size = len(field)
+    bounds = _bounds(field)
+    edges: list[tuple[int, int, int]] = []
+    for one in range(size):
+        for other in range(one + 1, size):
+            if field[other].number not in field[one].opponents:
+                edges.append((one, other, _as_number(cost(field[one], field[other]), bounds)))
+        if size % 2 and not field[one].sat_out:
+            edges.append((one, size, _as_number(bye_cost(field[one], field), bounds)))
+    dearest = max((price for *_, price in edges), default=0)
+    graph: rustworkx.PyGraph[None, int] = rustworkx.PyGraph()
+    graph.add_nodes_from([None] * (size + size % 2))
+    graph.add_edges_from([(one, other, dearest + 1 - price) for one, other, price in edges])
+    found = rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=int)
+    pairs = sorted((min(pair), max(pair)) for pair in found)
+    return [(field[one], None if other == size else field[other]) for one, other in pairs]
+
+
+def cost(one: Standing, other: Standing) -> Cost:
+    """Say what it costs that two meet; ``one`` stands higher."""
+    clash = one.must_have is not None and one.must_have == other.must_have
+    wish = one.should_have is not None and one.should_have == other.should_have
+    distance = one.halves - other.halves
+    if distance:
+        # Out of a group goes its last, and meets the first of the next.
+        order = one.group_size + other.place - one.place
+    else:
+        order = abs(2 * (other.place - one.place) - one.group_size)
+    return int(clash), distance * distance, int(wish), order
+
+
+def bye_cost(one: Standing, field: list[Standing]) -> Cost:
+    """Say what it costs that a player sits out: it should be one of the last."""
+    distance = one.halves - min(each.halves for each in field) + 1
+    return 0, distance * distance, 0, len(field) - 1 - one.place
+
+
+def _bounds(field: list[Standing]) -> Cost:
+    """Give how much each part of all pairs' costs together stays below."""
+    size = len(field) + 1
+    most = max(each.halves for each in field) + 2
+    return size, size * most * most, size, size * 3 * size
+
+
+def _as_number(cost: Cost, bounds: Cost) -> int:
+    number = 0
+    for part, bound in zip(cost, bounds, strict=True):
+        number = number * bound + part
+    return number
+
+
+def _board(pair: tuple[Standing, Standing | None]) -> tuple[int, int]:
+    one, other = pair
+    return -max(one.halves, other.halves if other else 0), one.place
+
+
+def _sides(one: Standing, other: Standing, board: int) -> tuple[int, int]:
+    """Say who gets the first side: whoever needs it more, else by the last game that differs, else by turns."""
+    for wish_of, against in ((one.must_have, other.must_have), (one.should_have, other.should_have)):
+        if wish_of != against:
+            first = wish_of if wish_of is not None else not against
+            return (one.number, other.number) if first else (other.number, one.number)
+    if one.lean != other.lean:
+        return (one.number, other.number) if one.lean < other.lean else (other.number, one.number)
+    for mine, theirs in zip(reversed(one.sides), reversed(other.sides), strict=False):
+        if mine != theirs:
+            return (other.number, one.number) if mine else (one.number, other.number)
+    first = board % 2 == 1 if one.should_have is None else one.should_have
+    return (one.number, other.number) if first else (other.number, one.number)

@@ -1,0 +1,107 @@
+"""The hall's application, and what its pages share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
+
+from referee.clocks.clock import clock_text
+from referee.errors import TournamentError
+from referee.hall.floor import Seat
+from referee.hall.hall import Hall
+from referee.hall.tournament.director import Director
+from referee.hall.tournament.standings import points
+from referee.web import views
+from referee.web.access import Access, Role
+from referee.web.api import pairing
+from referee.web.guard import Guarded
+from referee.web.languages import templates
+from referee.web.server import guarded_app
+
+_HERE = Path(__file__).parent
+_TITLE = {"title": "Hall"}
+
+
+@dataclass(frozen=True)
+class HallDesk:
+    """What the pages are given: the hall, its tournaments, who may do what, and how to have something sent at once.
+
+    ``is_connected`` tells whether the broker answers, ``now`` the time in UTC.
+    """
+
+    hall: Hall
+    director: Director
+    access: Access
+    look: Callable[[], object]
+    is_connected: Callable[[], bool]
+    now: Callable[[], datetime]
+
+
+def create_hall(desk: HallDesk) -> Starlette:
+    """Build the application that shows a hall to those whom ``access`` lets in."""
+    from referee.hall.web.tables import TablePages
+    from referee.hall.web.tournaments import TournamentPages
+
+    routes = (
+        *TablePages(desk).routes(),
+        *TournamentPages(desk).routes(),
+        Guarded("/pair", _pair, Role.NOBODY, name="pair"),
+        Guarded("/api/pair", pairing(desk.access), Role.NOBODY, methods=["POST"], by_code=True),
+        Mount("/hall", StaticFiles(directory=_HERE / "static"), name="hall"),
+    )
+    return guarded_app(routes, desk.access)
+
+
+async def _pair(request: Request) -> Response:
+    return shown(request, "pair", {})
+
+
+def shown(request: Request, view: str, words: Mapping[str, Any]) -> Response:
+    """Give a page of the hall; its words are English, whatever the language of what lies around them."""
+    return views.page(request, view, {"game": _TITLE, **words}, templates_in=hall_templates)
+
+
+@cache
+def hall_templates(language: str) -> Environment:
+    """Give the hall's templates, and the page's own below them."""
+    ours = templates(language)
+    assert ours.loader is not None
+    both = ours.overlay(loader=ChoiceLoader([FileSystemLoader(_HERE / "templates"), ours.loader]))
+    both.filters = {**both.filters, "points": points, "clock_text": clock_text}
+    return both
+
+
+def clock_of(seat: Seat, now: datetime) -> list[tuple[str, float, bool]]:
+    """Give for each side of a table with a clock what is left now, in seconds, and whether it runs down."""
+    clock = None if seat.state is None else seat.state.clock
+    if clock is None:
+        return []
+    try:
+        shown_at = datetime.fromisoformat(clock.wall_time)
+    except ValueError:
+        shown_at = now
+    gone_s = max(0.0, (now - shown_at.replace(tzinfo=shown_at.tzinfo or UTC)).total_seconds())
+    lines = []
+    for side, left_s in clock.remaining_s.items():
+        runs = side in clock.running and not clock.paused
+        run_s = max(0.0, gone_s - clock.delay_s.get(side, 0.0)) if runs else 0.0
+        lines.append((side, max(0.0, left_s - run_s), runs))
+    return lines
+
+
+def refused(error: TournamentError) -> HTTPException:
+    """Make a refusal of what a tournament can't do."""
+    said = str(error)
+    return HTTPException(422, f"{said[:1].upper()}{said[1:]}.")

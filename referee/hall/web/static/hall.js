@@ -1,0 +1,49 @@
+// The tables as they change, and clocks that run on. Without this file the page is loaded again every 15 s.
+const RETRY_MS = 2000;
+const tables = document.getElementById("tables");
+
+function place(markup) {
+  const holder = document.createElement("template");
+  holder.innerHTML = markup.trim();
+  const card = holder.content.firstElementChild;
+  const before = document.getElementById(card.id);
+  if (before) before.replaceWith(card);
+  else tables.append(card);
+  note(card);
+}
+
+// A clock runs on from what was left when it was shown.
+function note(within) {
+  for (const clock of within.querySelectorAll("[data-runs]")) clock.shownAt = performance.now();
+}
+
+function tick() {
+  for (const clock of document.querySelectorAll("[data-runs]")) {
+    const left = Math.ceil(Math.max(0, clock.dataset.left - (performance.now() - clock.shownAt) / 1000));
+    const two = (part) => String(part).padStart(2, "0");
+    const hours = Math.floor(left / 3600);
+    const minutes = Math.floor(left / 60) % 60;
+    clock.textContent = hours ? `${hours}:${two(minutes)}:${two(left % 60)}` : `${minutes}:${two(left % 60)}`;
+  }
+}
+
+function follow() {
+  const stream = new EventSource(`/changes?after=${tables.dataset.version}`);
+  stream.addEventListener("tables", ({ data }) => {
+    const told = JSON.parse(data);
+    document.getElementById("broker").hidden = told.connected;
+    Object.values(told.cards).forEach(place);
+    if (told.order) for (const id of told.order.split(" ")) tables.append(document.getElementById(`table-${id}`));
+    document.documentElement.dataset.live = "yes";
+  });
+  stream.addEventListener("error", () => {
+    stream.close();
+    tables.dataset.version = 0;
+    document.getElementById("broker").hidden = false;
+    setTimeout(follow, RETRY_MS);
+  });
+}
+
+note(document);
+setInterval(tick, 250);
+if (tables) follow();

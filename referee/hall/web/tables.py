@@ -1,0 +1,172 @@
+"""All tables on one page, as they change; one table with its evidence; and an arbiter's rulings."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response, StreamingResponse
+
+from engine.support.players import DRAW, RESIGN
+from referee.commands.orders import ORDERS
+from referee.hall.floor import Seat, Urgency
+from referee.hall.web.app import HallDesk, clock_of, hall_templates, shown
+from referee.web.access import Role, Session
+from referee.web.api import LOOK_AGAIN_S, MOST_VIEWERS
+from referee.web.guard import Guarded, form_fields
+from referee.web.views import order_of
+
+_PACE_S = 0.5
+"""How long changes are gathered before a viewer gets them: two updates a second are as live as anybody can read."""
+_MOST_EVENTS = 60
+_MOST_RULINGS = 20
+_MOST_RESULTS = 200
+_HEADINGS: Mapping[Urgency, str] = {
+    Urgency.DISPUTE: "Needs an arbiter",
+    Urgency.TROUBLE: "Trouble",
+    Urgency.AWAY: "Not there",
+    Urgency.PLAYING: "Playing",
+    Urgency.WAITING: "Waiting",
+    Urgency.OVER: "Over",
+}
+
+
+class TablePages:
+    """The pages of the tables."""
+
+    def __init__(self, desk: HallDesk) -> None:
+        self._desk = desk
+        self._hall = desk.hall
+        self._viewers = 0
+
+    def routes(self) -> Sequence[Guarded]:
+        """Give their routes."""
+        return (
+            Guarded("/", self._floor, Role.LOOK, name="table"),
+            Guarded("/changes", self._changes, Role.LOOK),
+            Guarded("/results", self._results, Role.LOOK),
+            Guarded("/tables/{seat}", self._seat, Role.LOOK),
+            Guarded("/tables/{seat}/pictures/{number:int}/{name}", self._picture, Role.LOOK),
+            Guarded("/tables/{seat}/rule", self._rule, Role.OWN, methods=["POST"]),
+            Guarded("/tables/{seat}/withdraw", self._withdraw, Role.OWN, methods=["POST"]),
+        )
+
+    async def _floor(self, request: Request) -> Response:
+        version = self._hall.floor.version
+        seats = self._hall.floor.seats()
+        words = {"seats": seats, "version": version, "is_connected": self._desk.is_connected(), **self._helpers()}
+        return shown(request, "floor", words)
+
+    async def _changes(self, request: Request) -> Response:
+        if self._viewers >= MOST_VIEWERS:
+            raise HTTPException(503, f"{MOST_VIEWERS} screens are looking already. Close one of them.")
+        given = request.query_params.get("after", "")
+        after = int(given) if given.isascii() and given.isdigit() and len(given) < 16 else 0
+        return StreamingResponse(self._told(request.state.session, after), media_type="text/event-stream")
+
+    async def _told(self, session: Session, version: int) -> AsyncIterator[bytes]:
+        """Tell what has changed since a version, again and again."""
+        loop, changed, order = asyncio.get_running_loop(), asyncio.Event(), ""
+        end = self._hall.floor.listen(lambda: loop.call_soon_threadsafe(changed.set))
+        self._viewers += 1
+        card = hall_templates("en").get_template("card.html")
+        try:
+            while not self._hall.floor.is_closed and self._desk.access.still_holds(session):
+                changed.clear()
+                newest, seats = self._hall.floor.version, self._hall.floor.seats()
+                told: dict[str, Any] = {"connected": self._desk.is_connected()}
+                told["cards"] = {
+                    seat.id: card.render(seat=seat, **self._helpers()) for seat in seats if seat.version > version
+                }
+                listed = " ".join(seat.id for seat in seats)
+                if listed != order:
+                    told["order"] = listed
+                version, order = newest, listed
+                yield b"event: tables\ndata: %s\n\n" % json.dumps(told).encode()
+                await asyncio.sleep(_PACE_S)
+                try:
+                    async with asyncio.timeout(4 * LOOK_AGAIN_S):
+                        await changed.wait()
+                except TimeoutError:
+                    continue
+        finally:
+            end()
+            self._viewers -= 1
+
+    async def _results(self, request: Request) -> Response:
+        results = await run_in_threadpool(self._hall.copies.results, _MOST_RESULTS)
+        return shown(request, "results", {"results": results})
+
+    async def _seat(self, request: Request) -> Response:
+        seat = self._found(request)
+        state = seat.state
+        journal = "" if state is None else state.journal
+        events = await run_in_threadpool(self._hall.copies.newest, seat.id, journal, _MOST_EVENTS)
+        rulings = await run_in_threadpool(self._hall.rulings.newest, seat.id, _MOST_RULINGS)
+        evidence = None if state is None or state.verdict is None else state.verdict.evidence
+        pictures = next((event.pictures for event in events if event.number == evidence), ())
+        if evidence is not None and any(self._hall.picture(seat.id, evidence, name) is None for name in pictures):
+            self._hall.wish_for_pictures(seat.id, evidence)
+            self._desk.look()
+        words = {
+            "seat": seat,
+            "events": events,
+            "rulings": rulings,
+            "evidence": evidence,
+            "pictures": pictures,
+            "resign": RESIGN,
+            "draw": DRAW,
+            **self._helpers(),
+        }
+        return shown(request, "seat", words)
+
+    async def _picture(self, request: Request) -> Response:
+        seat, number = self._found(request), int(request.path_params["number"])
+        content = self._hall.picture(seat.id, number, request.path_params["name"])
+        if content is None:
+            raise HTTPException(404, "The table has not sent this picture yet. Load the page again.")
+        media_type = "image/png" if content.startswith(b"\x89PNG") else "image/jpeg"
+        return Response(content, media_type=media_type)
+
+    async def _rule(self, request: Request) -> Response:
+        """Keep a ruling, which is sent until the table answers."""
+        seat = self._found(request)
+        fields = await form_fields(request)
+        fields.pop("csrf", None)
+        session: Session = request.state.session
+        self._desk.access.count_command(session)
+        by = session.name or "arbiter"
+        order = order_of(fields)
+        try:
+            ORDERS.validate_python({**order, "by": by})
+        except ValidationError as error:
+            fault = error.errors(include_url=False, include_context=False)[0]
+            where = ".".join(str(part) for part in fault["loc"][1:]) or "the order"
+            raise HTTPException(422, f"That is no ruling: {where}: {fault['msg']}.") from error
+        if isinstance(order.get("seen"), str) and order["seen"].isdecimal():
+            order["seen"] = int(order["seen"])
+        await run_in_threadpool(self._hall.rule, seat.id, order, by)
+        self._desk.look()
+        return RedirectResponse(f"/tables/{seat.id}", 303)
+
+    async def _withdraw(self, request: Request) -> Response:
+        seat = self._found(request)
+        request_id = (await form_fields(request)).get("request_id", [""])[-1]
+        await run_in_threadpool(self._hall.withdraw, request_id)
+        return RedirectResponse(f"/tables/{seat.id}", 303)
+
+    def _found(self, request: Request) -> Seat:
+        seat = self._hall.floor.seat(request.path_params["seat"])
+        if seat is None:
+            raise HTTPException(404, f"There is no table {request.path_params['seat'][:64]!r} here.")
+        return seat
+
+    def _helpers(self) -> dict[str, Any]:
+        now = self._desk.now()
+        return {"headings": _HEADINGS, "clock_of": lambda seat: clock_of(seat, now)}

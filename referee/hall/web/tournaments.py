@@ -1,0 +1,187 @@
+"""Tournaments: begun from a list of names, paired round by round, with results from the tables or by hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import TypeVar
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from engine import registry
+from referee.errors import TournamentError
+from referee.hall.floor import natural
+from referee.hall.tournament.director import Kept
+from referee.hall.tournament.exports import pairings_csv, standings_csv, trf16
+from referee.hall.tournament.standings import standings
+from referee.hall.tournament.values import Pairing, Score, System
+from referee.hall.web.app import HallDesk, refused, shown
+from referee.web.access import Role, Session
+from referee.web.guard import Guarded, form_fields
+
+_MOST_NAME = 80
+_RATED = re.compile(r"(.*?)[;,\t]\s*(\d{1,4})\s*")
+_Done = TypeVar("_Done")
+
+
+class TournamentPages:
+    """The pages of tournaments."""
+
+    def __init__(self, desk: HallDesk) -> None:
+        self._desk = desk
+        self._director = desk.director
+
+    def routes(self) -> Sequence[Guarded]:
+        """Give their routes."""
+        one = "/tournaments/{number:int}"
+        return (
+            Guarded("/tournaments", self._list, Role.LOOK),
+            Guarded("/tournaments", self._begin, Role.OWN, methods=["POST"]),
+            Guarded(one, self._show, Role.LOOK),
+            Guarded(f"{one}/pair", self._pair, Role.OWN, methods=["POST"]),
+            Guarded(f"{one}/start", self._start, Role.OWN, methods=["POST"]),
+            Guarded(f"{one}/decide", self._decide, Role.OWN, methods=["POST"]),
+            Guarded(f"{one}/presence", self._presence, Role.OWN, methods=["POST"]),
+            Guarded(f"{one}/{{file}}", self._export, Role.LOOK),
+        )
+
+    async def _list(self, request: Request) -> Response:
+        kept = await run_in_threadpool(self._director.all)
+        games = [(name, registry.load(name).title) for name in registry.games()]
+        return shown(request, "tournaments", {"kept": kept, "games": games, "systems": list(System)})
+
+    async def _begin(self, request: Request) -> Response:
+        fields = await self._fields(request)
+        players = read_players(fields.get("players", ""))
+        game, rounds = fields.get("game", ""), fields.get("rounds", "") or "0"
+        if game not in registry.games() or fields.get("system") not in set(System):
+            raise HTTPException(422, "The form lacks the game or the system. Load the page again.")
+        if not (rounds.isascii() and rounds.isdigit() and len(rounds) < 5):
+            raise HTTPException(422, f"{rounds[:20]!r} is no number of rounds.")
+        name = fields.get("name", "").strip()[:_MOST_NAME] or "Tournament"
+        number = await self._done(
+            lambda: self._director.begin(name, System(fields["system"]), int(rounds), game, players)
+        )
+        return RedirectResponse(f"/tournaments/{number}", 303)
+
+    async def _show(self, request: Request) -> Response:
+        kept = await self._kept(request)
+        tournament = kept.tournament
+        rounds: dict[int, list[Pairing]] = {}
+        for pairing in tournament.pairings:
+            rounds.setdefault(pairing.round, []).append(pairing)
+        seats = sorted(self._desk.hall.floor.seats(), key=lambda seat: natural(seat.id))
+        names = {player.number: player.name for player in tournament.players}
+        words = {
+            "kept": kept,
+            "tournament": tournament,
+            "rounds": sorted(rounds.items(), reverse=True),
+            "names": names,
+            "lines": await run_in_threadpool(standings, tournament),
+            "scores": [score for score in Score if score is not Score.BYE],
+            "seats": [seat.id for seat in seats],
+        }
+        return shown(request, "tournament", words)
+
+    async def _pair(self, request: Request) -> Response:
+        kept, fields = await self._kept(request), await self._fields(request)
+        seats = fields.get("seats", "").split()
+        unknown = [seat for seat in seats if self._desk.hall.floor.seat(seat) is None]
+        if unknown:
+            raise HTTPException(422, f"There is no table {unknown[0][:64]!r} here.")
+        if len(set(seats)) != len(seats):
+            raise HTTPException(422, "A table is in the list twice.")
+        await self._done(lambda: self._director.pair(kept.id, seats))
+        return RedirectResponse(f"/tournaments/{kept.id}", 303)
+
+    async def _start(self, request: Request) -> Response:
+        """Have the tables of the last round begin its games, with the players' names."""
+        kept, fields = await self._kept(request), await self._fields(request)
+        tournament, session = kept.tournament, request.state.session
+        sides = registry.load(kept.game).players
+        board = fields.get("board", "")
+        for pairing in tournament.pairings:
+            wanted = not board or board == str(pairing.board)
+            if pairing.round != tournament.round or pairing.score is not Score.OPEN or not wanted:
+                continue
+            assert pairing.second is not None
+            names = [tournament.player(number).name for number in (pairing.first, pairing.second)]
+            order = {"command": "new game", "game": kept.game, "players": dict(zip(sides, names, strict=False))}
+            if fields.get("clock"):
+                order["clock"] = fields["clock"]
+            seat = kept.seats[pairing.round, pairing.board]
+            await run_in_threadpool(self._desk.hall.rule, seat, order, _name_of(session))
+        self._desk.look()
+        return RedirectResponse(f"/tournaments/{kept.id}", 303)
+
+    async def _decide(self, request: Request) -> Response:
+        kept, fields = await self._kept(request), await self._fields(request)
+        try:
+            pairing = (int(fields["round"][:6]), int(fields["board"][:6]))
+            score = Score(fields.get("score", ""))
+        except (KeyError, ValueError) as error:
+            raise HTTPException(422, "The form lacks the game or its result. Load the page again.") from error
+        await self._done(lambda: self._director.decide(kept.id, pairing, score, _name_of(request.state.session)))
+        return RedirectResponse(f"/tournaments/{kept.id}", 303)
+
+    async def _presence(self, request: Request) -> Response:
+        kept, fields = await self._kept(request), await self._fields(request)
+        number = fields.get("player", "")
+        if not (number.isascii() and number.isdigit() and len(number) < 6):
+            raise HTTPException(422, "The form lacks the player. Load the page again.")
+        present = fields.get("present") == "yes"
+        await self._done(lambda: self._director.set_present(kept.id, int(number), present=present))
+        return RedirectResponse(f"/tournaments/{kept.id}", 303)
+
+    async def _export(self, request: Request) -> Response:
+        kept, name = await self._kept(request), request.path_params["file"]
+        began = datetime.fromisoformat(kept.began).date()
+        makers: dict[str, Callable[[], str]] = {
+            "report.trf": lambda: trf16(kept.tournament, began),
+            "standings.csv": lambda: standings_csv(kept.tournament),
+            "pairings.csv": lambda: pairings_csv(kept.tournament),
+        }
+        if name not in makers:
+            raise HTTPException(404, "There is no such file.")
+        text = await run_in_threadpool(makers[name])
+        media_type = "text/csv" if name.endswith(".csv") else "text/plain"
+        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        return Response(text, media_type=media_type, headers=headers)
+
+    async def _fields(self, request: Request) -> dict[str, str]:
+        self._desk.access.count_command(request.state.session)
+        return {name: values[-1] for name, values in (await form_fields(request)).items()}
+
+    async def _kept(self, request: Request) -> Kept:
+        number = min(int(request.path_params["number"]), 2**63 - 1)
+        try:
+            return await run_in_threadpool(self._director.get, number)
+        except TournamentError as error:
+            raise HTTPException(404, f"There is no tournament {number}.") from error
+
+    @staticmethod
+    async def _done(work: Callable[[], _Done]) -> _Done:
+        try:
+            return await run_in_threadpool(work)
+        except TournamentError as error:
+            raise refused(error) from error
+
+
+def read_players(text: str) -> list[tuple[str, int]]:
+    """Read a name a line, with a rating after a semicolon, comma or tab where there is one."""
+    players = []
+    for line in text.splitlines():
+        rated = _RATED.fullmatch(line)
+        name, rating = (rated[1], int(rated[2])) if rated else (line, 0)
+        name = " ".join(re.sub(r"[\x00-\x1f\x7f]", " ", name).split())[:_MOST_NAME]
+        if name:
+            players.append((name, rating))
+    return players
+
+
+def _name_of(session: Session) -> str:
+    return session.name or "arbiter"

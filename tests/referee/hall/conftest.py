@@ -1,0 +1,69 @@
+"""Both databases that a hall can be kept in."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.referee.hall.halls import OPENED
+
+
+@pytest.fixture(autouse=True)
+def close_databases() -> Iterator[None]:
+    """Close what a test has opened."""
+    yield
+    for database in OPENED:
+        database.close()
+    OPENED.clear()
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """Run a PostgreSQL of its own and give its address; skipped where there is none."""
+    programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    found = shutil.which("initdb") or next((str(folder / "initdb") for folder in programs[::-1]), None)
+    if found is None:
+        pytest.skip("PostgreSQL is not installed (apt install postgresql)")
+    # It refuses to run as root.
+    user = "postgres" if os.geteuid() == 0 else None
+    if user is not None and user not in {each.pw_name for each in pwd.getpwall()}:
+        pytest.skip("PostgreSQL doesn't run as root, and there is no user postgres")
+    with tempfile.TemporaryDirectory(prefix="hall-pg-") as scratch:
+        folder = Path(scratch)
+        if user is not None:
+            shutil.chown(folder, user)
+        data, programs_at = folder / "data", Path(found).parent
+        run = {"user": user, "cwd": scratch, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        made = [found, "-D", str(data), "-A", "trust", "-U", "hall", "--encoding=UTF8", "--locale=C"]
+        subprocess.run(made, check=True, **run)
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            port = probe.getsockname()[1]
+        options = f"-p {port} -c listen_addresses=127.0.0.1 -k {scratch}"
+        control = [str(programs_at / "pg_ctl"), "-D", str(data), "-w"]
+        subprocess.run([*control, "-o", options, "start"], check=True, **run)
+        try:
+            yield f"postgresql://hall@127.0.0.1:{port}/"
+        finally:
+            subprocess.run([*control, "-m", "immediate", "stop"], check=True, **run)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Give an empty database of each kind."""
+    if request.param == "sqlite":
+        return str(tmp_path / "hall.db")
+    import psycopg
+
+    base = request.getfixturevalue("postgresql")
+    name = f"hall_{abs(hash(request.node.nodeid)) % 10**12}"
+    with psycopg.connect(f"{base}postgres", autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return f"{base}{name}"

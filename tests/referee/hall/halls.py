@@ -1,0 +1,95 @@
+"""A hall without a network, and tables that are made up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from random import Random
+
+from benchmarks.hall.feeds import Feed
+from referee.hall.database import Database
+from referee.hall.hall import Hall, Incoming, Outgoing
+from referee.hall.rulings import Rulings
+from referee.mqtt.topics import ONLINE, ReplayOrder, TableEvent, Topics
+
+PREFIX = "club"
+OPENED: list[Database] = []
+"""What tests have opened, to be closed after each."""
+_IDS = count(1)
+
+
+class Clock:
+    """A clock that goes on when it is told."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+    def utc(self) -> datetime:
+        return datetime(2027, 1, 1, tzinfo=UTC) + timedelta(seconds=self.now_s)
+
+
+def opened(where: str) -> Database:
+    """Open a database until the test is over."""
+    OPENED.append(Database(where))
+    return OPENED[-1]
+
+
+def hall_on(where: str, clock: Clock | None = None, said: list[str] | None = None, listed: Iterable[str] = ()) -> Hall:
+    """Open a hall on a database."""
+    database, ticks = opened(where), clock or Clock()
+    rulings = Rulings(database, lambda: f"ruling-{next(_IDS)}", ticks.utc)
+    say = [].append if said is None else said.append
+    return Hall(database, rulings, PREFIX, "one", ticks, say, tuple(listed))
+
+
+def table(name: str = "table-1", events: int = 0) -> Feed:
+    """A table that has recorded some events."""
+    feed = Feed(name, PREFIX, Random(name))
+    for _ in range(events):
+        feed.advance()
+    return feed
+
+
+def online(feed: Feed) -> Incoming:
+    return Incoming(Topics(PREFIX, feed.table).availability, ONLINE.encode())
+
+
+def state(feed: Feed) -> Incoming:
+    return Incoming(Topics(PREFIX, feed.table).state, feed.state().model_dump_json().encode())
+
+
+def event(told: TableEvent) -> Incoming:
+    return Incoming(Topics(PREFIX, told.table).events, told.model_dump_json().encode())
+
+
+def replay(feed: Feed, asked: Outgoing) -> list[Incoming]:
+    """Give what a table answers to being asked for events."""
+    order = ReplayOrder.model_validate_json(asked.payload)
+    told = feed.events[order.after : order.after + order.most]
+    return [Incoming(asked.response, each.model_dump_json().encode()) for each in told]
+
+
+def settle(hall: Hall, clock: Clock, feeds: Iterable[Feed]) -> None:
+    """Let tables answer until nothing is asked any more."""
+    by_id = {feed.table: feed for feed in feeds}
+    for feed in by_id.values():
+        hall.take([online(feed), state(feed)])
+    for _ in range(20):
+        clock.now_s += 6.0
+        asked = hall.due()
+        for question in asked:
+            seat = question.topic.split("/")[1]
+            if question.topic.endswith("/replay"):
+                hall.take(replay(by_id[seat], question))
+        if not asked and not any(seat.is_behind for seat in hall.floor.seats()):
+            return
+    raise AssertionError("the hall never stopped asking")
+
+
+def kept(hall: Hall, feed: Feed) -> list[TableEvent]:
+    """Give the hall's copy of a table's journal."""
+    return hall.copies.newest(feed.table, feed.journal, 10_000)[::-1]

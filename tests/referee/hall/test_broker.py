@@ -1,0 +1,150 @@
+"""A hall at a real broker: tables, broker and hall stop and start in any order, and nothing is lost or doubled."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from benchmarks.hall.brokers import Mosquitto
+from benchmarks.hall.feeds import Feed, script
+from referee.hall.broker import Address, Line
+from referee.hall.hall import Hall
+from referee.hall.rulings import Status
+from tests.referee.hall.halls import OPENED, hall_on, kept, table
+
+pytestmark = pytest.mark.skipif(shutil.which("mosquitto") is None, reason="mosquitto is not installed")
+_PATIENCE_S = 60.0
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[Mosquitto]:
+    with Mosquitto(tmp_path) as running:
+        yield running
+
+
+class Evening:
+    """Tables that play, and a hall, in one event loop."""
+
+    def __init__(self, broker: Mosquitto, folder: Path, feeds: list[Feed]) -> None:
+        self.broker = broker
+        self.where = str(folder / "hall.db")
+        self.feeds = feeds
+        self.over = asyncio.Event()
+        self.said: list[str] = []
+        self.playing = [asyncio.create_task(self._play(feed)) for feed in feeds]
+
+    async def _play(self, feed: Feed) -> None:
+        await feed.run("127.0.0.1", self.broker.port, 0.2, time.monotonic, self.over)
+
+    def open_hall(self) -> tuple[Hall, Line, asyncio.Task[None]]:
+        hall = hall_on(self.where, said=self.said)
+        hall._clock = time.monotonic
+        line = Line(hall, Address("127.0.0.1", self.broker.port), "hall", self.said.append)
+        return hall, line, asyncio.create_task(line.run())
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        async with asyncio.timeout(_PATIENCE_S):
+            while not holds():
+                await asyncio.sleep(0.05)
+
+    async def end(self, *tasks: asyncio.Task[None]) -> None:
+        self.over.set()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, *self.playing, return_exceptions=True)
+
+
+async def stopped(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+def test_tables_broker_and_hall_may_stop_in_any_order(broker: Mosquitto, tmp_path: Path) -> None:
+    for seed in range(6):
+        script(seed)
+    feeds = [table(f"table-{number}") for number in range(5)]
+
+    async def evening() -> None:
+        club = Evening(broker, tmp_path, feeds)
+        hall, line, running = club.open_hall()
+        await club.until(lambda: all(hall.copies.held(feed.table, feed.journal) > 5 for feed in feeds))
+        # The hall is away for a while, then the broker, then both, then a table.
+        await stopped(running)
+        before = len(feeds[0].events)
+        await club.until(lambda: len(feeds[0].events) > before + 3)
+        hall, line, running = club.open_hall()
+        await club.until(lambda: line.is_connected)
+        broker.kill()
+        await club.until(lambda: not line.is_connected)
+        assert {seat.is_online for seat in hall.floor.seats()} == {None}
+        broker.start()
+        await club.until(lambda: line.is_connected)
+        broker.kill()
+        await stopped(running)
+        hall, line, running = club.open_hall()
+        broker.start()
+        await club.until(lambda: line.is_connected)
+        await stopped(club.playing[0])
+        await club.until(lambda: any(seat.is_online is False for seat in hall.floor.seats()))
+        club.playing[0] = asyncio.create_task(club._play(feeds[0]))
+        ruling = hall.rule("table-1", {"command": "take back"}, "Ann")
+        line.look()
+        await club.until(lambda: hall.rulings.newest("table-1", 1)[0].status is Status.DONE)
+        assert feeds[1].carried_out == {ruling.request_id: 1}
+        for task in club.playing:
+            await stopped(task)
+        # Nothing more happens at the tables: they only answer what they are asked.
+        for feed in feeds:
+            feed.is_idle = True
+        club.playing = [asyncio.create_task(club._play(feed)) for feed in feeds]
+        await club.until(lambda: all(hall.copies.held(feed.table, feed.journal) == len(feed.events) for feed in feeds))
+        await club.end(running)
+        assert [kept(hall, feed) for feed in feeds] == [feed.events for feed in feeds]
+        assert len(hall.copies.results(1000)) == sum(feed.ended_games for feed in feeds)
+
+    asyncio.run(evening())
+
+
+def test_a_broker_that_is_not_there_is_said_once(tmp_path: Path) -> None:
+    said: list[str] = []
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+
+    async def wait() -> None:
+        line = Line(hall_on(str(tmp_path / "hall.db")), Address("127.0.0.1", port), "hall", said.append)
+        running = asyncio.create_task(line.run())
+        async with asyncio.timeout(_PATIENCE_S):
+            while not said:
+                await asyncio.sleep(0.05)
+        await asyncio.sleep(1.2)
+        await stopped(running)
+
+    asyncio.run(wait())
+    assert len(said) == 1
+    assert "can't be reached" in said[0]
+
+
+def test_the_command_opens_a_hall_and_ends_by_ctrl_c(broker: Mosquitto, tmp_path: Path) -> None:
+    import signal
+    import sys
+
+    arguments = ["hall", "--broker", f"127.0.0.1:{broker.port}", "--store", str(tmp_path / "h.db")]
+    program = [sys.executable, "-c", "from referee.cli import main; main()", *arguments]
+    root = Path(__file__).resolve().parents[3]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=root) as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline(), process.stdout.readline()]
+        process.send_signal(signal.SIGINT)
+        rest = process.stdout.read()
+    assert "The hall: http://127.0.0.1:" in lines[0]
+    assert "Connected to the broker" in lines[1]
+    assert "closed" in rest
+    assert process.returncode == 0
+    assert OPENED == []

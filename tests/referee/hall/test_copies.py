@@ -1,0 +1,115 @@
+"""Copies of journals: every event once, whatever is told twice, late or not at all; and how games ended."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from referee.journal.events import STOPPED, EventKind
+from tests.referee.hall.halls import Clock, event, hall_on, kept, online, replay, settle, state, table
+
+
+def test_events_are_kept_in_order_and_once(where: str) -> None:
+    hall, feed = hall_on(where), table(events=40)
+    told = [event(each) for each in feed.events]
+    hall.take(told[:20])
+    hall.take(told[10:])
+    hall.take(told)
+    assert kept(hall, feed) == feed.events
+    assert kept(hall_on(where), feed) == feed.events
+
+
+def test_a_gap_is_asked_for_and_filled(where: str) -> None:
+    clock = Clock()
+    hall, feed = hall_on(where, clock), table(events=30)
+    (asked,) = hall.take([event(feed.events[0]), event(feed.events[5])])
+    assert asked.topic == "club/table-1/replay"
+    assert kept(hall, feed) == feed.events[:1]
+    assert hall.take([event(feed.events[6])]) == [], "it is asked for already"
+    assert hall.take(replay(feed, asked)) == []
+    assert kept(hall, feed) == feed.events
+
+
+def test_events_that_a_hall_slept_through_are_asked_for_by_the_state(where: str) -> None:
+    clock = Clock()
+    hall, feed = hall_on(where, clock), table(events=2500)
+    settle(hall, clock, [feed])
+    assert kept(hall, feed) == feed.events
+
+
+def test_a_table_that_is_away_is_not_asked(tmp_path: Path) -> None:
+    clock = Clock()
+    hall, feed = hall_on(str(tmp_path / "hall.db"), clock), table(events=3)
+    hall.take([state(feed)])
+    hall.due()
+    clock.now_s += 10.0
+    assert hall.due() == []
+    hall.take([online(feed)])
+    hall.due()
+    clock.now_s += 10.0
+    assert [each.topic for each in hall.due()] == ["club/table-1/replay"]
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_whatever_is_lost_doubled_and_mixed_up_the_copy_is_whole_in_the_end(data: st.DataObject) -> None:
+    clock, feeds = Clock(), [table(f"table-{number}", events=25) for number in (1, 2)]
+    told = [event(each) for feed in feeds for each in feed.events]
+    order = data.draw(st.lists(st.integers(0, len(told) - 1), max_size=120))
+    with TemporaryDirectory() as folder:
+        where = f"{folder}/hall.db"
+        hall = hall_on(where, clock)
+        for at, index in enumerate(order):
+            for asked in hall.take([told[index]]):
+                answers = replay(feeds[int(asked.topic[-8]) - 1], asked)
+                # Of an answer, too, only a part may come.
+                hall.take(list(islice(answers, data.draw(st.integers(0, len(answers))))))
+            if at % 40 == 39:
+                hall = hall_on(where, clock)
+        settle(hall, clock, feeds)
+        assert [kept(hall, feed) for feed in feeds] == [feed.events for feed in feeds]
+
+
+def test_a_table_that_went_back_to_a_copy_of_its_journal_is_believed_once_it_was_asked(where: str) -> None:
+    hall, feed = hall_on(where), table(events=45)
+    hall.take([event(each) for each in feed.events])
+    ended = feed.ended_games
+    assert len(hall.copies.results(10)) == ended > 0
+    old = list(feed.events)
+    feed.events = [
+        each.model_copy(update={"wall_time": f"2026-02-{each.number:02}"}) if each.number > 20 else each
+        for each in old[:22]
+    ]
+    (asked,) = hall.take([event(feed.events[20])])
+    assert kept(hall, feed) == old, "one message alone may be an old one"
+    hall.take(replay(feed, asked))
+    assert kept(hall, feed) == feed.events
+    assert hall.copies.results(10) == []
+
+
+def test_a_game_has_a_result_from_its_end_on_until_it_goes_on(where: str) -> None:
+    hall, feed = hall_on(where), table()
+    while not feed.ended_games:
+        feed.advance()
+    hall.take([event(each) for each in feed.events])
+    (result,) = hall.copies.results(10)
+    assert result.players == feed.events[0].data["players"]
+    assert result.winners == (feed.events[-1].data["winner"],)
+    hall.take([event(feed.append(EventKind.TAKE_BACK, {"by": "Ann"}))])
+    assert hall.copies.results(10) == []
+    hall.take([event(feed.append(EventKind.END, {"winner": None, "reason": STOPPED}))])
+    assert hall.copies.results(10) == [], "a game that was stopped has no result"
+    hall.take([event(feed.append(EventKind.END, {"winner": None, "reason": "draw agreed"}))])
+    assert [each.winners for each in hall.copies.results(10)] == [()]
+
+
+def test_journals_of_the_same_table_are_kept_apart(where: str) -> None:
+    hall, first, second = hall_on(where), table(events=5), table(events=9)
+    second.began = first.began.replace(year=2027)
+    second.events = [each.model_copy(update={"journal": second.journal}) for each in second.events]
+    hall.take([event(each) for each in [*first.events, *second.events]])
+    assert (kept(hall, first), kept(hall, second)) == (first.events, second.events)

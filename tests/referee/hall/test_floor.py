@@ -1,0 +1,56 @@
+"""The floor: the tables that need somebody first, and viewers that get what has changed."""
+
+from __future__ import annotations
+
+from referee.hall.floor import MOST_SEATS, Floor, Seat, Urgency, in_order
+from referee.mqtt.topics import ShownOutcome, TableState
+from tests.referee.hall.halls import table
+
+
+def shown(**change: object) -> TableState:
+    return table(events=5).state().model_copy(update=change)
+
+
+def test_who_needs_an_arbiter_comes_first_then_by_name() -> None:
+    over = ShownOutcome(winner="gold", reason="", sentence="Gold wins.")
+    seats = [
+        Seat("table-11", shown(table_name="")),
+        Seat("over", shown(outcome=over, needs_person=True)),
+        Seat("new"),
+        Seat("away", shown(), is_online=False),
+        Seat("table-2", shown(table_name="")),
+        Seat("trouble", shown(trouble="The camera is gone.")),
+        Seat("ruled", shown(), rulings=1),
+        Seat("dispute", shown(needs_person=True, trouble="x"), is_online=False),
+    ]
+    ordered = in_order(seats)
+    assert [seat.id for seat in ordered] == [
+        "dispute",
+        "ruled",
+        "trouble",
+        "away",
+        "table-2",
+        "table-11",
+        "new",
+        "over",
+    ]
+    assert ordered[0].urgency is Urgency.DISPUTE
+
+
+def test_only_what_has_changed_gets_a_new_version() -> None:
+    floor, heard = Floor(), []
+    end = floor.listen(lambda: heard.append(floor.version))
+    floor.change({"a": {}, "b": {}})
+    floor.change({"a": {"is_online": True}, "b": {}})
+    floor.change({"a": {"is_online": True}})
+    assert {seat.id: seat.version for seat in floor.seats()} == {"a": 3, "b": 2}
+    end()
+    floor.change({"a": {"is_online": False}})
+    assert heard == [2, 3, 3]
+
+
+def test_a_flood_of_tables_is_bounded() -> None:
+    floor = Floor()
+    floor.change({f"table-{number}": {} for number in range(MOST_SEATS + 10)})
+    floor.change({"table-0": {"is_online": True}})
+    assert len(floor.seats()) == MOST_SEATS

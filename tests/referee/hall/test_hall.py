@@ -1,0 +1,162 @@
+"""The hall: what is no message of ours, what is shown, and rulings until they are answered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from referee.hall.hall import Hall, Incoming
+from referee.hall.rulings import Status
+from referee.mqtt.topics import Answer, TableEvent, Topics
+from tests.referee.hall.halls import OPENED, PREFIX, Clock, event, hall_on, kept, online, settle, state, table
+
+TAKE_BACK = {"command": "take back"}
+
+
+@pytest.fixture(scope="module")
+def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
+    hall = hall_on(str(tmp_path_factory.mktemp("hall") / "hall.db"))
+    database = OPENED.pop()
+    yield hall
+    database.close()
+
+
+KINDS = st.sampled_from(
+    ["availability", "state", "events", "replayed", "answers", "evidence/3/before-c3", "evidence", "", "command/own"]
+)
+TOPICS = st.builds("{}/{}/{}".format, st.just(PREFIX), st.text(max_size=8) | st.just("table-1"), KINDS) | st.just(
+    f"{PREFIX}/answers/one/table-1"
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def spoilt() -> st.SearchStrategy[bytes]:
+    """Real payloads with fields that are something else."""
+    feed = table(events=3)
+    real = [feed.state().model_dump(mode="json"), feed.events[1].model_dump(mode="json")]
+    real.append(Answer(table="table-1", request_id="x", words="", refused=False, event_number=1).model_dump())
+    fields = st.sampled_from(sorted({name for each in real for name in each}))
+    changed = st.builds(lambda base, name, value: {**base, name: value}, st.sampled_from(real), fields, JSON)
+    return changed.map(lambda value: json.dumps(value).encode("utf-8", "surrogatepass"))
+
+
+@settings(max_examples=400, deadline=None)
+@given(TOPICS, st.binary(max_size=60) | spoilt() | JSON.map(lambda value: json.dumps(value).encode()))
+def test_no_bytes_from_outside_end_the_hall(fuzzed: Hall, topic: str, payload: bytes) -> None:
+    fuzzed.take([Incoming(topic, payload)])
+    fuzzed.due()
+
+
+def test_what_cannot_be_used_is_said_once_and_the_rest_is_kept(where: str) -> None:
+    said: list[str] = []
+    hall, feed = hall_on(where, said=said), table(events=2)
+    bad = Incoming(Topics(PREFIX, "table-1").events, b"\xff")
+    hall.take([bad, event(feed.events[0]), bad, event(feed.events[1])])
+    assert kept(hall, feed) == feed.events
+    assert len(said) == 1
+    assert "club/table-1/events" in said[0]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"table": "table-2"},
+        {"number": 0},
+        {"number": 2**63},
+        {"journal": ""},
+        {"wall_time": "\x00"},
+        {"game_number": -1},
+    ],
+)
+def test_an_event_that_no_journal_has_is_refused(where: str, change: dict[str, object]) -> None:
+    said: list[str] = []
+    hall, feed = hall_on(where, said=said), table(events=1)
+    told = feed.events[0].model_copy(update=change).model_dump_json().encode()
+    hall.take([Incoming(Topics(PREFIX, "table-1").events, told)])
+    assert len(said) == 1
+    assert hall.copies.held("table-1", feed.journal) == 0
+
+
+def test_names_of_any_letters_are_kept(where: str) -> None:
+    hall, feed = hall_on(where), table(events=1)
+    strange: TableEvent = feed.events[0].model_copy(
+        update={"sentence": "\x00 \U0001f3b2 'ü' \\u0000", "data": {"a": "\x00"}}
+    )
+    hall.take([event(strange)])
+    assert kept(hall, feed) == [strange]
+
+
+def test_a_hall_that_is_opened_again_shows_what_it_knew(where: str) -> None:
+    clock = Clock()
+    first, feed = hall_on(where, clock), table(events=7)
+    settle(first, clock, [feed])
+    (seat,) = hall_on(where, clock).floor.seats()
+    assert seat.state == feed.state()
+    assert (seat.is_online, seat.held, seat.is_behind) == (None, 7, False)
+
+
+def test_a_ruling_is_sent_until_it_is_answered_and_done_then(where: str) -> None:
+    clock = Clock()
+    hall, feed = hall_on(where, clock), table(events=7)
+    settle(hall, clock, [feed])
+    ruling = hall.rule("table-1", TAKE_BACK, "Ann")
+    (sent,) = hall.due()
+    assert sent.topic == "club/table-1/command/own"
+    assert json.loads(sent.payload) == {"command": "take back", "by": "Ann", "request_id": ruling.request_id}
+    assert hall.due() == []
+    clock.now_s += 6.0
+    assert hall.due() == [sent], "without an answer it is sent again, word for word"
+    assert hall.rulings.newest("table-1", 1)[0].status is Status.WAITING
+    answers = [feed.carry_out(json.loads(each.payload)) for each in (sent, sent)]
+    assert feed.carried_out == {ruling.request_id: 1}
+    for answer in answers:
+        hall.take([Incoming(sent.response, answer.model_dump_json().encode())])
+    (done,) = hall.rulings.newest("table-1", 9)
+    assert (done.status, done.words, done.event_number) == (Status.DONE, "Done.", 8)
+    clock.now_s += 6.0
+    assert [each.topic for each in hall.due() if each.topic.endswith("own")] == []
+
+
+def test_a_ruling_outlives_the_hall_and_waits_for_a_table_that_is_away(where: str) -> None:
+    clock = Clock()
+    hall, feed = hall_on(where, clock), table(events=7)
+    settle(hall, clock, [feed])
+    hall.take([Incoming("club/table-1/availability", b"offline")])
+    ruling = hall.rule("table-1", TAKE_BACK, "Ann")
+    assert hall.due() == []
+    again = hall_on(where, clock)
+    assert again.floor.seats()[0].rulings == 1
+    again.take([online(feed), state(feed)])
+    assert [json.loads(each.payload)["request_id"] for each in again.due()] == [ruling.request_id]
+    assert again.withdraw(ruling.request_id)
+    assert not again.withdraw(ruling.request_id)
+    clock.now_s += 6.0
+    assert again.due() == []
+    assert again.floor.seats()[0].rulings == 0
+
+
+def test_an_answer_counts_only_from_the_table_that_was_asked(where: str) -> None:
+    clock = Clock()
+    hall, feed = hall_on(where, clock), table(events=7)
+    settle(hall, clock, [feed])
+    ruling = hall.rule("table-1", TAKE_BACK, "Ann")
+    answer = Answer(table="table-2", request_id=ruling.request_id, words="", refused=False, event_number=1)
+    hall.take([Incoming("club/table-2/answers", answer.model_dump_json().encode())])
+    assert [each.status for each in hall.rulings.newest("table-1", 1)] == [Status.WAITING]
+
+
+def test_pictures_are_kept_for_who_looks_and_are_bounded(tmp_path: Path) -> None:
+    hall = hall_on(str(tmp_path / "hall.db"))
+    for number in range(1, 400):
+        hall.take([Incoming(f"club/table-1/evidence/{number}/before-c3", b"\x89PNG")])
+    assert hall.picture("table-1", 399, "before-c3") == b"\x89PNG"
+    assert hall.picture("table-1", 1, "before-c3") is None

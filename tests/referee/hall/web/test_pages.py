@@ -1,0 +1,262 @@
+"""The hall's pages: complete without scripts, escaped, for those who may, and a ruling's way through them."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPResponse
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+import uvicorn
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from referee.hall.floor import Seat
+from referee.hall.hall import Hall, Incoming
+from referee.hall.tournament.director import Director
+from referee.hall.tournament.values import System
+from referee.hall.web.app import HallDesk, clock_of, create_hall
+from referee.hall.web.tournaments import read_players
+from referee.journal.events import EventKind
+from referee.mqtt.topics import ShownClock, ShownVerdict, Topics
+from referee.web.access import Access, Role
+from tests.referee.hall.halls import OPENED, Clock, event, hall_on, settle, state, table
+from tests.referee.web.page_table import HOST, HOUSE, access_of, paired
+
+HTML = {"accept": "text/html"}
+NASTY = "<script>alert(1)</script>"
+
+
+class Visit:
+    """A browser at a hall where one table plays and one asks for an arbiter."""
+
+    def __init__(self, folder: Path, access: Access | None = None) -> None:
+        self.clock = Clock()
+        self.hall: Hall = hall_on(str(folder / "hall.db"), self.clock, listed=["table-9"])
+        self.feeds = [table("table-1", 12), table("table-2", 20)]
+        self.feeds[1].begin((NASTY, "Ben & Co"), 0)
+        self.feeds[1]._needs_person = True
+        settle(self.hall, self.clock, self.feeds)
+        self.director = Director(OPENED[-1], self.clock.utc)
+        self.looks = 0
+        chosen = access or access_of()
+        desk = HallDesk(self.hall, self.director, chosen, self.look, lambda: True, self.clock.utc)
+        address = HOST if chosen.door.is_open else "http://127.0.0.1:8000"
+        self.app = create_hall(desk)
+        self.client = TestClient(self.app, base_url=address, follow_redirects=False)
+
+    def look(self) -> None:
+        self.looks += 1
+
+    def page(self, path: str) -> str:
+        reply = self.client.get(path, headers=HTML)
+        assert reply.status_code == 200, reply.text
+        return reply.text
+
+    def post(self, path: str, **fields: Any) -> Any:
+        found = re.search(r'name="csrf" content="([^"]+)"', self.page("/"))
+        assert found is not None
+        return self.client.post(path, data={"csrf": found[1], **fields}, headers=HTML)
+
+
+@pytest.fixture
+def visit(tmp_path: Path) -> Visit:
+    return Visit(tmp_path)
+
+
+def test_pages_are_whole_and_have_nothing_inline(visit: Visit) -> None:
+    visit.director.begin("Club", System.SWISS, 3, "deblockle", [(NASTY, 0), ("Ben", 0)])
+    for path in (
+        "/",
+        "/tables/table-1",
+        "/tables/table-2",
+        "/tables/table-9",
+        "/results",
+        "/tournaments",
+        "/tournaments/1",
+    ):
+        text = visit.page(path)
+        assert text.rstrip().endswith("</html>"), path
+        assert not re.search(r"<script(?![^>]*\bsrc=)|\son\w+=|\sstyle=|<style", text), path
+
+
+def test_tables_that_need_an_arbiter_come_first(visit: Visit) -> None:
+    text = visit.page("/")
+    assert re.findall(r'id="table-([\w-]+)"', text) == ["table-2", "table-1", "table-9"]
+    assert "Needs an arbiter" in text
+    assert "&lt;script&gt;" in text
+
+
+def test_changes_are_told_as_they_come(visit: Visit) -> None:
+    version = visit.hall.floor.version
+    visit.feeds[0].advance()
+    visit.hall.take([event(visit.feeds[0].events[-1]), state(visit.feeds[0])])
+    with serving(visit.app) as address, urlopen(f"{address}/changes?after={version}", timeout=30) as stream:
+        first = told_by(stream)
+        assert list(first["cards"]) == ["table-1"]
+        assert first["order"].split() == ["table-2", "table-1", "table-9"]
+        visit.hall.take([Incoming("club/table-9/availability", b"offline")])
+        second = told_by(stream)
+        assert "Not there" in second["cards"]["table-9"]
+        assert second["order"].split() == ["table-2", "table-9", "table-1"]
+        visit.hall.floor.close()
+        assert stream.read().strip() == b""
+
+
+def told_by(stream: HTTPResponse) -> dict[str, Any]:
+    """Give the next event of a stream."""
+    while not (line := stream.readline()).startswith(b"data: "):
+        assert line, "the stream has ended"
+    told: dict[str, Any] = json.loads(line.removeprefix(b"data: "))
+    return told
+
+
+@contextmanager
+def serving(app: Starlette) -> Iterator[str]:
+    """Serve an application on this machine."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        config = uvicorn.Config(app, log_config=None, lifespan="off", ws="none", timeout_graceful_shutdown=2)
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, args=([listening],))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def test_a_ruling_goes_to_the_table_and_is_done_once_that_has_answered(visit: Visit) -> None:
+    before = visit.hall.floor.seat("table-1")
+    assert before is not None
+    assert before.state is not None
+    fields = {
+        "command": "correct",
+        "place": "c3",
+        "look": "empty",
+        "why": "nudged",
+        "seen": str(before.state.event_number),
+    }
+    assert visit.post("/tables/table-1/rule", **fields).status_code == 303
+    assert visit.looks == 1
+    assert "Waiting" in visit.page("/tables/table-1")
+    assert visit.page("/").index("table-table-1") < visit.page("/").index("table-table-9")
+    visit.clock.now_s += 6.0
+    sent = [json.loads(each.payload) for each in visit.hall.due() if each.topic.endswith("/own")]
+    assert [(order["looks"], order["seen"], order["why"], order["by"]) for order in sent] == [
+        ({"c3": "empty"}, 12, "nudged", "Ann")
+    ]
+    answer = visit.feeds[0].carry_out(sent[0])
+    visit.hall.take([Incoming("club/table-1/answers", answer.model_dump_json().encode())])
+    text = visit.page("/tables/table-1")
+    assert "<b>Done</b>: Done. (event 13)" in text
+
+
+def test_what_is_no_ruling_is_refused_before_anything_is_kept(visit: Visit) -> None:
+    for fields in ({"command": "nonsense"}, {"command": "overrule"}, {"command": "turn"}, {}):
+        reply = visit.post("/tables/table-1/rule", **fields)
+        assert reply.status_code == 422, reply.text
+    assert visit.post("/tables/nowhere/rule", command="take back").status_code == 404
+    assert visit.hall.rulings.waiting() == []
+
+
+def test_a_ruling_can_be_withdrawn(visit: Visit) -> None:
+    visit.post("/tables/table-1/rule", command="take back")
+    (ruling,) = visit.hall.rulings.waiting()
+    assert visit.post("/tables/table-1/withdraw", request_id=ruling.request_id).status_code == 303
+    assert visit.hall.rulings.waiting() == []
+
+
+def test_who_only_looks_rules_nothing(tmp_path: Path) -> None:
+    visit = Visit(tmp_path, access_of(HOUSE))
+    assert visit.client.get("/", headers=HTML).headers["location"] == "/pair"
+    csrf = paired(visit.client, Role.PLAY)
+    assert "table-2" in visit.page("/")
+    assert "<h2>Rule</h2>" not in visit.page("/tables/table-2")
+    posts = ("/tables/table-1/rule", "/tables/table-1/withdraw", "/tournaments", "/tournaments/1/pair")
+    for path in posts:
+        assert visit.client.post(path, data={"csrf": csrf, "command": "take back"}).status_code == 403
+    csrf = paired(visit.client, Role.OWN)
+    assert visit.client.post(posts[0], data={"csrf": csrf, "command": "take back"}).status_code == 303
+    assert visit.client.post(posts[0], data={"csrf": "x", "command": "take back"}).status_code == 403
+
+
+def test_pictures_of_a_dispute(visit: Visit) -> None:
+    feed = visit.feeds[0]
+    feed.events.append(
+        feed.append(EventKind.ILLEGAL, {"sentence": "No."}).model_copy(update={"pictures": ("before-c3",)})
+    )
+    feed.events.pop(-2)
+    verdict = ShownVerdict(kind="illegal", sentence="No.", evidence=13)
+    told = feed.state().model_copy(update={"verdict": verdict, "needs_person": True})
+    topic = Topics("club", "table-1").state
+    visit.hall.take([event(feed.events[-1]), Incoming(topic, told.model_dump_json().encode())])
+    assert "/tables/table-1/pictures/13/before-c3" in visit.page("/tables/table-1")
+    (asked,) = [each for each in visit.hall.due() if each.topic.endswith("/own")]
+    assert json.loads(asked.payload) == {"command": "evidence", "event": 13}
+    path = "/tables/table-1/pictures/13/before-c3"
+    assert visit.client.get(path).status_code == 404
+    visit.hall.take([Incoming("club/table-1/evidence/13/before-c3", b"\xff\xd8\xff")])
+    assert visit.client.get(path).headers["content-type"] == "image/jpeg"
+
+
+def test_a_tournament_from_its_list_of_names_to_its_report(visit: Visit) -> None:
+    names = "Ann; 1800\nBen,1700\n\n Cleo \nDan"
+    fields = {"name": "Club", "game": "deblockle", "system": "swiss", "rounds": "2", "players": names}
+    assert visit.post("/tournaments", **fields).headers["location"] == "/tournaments/1"
+    assert visit.post("/tournaments/1/pair", seats="table-1 table-8").status_code == 422
+    assert visit.post("/tournaments/1/pair", seats="table-1 table-1").status_code == 422
+    assert visit.post("/tournaments/1/pair", seats="table-1").status_code == 422
+    assert visit.post("/tournaments/1/pair", seats="table-1 table-2").status_code == 303
+    assert visit.post("/tournaments/1/start", clock="fischer 5+3").status_code == 303
+    orders = [ruling.order for ruling in visit.hall.rulings.waiting()]
+    assert [(order["players"], order["clock"], order["game"]) for order in orders] == [
+        ({"gold": "Ann", "teal": "Cleo"}, "fischer 5+3", "deblockle"),
+        ({"gold": "Dan", "teal": "Ben"}, "fischer 5+3", "deblockle"),
+    ]
+    for board, score in (("1", "1-0"), ("2", "½-½")):
+        assert visit.post("/tournaments/1/decide", round="1", board=board, score=score).status_code == 303
+    assert visit.post("/tournaments/1/decide", round="1", board="1", score="7-0").status_code == 422
+    assert visit.post("/tournaments/1/presence", player="4", present="no").status_code == 303
+    assert "Pair round 2" in visit.page("/tournaments/1")
+    report = visit.client.get("/tournaments/1/report.trf")
+    assert report.text.startswith("012 Club\r\n042 2027/01/01")
+    assert "1,1,Ann" in visit.client.get("/tournaments/1/standings.csv").text
+    assert "1,1,Ann,Cleo,1-0" in visit.client.get("/tournaments/1/pairings.csv").text
+    assert visit.client.get("/tournaments/1/else").status_code == 404
+    assert visit.client.get("/tournaments/7").status_code == 404
+
+
+def test_names_are_read_as_they_are_typed() -> None:
+    assert read_players("Ann; 1650\nBen\t900\r\n\nO'Neill, Pat, 12\n x\x00y \nRoom 101") == [
+        ("Ann", 1650),
+        ("Ben", 900),
+        ("O'Neill, Pat", 12),
+        ("x y", 0),
+        ("Room 101", 0),
+    ]
+
+
+def test_a_clock_runs_on_from_what_the_table_said(visit: Visit) -> None:
+    clock = ShownClock(
+        control="5+3",
+        mode="fischer",
+        wall_time="2027-01-01T00:01:40Z",
+        remaining_s={"gold": 100.0, "teal": 50.0},
+        delay_s={"gold": 5.0},
+        running=("gold",),
+        words="",
+    )
+    feed = visit.feeds[0]
+    told = feed.state().model_copy(update={"clock": clock})
+    visit.clock.now_s = 130.0
+    assert clock_of(Seat("table-1", told), visit.clock.utc()) == [("gold", 75.0, True), ("teal", 50.0, False)]
+    paused = told.model_copy(update={"clock": clock.model_copy(update={"paused": "by Ann"})})
+    assert clock_of(Seat("table-1", paused), visit.clock.utc())[0] == ("gold", 100.0, False)
