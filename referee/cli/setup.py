@@ -5,7 +5,7 @@ from __future__ import annotations
 import select
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from referee.cli.calibration import PAPERS
-from referee.cli.context import output, print_findings, say, utc_now
+from referee.cli.context import CommandContext, output, print_findings, say, utc_now
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 from referee.cli.options import chosen_page, page_options
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _LISTEN_S = 0.1
 _PAGE_PATIENCE_S = 2.0
 """How long a picture is waited for on the page, where it is asked for again anyway."""
-_KEY_FILE, _CODES_FILE = "setup.page-key", "setup.page-codes"
+_CODES_FILE = "setup.page-codes"
 _KEYS = "b: back, s: skip, q: stop for now"
 
 
@@ -48,7 +48,9 @@ _KEYS = "b: back, s: skip, q: stop for now"
 @click.option("--paper", type=click.Choice(PAPERS), default="a4", show_default=True, help="The paper to print on.")
 @click.option("--new", "is_new", is_flag=True, help="Begin with the first step again.")
 @page_options
+@click.pass_obj
 def setup_command(
+    context: CommandContext,
     game_name: str | None,
     camera: str | None,
     folder: Path,
@@ -86,7 +88,7 @@ def setup_command(
             click.confirm(f"{folder / FILE_NAME} is there already. Write it anew?", abort=True)
         kept = None if options and not game_name else Progress(folder, game_name or _picked_game())
     if options is not None:
-        return _on_page(kept, folder, paper, camera, options)
+        return _on_page(kept, folder, paper, camera, options, page_key(context.environment, folder))
     assert kept is not None
     game = registry.load(kept.game)
     with closing(Eye(counted=_counted)) as eye:
@@ -102,7 +104,25 @@ def setup_command(
     return OK
 
 
-def _on_page(kept: Progress | None, folder: Path, paper: str, camera: str | None, options: PageOptions) -> int:
+def page_key(environment: Mapping[str, str], folder: Path) -> Path:
+    """Give the file of the key that `watch` signs with in this folder: what is paired here stays paired there."""
+    from referee.errors import ConfigError
+    from referee.settings.configuration import load
+    from referee.settings.sections import Settings
+    from referee.web.server import key_path
+
+    try:
+        settings = load(None, environment=environment, folder=folder).settings
+    except ConfigError:
+        # The set-up writes the file anew.
+        settings = Settings().placed({}, folder, environment)
+    settings.journal.path.parent.mkdir(parents=True, exist_ok=True)
+    return key_path(settings.journal.path)
+
+
+def _on_page(
+    kept: Progress | None, folder: Path, paper: str, camera: str | None, options: PageOptions, key: Path
+) -> int:
     """Serve the set-up until Ctrl-C; whether all is set up then."""
     from rich.text import Text
 
@@ -127,7 +147,7 @@ def _on_page(kept: Progress | None, folder: Path, paper: str, camera: str | None
                 lambda access: create_set_up(setting_up, access),
                 options,
                 click.echo,
-                key=folder / _KEY_FILE,
+                key=key,
                 roles=(Role.OWN,),
             ) as opened,
             closing(setting_up),

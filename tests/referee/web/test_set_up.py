@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,11 +11,16 @@ from starlette.testclient import TestClient
 
 from common.findings import Finding
 from common.phrases import Phrase
-from referee.web.access import Access, Role
+from referee.cli.setup import page_key
+from referee.settings.configuration import load as load_settings
+from referee.web.access import Access, Role, key_at
+from referee.web.devices import PairedDevices, devices_path
 from referee.web.languages import translations
+from referee.web.server import key_path
 from referee.web.setting_up.port import Field, Sight, StepState, StepView, Way
 from referee.web.setting_up.views import MOST_PHOTO_BYTES, create_set_up
-from tests.referee.web.page_table import HOST, HOUSE, access_of, paired
+from tests.referee.web.page_table import CODES, HOST, HOUSE, access_of, paired, port_of
+from tests.referee.web.page_table import client_of as page_client_of
 
 FORM = "application/x-www-form-urlencoded"
 DEEDS = ("answer", "look", "take", "start over", "say", "skip", "back")
@@ -190,3 +196,25 @@ def test_a_phone_is_paired_to_own_the_table_and_goes_on() -> None:
     assert 'name="code"' in client.get("/pair").text
     assert client.post("/api/pair", data={"code": "3000 0000", "role": "own"}).headers["location"] == "/"
     assert client.get("/").status_code == 200
+
+
+@pytest.mark.parametrize("settings", ["", '[journal]\npath = "games/ours.sqlite"\n', "no settings at all"])
+def test_a_phone_that_was_paired_to_set_up_stays_paired_with_the_table(tmp_path: Path, settings: str) -> None:
+    environment = {"XDG_DATA_HOME": str(tmp_path / "data"), "HOME": str(tmp_path)}
+    (tmp_path / "referee.toml").write_text(settings)
+    key = page_key(environment, tmp_path)
+    port = Told()
+    phone = client_of(port, house_with(key))
+    assert phone.post("/api/pair", data={"code": CODES[Role.OWN], "name": "Ann", "role": "own"}).status_code == 303
+    if settings.startswith("no"):
+        # Set up, the table has settings of its own, which place no journal.
+        (tmp_path / "referee.toml").write_text("")
+    journal = load_settings(None, environment=environment, folder=tmp_path).settings.journal.path
+    table = page_client_of(port_of(), house_with(key_path(journal)))
+    table.cookies.update(dict(phone.cookies))
+    assert table.get("/api/session").json()["role"] == "own"
+
+
+def house_with(key: Path) -> Access:
+    """What is open to the house, with the key and the devices that this file is of."""
+    return Access(HOUSE, key_at(key), lambda: 0.0, lambda: 0.0, PairedDevices(devices_path(key), lambda: 0.0))
