@@ -79,7 +79,7 @@ def is_response_topic(topic: str, topics: Topics) -> bool:
     [True, False]
     """
     rest = topic.removeprefix(topics.responses)
-    return topic.startswith(topics.responses) and bool(rest) and not set(rest) & set("+#\\0") and len(topic) <= 200
+    return topic.startswith(topics.responses) and bool(rest) and not set(rest) & set("+#\0") and len(topic) <= 200
 
 
 def parsed(payload: bytes) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from firmware_bridge.protocol.packets import DroppedFrames
 from firmware_bridge.protocol.status import Counts, LinkStatistics
 from referee.doctor import (
     Machine,
+    check_broker,
     check_camera,
     check_journal,
     check_lights,
@@ -31,9 +32,10 @@ from referee.doctor import (
     check_table,
     examine,
 )
-from referee.errors import ConfigError
+from referee.errors import BrokerError, ConfigError
 from referee.journal import Journal
 from referee.journal.events import Event
+from referee.mqtt.options import MqttOptions
 from referee.sensing.health import HealthFile, SensorHealth, health_file
 from referee.settings.configuration import Configuration, load
 from referee.wiring import diagnosis
@@ -222,6 +224,28 @@ def test_serial_ports() -> None:
     assert [finding.severity for finding in check_serial(())] == ["note"]
     (finding,) = check_serial([SerialPort("/dev/ttyACM0", vendor_id=0x2E8A, product_id=5)])
     assert "Pico" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("lines", "level", "message"),
+    [
+        ("", [], ""),
+        ('address = "b.lan"', ["ok"], "b.lan, port 1883 lets the table pi in; nothing can be ordered by it"),
+        ('address = "b.lan"\ncommands = "own"', ["ok"], "it may do what the owner may"),
+        ('address = "b.lan"\nuser = "Ann"', ["ok", "note"], "the password goes to it unencrypted"),
+        ('address = "gone.lan"', ["fault"], "gone.lan does not answer"),
+        ('address = "b.lan"\nuser = "Ann"\npassword_file = "none"', ["fault"], "can't be read from"),
+    ],
+)
+def test_a_broker(lines: str, level: list[str], message: str, tmp_path: Path) -> None:
+    def ask(options: MqttOptions) -> None:
+        if options.address == "gone.lan":
+            raise BrokerError("gone.lan does not answer")
+
+    settings = configured(tmp_path, f"[mqtt]\n{lines}\n").settings
+    found = list(check_broker(settings.mqtt, "pi", {"REFEREE_MQTT_PASSWORD": "x"}, ask))
+    assert [each.severity.value for each in found] == level
+    assert not found or message in found[-1].message
 
 
 def test_a_journal_that_is_whole(tmp_path: Path) -> None:

@@ -138,6 +138,9 @@ def _installation(context: CommandContext, owner: pwd.struct_passwd | None, argu
     writable = [settings.settings.journal.path.absolute().parent, *([pictures.absolute()] if pictures else [])]
     config = None if settings.file is None else settings.file.absolute()
     needed = [_RUN.parent, folder, Path(sys.prefix), Path(sys.base_prefix), *([config.parent] if config else [])]
+    mqtt = settings.settings.mqtt
+    secrets = (mqtt.password_file, mqtt.ca_file, mqtt.certificate_file, mqtt.key_file)
+    needed += [file.absolute().parent for file in secrets if file is not None]
     return Installation(
         program=_RUN,
         folder=folder,

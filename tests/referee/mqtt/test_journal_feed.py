@@ -1,0 +1,111 @@
+"""The journal's events for a broker: in order, from where it was left, and what an order has already brought."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from engine.registry import load
+from referee.journal import Journal
+from referee.journal.events import REQUEST, Event, EventKind
+from referee.mqtt.journal_feed import JournalFeed, cursor_path
+from referee.mqtt.options import MqttOptions
+
+OPTIONS = MqttOptions("broker.lan", 1883, "t1", "Table 1")
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = datetime(2026, 11, 22, 12, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        self.now += timedelta(seconds=1)
+        return self.now
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    with Journal.open(tmp_path / "journal.sqlite", wall_clock=Clock()) as opened:
+        yield opened
+
+
+def play(journal: Journal, *turns: str, request: str = "") -> None:
+    """Begin a game, and play it."""
+    game = load("diaballik")
+    state = game.rules.new()
+    journal.append(Event(EventKind.NEW_GAME, {"game": game.name}))
+    journal.append(Event(EventKind.SET_UP, {"state": game.notation.format_state(state)}))
+    for text in turns:
+        turn = game.notation.parse_turn(state, text)
+        state = game.rules.apply(state, turn)
+        data = {"turn": text, "player": turn.player, "state": game.notation.format_state(state)}
+        journal.append(Event(EventKind.TURN, {**data, REQUEST: request} if request else data))
+
+
+def test_events_are_told_in_order_with_a_sentence_each(journal: Journal) -> None:
+    play(journal, "b1-b2", "b7-b6", request="one")
+    play(journal, "c1-c2")
+    told = JournalFeed(journal.path, OPTIONS).after(0)
+    assert [event.number for event in told] == list(range(1, 8))
+    assert [event.game_number for event in told] == [1, 1, 1, 1, 2, 2, 2]
+    assert told[2].sentence == "b1-b2  Black moves b1 to b2."
+    assert all(event.sentence and event.journal == told[0].wall_time for event in told)
+    assert [event.request_id for event in told] == ["", "", "one", "one", "", "", ""]
+
+
+def test_where_it_begins_makes_no_difference(journal: Journal) -> None:
+    play(journal, "b1-b2", "b7-b6", "b2-b3")
+    play(journal, "c1-c2")
+    whole = JournalFeed(journal.path, OPTIONS).after(0)
+    feed = JournalFeed(journal.path, OPTIONS)
+    for number in (6, 2, 3, 0, 7, 4):
+        assert feed.after(number, 2) == whole[number : number + 2]
+
+
+def test_a_table_that_is_new_on_a_broker_begins_with_its_newest_game(journal: Journal) -> None:
+    feed = JournalFeed(journal.path, OPTIONS)
+    assert (feed.start(), feed.identity()) == (0, "")
+    play(journal, "b1-b2")
+    assert feed.start() == 0
+    play(journal)
+    assert feed.start() == 3
+
+
+def test_it_goes_on_where_the_broker_was_left(journal: Journal) -> None:
+    play(journal, "b1-b2", "b7-b6")
+    feed = JournalFeed(journal.path, OPTIONS)
+    feed.after(feed.start())
+    feed.keep_cursor(3)
+    assert JournalFeed(journal.path, OPTIONS).start() == 3
+    feed.keep_cursor(400)
+    assert JournalFeed(journal.path, OPTIONS).start() == 4
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"journal": 1}', '{"journal": "another", "number": 3}'])
+def test_a_cursor_that_says_nothing_of_this_journal_leaves_no_event_out(text: str, journal: Journal) -> None:
+    play(journal, "b1-b2")
+    cursor_path(journal.path).write_text(text, encoding="utf-8")
+    assert JournalFeed(journal.path, OPTIONS).start() == 0
+
+
+def test_an_event_that_does_not_follow_is_told_without_a_sentence(journal: Journal) -> None:
+    play(journal, "b1-b2")
+    journal.append(Event(EventKind.TURN, {"turn": "a1-a7", "player": "white", "state": "nothing"}))
+    journal.append(Event(EventKind.NOTE, {"text": "Somebody waves."}))
+    told = JournalFeed(journal.path, OPTIONS).after(2)
+    assert [(event.number, event.game, bool(event.sentence)) for event in told] == [
+        (3, "diaballik", True),
+        (4, "diaballik", False),
+        (5, "diaballik", False),
+    ]
+
+
+def test_what_an_order_has_brought_is_found_by_its_id(journal: Journal) -> None:
+    feed = JournalFeed(journal.path, OPTIONS)
+    assert feed.event_of_request("one") is None
+    play(journal, "b1-b2", "b7-b6", request="one")
+    play(journal, "c1-c2")
+    assert (feed.event_of_request("one"), feed.event_of_request("two")) == (4, None)

@@ -1,0 +1,115 @@
+"""The broker's settings: what they mean, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import aiomqtt
+import pytest
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.reasoncodes import ReasonCode
+
+from referee.commands.orders import Role
+from referee.errors import BrokerError, ConfigError
+from referee.mqtt.inbox import is_response_topic, role_of
+from referee.mqtt.options import MqttOptions, mqtt_options, read_password
+from referee.mqtt.table_link import why_not
+from referee.mqtt.topics import Topics
+from referee.settings.configuration import load
+from referee.settings.sections import MqttSection
+
+TOPICS = Topics("referee", "t1")
+
+
+def test_without_an_address_there_is_no_broker() -> None:
+    assert mqtt_options(MqttSection(user="Ann"), "pi", {}) is None
+
+
+def test_a_machine_s_name_is_the_table_s_id() -> None:
+    options = mqtt_options(MqttSection(address="b"), "Ann's Pi.local", {})
+    assert options is not None
+    assert (options.table, options.table_name, options.port, options.allows) == (
+        "Ann-s-Pi-local", "Ann-s-Pi-local", 1883, Role.NOBODY,
+    )  # fmt: skip
+    encrypted = mqtt_options(MqttSection(address="b", tls=True, commands="own", discovery=False), "", {})
+    assert encrypted is not None
+    assert (encrypted.table, encrypted.port, encrypted.allows) == ("table", 8883, Role.OWN)
+    assert (encrypted.discovery_prefix, encrypted.tls is not None) == (None, True)
+
+
+def test_a_password_is_read_from_a_file_or_the_environment(tmp_path: Path) -> None:
+    file = tmp_path / "password"
+    section = MqttSection(address="b", user="Ann")
+    options = mqtt_options(section, "pi", {"REFEREE_MQTT_PASSWORD": "one"})
+    assert options is not None
+    assert options.password == "one"
+    with pytest.raises(BrokerError, match="can't be read from"):
+        read_password(file, {})
+    file.write_text("\nsecond line\n", encoding="utf-8")
+    with pytest.raises(BrokerError, match=r"the first line of .* is empty"):
+        read_password(file, {})
+    file.write_bytes(b"\xff\xfe")
+    with pytest.raises(BrokerError, match="not UTF-8"):
+        read_password(file, {})
+    file.write_text("two\n", encoding="utf-8")
+    assert read_password(file, {"REFEREE_MQTT_PASSWORD": "one"}) == "two"
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ('ca_file = "ca.crt"', "mqtt.ca_file is set, but mqtt.tls is false; set tls = true"),
+        ('tls = true\nkey_file = "a.key"', "mqtt.key_file is set without mqtt.certificate_file"),
+        ('table = "a/b"', 'expected text such as "table-3"'),
+        ('topic_prefix = "a/+"', 'expected text such as "referee"'),
+        ('commands = "all"', "expected 'off', 'play' or 'own'"),
+        ('password = "secret"', "there is no setting mqtt.password"),
+    ],
+)
+def test_settings_that_do_not_fit_are_told(lines: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "referee.toml").write_text(f'[mqtt]\naddress = "b"\n{lines}\n', encoding="utf-8")
+    with pytest.raises(ConfigError) as refused:
+        load(None, environment={"HOME": str(tmp_path), "REFEREE_MQTT_PASSWORD": "x"}, folder=tmp_path)
+    assert words in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("topic", "may"),
+    [
+        ("referee/answers/hall", True),
+        ("referee/answers/hall/7", True),
+        ("referee/answers/", False),
+        ("referee/answers/#", False),
+        ("referee/answers/+/x", False),
+        ("referee/answers/\0", False),
+        (f"referee/answers/{'x' * 200}", False),
+        ("referee/t2/command/own", False),
+        ("zigbee2mqtt/lamp/set", False),
+    ],
+)
+def test_a_table_answers_below_its_prefix_alone(topic: str, may: bool) -> None:
+    assert is_response_topic(topic, TOPICS) is may
+
+
+def test_no_topic_gives_more_than_the_owner_allows() -> None:
+    assert role_of(TOPICS.own, TOPICS, Role.PLAY) is Role.PLAY
+    assert role_of(TOPICS.play, TOPICS, Role.OWN) is Role.PLAY
+    assert role_of(TOPICS.own, TOPICS, Role.NOBODY) is Role.NOBODY
+    assert role_of(TOPICS.replay, TOPICS, Role.OWN) is Role.NOBODY
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (0x86, "look at user and password_file"),
+        (0x87, "look at user and password_file"),
+        (0x8E, "Another table with the id t1 is on the broker at fd00::1"),
+        (0x80, "does not answer (the connection broke)"),
+    ],
+)
+def test_why_a_broker_can_t_be_used_is_said_in_plain_words(code: int, words: str) -> None:
+    options = MqttOptions("fd00::1", 1883, "t1", "Table 1")
+    error = aiomqtt.MqttError("Disconnected during message iteration")
+    packet = PacketTypes.DISCONNECT if code == 0x8E else PacketTypes.CONNACK
+    error.__cause__ = aiomqtt.MqttCodeError(ReasonCode(packet, identifier=code))
+    assert words.replace("fd00::1", "[fd00::1], port 1883") in why_not(error, options)

@@ -1,0 +1,149 @@
+"""What a table tells: a snapshot with its clock as it is now, and what Home Assistant makes of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import jinja2
+import pytest
+
+from engine.registry import games, load
+from engine.values import Outcome
+from referee.clocks.clock import Clock
+from referee.clocks.control import read_control
+from referee.commands.orders import ORDERS, Role
+from referee.judge.verdict import Verdict, VerdictKind
+from referee.mqtt.discovery import discovery_message, discovery_topic
+from referee.mqtt.inbox import look_order
+from referee.mqtt.options import MqttOptions
+from referee.mqtt.payloads import table_state
+from referee.mqtt.topics import TableState
+from referee.session.feed import Snapshot
+from tests.referee.web.page_table import snapshot_of
+
+NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+OPTIONS = MqttOptions("broker.lan", 1883, "t1", "Table 1", allows=Role.PLAY, page="http://192.168.1.5:8000/")
+
+
+def told(snapshot: Snapshot, age_s: float = 0.0) -> TableState:
+    return table_state(OPTIONS, load(snapshot.game), snapshot, "2026-11-22T11:00:00.000Z", age_s, NOON)
+
+
+@pytest.mark.parametrize("name", games())
+def test_every_game_s_start_is_told_and_read_back(name: str) -> None:
+    game = load(name)
+    state = told(snapshot_of(game))
+    assert TableState.model_validate_json(state.model_dump_json()) == state
+    assert state.position == game.notation.format_state(game.rules.new())
+    assert state.whose_turn == " and ".join(side.name for side in state.sides if side.to_move)
+    assert bool(state.score_words) == (game.scores is not None)
+    assert not state.needs_person
+
+
+def test_before_the_set_up_there_is_no_position() -> None:
+    snapshot = replace(snapshot_of(load("diaballik")), states=(), to_move=None)
+    assert (told(snapshot).position, told(snapshot).whose_turn, told(snapshot).next) == (None, "", "It waits.")
+
+
+def test_names_and_the_end_of_a_game_are_told() -> None:
+    snapshot = snapshot_of(load("diaballik"), names={"black": "Ann"}, outcome=Outcome("black", "the ball arrived"))
+    state = told(snapshot)
+    assert [side.name for side in state.sides] == ["Ann", "White"]
+    assert state.outcome is not None
+    assert state.outcome.sentence == state.next == "Black wins: the ball arrived."
+    assert state.whose_turn == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "needs"), [(VerdictKind.ILLEGAL, True), (VerdictKind.AMBIGUOUS, True), (VerdictKind.ACCEPTED, False)]
+)
+def test_a_fault_or_a_question_needs_somebody(kind: VerdictKind, needs: bool) -> None:
+    verdict = Verdict(kind, "So it is.", 0.0, 0)
+    assert told(snapshot_of(load("diaballik"), verdict=verdict)).needs_person is needs
+
+
+def test_a_clock_shows_what_it_shows_now() -> None:
+    control = read_control("fischer 5+3")
+    assert control is not None
+    clock = Clock.full(control, ("black", "white"), 0.0).switched(0.0, ("black",))
+    running = snapshot_of(load("diaballik"), clock=clock.face(0.0), names={"black": "Ann"})
+    shown = told(running, age_s=59.5).clock
+    assert shown is not None
+    assert shown.remaining_s == {"black": 240.5, "white": 300.0}
+    assert (shown.words, shown.runs_out) == ("Ann 4:01, White 5:00", "2026-11-22T12:04:00.500Z")
+    paused = replace(running, clock=replace(clock.face(0.0), paused="a question"))
+    shown = told(paused, age_s=1000.0).clock
+    assert shown is not None
+    assert (shown.words, shown.runs_out) == ("Ann 5:00, White 5:00 (stands still: a question)", None)
+
+
+def message(allows: Role = Role.PLAY) -> Any:
+    return json.loads(discovery_message(replace(OPTIONS, allows=allows)))
+
+
+def test_every_part_of_the_device_is_named_once_and_speaks_of_topics_that_there_are() -> None:
+    found = message()
+    assert discovery_topic(OPTIONS) == "homeassistant/device/referee_t1/config"
+    assert found["device"]["identifiers"] == ["referee_t1"]
+    assert found["origin"]["name"]
+    assert found["device"]["configuration_url"] == OPTIONS.page
+    parts = found["components"].values()
+    assert len({part["unique_id"] for part in parts}) == len({part["name"] for part in parts}) == len(parts)
+    topics = OPTIONS.topics
+    named = {value for part in [found, *parts] for key, value in part.items() if key.endswith("topic")}
+    assert named == {topics.availability, topics.state, topics.events, topics.play, topics.picture}
+
+
+def rendered(template: str, **values: Any) -> str:
+    return jinja2.Environment(autoescape=False).from_string(template).render(**values)
+
+
+def test_the_sensors_show_what_the_state_says() -> None:
+    control = read_control("game 5")
+    assert control is not None
+    clock = Clock.full(control, ("black", "white"), 0.0).switched(0.0, ("black",)).face(0.0)
+    verdict = Verdict(VerdictKind.ILLEGAL, "No.", 0.0, 0)
+    snapshot = snapshot_of(load("diaballik"), clock=clock, verdict=verdict, words="No. " * 100)
+    values = json.loads(told(snapshot).model_dump_json())
+    shown = {
+        key: rendered(part["value_template"], value_json=values)
+        for key, part in message()["components"].items()
+        if "value_template" in part
+    }
+    assert shown == {
+        "game": "Diaballik", "turn": "Black", "next": "Black to play.", "scores": "", "needs_person": "ON",
+        "verdict": f"{('No. ' * 100)[:254]}…", "clock": "Black 5:00, White 5:00",
+        "flag_falls": "2026-11-22T12:05:00.000Z",
+    }  # fmt: skip
+    without = json.loads(told(replace(snapshot, clock=None)).model_dump_json())
+    parts = message()["components"]
+    assert rendered(parts["clock"]["value_template"], value_json=without) == "none"
+    assert rendered(parts["flag_falls"]["value_template"], value_json=without) == "None"
+
+
+def test_each_button_gives_an_order_with_an_id_of_its_own() -> None:
+    moments = iter(range(100))
+    buttons = [part for part in message()["components"].values() if part["platform"] == "button"]
+    orders = [json.loads(rendered(part["command_template"], now=lambda: Moment(next(moments)))) for part in buttons]
+    assert len({order["request_id"] for order in orders}) == len(orders) == 4
+    for order in orders:
+        assert (look_order(order) or ORDERS.validate_python(order)).needs == Role.PLAY
+
+
+class Moment:
+    def __init__(self, seconds: int) -> None:
+        self._seconds = seconds
+
+    def timestamp(self) -> int:
+        return self._seconds
+
+
+def test_what_is_not_allowed_is_taken_away_again() -> None:
+    allowed, not_allowed = message()["components"], message(Role.NOBODY)["components"]
+    assert allowed.keys() == not_allowed.keys()
+    changed = {key for key in allowed if allowed[key] != not_allowed[key]}
+    assert changed == {"end_turn", "hint", "take_back", "take_picture", "picture"}
+    assert all(not_allowed[key] == {"platform": allowed[key]["platform"]} for key in changed)
