@@ -14,12 +14,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
+from benchmarks.parts.power.disk import Disk, Sync
+from benchmarks.parts.power.vfs import NotingFiles
 from benchmarks.parts.power.world import GAME, SETTINGS, Glimpse, ToldReader, World, frame_of, show
 from engine.registry import load
 from hardware.lights.signals import Mood, Signal
-from referee.errors import JournalBusyError, JournalFullError
+from referee.errors import JournalBusyError, JournalError, JournalFullError
 from referee.journal import BufferedJournal, Journal, fold
 from referee.journal.events import Event
 from referee.journal.journal import connect
@@ -100,6 +103,17 @@ class SmallDisk:
         self.connection.execute(f"PRAGMA max_page_count = {used + pages}")
 
 
+class FailingDisk(NotingFiles):
+    """A disk that says of every sync that it failed, for as long as one likes."""
+
+    fails = False
+
+    def note(self, request: Any) -> None:
+        if self.fails and isinstance(request, Sync):
+            raise apsw.IOError("the disk did not write it")
+        super().note(request)
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "journal.sqlite"
@@ -130,6 +144,28 @@ def test_a_disk_that_fills_up_in_mid_game_costs_nothing_once_there_is_room(path:
         assert len(said) == 2
         assert "can be written again" in said[1]
         assert table.signals[-1].mood is not Mood.TROUBLE
+        events = journal.events()
+    with Journal.open(path, wall_clock=lambda: DAY) as kept:
+        kept.check()
+        assert kept.events() == events
+
+
+def test_a_disk_whose_syncs_fail_costs_nothing_once_they_succeed(path: Path) -> None:
+    disk = FailingDisk(Disk(), {})
+    said: list[str] = []
+    with BufferedJournal(Journal.open(path, wall_clock=lambda: DAY, connect=disk.connect), said.append) as journal:
+        table = Table(World(2, 6), journal)
+        table.service.start()
+        table.referee(lambda: len(table.turns) == 1)
+        disk.fails = True
+        assert table.referee()
+        assert isinstance(journal.trouble, JournalError)
+        assert "only in memory" in said[0]
+        assert table.turns == table.world.truth.turns
+
+        disk.fails = False
+        table.wait(2 * EVERY_S)
+        assert (journal.trouble, journal.pending) == (None, ())
         events = journal.events()
     with Journal.open(path, wall_clock=lambda: DAY) as kept:
         kept.check()
