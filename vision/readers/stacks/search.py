@@ -71,7 +71,7 @@ class SearchSettings:
     """Best places of the second search near the middle whose faces and foot are looked at as well ..."""
     far_looked_at: int = 2
     """... and the best of those farther off, each ..."""
-    twists: int = 5
+    twists: int = 3
     """... turned in so many ways."""
     worth_looking: float = 60.0
     """Grey levels by which the tip of a top may stand out less than another's for the rest of it to be looked at."""
