@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from vision.readers.stacks.positions import stack_of
 
 from tests.vision.readers.stacks import pictures
 from vision.errors import WeightsError
