@@ -17,9 +17,11 @@ from __future__ import annotations
 import ast
 import gc
 import json
+import math
 import multiprocessing
 import os
 import random
+import resource
 import shutil
 import signal
 import sys
@@ -44,9 +46,12 @@ COPIED = ("common", "engine", "vision", "hardware", "firmware_bridge", "referee"
 ALSO_COPIED = ("pyproject.toml", "docs", "README.md", "CONTRIBUTING.md", "scripts")
 GAMES = ("blockade", "blokus_dice", "deblockle", "diaballik", "number_drop")
 
-LEAST_TIMEOUT_S = 30.0
-TIMEOUT_FACTOR = 6.0
-"""A mutant that takes this many times as long as the same tests of the unchanged code hangs, and so was noticed."""
+LEAST_CPU_S = 30
+CPU_FACTOR = 6
+"""A mutant that computes this many times as long as the same tests of the unchanged code hangs, and so was noticed."""
+
+LONGEST_WAIT_S = 900.0
+"""So long may one wait that computes nothing, which also happens on a busy machine, beyond what it may compute."""
 
 LONGEST_BASELINE_S = 600.0
 
@@ -236,16 +241,17 @@ class Changing(InOrder):
 
 
 def in_a_process(run: Callable[[], str | None], usual_s: float) -> str | None:
-    """What a function returns in a forked process; a complaint if that ends early or takes far longer than usual."""
+    """What a function returns in a forked process; a complaint if that ends early or computes far longer than usual."""
     ours, theirs = FORKED.Pipe(duplex=False)
-    process = FORKED.Process(target=_alone, args=(run, theirs))
+    most_s = LEAST_CPU_S + CPU_FACTOR * math.ceil(usual_s)
+    process = FORKED.Process(target=_alone, args=(run, most_s, theirs))
     process.start()
     theirs.close()
     try:
-        if ours.poll(LEAST_TIMEOUT_S + TIMEOUT_FACTOR * usual_s):
+        if ours.poll(most_s + LONGEST_WAIT_S):
             said: str | None = ours.recv()
             return said
-        return "it takes too long"
+        return "it waits for ever"
     except EOFError:
         return "it ended early"
     finally:
@@ -255,8 +261,9 @@ def in_a_process(run: Callable[[], str | None], usual_s: float) -> str | None:
         process.join()
 
 
-def _alone(run: Callable[[], str | None], theirs: Connection) -> None:
+def _alone(run: Callable[[], str | None], most_s: int, theirs: Connection) -> None:
     os.setsid()
+    resource.setrlimit(resource.RLIMIT_CPU, (most_s, most_s))
     theirs.send(run())
 
 
