@@ -36,7 +36,7 @@ from referee.mqtt.journal_feed import JournalFeed
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.payloads import table_state
 from referee.mqtt.topics import OFFLINE, ONLINE, Answer, ReplayOrder
-from referee.session.order_desk import OrderDesk, OrderError
+from referee.session.order_desk import OrderDesk, OrderError, OrderFault
 from referee.session.pictures import CameraPictures
 from referee.session.table_port import TablePort, Versioned
 
@@ -221,7 +221,12 @@ class TableLink:
             try:
                 fields = parsed(message.payload)
                 reply = await self._reply(client, fields, message)
-            except (OrderError, ValueError) as error:
+            except OrderError as error:
+                if error.fault is OrderFault.UNANSWERED:
+                    # It is still in the line, so nothing can be said of it; whoever asks again gets what came of it.
+                    return
+                reply = self._said(str(error), refused=True)
+            except ValueError as error:
                 reply = self._said(str(error), refused=True)
             await self._answer(client, message, request_id_of(fields), reply)
 

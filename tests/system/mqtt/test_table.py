@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import time
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from engine.registry import games, load
 from referee.commands.orders import Role
-from referee.commands.values import EnterTurn
+from referee.commands.queue import CommandQueue
+from referee.commands.values import EnterTurn, Reply
 from referee.journal import Journal
 from referee.journal.events import EventKind
 from referee.journal.fold import after_step, read_step
+from referee.mqtt.options import MqttOptions
+from referee.mqtt.server import on_broker
 from referee.mqtt.topics import Answer, TableEvent, TableState
+from referee.session import order_desk
+from referee.session.table_port import SnapshotHub, TablePort
+from tests.guard import GUARD_S
 from tests.system.mqtt.conftest import House, Table
 from tests.system.mqtt.mosquitto import Client, Heard
 from tests.system.page.served import Session
@@ -137,6 +145,31 @@ def test_the_same_order_again_is_done_once_also_after_a_restart(house: House) ->
     assert (again["refused"], again["words"]) == (False, "That was done before; it is event 3.")
     assert [event.kind for _, event in events_in(running)] == ["new game", "set up", "turn"]
     assert {event.request_id for event in told(client) if event.number == 3} == {"one"}
+
+
+def test_an_order_that_waits_is_answered_once_it_is_done_and_asked_for_again(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broker = house.broker()
+    client = house.client(broker)
+    commands = CommandQueue(time.monotonic)
+    port = TablePort(load("diaballik"), SnapshotHub(), commands)
+    order = {"command": "hint", "request_id": "r"}
+    monkeypatch.setattr(order_desk, "ANSWER_TIMEOUT_S", 0.01)
+    options = MqttOptions("127.0.0.1", broker.port, "t1", "Table 1", allows=Role.PLAY)
+    with on_broker(port, options, print, lambda: datetime.now(UTC)):
+        client.until(lambda heard: heard.payload == b"online")
+        client.say(PLAY, order)
+        while not (waiting := commands.take()):
+            commands.wait(GUARD_S)
+        # By the time that a later message is answered, its own time is over.
+        client.say(PLAY, {"command": "fly", "request_id": "later"})
+        client.answer("later")
+        waiting[0].respond(Reply("Done."))
+        monkeypatch.setattr(order_desk, "ANSWER_TIMEOUT_S", GUARD_S)
+        client.say(PLAY, order)
+        assert client.answer("r")["words"] == "Done."
+        assert commands.take() == []
 
 
 def test_an_order_that_lies_on_the_broker_is_not_carried_out(house: House) -> None:

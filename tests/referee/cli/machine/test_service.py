@@ -36,6 +36,17 @@ def test_print_shows_every_file_and_writes_none(run: Run, tmp_path: Path) -> Non
     assert not (tmp_path / "games").exists()
 
 
+def test_the_broker_s_password_and_certificates_can_be_read(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "referee.toml").write_text(
+        '[mqtt]\naddress = "b"\ntls = true\nca_file = "club/ca.crt"\npassword_file = "secrets/password"\n'
+    )
+    said = run("install", "--print", "--as", OWNER)
+    assert said.exit_code == 0, said.stderr
+    readable = next(line for line in said.output.splitlines() if line.startswith("BindReadOnlyPaths="))
+    assert f'"{tmp_path / "club"}"' in readable
+    assert f'"{tmp_path / "secrets"}"' in readable
+
+
 def test_the_games_are_those_of_the_owner_not_of_sudo(run: Run) -> None:
     said = run("install", "--print", "--as", OWNER)
     home = pwd.getpwnam(OWNER).pw_dir
