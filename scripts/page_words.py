@@ -60,6 +60,10 @@ _SPEAKING = (
     "referee/session/*.py",
     "referee/web/*.py",
     "referee/web/drawing/*.py",
+    "vision/cameras/live.py",
+    "vision/cameras/pi.py",
+    "vision/locating/location.py",
+    "vision/locating/markers.py",
 )
 """The modules whose sentences the page says."""
 _SILENT = frozenset(
@@ -91,7 +95,7 @@ _NOT_SAID = frozenset(
 """Functions whose texts are for a terminal, a log, an engineer or the API's description."""
 _FOR_MACHINES = re.compile(
     r"^(went on|flag fell|remove the file.*)$"
-    r"|translate\(|default-src|camera=|attachment;|light \{|to= and|slots=|star_slid="
+    r"|translate\(|default-src|camera=|attachment;|light \{|to= and|slots=|star_slid=|got an array of"
 )
 _PIECES = {"self.piece": ("piece", "block")}
 """What ``PieceBreaches`` is made for; as a fixed text, since words of another gender stand around each."""

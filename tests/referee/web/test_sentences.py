@@ -17,7 +17,7 @@ from engine.support.players import told_announcement
 from engine.values import Breach
 from referee.judge import sentences as judge
 from referee.session.signals import ending, resumed_signal, waiting_signal
-from referee.web.languages import sentences_path
+from referee.web.languages import sentences, sentences_path
 from referee.web.sentences import NAME, PLACEHOLDER, UNCHANGED, Entry, Sentences
 from tests.effort import cases
 from tests.engine.checks import altered, changed_places
@@ -197,3 +197,23 @@ def test_the_template_with_most_words_of_its_own_wins_and_parts_are_filled_in_al
     assert say("Ann moves mountains.") == "Anna bewegt mountains."
     assert say("Ann and Ann meet.") == "Anna trifft sich selbst."
     assert say.translated("Ann and stone meet.") is None
+
+
+@pytest.mark.parametrize(
+    ("english", "german"),
+    [
+        (
+            "table not located: none of the markers 0, 1, 2, 3 seen; check that the markers lie flat, are lit and in "
+            "the picture, and that the lens is in focus",
+            "Tisch nicht gefunden: keiner der Marker 0, 1, 2, 3 zu sehen; prüfe, ob die Marker flach liegen, "
+            "beleuchtet und im Bild sind und das Objektiv scharf stellt",
+        ),
+        ("camera 0 is closed", "Die Kamera 0 ist geschlossen"),
+        (
+            "camera usb went away; plug it in again, it is tried every 2 s",
+            "Die Kamera usb ist verschwunden; stecke sie wieder ein, sie wird alle 2 s probiert",
+        ),
+    ],
+)
+def test_what_a_camera_does_not_find_is_said_in_german(english: str, german: str) -> None:
+    assert sentences("de")(english) == german
