@@ -48,7 +48,8 @@ class History:
     def __init__(self, port: TablePort) -> None:
         self._port = port
         self._lock = threading.Lock()
-        self._told: dict[tuple[int, str], HistoryDocument] = {}
+        self._told: dict[tuple[int, str], tuple[int, HistoryDocument]] = {}
+        """By game and language: a game's history, and the number of its newest event by then."""
 
     def of_game(self, number: int | None, language: str = "en") -> HistoryDocument:
         """Tell a game's events, the latest game's for ``None``."""
@@ -65,23 +66,25 @@ class History:
         pictures = journal.pictures(number)
         say = sentences(language)
         kept = self._told.get((number, language))
-        if kept is not None and len(kept.events) == len(events):
-            return kept
+        newest = events[-1][0]
+        if kept is not None and kept[0] == newest:
+            return kept[1]
+        by_number = dict(events)
         told = tuple(
             EventDocument(
                 number=line.number,
                 kind=line.kind,
-                player=_text(event.data.get("player")),
-                by=_text(event.data.get("by")),
+                player=_text(by_number[line.number].data.get("player")),
+                by=_text(by_number[line.number].data.get("by")),
                 sentence=say(line.sentence),
                 wall_time=line.wall_time,
                 evidence=pictures.get(line.number, ()),
             )
-            for line, (_, event) in zip(event_lines(game, events), events, strict=True)
+            for line in event_lines(game, events)
         )
         document = HistoryDocument(game=game.name, title=game.title, number=number, events=told)
         self._told = {key: told for key, told in self._told.items() if key[0] == number}
-        self._told[number, language] = document
+        self._told[number, language] = newest, document
         return document
 
     def position(self, event_number: int, language: str = "en") -> PositionDocument:
@@ -91,11 +94,13 @@ class History:
             if number is None:
                 raise HTTPException(404, f"There is no event {event_number}.")
             game, events = events_of_game(journal, number)
-            numbers = [each for each, _ in events]
-            index = numbers.index(event_number)
-            folded = fold(game, events[: index + 1])
+            folded = fold(game, [each for each in events if each[0] <= event_number])
             with self._lock:
                 told = self._of_game(journal, number, language)
+        numbers = [each.number for each in told.events]
+        if event_number not in numbers:
+            raise HTTPException(404, f"Event {event_number} only keeps the clock running.")
+        index = numbers.index(event_number)
         versioned = Versioned(event_number, _snapshot(game, number, events[0][1], folded))
         return PositionDocument(
             event=told.events[index],

@@ -10,8 +10,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from engine.records import record
+from engine.registry import load
 from referee.commands.values import Announce, Correct, EnterTurn, NewGame, TakeBack
 from referee.journal import Journal
+from referee.journal.events import Event, EventKind
 from referee.session.execution import IdleSession
 from tests.referee.service_table import wall_clock
 from tests.referee.web.page_table import client_of, port_of
@@ -60,6 +62,21 @@ def test_the_table_after_each_event_is_the_fold_of_the_journal(played: tuple[Any
     assert positions[-1]["table"]["board"] == positions[-3]["table"]["board"]
     assert positions[-1]["table"]["next"] == "Teal to play."
     assert positions[0]["table"]["next"] == "Before the set-up."
+
+
+def test_events_that_only_keep_the_clock_running_are_left_out(tmp_path: Path) -> None:
+    game = load("diaballik")
+    with Journal.open(tmp_path / "journal.sqlite", wall_clock=wall_clock) as journal:
+        journal.append(Event(EventKind.NEW_GAME, {"game": game.name}))
+        journal.append(Event(EventKind.CLOCK, {"change": "restarted"}))
+        journal.append(Event(EventKind.SET_UP, {"state": game.notation.format_state(game.rules.new())}))
+        client = client_of(port_of(game.name, journal=journal.path))
+        assert [event["number"] for event in client.get("/api/history").json()["events"]] == [1, 3]
+        assert client.get("/api/history/3").json()["before"] == 1
+        assert client.get("/api/history/1").json()["after"] == 3
+        assert client.get("/api/history/2").status_code == 404
+        journal.append(Event(EventKind.CLOCK, {"change": "ran"}))
+        assert len(client.get("/api/history").json()["events"]) == 2
 
 
 def test_games_and_records(played: tuple[Any, TestClient]) -> None:
