@@ -46,9 +46,16 @@ export function playByTapping() {
     const byPlace = new Map(squaresOf(board).map((square) => [placeOf(square), square]));
     for (const [place, square] of byPlace) square.setAttribute("aria-disabled", String(!isLit.has(place)));
     for (const place of now.squares) if (byPlace.has(place)) marked(byPlace.get(place), "may", "");
-    const numbers = new Map();
-    now.taps.filter((tap) => byPlace.has(tap)).forEach((place, at) => numbers.set(place, [...(numbers.get(place) ?? []), at + 1]));
-    for (const [place, order] of numbers) marked(byPlace.get(place), "tapped", order.join());
+    // Each square tapped has its number in the turn, or the digit that was chosen for it.
+    const signs = new Map();
+    let order = 0;
+    now.taps.forEach((tap, at) => {
+      if (!byPlace.has(tap)) return;
+      order += 1;
+      const digit = /^\d$/.test(now.taps[at + 1] ?? "") ? now.taps[at + 1] : null;
+      signs.set(tap, [...(signs.get(tap) ?? []), digit ?? order]);
+    });
+    for (const [place, sign] of signs) marked(byPlace.get(place), "tapped", sign.join());
     const isOver = !now.squares.length && !now.choices.length && !now.turn;
     part("told").textContent = now.turn?.words ?? word(isOver ? "tap none" : now.taps.length ? "tap on" : "tap first");
     part("choices").replaceChildren(...now.choices.map(({ tap, words }) => {
@@ -89,7 +96,7 @@ export function playByTapping() {
   button.hidden = false;
   button.addEventListener("click", async () => {
     await ask([], true);
-    panel.scrollIntoView({ block: "nearest" });
+    board.scrollIntoView({ block: "nearest" });
   });
   part("back").addEventListener("click", () => {
     answers = answers.slice(0, -1);
