@@ -61,6 +61,10 @@ class Override:
         against = {place: look for place, look in self.against.items() if place not in gone}
         return Override(self.places - gone, against, self.unseen - gone, self.asked - gone)
 
+    def beside(self, places: frozenset[Place], unseen: frozenset[Place]) -> Override:
+        """A copy with further places that a person named, of which some were out of sight."""
+        return replace(self, places=self.places | places, unseen=self.unseen | unseen)
+
     def looked_at(self, believed: Appearance, seen: PooledReading) -> Override:
         """A copy updated by a look at a resting table.
 
@@ -173,8 +177,9 @@ def believe_person(
 
     The previous states and those ``undone`` are not accepted again as a turn until the table has shown something else
     or a player declares it. Where one of ``places`` looks different at the next look, the camera is ignored there until
-    it shows a third look or somebody plays there. ``besides`` are places that the person left as they were: a different
-    look at the last reading is ignored from now on. ``fault`` was named since. Raises ValueError for no states.
+    it shows a third look or somebody plays there; what was settled of other places earlier holds. ``besides`` are
+    places that the person left as they were: a different look at the last reading is ignored from now on. ``fault``
+    was named since. Raises ValueError for no states.
     """
     if not states:
         raise ValueError("a correction needs at least one state")
@@ -185,6 +190,7 @@ def believe_person(
     looked = beside(senses.looked, senses.misread, looks)
     # Where the camera agreed, there is nothing to override.
     agreed = {place for place in places if place in looked and looked[place].agrees(looks[place])}
+    changed = {place for place, look in looks.items() if before[place] != look}
     unseen = {place for place in places if senses.looked and place not in senses.looked}
     # Sensor values that contradicted the old state tell nothing about the next turn.
     said = {place: says for place, says in senses.sensed.items() if says != (before[place] != EMPTY)}
@@ -194,7 +200,7 @@ def believe_person(
         believed,
         senses=replace(believed.senses, misread=misread),
         conversation=Conversation(refused=frozenset(refused - {frozenset()})),
-        override=Override(frozenset(places) - agreed, unseen=frozenset(unseen)),
+        override=belief.override.without([*places, *changed]).beside(frozenset(places) - agreed, frozenset(unseen)),
         fault=faults.standing(fault),
         # Whatever the dice show now is older than the person's word.
         dice=senses.dice,

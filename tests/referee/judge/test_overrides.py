@@ -135,3 +135,17 @@ def test_a_word_that_agrees_with_the_set_up_hides_nothing_that_happens_before_th
         assert " more show." in ruling.verdict.sentence
     assert "e1" in ruling.verdict.places
     assert judge.against_camera == ()
+
+
+def test_a_word_about_one_place_leaves_that_about_another(deblockle: Any, make_reading: Any) -> None:
+    state = known_start(deblockle)
+    looks = deblockle.table.appearance(state)
+    judge = JudgedGame(deblockle, belief=(state,))
+    misread = [make_reading({**looks, "c1": "empty"})]
+    judge.consider(misread, Trigger.GLANCE)
+    judge.correct((state,), ("c1",))
+    assert judge.consider(misread, Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
+    assert judge.against_camera == ("c1",)
+    judge.correct((state,), ("d1",))
+    assert judge.consider(misread, Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
+    assert judge.against_camera == ("c1",)
