@@ -48,7 +48,7 @@ class StackCamera:
         if image.ndim == 2:
             image = np.asarray(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
         cut = cv2.remap(image, *self._maps, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        gain = USUAL_LEVEL / max(float(np.mean(cut)), 1.0)
+        gain = USUAL_LEVEL / max(float(np.mean(cv2.mean(cut)[:3])), 1.0)
         smooth = cv2.GaussianBlur(cut.astype(np.float32) * np.float32(gain), (0, 0), SMOOTHING_PX)
         return np.asarray(smooth, dtype=np.float32)
 
