@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -147,10 +146,8 @@ def look_at(task: Task, learned: Mapping[int, Appearance | str], failures: Path 
     if isinstance(looks, str):
         return score(name, None, case.looks, covered=case.covered, hand=case.hand, thing=thing, refused=looks)
     reader = table_reader(case.scene.setting.camera, draft_layout(task.game), looks)
-    start = time.perf_counter()
     reading = reader.read(Frame(image, 0.0, 0, case.name))
-    spent_ms = (time.perf_counter() - start) * 1000
-    result = score(name, reading, case.looks, covered=case.covered, hand=case.hand, thing=thing, spent_ms=spent_ms)
+    result = score(name, reading, case.looks, covered=case.covered, hand=case.hand, thing=thing)
     if failures is not None and not _good(result):
         _save(failures, image, result, [hindrance.message for hindrance in reading.hindrances])
     return result

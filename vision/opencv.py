@@ -136,14 +136,13 @@ def project_with_jacobian(
 
 @dataclass(frozen=True, eq=False)
 class CameraFit:
-    """Result of ``fit_camera``; rotations and translations per view, errors in pixels root mean square."""
+    """Result of ``fit_camera``; a rotation per view, errors in pixels root mean square."""
 
     matrix: FloatArray
     distortion: FloatArray
     error_px: float
     view_errors_px: tuple[float, ...]
     rotation_vectors: tuple[FloatArray, ...]
-    translations: tuple[FloatArray, ...]
 
 
 def fit_camera(
@@ -158,7 +157,7 @@ def fit_camera(
     objects: list[Any] = [np.asarray(view, dtype=np.float32).reshape(-1, 1, 3) for view in points_mm]
     images: list[Any] = [np.asarray(view, dtype=np.float32).reshape(-1, 1, 2) for view in pixels]
     try:
-        error, matrix, distortion, rotations, translations, _, _, view_errors = cv2.calibrateCameraExtended(
+        error, matrix, distortion, rotations, _, _, _, view_errors = cv2.calibrateCameraExtended(
             objects, images, size, np.eye(3), np.zeros(5), flags=flags
         )
     except cv2.error as wrong:
@@ -169,5 +168,4 @@ def fit_camera(
         float(error),
         tuple(float(value) for value in np.asarray(view_errors).ravel()),
         tuple(np.asarray(r, dtype=np.float64).reshape(3) for r in rotations),
-        tuple(np.asarray(t, dtype=np.float64).reshape(3) for t in translations),
     )

@@ -6,7 +6,6 @@ Light, lens, sensor, hands and objects are laid over a picture that is there, in
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -350,11 +349,7 @@ class PhotorealSet:
         """Read a picture by itself; its score, the picture, and what the reading names that is in the way."""
         taken, looks = self.taken(task)
         reader = table_reader(taken.camera, self._layout, self._looks[task.file])
-        start = time.perf_counter()
         reading = reader.read(Frame(taken.image, 0.0, 0, task.file))
-        spent_ms = (time.perf_counter() - start) * 1000
         name = (task.name, task.hardship, task.level, task.number)
-        result = score(
-            name, reading, looks, covered=taken.covered, hand=taken.hand, thing=taken.thing, spent_ms=spent_ms
-        )
+        result = score(name, reading, looks, covered=taken.covered, hand=taken.hand, thing=taken.thing)
         return result, taken, [hindrance.message for hindrance in reading.hindrances]

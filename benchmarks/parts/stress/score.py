@@ -63,7 +63,6 @@ class PictureScore:
     thing: bool
     hand_said: bool
     thing_said: bool
-    spent_ms: float
 
     @property
     def wholly_right(self) -> bool:
@@ -102,7 +101,6 @@ def score(
     hand: str = "beside",
     thing: bool = False,
     refused: str = "",
-    spent_ms: float = 0.0,
 ) -> PictureScore:
     """Compare a reading with the truth; ``name`` is the picture's name, hardship, level and number."""
     places = {} if reading is None else reading.places
@@ -110,9 +108,7 @@ def score(
         SquareScore(place, *seen.best, looks[place], seen.hidden_by) for place, seen in places.items() if place in looks
     )
     kinds = set() if reading is None else {hindrance.kind for hindrance in reading.hindrances}
-    return PictureScore(
-        *name, bool(places), refused, squares, covered, hand, thing, "hand" in kinds, "object" in kinds, spent_ms
-    )
+    return PictureScore(*name, bool(places), refused, squares, covered, hand, thing, "hand" in kinds, "object" in kinds)
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ def squares(probability: float, right: int, wrong: int) -> list[SquareScore]:
 
 def picture(*parts: list[SquareScore]) -> PictureScore:
     every = tuple(square for part in parts for square in part)
-    return PictureScore(*NAME, True, "", every, (), "beside", False, False, False, 0.0)
+    return PictureScore(*NAME, True, "", every, (), "beside", False, False, False)
 
 
 def test_one_certain_square_in_ten_thousand_may_be_wrong() -> None:

@@ -106,7 +106,6 @@ class DiscFit:
     contrast: float
     contrast_without_ball: float
     colour: FloatArray
-    spread: FloatArray
     light: float
 
     @property
@@ -192,15 +191,11 @@ class DiscFinder:
         if not places:
             return {}
         chosen = np.array([self._numbers[place] for place in places])
-        first, contrast, _, _ = self._best(
-            plane, chosen, np.broadcast_to(_COARSE, (len(chosen), *_COARSE.shape)), nearer
-        )
+        first, contrast, _ = self._best(plane, chosen, np.broadcast_to(_COARSE, (len(chosen), *_COARSE.shape)), nearer)
         standing_out = np.flatnonzero(contrast > LEAST_CONTRAST)
         chosen = chosen[standing_out]
-        found, contrast, colour, spread = self._best(
-            plane, chosen, first[standing_out][:, None] + _CLOSE, nearer, last=True
-        )
-        _, without_ball, _, _ = self._best(plane, chosen, found[:, None] + _CLOSEST, nearer, whole=True)
+        found, contrast, colour = self._best(plane, chosen, first[standing_out][:, None] + _CLOSE, nearer, last=True)
+        _, without_ball, _ = self._best(plane, chosen, found[:, None] + _CLOSEST, nearer, whole=True)
         middles = self._centres[chosen] + found / PX_PER_MM
         return {
             places[number]: DiscFit(
@@ -209,7 +204,6 @@ class DiscFinder:
                 float(contrast[index]),
                 float(min(contrast[index], without_ball[index])),
                 colour[index].astype(np.float64),
-                spread[index].astype(np.float64),
                 float(np.median((shares_of(colour[index]) - DARK_FLOOR) * plane.paper)),
             )
             for index, number in enumerate(standing_out)
@@ -224,7 +218,7 @@ class DiscFinder:
         *,
         whole: bool = False,
         last: bool = False,
-    ) -> tuple[Numbers, Floats, Floats, Floats]:
+    ) -> tuple[Numbers, Floats, Floats]:
         """Choose the offset with the most contrast for each place, from offsets in pixels (places, n, 2).
 
         Leaves out what a ball would cover, unless ``whole``. ``last`` returns the circle's centre rather than the
@@ -256,7 +250,7 @@ class DiscFinder:
         near_best = contrast >= SAME_SHARE * contrast.max(axis=1, keepdims=True)
         index = np.where(near_best, fitting, np.float32(-1)).argmax(axis=1) if last else contrast.argmax(axis=1)
         rows = np.arange(len(chosen))
-        return offsets[rows, index], contrast.max(axis=1), colour[:, rows, index].T, spread[:, rows, index].T
+        return offsets[rows, index], contrast.max(axis=1), colour[:, rows, index].T
 
     def _taken(
         self,
