@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from benchmarks.wheels import main
+from benchmarks.machine.wheels import main
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = ("requirements.txt", "requirements-check.txt", "requirements-lowest.txt")

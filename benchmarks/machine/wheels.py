@@ -1,6 +1,6 @@
 """Show that every locked package has a wheel for each Python and machine the project promises.
 
-Run it as ``.venv-check/bin/python benchmarks/wheels.py [LOCK ...]``. It lets uv work out an installation from wheels
+Run it as ``.venv-check/bin/python benchmarks/machine/wheels.py [LOCK ...]``. It lets uv work out an installation from wheels
 alone on each of them, by whatever index your settings name, and downloads nothing. Exit codes: 0 a wheel for all, 1 a
 package lacks one, 2 the index could not be asked.
 """
@@ -22,7 +22,7 @@ GLIBC = "2_36"
 LACKING = 1
 """uv's exit code where the packages can't be installed; 2 is any other failure."""
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 LOCKS = (ROOT / "requirements.txt", ROOT / "requirements-check.txt")
 
 

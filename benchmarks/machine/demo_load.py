@@ -1,6 +1,6 @@
 """How much of one core the demo takes while it plays in real time, virtual camera, rules, lights and journal and all.
 
-Run: python benchmarks/demo_load.py [--turns N] [--seed S]
+Run: python benchmarks/machine/demo_load.py [--turns N] [--seed S]
 
 Plays the demo as its command does, in a process of its own, and asks the system how long that process kept a core
 busy. Exits with 1 when that is more than a fifth of the time it took, starting up included.
@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.parts.environment import ROOT, enter_environment
 
 enter_environment(__name__)
