@@ -1,8 +1,8 @@
 """Show that every locked package has a wheel for each Python and machine the project promises.
 
-Run it as ``.venv-check/bin/python benchmarks/machine/wheels.py [LOCK ...]``. It lets uv work out an installation from wheels
-alone on each of them, by whatever index your settings name, and downloads nothing. Exit codes: 0 a wheel for all, 1 a
-package lacks one, 2 the index could not be asked.
+Run it as ``.venv-check/bin/python benchmarks/machine/wheels.py [LOCK ...]``. It lets uv work out an installation from
+wheels alone on each of them, by whatever index your settings name, and downloads nothing. Exit codes: 0 a wheel for
+all, 1 a package lacks one, 2 the index could not be asked.
 """
 
 from __future__ import annotations
