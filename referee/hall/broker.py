@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import ssl
 from collections.abc import Callable, Sequence
@@ -149,5 +150,7 @@ class Line:
 
 def _without_lost_connections(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """Leave out what the client's own futures say of a connection that is lost."""
-    if not isinstance(context.get("exception"), aiomqtt.MqttError):
+    error = context.get("exception")
+    is_closed = isinstance(error, OSError) and error.errno == errno.EBADF
+    if not (is_closed or isinstance(error, aiomqtt.MqttError)):
         loop.default_exception_handler(context)
