@@ -202,6 +202,8 @@ class Feed:
             for _ in range(_STATES_A_TURN - 1):
                 await self._publish(client, topics.state, self.state().model_dump_json().encode(), retain=True)
                 await asyncio.sleep(turn_s / _STATES_A_TURN * self.rng.uniform(0.5, 1.5))
+            if self.is_idle:
+                return
             event = self.advance()
             self.appended_s[event.number] = clock_s()
             await self._publish(client, topics.state, self.state().model_dump_json().encode(), retain=True)
