@@ -345,7 +345,7 @@ def why_not(error: Exception, options: MqttOptions) -> str:
         )
     if reason in _REFUSALS:
         return (
-            f"The broker at {options.broker} lets this table not in ({reason}); "
+            f"The broker at {options.broker} does not let this table in ({reason}); "
             "look at user and password_file below [mqtt], and at the broker's own rules."
         )
     return f"The broker at {options.broker} does not answer ({reason})."

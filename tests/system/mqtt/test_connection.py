@@ -65,7 +65,7 @@ def test_a_wrong_password_is_said_and_the_game_goes_on(guarded: Broker, house: H
     with table.on():
         assert "look at user and password_file below [mqtt]" in said.first()
         assert not table.running.tell(EnterTurn("b1-b2", "Ann")).refused
-    with pytest.raises(BrokerError, match="lets this table not in"):
+    with pytest.raises(BrokerError, match="does not let this table in"):
         ask_broker(table.options)
     assert "wrong" not in repr(table.options)
 

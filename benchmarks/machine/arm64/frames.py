@@ -1,6 +1,6 @@
 """Reads a set's pictures as frames, and marks where each begins and ends for whoever counts instructions outside.
 
-Run inside an emulated system: python -m benchmarks.parts.arm64.frames SET_DIR CALIBRATION FRAMES
+Run inside an emulated system: python -m benchmarks.machine.arm64.frames SET_DIR CALIBRATION FRAMES
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A day of play in one process: all five games in turn, under faults, with a journal on disk and a watched page.
 
-Run: python benchmarks/day.py [--hours 24] [--seed 1] [--plot FILE]
+Run: python benchmarks/machine/day.py [--hours 24] [--seed 1] [--plot FILE]
 
 Time is the virtual table's, so a day takes about an hour. The referee sees perfectly what is in plain view. After each
 game memory, open files and threads are counted. Exits with 1 when memory grows, when a file or a thread stays behind,
@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)

@@ -1,6 +1,6 @@
 """What a game writes to the card: bytes the system counts for the referee's process, and what stays in the journal.
 
-Run: python benchmarks/sd_card.py [--game blockade] [--turns 8] [--folder /path/on/the/card]
+Run: python benchmarks/machine/sd_card.py [--game blockade] [--turns 8] [--folder /path/on/the/card]
 
 Each game is played by `./run demo --fast` with its journal in ``--folder``. The page adds nothing to a turn: it writes
 when devices are paired, and every ten minutes when they were seen. The system counts whole blocks, also those written
@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.parts.environment import ROOT, enter_environment
 
 enter_environment(__name__)

@@ -1,6 +1,6 @@
 """How long a frame would take on a Raspberry Pi, planned from what it takes here, and counted in ARM instructions.
 
-Run: python benchmarks/on_a_pi.py --set SET_DIR --calibration DIR [--frames N] [--system DIRECTORY]
+Run: python benchmarks/machine/on_a_pi.py --set SET_DIR --calibration DIR [--frames N] [--system DIRECTORY]
 
 Here the processor time of each frame, from picture to verdict, is measured beside 7-Zip's own benchmark with one thread
 (`apt install 7zip`, or p7zip-full on Debian 12). The same benchmark was run on both Pis by sbc-bench,
@@ -15,7 +15,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)
@@ -33,7 +33,7 @@ from types import MappingProxyType
 import click
 from rich.console import Console
 
-from benchmarks.parts.arm64 import frames as workload
+from benchmarks.machine.arm64 import frames as workload
 from benchmarks.parts.picture_films import load_set
 from vision.errors import VisionError
 

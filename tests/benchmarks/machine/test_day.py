@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.progress import Progress
 
-from benchmarks.day import WARM_UP_GAMES, AfterGame, not_flat, play_day
+from benchmarks.machine.day import WARM_UP_GAMES, AfterGame, not_flat, play_day
 
 HOURS = 0.001
 

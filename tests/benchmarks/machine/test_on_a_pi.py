@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.on_a_pi import between_marks, medians
+from benchmarks.machine.on_a_pi import between_marks, medians
 
 SAID = """\
 instructions 1000
