@@ -29,18 +29,15 @@ def test_what_is_made_once_while_it_warms_up_is_no_growth() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "grown", "said"),
+    ("grown", "said"),
     [
-        ("memory_mb", 260.0, "memory grew by 60.0 MB"),
-        ("files", 13, "13 files are open instead of 12"),
-        ("threads", 4, "4 threads are open instead of 3"),
+        (AfterGame(30, 260.0, 12, 3), "memory grew by 60.0 MB"),
+        (AfterGame(30, 200.0, 13, 3), "13 files are open instead of 12"),
+        (AfterGame(30, 200.0, 12, 4), "4 threads are open instead of 3"),
     ],
 )
-def test_what_stays_behind_is_named(name: str, grown: float, said: str) -> None:
-    day = a_day()
-    for number in range(40, len(day)):
-        day[number] = replace(day[number], **{name: grown})
-    assert not_flat(day) == [said]
+def test_what_stays_behind_is_named(grown: AfterGame, said: str) -> None:
+    assert not_flat([*a_day(40), *[grown] * 20]) == [said]
 
 
 def test_a_game_leaves_no_file_and_no_thread_behind(tmp_path: Path) -> None:
