@@ -198,7 +198,7 @@ class Feed:
 
     async def _play(self, client: aiomqtt.Client, topics: Topics, turn_s: float, clock_s: Callable[[], float]) -> None:
         await asyncio.sleep(self.rng.uniform(0, turn_s))
-        while not self.is_idle:
+        while True:
             for _ in range(_STATES_A_TURN - 1):
                 await self._publish(client, topics.state, self.state().model_dump_json().encode(), retain=True)
                 await asyncio.sleep(turn_s / _STATES_A_TURN * self.rng.uniform(0.5, 1.5))
