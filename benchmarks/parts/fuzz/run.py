@@ -63,7 +63,7 @@ class Fuzzed:
 
 
 class TookTooLongError(BaseException):
-    """An input took longer than ``LONGEST_S``; not an Exception, so that no parser takes it for its own."""
+    """An input took longer than it may; not an Exception, so that no parser takes it for its own."""
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
@@ -82,7 +82,9 @@ def timed() -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
-def fuzz(parser: Parser, inputs: int, seed: int, tell: Callable[[int], object] = id) -> Fuzzed:
+def fuzz(
+    parser: Parser, inputs: int, seed: int, tell: Callable[[int], object] = id, longest_s: float = LONGEST_S
+) -> Fuzzed:
     """Give a parser so many inputs; ``tell`` hears how many are done. Ends early after many different faults."""
     mutator = Mutator(parser.seeds(), Random(f"{seed} {parser.name}"))
     for sound in parser.seeds():
@@ -92,7 +94,7 @@ def fuzz(parser: Parser, inputs: int, seed: int, tell: Callable[[int], object] =
     with timed():
         for number in range(inputs):
             data = mutator.draw()
-            place = _tried(parser, data, done)
+            place = _tried(parser, data, done, longest_s)
             done.inputs += 1
             if place not in done.places:
                 done.places.add(place)
@@ -109,13 +111,13 @@ def tried(parser: Parser, data: bytes) -> Fuzzed:
     """Give a parser one input."""
     done = Fuzzed(parser.name, inputs=1)
     with timed():
-        _tried(parser, data, done)
+        _tried(parser, data, done, LONGEST_S)
     return done
 
 
-def _tried(parser: Parser, data: bytes, done: Fuzzed) -> tuple[str, ...]:
+def _tried(parser: Parser, data: bytes, done: Fuzzed, longest_s: float) -> tuple[str, ...]:
     """Give the place where an input was refused; ``done`` counts it."""
-    signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST_S)
+    signal.setitimer(signal.ITIMER_VIRTUAL, longest_s)
     try:
         parser.parse(data)
     except parser.refusals as error:
