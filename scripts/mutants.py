@@ -270,6 +270,8 @@ def _alone(run: Callable[[], str | None], most_s: int, theirs: Connection) -> No
 def run_pytest(copy: Path, arguments: Sequence[str], watching: Watching) -> str | None:
     """Run pytest in this process on a copy of the project; what failed, or how its words end."""
     os.chdir(copy)
+    # Two mutants of a file may have the same size and time: bytecode kept of one would be taken for the other.
+    sys.dont_write_bytecode = True
     os.environ.update(HYPOTHESIS_PROFILE="quick", COVERAGE_FILE=str(copy / "lines"))
     with (copy / "said").open("w") as said:
         for stream in (1, 2):

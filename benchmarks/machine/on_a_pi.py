@@ -43,7 +43,7 @@ FRAMES_PER_SECOND = 15.0
 PLUGIN = Path(workload.__file__).with_name("count_instructions.c")
 EMULATOR = "/host/usr/bin/qemu-aarch64"
 LOADER = (
-    "/host/lib64/ld-linux-x86-64.so.2",
+    f"/host{Path('/lib64/ld-linux-x86-64.so.2').resolve()}",
     "--library-path",
     "/host/lib/x86_64-linux-gnu:/host/usr/lib/x86_64-linux-gnu",
 )

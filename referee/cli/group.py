@@ -29,6 +29,7 @@ from referee.errors import (
     JournalError,
     PlayError,
     PrintError,
+    TournamentError,
     UnreachableError,
 )
 from vision.errors import VisionError
@@ -46,6 +47,7 @@ EXIT_CODES: tuple[tuple[type[Exception], int], ...] = (
     (FoldError, 4),
     (PrintError, 4),
     (PlayError, 4),
+    (TournamentError, 4),
     (CorrectionError, 4),
     (VisionError, 5),
     (JournalError, 6),

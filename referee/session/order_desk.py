@@ -11,7 +11,7 @@ from typing import Protocol
 from pydantic import ValidationError
 
 from referee.commands.orders import ORDERS, AnyOrder, ReplyDocument, Role
-from referee.errors import CorrectionError, RefereeError
+from referee.errors import CorrectionError, PlayError
 from referee.session.table_port import TablePort
 
 ANSWER_TIMEOUT_S = 15.0
@@ -30,7 +30,7 @@ class OrderFault(enum.Enum):
     UNANSWERED = "unanswered"
 
 
-class OrderError(RefereeError, ValueError):
+class OrderError(PlayError):
     """An order that was not taken, or not answered in time; the message says why."""
 
     def __init__(self, fault: OrderFault, words: str) -> None:

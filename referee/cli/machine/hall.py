@@ -57,9 +57,9 @@ def hall_command(
     hall keeps a copy of their journals; it may be stopped and started at any time.
 
     Examples:
-      ./run hall --broker localhost --page-address 0.0.0.0
-      ./run hall --broker broker.local --user hall --password-file hall.password --ca ca.pem
-      ./run hall --broker localhost --store postgresql://hall@localhost/hall
+      ./run tools hall --broker localhost --page-address 0.0.0.0
+      ./run tools hall --broker broker.local --user hall --password-file hall.password --ca ca.pem
+      ./run tools hall --broker localhost --store postgresql://hall@localhost/hall
     """
     del context
     from referee.hall.broker import Line

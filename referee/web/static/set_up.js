@@ -9,6 +9,12 @@ const live = document.getElementById("live");
 const seen = document.getElementById("seen");
 const byItself = document.getElementById("by-itself");
 
+// A reload would break off a form that is on its way.
+let leaving = false;
+addEventListener("submit", () => {
+  leaving = true;
+});
+
 const pause = () => new Promise((go) => setTimeout(go, EVERY_MS));
 
 async function look() {
@@ -23,7 +29,7 @@ async function look() {
   }
   const answer = await fetch("/seen");
   if (!answer.ok) return;
-  if (answer.headers.get("X-State") !== state) location.reload();
+  if (answer.headers.get("X-State") !== state && !leaving) location.reload();
   const items = await answer.text();
   if (seen && items !== seen.dataset.shown) {
     seen.dataset.shown = items;

@@ -244,4 +244,4 @@ def test_a_button_says_what_a_word_says(at: At, role: ButtonRole) -> None:
     on, wall = at(WALL), DIABALLIK.table.appearance(DIABALLIK.notation.parse_state(WALL))
     asks = role in {ButtonRole.DRAW, ButtonRole.RESIGN}
     by_button = press_twice(on, wall, role) if asks else on.tell(Press(role))
-    assert by_button == at(WALL).tell(Announce(role.value, "Ann"))
+    assert by_button == at(WALL).tell(Announce(role.value, "Ann", is_agreed=True))
