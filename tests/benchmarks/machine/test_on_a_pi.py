@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.machine.on_a_pi import between_marks, medians
+from benchmarks.machine.on_a_pi import between_marks, medians, plans
 
 SAID = """\
 instructions 1000
@@ -24,3 +24,8 @@ def test_a_frames_instructions_lie_between_its_two_marks() -> None:
 
 def test_kinds_are_told_apart_and_come_in_their_order() -> None:
     assert medians(between_marks(SAID)) == {"first": 3000.0, "still": 250.0}
+
+
+def test_a_frame_is_planned_by_rating_and_by_instructions() -> None:
+    assert list(plans(1769.0 * 0.05, None)) == ["Pi 4 50 ms by 7-Zip", "Pi 5 28 ms by 7-Zip"]
+    assert list(plans(3196.0 * 0.01, 24e6))[1] == "Pi 5 10 ms by 7-Zip, 10 ms at one of 24 million instructions a cycle"
