@@ -47,7 +47,10 @@ def _accept_from(
     accepted = look.tell.accepted(turns, moved, before, decision.margin, seen)
     believed = belief.believing(moved.states, advance(context, belief.states_ignoring_sides, turns, None).states)
     since_s = sensor_evidence.last_sensed(before, after, seen, left.time_s)
-    misread = {} if decision.set_aside else seen.misread(accepted.places, after)
+    # What was done after these turns on one of their places is no misreading.
+    shown_now = {**before, **dict(decision.best.changes)}
+    as_left = [place for place in accepted.places if left is not seen or shown_now[place] == after[place]]
+    misread = {} if decision.set_aside else left.misread(as_left, after)
     believed = replace(
         believed,
         set_aside=belief.set_aside | frozenset(decision.set_aside),

@@ -58,6 +58,24 @@ def test_a_game_is_followed_turn_by_turn(diaballik: Any, judged: JudgedGame) -> 
         assert judged.belief == (state,)
 
 
+def test_what_was_moved_again_before_anybody_looked_is_not_taken_for_misread(diaballik: Any) -> None:
+    after = [diaballik.notation.parse_state("black black:e1*,g1,e2,f2,d4,e4,a5 white:c4,b6,d6,e6,c7,f7,g7*")]
+    for text in ("e2-e3 a5-b5 e1*f2", "c4-c5 b6-c6 g7*c7", "e4-f4 b5-b6 f2*f4", "c7*c6 c7-e7"):
+        after.append(diaballik.rules.apply(after[-1], diaballik.notation.parse_turn(after[-1], text)))
+    looks = [diaballik.table.appearance(state) for state in after]
+    judged = JudgedGame(diaballik, belief=(after[0],))
+    judged.consider([seen(diaballik, looks[1], 1)], Trigger.TOUCH)
+    # Two turns before the next look; the second one leaves places of both turns before it.
+    judged.consider([seen(diaballik, looks[3], 2)], Trigger.TOUCH)
+    assert judged.belief == (after[2],)
+    accepted, waiting = judged.consider([seen(diaballik, looks[4], 3)], Trigger.TOUCH).verdicts
+    assert judged.belief == (after[3],)
+    assert accepted.kind is VerdictKind.ACCEPTED
+    assert accepted.margin >= judged.context.settings.margin
+    assert waiting.sentence.startswith("White passes c7 to c6")
+    assert waiting.sentence.endswith("if the turn ends here.")
+
+
 @pytest.mark.parametrize(
     ("trigger", "kind"),
     [
