@@ -18,7 +18,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SHELL = shutil.which("dash") or "/bin/sh"
-TOOLS = ("sh", "cat", "cmp", "date", "dirname", "mktemp", "readlink", "rm", "sed", "tail", "tee")
+TOOLS = ("sh", "cat", "cmp", "date", "dirname", "grep", "mktemp", "readlink", "rm", "sed", "tail", "tee", "wc")
 
 ECHO = """import sys
 print("referee", *map(repr, sys.argv[1:]))

@@ -72,6 +72,51 @@ def test_what_is_checked_beside_the_tests_is_told_whole(checked):
     assert "== import rules (import-linter)\nan import is broken\n" in done.stdout
 
 
+FAILS_BESIDE_OTHERS = """#!/bin/sh
+case "$*" in
+  *last-failed*) echo '=== 1 passed in 0.1s ===' && exit "${ALONE:-0}" ;;
+  *pytest*) printf '%s\\n' "$SAID" '=== 1 failed, 4 passed in 0.1s ===' && exit 1 ;;
+esac
+"""
+STARVED = "\033[31mFAILED\033[0m tests/system/watch/test_stopped.py::\033[1mtest_it_stops\033[0m - assert 1"
+
+
+@pytest.mark.parametrize("argument", ["--all", "--lowest"])
+def test_a_whole_system_that_fails_beside_others_is_tried_alone_and_told(checked, argument):
+    for name in ("check", "lowest"):
+        checked.write(f".venv-{name}/bin/python", FAILS_BESIDE_OTHERS, executable=True)
+    done = checked.call("check", argument, env={"SAID": STARVED})
+    assert done.returncode == 0, done.stdout
+    assert "passed only alone: tests/system/watch/test_stopped.py::test_it_stops" in done.stdout
+    assert checked.call("check", argument, env={"SAID": STARVED, "ALONE": "1"}).returncode == 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "FAILED tests/engine/test_turns.py::test_a_roll - assert 1",
+        f"{STARVED}\nFAILED tests/engine/test_turns.py::test_a_roll - assert 1",
+        f"{STARVED}\nERROR: Coverage failure: total of 80 is less than fail-under=92",
+        "\n".join([STARVED] * 6),
+        "the tests could not be collected",
+    ],
+)
+def test_nothing_else_that_fails_is_tried_again(checked, said):
+    checked.write(".venv-check/bin/python", FAILS_BESIDE_OTHERS, executable=True)
+    done = checked.call("check", "--all", env={"SAID": said})
+    assert done.returncode == 1
+    assert "passed only alone" not in done.stdout
+
+
+def test_what_failed_is_named_at_the_end(checked):
+    checked.write(".venv-check/bin/python", FAILS_BESIDE_OTHERS, executable=True)
+    done = checked.call("check", env={"SAID": "FAILED tests/engine/test_turns.py::test_a_roll - assert 1"})
+    assert done.stdout.splitlines()[-2:] == [
+        "FAILED tests/engine/test_turns.py::test_a_roll - assert 1",
+        "=== 1 failed, 4 passed in 0.1s ===",
+    ]
+
+
 def test_long_takes_the_long_tests_too(checked):
     assert checked.call("check", "--long").returncode == 0
     assert calls_of_pytest(checked)[0].endswith("-m long or not long")
