@@ -166,7 +166,10 @@ class Table(Protocol[StateT]):
         """
 
     def unfinished(self, state: StateT) -> Sequence[Unfinished]:
-        """List the positions inside a turn that a camera may see (for example rolled, hop to come)."""
+        """List the positions inside a turn that a camera may see (for example rolled, hop to come).
+
+        Some may look like the end of a turn: `engine.showing.unfinished_showing` leaves those out.
+        """
 
 
 @runtime_checkable

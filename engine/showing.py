@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from engine.api import Game, StateT, TurnT
-from engine.values import Appearance, LookName, Place
+from engine.values import Appearance, LookName, Place, Unfinished
 
 CouldBe = Mapping[Place, Collection[LookName]]
 """For each place the looks that it could show. Places that are left out could show anything."""
@@ -58,6 +58,18 @@ def turns_by_trying(game: Game[StateT, TurnT], state: StateT, could_be: CouldBe)
     seen = Seen(game.table.appearance(state), could_be)
     ends = ((turn, game.table.appearance(game.rules.apply(state, turn))) for turn in game.rules.legal_turns(state))
     yield from seen.nearest_first(ends)
+
+
+def unfinished_showing(game: Game[StateT, TurnT], state: StateT, could_be: CouldBe) -> Iterator[Unfinished]:
+    """Yield the positions inside a turn that the table could show, but for those that a whole turn explains."""
+    before = game.table.appearance(state)
+    seen = Seen(before, could_be)
+    for part in game.table.unfinished(state):
+        if seen.allows(part.change):
+            table = {**before, **part.change}
+            whole = turns_showing(game, state, {place: (look,) for place, look in table.items()})
+            if next(whole, None) is None:
+                yield part
 
 
 def silent_turns(game: Game[StateT, TurnT], state: StateT) -> tuple[TurnT, ...]:

@@ -125,8 +125,12 @@ class Strength(enum.Enum):
 
 @dataclass(frozen=True)
 class Unfinished:
-    """A position inside a turn that a camera may see: the table part-way, and what is still to be done."""
+    """A position inside a turn that a camera may see: the looks it changes, and what is still to be done."""
 
-    appearance: Appearance
-    places: tuple[Place, ...]
+    change: Appearance
     to_do: str
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The places that it changes."""
+        return tuple(self.change)

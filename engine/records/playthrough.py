@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from engine.api import Game
 from engine.errors import UnreadableError
 from engine.registry import load
+from engine.showing import unfinished_showing
 from engine.support.chance import format_roll
 from engine.values import EMPTY, OptionValue
 
@@ -67,8 +68,9 @@ def _described(game: Game[Any, Any], state: Any) -> list[str]:
     lines += [f"scores: {', '.join(f'{player} {points}' for player, points in scores.items())}"] if scores else []
     lines += [f"look: {place}: {look}{_sides(facings.get(place, ()))}" for place, look in seen.items()]
     lines += _choices(game, state)
-    for position in game.table.unfinished(state):
-        changed = {place: look for place, look in position.appearance.items() if look != before[place]}
+    for position in unfinished_showing(game, state, {}):
+        # In the order of the board, as everything else here.
+        changed = {place: position.change[place] for place in before if place in position.change}
         lines.append(f"unfinished: {changed} {position.to_do}")
     lines.append(f"outcome: {game.rules.outcome(state)}")
     return lines

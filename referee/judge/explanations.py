@@ -86,10 +86,10 @@ def within_one_turn(
         own = changes_between(base, expansion.appearance)
         found.append(Explanation(ExplanationKind.NOTHING, state, own, score_changes(base, own, seen)))
         for part in context.explorer.unfinished(state, could_be):
-            changes = changes_between(base, {**expansion.appearance, **part.appearance})
+            changes = changes_between(base, {**expansion.appearance, **part.change})
             score = score_changes(base, changes, seen) + context.settings.unfinished_prior
             found.append(
-                Explanation(ExplanationKind.PART, state, changes, score, to_do=part.to_do, touched=tuple(part.places))
+                Explanation(ExplanationKind.PART, state, changes, score, to_do=part.to_do, touched=part.places)
             )
         for own_changes, turns in expansion.by_changes.items():
             changes = changes_between(base, {**expansion.appearance, **dict(own_changes)})
@@ -190,10 +190,10 @@ def _after_first(
 ) -> Iterator[Explanation[StateT, TurnT]]:
     following, settings = context.explorer.expand(after, could_be), context.settings
     for part in context.explorer.unfinished(after, could_be):
-        changes = changes_between(base, {**following.appearance, **part.appearance})
+        changes = changes_between(base, {**following.appearance, **part.change})
         score = score_changes(base, changes, seen) + settings.second_turn_prior + settings.unfinished_prior
         yield Explanation(
-            ExplanationKind.TURN_AND_PART, state, changes, score, (first,), to_do=part.to_do, touched=tuple(part.places)
+            ExplanationKind.TURN_AND_PART, state, changes, score, (first,), to_do=part.to_do, touched=part.places
         )
     for own_changes, seconds in following.by_changes.items():
         changes = changes_between(base, {**following.appearance, **dict(own_changes)})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -10,7 +10,7 @@ from typing import Generic
 
 from engine.api import Game, StateT, TurnT
 from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError
-from engine.showing import CouldBe, turns_showing
+from engine.showing import CouldBe, turns_showing, unfinished_showing
 from engine.values import EMPTY, Appearance, LookName, OptionValue, Place, Unfinished
 from referee.judge.settings import JudgeSettings
 
@@ -23,6 +23,8 @@ MOST_WEIGHED = 150
 
 STARTS_OPTION = "starts"
 EITHER = "either"
+
+_HashableCouldBe = tuple[tuple[Place, tuple[LookName, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Explorer(Generic[StateT, TurnT]):
         self._game = game
         self._lists = lru_cache(_REMEMBERED)(self._are_few)
         self._expansions = lru_cache(_REMEMBERED)(self._expanded)
-        self._parts = lru_cache(_REMEMBERED)(lambda state: tuple(game.table.unfinished(state)))
+        self._parts = lru_cache(_REMEMBERED)(self._part_way)
 
     def lists(self, state: StateT) -> bool:
         """Whether the turns of a state are few enough to look at each."""
@@ -58,11 +60,9 @@ class Explorer(Generic[StateT, TurnT]):
 
     def expand(self, state: StateT, could_be: CouldBe) -> Expansion[StateT, TurnT]:
         """Give the turns from ``state`` after which the table could look like ``could_be``."""
-        return self._expansions(state, tuple((place, tuple(looks)) for place, looks in could_be.items()))
+        return self._expansions(state, _hashable(could_be))
 
-    def _expanded(
-        self, state: StateT, could_be: tuple[tuple[Place, tuple[LookName, ...]], ...]
-    ) -> Expansion[StateT, TurnT]:
+    def _expanded(self, state: StateT, could_be: _HashableCouldBe) -> Expansion[StateT, TurnT]:
         table = self._game.table
         appearance = table.appearance(state)
         groups: dict[frozenset[tuple[Place, str]], list[TurnT]] = {}
@@ -73,10 +73,14 @@ class Explorer(Generic[StateT, TurnT]):
                 groups.setdefault(changes_between(appearance, after), []).append(turn)
         return Expansion(state, appearance, {changes: tuple(group) for changes, group in groups.items()})
 
-    def unfinished(self, state: StateT, could_be: CouldBe) -> Iterator[Unfinished]:
+    def unfinished(self, state: StateT, could_be: CouldBe) -> tuple[Unfinished, ...]:
         """Give the positions in the middle of a turn that could look like ``could_be``."""
-        if self._game.rules.outcome(state) is None:
-            yield from (part for part in self._parts(state) if could_show(part.appearance, could_be))
+        return self._parts(state, _hashable(could_be))
+
+    def _part_way(self, state: StateT, could_be: _HashableCouldBe) -> tuple[Unfinished, ...]:
+        if self._game.rules.outcome(state) is not None:
+            return ()
+        return tuple(unfinished_showing(self._game, state, dict(could_be)))
 
     def combined(self, turns: Sequence[TurnT]) -> TurnT | None:
         """Give one turn that stands for all of ``turns``, or ``None`` when they can't be one."""
@@ -86,6 +90,10 @@ class Explorer(Generic[StateT, TurnT]):
             return self._game.rules.combine(turns)
         except AmbiguousError:
             return None
+
+
+def _hashable(could_be: CouldBe) -> _HashableCouldBe:
+    return tuple((place, tuple(looks)) for place, looks in could_be.items())
 
 
 @dataclass(frozen=True)
@@ -107,11 +115,6 @@ class JudgeContext(Generic[StateT, TurnT]):
     def in_order(self, places: Collection[Place]) -> tuple[Place, ...]:
         """Give places in the order of the game."""
         return tuple(place for place in self.game.places if place in places)
-
-
-def could_show(appearance: Appearance, could_be: CouldBe) -> bool:
-    """Whether an appearance is possible, given the looks ``could_be`` allows."""
-    return all(look in could_be[place] for place, look in appearance.items() if place in could_be)
 
 
 def changes_between(before: Appearance, after: Appearance) -> frozenset[tuple[Place, str]]:

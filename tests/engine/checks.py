@@ -5,12 +5,13 @@ They are functions, so that a test can show that they notice a game in which a m
 
 import re
 from contextlib import suppress
+from itertools import compress
 from pathlib import Path
 from random import Random
 
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.options import read_options
-from engine.showing import turns_by_trying, turns_showing
+from engine.showing import turns_by_trying, turns_showing, unfinished_showing
 from engine.support.players import one_to_move
 from engine.values import EMPTY, LookName, Place
 from tests.engine.whole_games import is_light, roll_of, states_along, told
@@ -186,7 +187,7 @@ def check_unfinished(game, options):
     listed_in_all = 0
     for state in playable(game, options, rng.random(), some=3):
         before = game.table.appearance(state)
-        listed = game.table.unfinished(state)
+        listed = list(unfinished_showing(game, state, {}))
         listed_in_all += len(listed)
         known = begun = 0
         for turn, end in ends(game, state, rng, 12):
@@ -195,12 +196,12 @@ def check_unfinished(game, options):
                 table = {**before, start: end[start]}
                 if not is_whole_turn(game, state, table):
                     begun += 1
-                    known += any(position.appearance == table for position in listed)
+                    known += any({**before, **position.change} == table for position in listed)
         assert known or not begun, f"no turn that has begun is known as unfinished: {game.notation.format_state(state)}"
         for position in (listed[rng.randrange(len(listed))] for _ in range(3 if listed else 0)):
-            assert set(position.places) >= set(changed_places(before, position.appearance)) != set()
+            assert any(look != before[place] for place, look in position.change.items())
             assert position.to_do.endswith(".")
-            assert not is_whole_turn(game, state, position.appearance), f"a whole turn: {position}"
+            assert not is_whole_turn(game, state, {**before, **position.change}), f"a whole turn: {position}"
     assert listed_in_all, "no position inside a turn is known"
 
 
@@ -210,18 +211,22 @@ def is_whole_turn(game, state, table):
 
 
 def check_turns_showing(game, options):
-    """The turns that could show something are those whose end does, tried one by one."""
+    """The turns, and positions inside a turn, that could show something are those that do, tried one by one."""
     rng = Random(f"showing {game.name} {told(options)}")
     for state in playable(game, options, rng.random(), some=2):
         turns = game.rules.legal_turns(state)
         if len(turns) > MOST_TRIED:
             continue
+        before, inside = game.table.appearance(state), list(unfinished_showing(game, state, {}))
         tried = {turn: game.table.appearance(game.rules.apply(state, turn)) for turn in turns}
         for could_be in seen_so(game, state, rng):
             found = list(turns_showing(game, state, could_be))
             shown = {turn for turn, end in tried.items() if all(end[at] in could_be.get(at, (end[at],)) for at in end)}
             assert len(set(found)) == len(found), "a turn is found twice"
             assert set(found) == shown, f"{game.notation.format_state(state)} showing {could_be}"
+            tables = [{**before, **position.change} for position in inside]
+            fitting = [all(look in could_be.get(at, (look,)) for at, look in table.items()) for table in tables]
+            assert list(unfinished_showing(game, state, could_be)) == list(compress(inside, fitting))
         assert set(turns_by_trying(game, state, could_be)) == shown
 
 

@@ -74,7 +74,7 @@ def test_states_along_a_game_hold_together(game, options):
         sides = {} if game.side_faces is None else game.side_faces.facings(state)
         assert set(sides) <= {place for place, look in seen.items() if look != EMPTY}
         for position in few(game.table.unfinished(state), rng):
-            assert set(position.appearance) <= set(game.places)
+            assert set(position.change) <= set(game.places)
             assert position.to_do
 
 

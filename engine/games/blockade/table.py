@@ -36,7 +36,6 @@ from engine.games.blockade.board import (
 )
 from engine.games.blockade.explain import explain_change
 from engine.games.blockade.moves import allocations
-from engine.games.blockade.showing import is_whole_turn
 from engine.games.blockade.state import BlockadeState, appearance_of, check_looks, new_state, with_end_noticed
 from engine.games.blockade.violations import impossibility
 from engine.support.breaches import no_start
@@ -172,19 +171,10 @@ def _ways(stack: Stack, look: LookName) -> list[tuple[int, Stack]]:
 
 
 def unfinished(state: BlockadeState) -> list[Unfinished]:
-    """Every piece of the player lifted, waiting where it can't rest, or on a tower that has no cap yet.
-
-    A position that looks like the end of a legal turn is left out: once a turn is ended, the turn explains it.
-    """
+    """Every piece of the player lifted, waiting where it can't rest, or on a tower that has no cap yet."""
     if state.to_move is None or state.roll is None:
         return []
-    before = appearance_of(state.stacks)
-    positions = []
-    for change, to_do in _part_way(state):
-        appearance = {**before, **change}
-        if not is_whole_turn(state, appearance):
-            positions.append(Unfinished(appearance, tuple(change), to_do))
-    return positions
+    return [Unfinished(change, to_do) for change, to_do in _part_way(state)]
 
 
 def _part_way(state: BlockadeState) -> list[tuple[dict[str, str], str]]:

@@ -160,21 +160,18 @@ def _out_of_reach(before: BlokusState, seat: int, squares: int) -> list[Breach]:
 
 
 def unfinished(state: BlokusState) -> Sequence[Unfinished]:
-    """One for each square of a larger shape that may be drawn, a1 first; not where that square alone is a turn."""
+    """One for each square of a larger shape that may be drawn, a1 first."""
     if state.seat is None:
         return []
-    seat, begun, whole = state.seat, 0, 0
+    seat, begun = state.seat, 0
     for choice in choices(state):
         for laid in choice.laid:
             if laid.bit_count() > 1:
                 begun |= laid
-            else:
-                whole |= laid
-    squares = list(members(begun & ~whole))
-    before, colour = appearance_of(state), COLOURS[colour_in_hand(state, seat)]
+    squares, colour = list(members(begun)), COLOURS[colour_in_hand(state, seat)]
 
     def make(index: int) -> Unfinished:
         (place,) = places_on(state, seat, 1 << squares[index])
-        return Unfinished({**before, place: colour}, (place,), f"Fill the other squares of the shape on {place}.")
+        return Unfinished({place: colour}, f"Fill the other squares of the shape on {place}.")
 
     return LazyList(len(squares), make)

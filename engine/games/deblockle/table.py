@@ -18,12 +18,11 @@ from engine.games.deblockle.state import (
     DeblockleOptions,
     DeblockleState,
     appearance_of,
-    change_by,
     facings_of,
     narrowed_blocks,
     options_from,
 )
-from engine.games.deblockle.turns import legal_turns, possibly_blocked, roll_options, settled
+from engine.games.deblockle.turns import possibly_blocked, roll_options, settled
 from engine.support.breaches import PieceBreaches, no_start, pairs
 from engine.support.grid import members
 from engine.support.players import check_player, mover_after_correction
@@ -203,20 +202,13 @@ _MOST_NAMED = 6
 
 
 def unfinished(state: DeblockleState) -> list[Unfinished]:
-    """Every such position, by start square; those that look like the end of a legal turn are left out."""
+    """Every such position, by start square."""
     if state.to_move is None:
         return []
     players = [state.to_move]
     if possibly_blocked(state, state.to_move):
         players.append(other(state.to_move))
-    before = appearance_of(state)
-    taken = [change_by(turn) for turn in legal_turns(state)]
-    positions: list[Unfinished] = []
-    for player in players:
-        for change, to_do in _part_way(state, player):
-            if change not in taken:
-                positions.append(Unfinished({**before, **change}, tuple(change), to_do))
-    return positions
+    return [Unfinished(change, to_do) for player in players for change, to_do in _part_way(state, player)]
 
 
 def _part_way(state: DeblockleState, player: str) -> Iterator[tuple[dict[str, LookName], str]]:

@@ -170,10 +170,7 @@ def unfinished(state: DiaballikState) -> list[Unfinished]:
         for change, to_do in _in_hand(turn):
             changed = {place: look for place, look in {**done, **change}.items() if look != before[place]}
             found.setdefault(tuple(sorted(changed.items())), to_do)
-    return [
-        Unfinished({**before, **dict(changed)}, tuple(place for place, _ in changed), to_do)
-        for changed, to_do in found.items()
-    ]
+    return [Unfinished(dict(changed), to_do) for changed, to_do in found.items()]
 
 
 def _looks(start: TurnInProgress, turn: TurnInProgress) -> dict[str, LookName]:

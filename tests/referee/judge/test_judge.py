@@ -82,7 +82,7 @@ def test_a_rolled_block_is_not_finished_but_a_fault_once_the_turn_is_declared_ov
     judge: JudgedGame, deblockle: Any, make_reading: Any
 ) -> None:
     part = next(part for part in deblockle.table.unfinished(judge.belief[0]) if len(part.places) > 1)
-    reading = make_reading(part.appearance)
+    reading = make_reading({**deblockle.table.appearance(judge.belief[0]), **part.change})
     assert judge.consider([reading], Trigger.RESTED).verdict.kind is VerdictKind.NOT_FINISHED
     declared = judge.consider([reading], Trigger.DECLARED)
     assert declared.verdict.kind is VerdictKind.ILLEGAL
@@ -211,7 +211,7 @@ def test_touching_the_next_players_block_ends_a_turn(judge: JudgedGame, deblockl
     assert judge.consider([reading], Trigger.TOUCH).verdict.kind is VerdictKind.NOT_FINISHED
     assert judge.consider([reading], Trigger.TOUCH_RESTED).verdict.kind is VerdictKind.NOT_FINISHED
     lifted = next(part for part in deblockle.table.unfinished(middle) if part.places == ("e5",))
-    ruling = judge.consider([make_reading(lifted.appearance)], Trigger.TOUCH)
+    ruling = judge.consider([make_reading({**deblockle.table.appearance(middle), **lifted.change})], Trigger.TOUCH)
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, VerdictKind.NOT_FINISHED]
     assert judge.belief[0].to_move == "teal"
 

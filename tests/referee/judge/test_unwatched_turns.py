@@ -137,7 +137,7 @@ def test_a_turn_that_the_sides_forbid_is_not_accepted_when_the_next_player_has_b
     lifted = next(part for part in deblockle.table.unfinished(first) if part.places == ("e5",))
     judge = JudgedGame(deblockle, belief=(believed,))
     reading = look_at(deblockle, make_reading, first, besides={"b1": "x"})
-    places = {**reading.places, "e5": make_reading(lifted.appearance).places["e5"]}
+    places = {**reading.places, "e5": make_reading(lifted.change).places["e5"]}
     ruling = judge.consider([replace(reading, places=places)], trigger)
     quiet = trigger is Trigger.TOUCH
     assert ruling.verdict.kind is (VerdictKind.NOT_FINISHED if quiet else VerdictKind.AMBIGUOUS)
@@ -198,7 +198,7 @@ def test_a_block_rolled_twice_by_a_player_who_plays_again_is_asked_about(deblock
             if turn.places[0] != "f7" or deblockle.table.appearance(after)["f7"] == "empty" or after.to_move != "teal":
                 continue
             for part in deblockle.table.unfinished(after):
-                seen = {**deblockle.table.appearance(after), **part.appearance}
+                seen = {**deblockle.table.appearance(after), **part.change}
                 if len(part.places) < 2 or "f7" not in part.places or not deblockle.table.explain(state, seen):
                     continue
                 judge = JudgedGame(deblockle, belief=(state,))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.blokus_dice.violations import no_strike_left
+from engine.showing import unfinished_showing
 from engine.values import EMPTY, Announcement
 from tests.effort import cases
 from tests.engine.games.blokus_dice.strategies import GAME, states
@@ -326,7 +327,7 @@ def test_both_sides_of_a_shape_that_touches_are_named():
 
 def test_squares_of_a_shape_that_is_not_whole_yet_are_told_apart_from_whole_shapes():
     state = GAME.notation.parse_state(NEW)
-    unfinished = {each.places: each.to_do for each in GAME.table.unfinished(state)}
+    unfinished = {each.places: each.to_do for each in unfinished_showing(GAME, state, {})}
     assert unfinished[("p1.b1",)] == "Fill the other squares of the shape on p1.b1."
     assert ("p1.a1",) not in unfinished, "the shape of one square is a whole turn there"
     assert not GAME.table.unfinished(GAME.notation.parse_state(OVER))

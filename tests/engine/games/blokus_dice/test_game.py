@@ -6,6 +6,7 @@ import pytest
 
 from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
 from engine.games.blokus_dice.sheet import NAMES, shape_of
+from engine.showing import unfinished_showing
 from engine.support.polyomino import orientations
 from engine.values import EMPTY, Announcement, Certainty, Roll
 from tests.engine.games.blokus_dice.strategies import GAME, SMALL, only_open, roll, rolled
@@ -227,19 +228,19 @@ def test_set_up_takes_empty_sheets_only():
 
 def test_unfinished_positions_are_shapes_begun():
     state = rolled("2,2", {"players": 2, "sheet": SMALL.replace("5x5/1", "5x5/0")})
-    begun = GAME.table.unfinished(state)
+    begun = list(unfinished_showing(GAME, state, {}))
     edge = {square for square in state.options.sheet.grid.names if square[0] in "ae" or square[1] in "15"}
     # I3 in a corner reaches three squares along each edge: all that lie on the edge.
     assert {position.places for position in begun} == {(f"p1.{square}",) for square in edge}
     for position in begun:
-        assert [breach.rule for breach in GAME.table.explain(state, position.appearance)] != []
+        assert [breach.rule for breach in GAME.table.explain(state, position.change)] != []
         assert "Fill the other squares" in position.to_do
 
 
 def test_a_square_that_is_a_shape_by_itself_is_no_shape_begun():
     state = rolled("1,1", {"players": 2, "sheet": SMALL.replace("5x5/1", "5x5/0")})
     # The corners are turns by themselves; the domino's other square is a shape begun.
-    assert {position.places[0][3:] for position in GAME.table.unfinished(state)} == {
+    assert {position.places[0][3:] for position in unfinished_showing(GAME, state, {})} == {
         *("b1", "a2", "d1", "e2", "a4", "b5", "d5", "e4")
     }
 

@@ -4,6 +4,7 @@ import pytest
 
 from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError, OptionError, UnreadableError
 from engine.registry import load
+from engine.showing import unfinished_showing
 from engine.values import EMPTY, Certainty
 
 GAME = load("deblockle")
@@ -243,11 +244,7 @@ def test_impossible_turns_are_refused_with_the_reason():
 
 def test_rolled_and_lifted_blocks_are_unfinished():
     state = GAME.notation.parse_state(f"gold c3:G.{X} e7:T.{X} removed=0,0")
-    before = GAME.table.appearance(state)
-    changes = {
-        tuple((place, look) for place, look in position.appearance.items() if look != before[place]): position
-        for position in GAME.table.unfinished(state)
-    }
+    changes = {tuple(sorted(position.change.items())): position for position in GAME.table.unfinished(state)}
     assert set(changes) == {
         (("c3", EMPTY),),
         (("b3", "gold block, slider up"), ("c3", EMPTY)),
@@ -261,10 +258,11 @@ def test_rolled_and_lifted_blocks_are_unfinished():
 
 def test_a_block_at_its_goal_is_unfinished_until_taken_off():
     state = GAME.notation.parse_state("gold c6:G.x/north=slider e7:T.x? removed=0,0")
-    at_goal = [position for position in GAME.table.unfinished(state) if position.appearance["d6"] != EMPTY]
+    positions = list(unfinished_showing(GAME, state, {}))
+    at_goal = [position for position in positions if position.change.get("d6", EMPTY) != EMPTY]
     assert [position.to_do for position in at_goal] == ["Take the gold block off d6: it has reached its goal."]
     lifted = {**GAME.table.appearance(state), "c6": EMPTY}
-    assert all(position.appearance != lifted for position in GAME.table.unfinished(state))
+    assert all(position.change != {"c6": EMPTY} for position in positions)
     assert GAME.table.explain(state, lifted) == ()
 
 

@@ -296,10 +296,10 @@ def test_what_is_in_a_hand_is_unfinished(state):
     assert positions
     before = GAME.table.appearance(state)
     for position in positions:
-        assert position.appearance not in results
-        assert {place for place in GAME.places if position.appearance[place] != before[place]} == set(position.places)
+        assert {**before, **position.change} not in results
+        assert all(look != before[place] for place, look in position.change.items())
         assert position.to_do.startswith("Put ")
-    assert len({tuple(position.appearance.items()) for position in positions}) == len(positions)
+    assert len({tuple(position.change.items()) for position in positions}) == len(positions)
     assert list(GAME.table.unfinished(GAME.rules.announce(state, Announcement("draw")))) == []
 
 

@@ -101,5 +101,4 @@ def unfinished(state: BreakthroughState) -> list[Unfinished]:
     turns = rules.legal_turns(state)
     lifted = {turn.start: f"Put the disc from {turn.start} down to finish the move." for turn in turns}
     lifted |= {turn.end: f"Move a disc onto {turn.end}, where one was taken." for turn in turns if turn.takes}
-    before = appearance(state)
-    return [Unfinished({**before, place: EMPTY}, (place,), to_do) for place, to_do in lifted.items()]
+    return [Unfinished({place: EMPTY}, to_do) for place, to_do in lifted.items()]
