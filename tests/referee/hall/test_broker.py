@@ -91,6 +91,8 @@ def test_tables_broker_and_hall_may_stop_in_any_order(broker: Mosquitto, tmp_pat
         hall, line, running = club.open_hall()
         broker.start()
         await club.until(lambda: line.is_connected)
+        # A table that goes before the broker has heard of it leaves nothing to be told.
+        await club.until(lambda: all(seat.is_online for seat in hall.floor.seats()))
         await stopped(club.playing[0])
         await club.until(lambda: any(seat.is_online is False for seat in hall.floor.seats()))
         club.playing[0] = asyncio.create_task(club._play(feeds[0]))
