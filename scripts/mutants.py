@@ -64,20 +64,23 @@ class Room:
 
     source: str
     tests: tuple[str, ...]
+    """Their folder, as pytest is told it: with -k where only some of its tests are about this room."""
     least_share: float
     left_out: tuple[str, ...] = ()
     """Names of modules and folders of the source that are not mutated."""
 
 
-NOT_RULES = ("advice", "game", "notation", "state_text")
-"""What a game has beside its rules and its table."""
+NOT_RULES = ("advice", "game", "state_text")
+"""What a game has beside its rules, its table and the words for its turns."""
 
 VISION_PARTS = ("layout", "locating", "motion", "surface")
 READERS = ("blocks", "dice", "discs", "ink", "stacks", "tiles")
 
 ROOMS = {
     **{
-        f"rules-{game}": Room(f"engine/games/{game}", (f"tests/engine/games/{game}",), 0.95, NOT_RULES)
+        f"rules-{game}": Room(
+            f"engine/games/{game}", ("tests/engine", "-k", f"{game} or {game.replace('_', '-')}"), 0.95, NOT_RULES
+        )
         for game in GAMES
     },
     "judge": Room("referee/judge", ("tests/referee/judge",), 0.95),

@@ -59,7 +59,7 @@ def _key(turn: DeblockleTurn) -> tuple[int, int, str]:
 
 
 def _after_the_end(before: DeblockleState, changed: Appearance, unmoved: Mapping[str, Facing]) -> tuple[Breach, ...]:
-    places = (*changed, *(breach.places[0] for breach in _turned_in_place(before, unmoved)))
+    places = (*changed, *(place for breach in _turned_in_place(before, unmoved) for place in breach.places))
     if not places:
         return ()
     return (game_over(places),)
@@ -81,7 +81,7 @@ def _faces_of_a_turn(
     before: DeblockleState, matching: list[DeblockleTurn], standing: Mapping[str, Facing]
 ) -> tuple[Breach, ...]:
     """The breaches when a legal turn explains what is seen from above, but the sides may not agree."""
-    turn = matching[0]
+    turn, *_ = matching
     contradictions = [_contradicted(played(before, candidate), standing) for candidate in matching]
     places = min(contradictions, key=len)
     found = []

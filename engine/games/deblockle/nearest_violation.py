@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from enum import IntEnum, auto
 from typing import NamedTuple
 
 from common.phrases import listed
@@ -39,10 +40,27 @@ _HOP_RULES = {
 _MOST_NAMED = 6
 
 
+class Distance(IntEnum):
+    """How far a move is from a legal turn, the nearest first."""
+
+    AS_MOVED = auto()
+    """A good roll and hop; only the variant forbids the end, or the block is still to be taken off."""
+    AFTER_ROLL = auto()
+    """The block stands where it rolled, or stopped on a star."""
+    TWO_SQUARES = auto()
+    WRONG_HOP = auto()
+    FORBIDDEN_ROLL = auto()
+    """It went on from a square that it may not roll to."""
+    DIAGONAL = auto()
+    THROUGH_BLOCK = auto()
+    OVER_EDGE = auto()
+    IMPOSSIBLE = auto()
+
+
 class Explanation(NamedTuple):
     """One way a move may have been done: how far from a legal turn it is, and what it breaks."""
 
-    distance: int
+    distance: Distance
     breaches: tuple[Breach, ...]
 
 
@@ -165,17 +183,19 @@ def _nearest_explanation(
         diagonal = wording.breach(
             "rolled-diagonally", f"The {move.owner} block went diagonally from {wording.start} to {wording.end}."
         )
-        explanations.append(Explanation(5, (diagonal, *((wording.landed_on_star(),) if STARS >> move.end & 1 else ()))))
+        explanations.append(
+            Explanation(Distance.DIAGONAL, (diagonal, *((wording.landed_on_star(),) if STARS >> move.end & 1 else ())))
+        )
     if not candidates and apart in {(0, 2), (2, 0)}:
         far = wording.breach(
             "rolled-too-far", f"The {move.owner} block rolled two squares, from {wording.start} to {wording.end}."
         )
-        explanations.append(Explanation(2, (far,)))
+        explanations.append(Explanation(Distance.TWO_SQUARES, (far,)))
     impossible = wording.breach(
         "symbol-not-possible",
         f"After one roll from {wording.start} the {move.owner} block can't show {move.top_after}.",
     )
-    explanations.append(Explanation(9, (impossible,)))
+    explanations.append(Explanation(Distance.IMPOSSIBLE, (impossible,)))
     return min(explanations, key=lambda one: one.distance)
 
 
@@ -187,7 +207,7 @@ def _explanation(before: DeblockleState, block: Block, wording: _MoveWording, si
     what = f"The {move.owner} block"
     if not ray:
         return Explanation(
-            7,
+            Distance.OVER_EDGE,
             (
                 wording.breach(
                     "roll-blocked",
@@ -204,7 +224,7 @@ def _explanation(before: DeblockleState, block: Block, wording: _MoveWording, si
             if move.end == target
             else f"{what} shows {move.top_after} only after a roll onto {place}, where a block stands."
         )
-        return Explanation(6, (wording.breach("roll-blocked", told, also=(place,)),))
+        return Explanation(Distance.THROUGH_BLOCK, (wording.breach("roll-blocked", told, also=(place,)),))
     if STARS >> target & 1 and not (move.top_after == "star" and move.end != target):
         return _onto_star(wording, target)
     if move.top_after == "star":
@@ -212,7 +232,7 @@ def _explanation(before: DeblockleState, block: Block, wording: _MoveWording, si
             "star-rolled-up",
             f"{what} from {wording.start} has the star up, but not on its goal {PLACES[GOAL[move.owner]]}.",
         )
-        return Explanation(1 if move.end == target else 3, (rolled_up,))
+        return Explanation(Distance.AFTER_ROLL if move.end == target else Distance.WRONG_HOP, (rolled_up,))
     return _bad_hop(before, wording, target, ground)
 
 
@@ -221,7 +241,7 @@ def _onto_star(wording: _MoveWording, target: int) -> Explanation:
     place = PLACES[target]
     if move.end == target and move.top_after == "star" and target == GOAL[move.owner]:
         return Explanation(
-            0,
+            Distance.AS_MOVED,
             (
                 wording.breach(
                     "not-removed",
@@ -233,10 +253,11 @@ def _onto_star(wording: _MoveWording, target: int) -> Explanation:
     if move.end == target and move.top_after == "star":
         goal = PLACES[GOAL[move.owner]]
         return Explanation(
-            1, (wording.breach("wrong-goal", f"{place} is {move.owner}'s own star; its blocks leave on {goal}."),)
+            Distance.AFTER_ROLL,
+            (wording.breach("wrong-goal", f"{place} is {move.owner}'s own star; its blocks leave on {goal}."),),
         )
     return Explanation(
-        1 if move.end == target else 4,
+        Distance.AFTER_ROLL if move.end == target else Distance.FORBIDDEN_ROLL,
         (
             wording.breach(
                 "rolled-onto-star",
@@ -256,12 +277,12 @@ def _bad_hop(before: DeblockleState, wording: _MoveWording, target: int, ground:
     may = ends_of(symbol, target, ground, options)
     remedy = "" if not options.side_by_side and beside(ground.own) & ground.foes else _finish(wording, target, may)
     if base >> end & 1:
-        return Explanation(0, (_variant_breach(before, wording, target, ground),))
+        return Explanation(Distance.AS_MOVED, (_variant_breach(before, wording, target, ground),))
     if STARS >> end & 1:
-        return Explanation(1, (wording.landed_on_star(),))
+        return Explanation(Distance.AFTER_ROLL, (wording.landed_on_star(),))
     if symbol == "stop":
         return Explanation(
-            3,
+            Distance.WRONG_HOP,
             (
                 wording.breach(
                     "stop-must-not-hop",
@@ -275,7 +296,7 @@ def _bad_hop(before: DeblockleState, wording: _MoveWording, target: int, ground:
     rule, how = _HOP_RULES[symbol]
     if end == target and may:
         return Explanation(
-            1,
+            Distance.AFTER_ROLL,
             (
                 wording.breach(
                     "hop-missing",
@@ -291,14 +312,14 @@ def _bad_hop(before: DeblockleState, wording: _MoveWording, target: int, ground:
             "so it may not roll there.",
             also=(place,),
         )
-        return Explanation(1 if end == target else 4, (stuck,))
+        return Explanation(Distance.AFTER_ROLL if end == target else Distance.FORBIDDEN_ROLL, (stuck,))
     wrong = wording.breach(
         rule,
         f"With the {symbol} up a block {how}; from {place} the {move.owner} block can't get to {wording.end}.",
         remedy=remedy,
         also=(place,),
     )
-    return Explanation(3, (wrong,))
+    return Explanation(Distance.WRONG_HOP, (wrong,))
 
 
 def _finish(wording: _MoveWording, target: int, may: int) -> str:

@@ -12,6 +12,8 @@ STAR_SQUARES = {"gold": "d2", "teal": "d6"}
 DEFAULTS = {"side_by_side": True, "slider_stops_before_star": False, "hop_forfeited_when_stuck": False}
 STAR_UP = {"up": "star", "down": "stop", "north": "slider", "east": "x", "south": "hoops", "west": "cross"}
 
+SYMBOLS = tuple(STAR_UP.values())
+
 
 def enemy(colour):
     return {"gold": "teal", "teal": "gold"}[colour]
@@ -161,6 +163,66 @@ def skip(position):
         if turns(position, player):
             return {**position, "to_move": player}
     return {**position, "to_move": None}
+
+
+def rules_broken(position, start, end, top):
+    """The rules that are named when the block on ``start`` stands on ``end`` with ``top`` up, which no turn allows.
+
+    A block comes to show a symbol by one roll only, unless it was underneath.
+    """
+    block, mover = position["blocks"][start], position["to_move"]
+    options = {**DEFAULTS, **position["options"]}
+    others = {square: found["colour"] for square, found in position["blocks"].items() if square != start}
+    on_star = ["landed-on-star"] if end in STAR_SQUARES.values() else []
+    no_roll = ["no-roll"] if top == block["faces"]["up"] else []
+    apart = sorted((abs(ord(start[0]) - ord(end[0])), abs(int(start[1]) - int(end[1]))))
+    if apart == [0, 0]:
+        return ["top-changed-in-place"]
+    if end in others:
+        return ["landed-on-block", *no_roll]
+    if no_roll:
+        return [*no_roll, *on_star]
+    rolled = [step(start, *way) for side, way in DIRECTIONS.items() if tip(block["faces"], side)["up"] == top]
+    if not rolled and apart == [0, 2]:
+        return ["rolled-too-far"]
+    if apart == [1, 1] and (not rolled or rolled[0] in (None, *others)):
+        return ["rolled-diagonally", *on_star]
+    if not rolled:
+        return ["symbol-not-possible"]
+    (target,) = rolled
+    if target is None or target in others:
+        return ["roll-blocked"]
+    if target in STAR_SQUARES.values() and top != "star":
+        return ["rolled-onto-star"]
+    if top == "star":
+        own = {STAR_SQUARES[mover]: "wrong-goal", STAR_SQUARES[enemy(mover)]: "not-removed"}
+        return [own.get(end, "star-rolled-up") if end == target else "star-rolled-up"]
+    if end in hopped_to(top, target, others, mover, {**options, "side_by_side": True}):
+        slid = top == "slider" and end != target and end not in slides(target, others, mover, options)
+        return ["slider-stopped-by-opponent" if slid else "side-by-side"]
+    if on_star:
+        return on_star
+    if top == "stop":
+        return ["stop-must-not-hop"]
+    if not hopped_to(top, target, others, mover, options):
+        return ["no-hop-possible"]
+    if end == target:
+        return ["hop-missing"]
+    hops = {"cross": "cross-one-orthogonal", "x": "x-one-diagonal", "slider": "slider-to-the-end"}
+    return [hops.get(top, "hoops-three-steps")]
+
+
+def hopped_to(symbol, target, others, mover, options):
+    """Where a block may end after a roll to ``target`` as far as it alone says; the squares of the others are given."""
+    ends = {target} if symbol == "stop" else hops(symbol, target, others, mover, options)
+    kept = apart_from_foes(ends, others, mover, options)
+    stays = not kept and options["hop_forfeited_when_stuck"]
+    return apart_from_foes({target}, others, mover, options) if stays else kept
+
+
+def apart_from_foes(ends, others, mover, options):
+    foe = enemy(mover)
+    return {end for end in ends if options["side_by_side"] or all(others.get(near) != foe for near in neighbours(end))}
 
 
 def perft(position, depth):

@@ -1,6 +1,7 @@
 """Every rule id: something that raises it, and a near miss that doesn't; and the properties of explain."""
 
 import random
+import re
 
 import pytest
 from hypothesis import given
@@ -26,6 +27,7 @@ DUEL = f"gold c3:G.{X} e7:T.{X} removed=0,0"
 ALONE = f"gold c3:G.{X} g7:T.{X} removed=0,0"
 STARRY = f"gold c3:G.{STAR} g7:T.{X} removed=0,0"
 VARIANT = f"gold c3:G.{X} c5:T.{X} removed=0,0 side_by_side=false"
+HOP_RULES = ("cross-one-orthogonal", "x-one-diagonal", "slider-to-the-end", "hoops-three-steps")
 LAST_REMOVED = f"over d4:T.{X} removed=1,0"
 TRAPPED = f"gold a7:T.{X} b7:G.{X} a6:G.{X} removed=0,0"
 
@@ -307,6 +309,48 @@ def test_one_block_put_anywhere_is_legal_or_breaks_a_rule(position, data, end, l
         if after == {**before, turn[0]: EMPTY, **({turn[3]: f"{state.to_move} block, {turn[2]} up"} if turn[3] else {})}
     ]
     assert bool(GAME.table.explain(state, after)) == (not fits)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_wrong_move_breaks_the_rules_that_the_plain_rules_name(seed):
+    rng = random.Random(f"wrong {seed}")
+    for _ in range(cases(60, 12)):
+        position = oracle.random_position(rng)
+        blocks, mover = position["blocks"], position["to_move"]
+        state = GAME.notation.parse_state(oracle.text(position))
+        start = rng.choice([square for square, block in blocks.items() if block["colour"] == (mover or "gold")])
+        ends = [place for place in GAME.places if mover and blocks.get(place, {}).get("colour") != mover]
+        near = [place for place in ends if abs(ord(place[0]) - ord(start[0])) + abs(int(place[1]) - int(start[1])) < 4]
+        legal = {(turn[3], turn[2]) for turn in oracle.legal(position) if turn[0] == start}
+        for end in (start, *rng.sample(ends, min(len(ends), 8)), *rng.sample(near, min(len(near), 12))):
+            top = rng.choice(oracle.SYMBOLS)
+            if mover and (end, top) not in {*legal, (start, blocks[start]["faces"]["up"])}:
+                breaches = GAME.table.explain(state, {start: EMPTY, end: f"{mover} block, {top} up"})
+                told = f"{oracle.text(position)}: {start} to {end} with {top}: {breaches}"
+                assert [breach.rule for breach in breaches] == oracle.rules_broken(position, start, end, top), told
+                check_remedy(position, start, top, breaches[0])
+
+
+def check_remedy(position, start, top, breach):
+    """A remedy names where the turn may be finished; where it can't be, the block is put back."""
+    others = {square: block["colour"] for square, block in position["blocks"].items() if square != start}
+    mover, options, faces = position["to_move"], position["options"], position["blocks"][start]["faces"]
+    finish, _, again = breach.remedy.partition(" Or start again: ")
+    if breach.rule not in ("stop-must-not-hop", "hop-missing", *HOP_RULES):
+        assert not again
+        return
+    (way,) = (way for side, way in oracle.DIRECTIONS.items() if oracle.tip(faces, side)["up"] == top)
+    target = oracle.step(start, *way)
+    may = oracle.hopped_to(top, target, others, mover, options)
+    if not may or not oracle.may_end(others, mover, options):
+        assert not again
+    elif may == {target}:
+        assert finish == f"Leave it on {target}, {top} up."
+    elif len(may) > 6:
+        assert finish == f"Hop it from {target} by its symbol, the {top}."
+    else:
+        assert finish.startswith(f"From {target} it may go to ")
+        assert sorted(re.findall(r"[a-g][1-7]", finish)) == sorted([target, *may])
 
 
 @given(positions(), st.data())
