@@ -17,7 +17,7 @@ from engine.registry import load
 from engine.showing import CouldBe, turns_showing
 from engine.values import Appearance, LookName
 from referee.judge.belief import Belief
-from referee.judge.explorer import MOST_LISTED, JudgeContext
+from referee.judge.explorer import MOST_LISTED, MOST_WEIGHED, JudgeContext
 from referee.judge.judge import judge
 from referee.judge.settings import Trigger
 from vision.reading import HindranceKind, PlaceReading, Reading, uniform_reading
@@ -94,7 +94,8 @@ def _finding(game: Game[Any, Any], why: str, text: str, sightings: int, rng: Ran
 
 
 def _taken_s(game: Game[Any, Any], state: Any, could_be: CouldBe) -> float:
-    return timed(lambda: sum(1 for _ in islice(turns_showing(game, state, could_be), MOST_LISTED)))[1]
+    most = MOST_WEIGHED if game.is_slow_to_list else MOST_LISTED
+    return timed(lambda: sum(1 for _ in islice(turns_showing(game, state, could_be), most)))[1]
 
 
 def _verdict_s(game: Game[Any, Any], state: Any, reading: Reading) -> float:

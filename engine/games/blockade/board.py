@@ -174,6 +174,8 @@ def resting_fault(piece: int, stack: Stack) -> str | None:
     return None if size_of(below) >= size_of(piece) else ON_SMALLER
 
 
+# A turn changes few stacks, and a verdict looks at the ends of many turns.
+@lru_cache(maxsize=4096)
 def first_fault(stack: Stack) -> tuple[int, str] | None:
     """How high the lowest piece lies that may not rest where it does (1: on the large), and the rule's id."""
     for height in range(1, len(stack)):
@@ -210,11 +212,12 @@ def makes_tower(stack: Stack, tower: str) -> bool:
 
 def towers_of(stacks: Stacks, colour: int, tower: str) -> tuple[int, ...]:
     """The squares where towers of this colour stand."""
-    return tuple(
-        square
-        for square, stack in enumerate(stacks)
-        if colour_of(stack[0]) == colour and makes_tower(uncapped(stack), tower)
-    )
+    return tuple(square for square, stack in enumerate(stacks) if _colour_of_tower(stack, tower) == colour)
+
+
+@lru_cache(maxsize=4096)
+def _colour_of_tower(stack: Stack, tower: str) -> int | None:
+    return colour_of(stack[0]) if makes_tower(uncapped(stack), tower) else None
 
 
 def supply(stacks: Iterable[Stack]) -> tuple[int, ...]:

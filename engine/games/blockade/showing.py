@@ -187,10 +187,12 @@ class _Ends:
         )
 
     def _found(self, pair: _Pair) -> _Moves | None:
-        orders = [order for first in (0, 1) if (order := self._in_order(pair, first)) is not None]
-        if orders:
-            return min(orders)[2]
-        return self._alternating(pair)
+        best: tuple[int, int, _Moves] | None = None
+        for first in (0, 1):
+            # No order takes fewer points than the bounds.
+            if best is None or best[0] > pair[0].bound + pair[1].bound:
+                best = min(filter(None, (best, self._in_order(pair, first))), default=None)
+        return self._alternating(pair) if best is None else best[2]
 
     def _in_order(self, pair: _Pair, first: int) -> tuple[int, int, _Moves] | None:
         """Points, order and moves with which one colour plays before the other; ``None`` when that can't be."""
