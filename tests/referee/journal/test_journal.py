@@ -17,7 +17,7 @@ from referee.journal.journal import connect
 from tests.referee.journal.samples import NEW_GAME, START, TURN, picture, ticking_clock
 
 WRITE_COUNTER_BYTES = [*range(24, 28), *range(92, 100)]
-"""Header bytes that count writes and name SQLite's version (docs/internals/journal.md)."""
+"""Header bytes that count writes and name SQLite's version."""
 
 
 @pytest.fixture
