@@ -73,16 +73,17 @@ class Room:
 NOT_RULES = ("advice", "game", "state_text")
 """What a game has beside its rules, its table and the words for its turns."""
 
+
+def _tests_of_rules(game: str) -> tuple[str, ...]:
+    """The tests of a game's folder and those of every game, for this game; not those of hints."""
+    return "tests/engine", "-k", f"({game} or {game.replace('_', '-')}) and not (hints or playouts or lookahead)"
+
+
 VISION_PARTS = ("layout", "locating", "motion", "surface")
 READERS = ("blocks", "dice", "discs", "ink", "stacks", "tiles")
 
 ROOMS = {
-    **{
-        f"rules-{game}": Room(
-            f"engine/games/{game}", ("tests/engine", "-k", f"{game} or {game.replace('_', '-')}"), 0.95, NOT_RULES
-        )
-        for game in GAMES
-    },
+    **{f"rules-{game}": Room(f"engine/games/{game}", _tests_of_rules(game), 0.95, NOT_RULES) for game in GAMES},
     "judge": Room("referee/judge", ("tests/referee/judge",), 0.95),
     "journal": Room("referee/journal", ("tests/referee/journal",), 0.95),
     "vision": Room("vision", ("tests/vision",), 0.85, (*VISION_PARTS, "readers")),

@@ -20,7 +20,7 @@ from itertools import combinations, starmap
 from operator import xor
 from typing import NamedTuple
 
-from engine.games.diaballik.state import EVERY, NEAR, RAYS
+from engine.games.diaballik.state import EVERY, GRID, NEAR, RAYS
 from engine.support.grid import members, set_of
 
 BALL_SHIFT = 49
@@ -233,17 +233,8 @@ def reach_before_pass(own: int, ball: int, foes: int) -> int:
     """The squares on which an own piece other than the carrier can stand after at most two moves."""
     empty = EVERY & ~(own | foes)
     others = own & ~(1 << ball)
-    return _reach(others, empty)
-
-
-_NOT_FIRST = EVERY & ~sum(1 << (7 * row) for row in range(7))
-_NOT_LAST = EVERY & ~sum(1 << (7 * row + 6) for row in range(7))
-
-
-def _reach(others: int, empty: int) -> int:
-    once = ((others & _NOT_LAST) << 1 | (others & _NOT_FIRST) >> 1 | others << 7 | others >> 7) & empty
-    twice = ((once & _NOT_LAST) << 1 | (once & _NOT_FIRST) >> 1 | once << 7 | once >> 7) & empty
-    return others | once | twice
+    once = GRID.beside(others) & empty
+    return others | once | GRID.beside(once) & empty
 
 
 def can_win(own: int, ball: int, foes: int, goal: int) -> bool:

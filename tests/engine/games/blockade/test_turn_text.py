@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import EngineError
+from engine.errors import EngineError, UnreadableError
 from engine.games.blockade import turns
 from engine.games.blockade.game import GAME
 from engine.support.chance import drawn
@@ -65,3 +65,50 @@ def test_only_our_errors_come_of_any_text(text: str) -> None:
     state, _ = after_roll(2, 0)
     with contextlib.suppress(EngineError):
         GAME.rules.apply(state, GAME.notation.parse_turn(state, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        ("->a2-a3", 1),
+        ("a2--a3", 4),
+        ("a2-", 3),
+        ("a2 - a3 to", 10),
+        ("a2-a3 ?", 7),
+        ("z9-a1", 1),
+        ("a2-a3 e5", 7),
+        (" a2", 2),
+    ],
+)
+def test_what_cannot_be_read_is_named_by_its_column(text: str, column: int) -> None:
+    state = GAME.dice.rolled(GAME.rules.new({"starts": "warm"}), Roll(("6", "6")))
+    with pytest.raises(UnreadableError) as raised:
+        GAME.notation.parse_turn(state, text)
+    assert raised.value.column == column
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("tower", ["exact", "contains"])
+@pytest.mark.parametrize("starts", ["roll", "warm", "cool"])
+def test_the_rules_told_are_those_in_force(*, strict: bool, tower: str, starts: str) -> None:
+    told = GAME.notation.summary({"strict": strict, "tower": tower, "starts": starts, "draw_after_passes": 3})
+    assert ("whenever its move ends" in told) == strict
+    assert ("when your turn ends" in told) == (not strict)
+    assert ("on at least one medium" in told) == (tower == "contains")
+    assert ("on one medium" in told) == (tower == "exact")
+    assert ("the higher total plays first" in told) == (starts == "roll")
+    assert (f"{starts.capitalize()} plays first." in told) == (starts != "roll")
+    assert "nothing moves for 3 turns in a row" in told
+    assert "is a draw" not in GAME.notation.summary({})
+
+
+def test_what_is_awaited_is_said() -> None:
+    pieces = "Towers: red 0, yellow 0, green 0, blue 0. Black left: 15."
+    start = GAME.rules.new()
+    assert GAME.notation.standing(start) == ("Warm rolls for who starts.", pieces)
+    rolled = GAME.dice.rolled(start, Roll(("2", "5")))
+    assert GAME.notation.standing(rolled) == ("Cool rolls for who starts against warm's 2,5.", pieces)
+    cool = GAME.rules.new({"starts": "cool"})
+    assert GAME.notation.standing(cool) == ("Cool rolls.", pieces)
+    playing = GAME.dice.rolled(cool, Roll(("1", "4")))
+    assert GAME.notation.standing(playing) == ("Cool plays: 1 for green and 4 for blue.", pieces)

@@ -3,13 +3,14 @@
 import random
 
 import pytest
+from hypothesis import given
 
 from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
 from engine.games.blokus_dice.sheet import NAMES, shape_of
 from engine.showing import unfinished_showing
 from engine.support.polyomino import orientations
 from engine.values import EMPTY, Announcement, Certainty, Roll
-from tests.engine.games.blokus_dice.strategies import GAME, SMALL, only_open, roll, rolled
+from tests.engine.games.blokus_dice.strategies import GAME, OPTIONS, SMALL, only_open, roll, rolled
 
 
 def test_there_are_21_shapes_of_89_squares_and_91_fixed_orientations():
@@ -263,6 +264,17 @@ def test_the_rules_and_what_is_awaited_are_said_with_every_option():
         assert "takes one and draws in red" in GAME.notation.standing(lying)[0]
     assert "Standing by: yellow, green." in GAME.notation.standing(GAME.rules.new({"players": 2}))
     assert GAME.notation.standing(GAME.notation.parse_state("over p1=-:0:out p2=-:0:out"))[0] == "The game is over."
+
+
+@given(OPTIONS)
+def test_the_rules_told_are_those_in_force(options):
+    told, settings = GAME.notation.summary(options), GAME.rules.new(options).options
+    assert f"Blokus Dice Game for {settings.players}." in told
+    few = settings.players < 4
+    assert ("at fixed places" in told) == (few and settings.standby == "fixed_ring")
+    assert ("to the right of whoever starts" in told) == (few and settings.standby == "follows_start_player")
+    assert f"a strike, {settings.sheet.strikes} times in a game" in told
+    assert f"Rows of the sheet: 1: {' '.join(settings.sheet.shapes_of_row[0])}; 2: " in told
 
 
 def test_closed_squares_are_marked():

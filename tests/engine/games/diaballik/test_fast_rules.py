@@ -49,6 +49,17 @@ def test_a_win_in_one_turn_is_seen(state):
     assert fast_rules.can_win(own.pieces, own.ball, foes.pieces, goal) == wins
 
 
+@given(states(**USUAL))
+def test_the_squares_reached_before_the_pass_are_those_of_turns_without_one(state):
+    own, foes = state.side(state.to_move), state.side(other(state.to_move))
+    reached = own.pieces
+    for result in by_playing(state):
+        if result >> fast_rules.BALL_SHIFT == own.ball:
+            reached |= result & fast_rules.PIECES_MASK
+    found = fast_rules.reach_before_pass(own.pieces, own.ball, foes.pieces)
+    assert found == reached & ~(1 << own.ball)
+
+
 def test_count_is_the_length_of_the_list():
     assert len(fast_rules.distinct_results(0x7F, 3, 0x7F << 42, 0x7F << 42)) == 290
     assert len(fast_rules.distinct_results(0x7F, 3, 0x7F << 42, 0x7F << 42, null_turn=False)) == 289

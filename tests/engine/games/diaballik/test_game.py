@@ -317,6 +317,17 @@ def test_the_rules_told_differ_with_every_option(options):
     assert (told == GAME.notation.summary()) == same
 
 
+@given(OPTIONS)
+def test_the_rules_told_are_those_in_force(options):
+    told, settings = GAME.notation.summary(options), GAME.rules.new(options).options
+    assert ("the game ends at once" in told) == settings.automatic
+    assert ("on your own side of the wall" in told) == settings.front_only
+    assert ("over your own either" not in told) == settings.pass_over_own
+    assert ("may end where it began" in told) == settings.null_turn
+    assert ("may claim a draw" in told) == settings.repetition_draw
+    assert ("have changed sides" in told) == (settings.start == "variant")
+
+
 def test_random_games_by_the_interface_and_all_at_once_agree_on_what_ends():
     for options in ({}, {"pass_over_own": False, "antiplay": "automatic"}):
         tally = GAME.advice.playouts(GAME.rules.new(options), 6, Random(3), most_plies=40)

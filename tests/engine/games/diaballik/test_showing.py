@@ -28,6 +28,16 @@ def test_the_same_turns_as_by_trying_every_one():
             fitting = [turn for turn, end in ends.items() if all(end[place] == shown[place] for place in could_be)]
             assert len(found) == len(fitting)
             assert set(found) == set(fitting)
+            before = GAME.table.appearance(state)
+            changed = [sum(look != before[place] for place, look in ends[turn].items()) for turn in found]
+            assert changed == sorted(changed)
+
+
+def test_a_turn_that_ends_with_anti_play_looks_like_one_that_does_not():
+    drawn = "......./..W..w./.w.ww.w/w...b.b/b....../......./.bB..bb"
+    state = GAME.notation.parse_state(drawn)
+    shown = showing(state, f1="empty", f2="black piece")
+    assert [GAME.notation.format_turn(turn) for turn in shown] == ["f1-f2", "f1-f2 anti-play"]
 
 
 @pytest.mark.parametrize("foe", ["a7", "d7", "g7"])

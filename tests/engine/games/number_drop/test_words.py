@@ -1,9 +1,10 @@
 """What is said of a turn or a table that breaks a rule, and what to do about it."""
 
 import pytest
+from hypothesis import given
 
 from engine.games.number_drop.violations import breaches_of
-from tests.engine.games.number_drop.strategies import GAME
+from tests.engine.games.number_drop.strategies import GAME, OPTIONS
 from tests.engine.games.number_drop.test_explain import (
     COMBINE,
     CROSSED,
@@ -259,3 +260,61 @@ def test_a_wrong_table_is_told_in_words(text, change, sentence, remedy):
     state = GAME.notation.parse_state(text)
     nearest = GAME.table.explain(state, seen(state, change))[0]
     assert (nearest.sentence, nearest.remedy) == (sentence, remedy)
+
+
+@given(OPTIONS)
+def test_the_rules_told_are_those_in_force(options):
+    told, settings = GAME.notation.summary(options), GAME.rules.new(options).options
+    alone = settings.players == 1
+    assert ("You play alone." in told) == ("slide any tile down" in told) == ("all tiles are down" in told) == alone
+    assert (f"{settings.players} play, each on a sheet." in told) == ("a tie is shared" in told) == (not alone)
+    assert ("with anything in it costs 5" in told) == settings.x_counts_above_line
+    assert ("with a digit in it costs 5" in told) == (not settings.x_counts_above_line)
+    if not alone:
+        sides = {"solo_side": "solo side up", "other_side": "other side up", "both_sides": "either side up"}
+        assert [side for side in sides.values() if side in told] == [sides[settings.tiles]]
+
+
+_NO_BOXES = "same -----, run -----, bonus -, letters -"
+_TILES_LIE = "Tiles: A I4  B L4  C O4  D T4  E S4"
+STANDING = [
+    ("p1 tiles p1=- p2=-", ["The tiles are to be drawn to slots A to E (p1 is first)."]),
+    (SETUP, ["First digits to write: p1, p2.", _TILES_LIE, f"p1: 0 points; {_NO_BOXES}"]),
+    (ROLL, ["p1 rolls.", _TILES_LIE]),
+    (DROP, ["To drop: p1, p2. To combine: nobody.", _TILES_LIE, "Dice: 1 3 4 5 T"]),
+    (
+        COMBINE,
+        [
+            "To drop: nobody. To combine: p1.",
+            _TILES_LIE,
+            "Dice: 1 3 4 5 T",
+            "p1: 5 points; same -----, run 3----, bonus -, letters -, line 1 +2",
+        ],
+    ),
+    (
+        CROSSED,
+        [
+            "To drop: nobody. To combine: p1.",
+            "Tiles: A I4 (off)  B L4  C O4  D T4  E S4",
+            "Dice: 1 2 3 4 O",
+            "p1: 3 points; same -----, run 3----, bonus -, letters -",
+            "p2: 6 points; same 3----, run 3----, bonus -, letters A",
+        ],
+    ),
+    (PENALTY, ["The penalty of tile A drops: p2."]),
+    (SLIDE, ["Slide any tile.", "Tiles: A I4 0/4  B L4 0/4  C O4 0/4  D T4 4/4  E S4 0/4"]),
+    (STAR, ["Slide the tile that the star asks for.", "Tiles: A I4 1/4  B L4 0/4  C O4 0/4  D T4 0/4  E S4 0/4"]),
+    (
+        f"{OVER} gone=p2",
+        [
+            "The game is over.",
+            "p1: -5 points; same -----, run -----, bonus -, letters -, line 12 -5",
+            f"p2 (resigned): 0 points; {_NO_BOXES}",
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "lines"), STANDING)
+def test_what_is_awaited_and_how_every_sheet_stands_are_said(text, lines):
+    assert list(GAME.notation.standing(GAME.notation.parse_state(text))[: len(lines)]) == lines
