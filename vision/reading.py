@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 
 class HindranceKind(StrEnum):
@@ -62,7 +63,7 @@ class PlaceReading:
     sensed: float | None = None
     heights: Mapping[int, float] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def best(self) -> tuple[str, float]:
         """The most probable look and its probability."""
         look = max(self.probabilities, key=lambda name: self.probabilities[name])

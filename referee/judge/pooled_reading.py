@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -16,7 +17,8 @@ from vision.reading import PlaceChange, PlaceReading, Reading
 PIECE = "a piece"
 """The look of a place where only a sensor reports a piece: any look but empty."""
 
-NameT = TypeVar("NameT")
+KeyT = TypeVar("KeyT")
+NameT = TypeVar("NameT", str, int)
 
 _IMPOSSIBLE = -30.0
 """The log-probability of what is taken to be impossible."""
@@ -40,7 +42,7 @@ class PooledPlace:
     sensed_only: bool = False
     heights: Mapping[int, float] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def best(self) -> str:
         """The most probable look; ``PIECE`` where only a sensor reports a piece."""
         best = max(self.log_probabilities, key=lambda look: self.log_probabilities[look])
@@ -210,15 +212,24 @@ class PooledReading:
 
 
 def _pool_distributions(
-    distributions: Sequence[Sequence[Mapping[NameT, float]]], names: Sequence[NameT], floor: float
-) -> list[dict[NameT, float]]:
-    """Pool the distributions of several things, each seen equally often; give one of log-probabilities for each."""
-    table = np.array([[[one.get(name, 0.0) for name in names] for one in given] for given in distributions])
-    # The median of the logs ignores a minority of bad frames. Frames of one resting table err together, so a long
-    # look may not make the sum any surer than one frame.
-    logs = np.median(np.log(np.clip(np.nan_to_num(table), floor, 1.0)), axis=1)
-    logs = np.maximum(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True), math.log(floor))
-    return [dict(zip(names, values, strict=True)) for values in logs.tolist()]
+    given: Mapping[KeyT, Sequence[Mapping[NameT, float]]], floor: float, names: Iterable[NameT] = ()
+) -> dict[KeyT, dict[NameT, float]]:
+    """Pool the distributions of several things; give one of log-probabilities for each, over ``names`` if given."""
+    every = tuple(names)
+    alike: dict[tuple[int, tuple[NameT, ...]], list[KeyT]] = {}
+    for key, distributions in given.items():
+        named = every or tuple(sorted({name for one in distributions for name in one}))
+        alike.setdefault((len(distributions), named), []).append(key)
+    pooled = {}
+    for (_, named), keys in alike.items():
+        table = np.array([[[one.get(name, 0.0) for name in named] for one in given[key]] for key in keys])
+        # The median of the logs ignores a minority of bad frames. Frames of one resting table err together, so a long
+        # look may not make the sum any surer than one frame.
+        logs = np.median(np.log(np.clip(np.nan_to_num(table), floor, 1.0)), axis=1)
+        logs = np.maximum(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True), math.log(floor))
+        for key, values in zip(keys, logs.tolist(), strict=True):
+            pooled[key] = dict(zip(named, values, strict=True))
+    return pooled
 
 
 def pool(
@@ -280,39 +291,35 @@ def _pool_seen(
     given: Mapping[str, Sequence[PlaceReading]], readings: int, looks: Sequence[str], floor: float
 ) -> dict[str, PooledPlace]:
     """Give the camera's log-probabilities of each place that was not hidden too often."""
-    by_count: dict[int, dict[str, list[PlaceReading]]] = {}
-    for place, every in given.items():
-        seen = [one for one in every if one.hidden_by is None]
-        if 2 * len(seen) > readings:
-            by_count.setdefault(len(seen), {})[place] = seen
-    pooled = {}
-    for alike in by_count.values():
-        distributions = [[one.probabilities for one in seen] for seen in alike.values()]
-        logs = _pool_distributions(distributions, looks, floor)
-        for (place, seen), log_probabilities in zip(alike.items(), logs, strict=True):
-            pooled[place] = PooledPlace(log_probabilities, _pool_sides(seen, floor), heights=_pool_heights(seen, floor))
-    return pooled
+    seen = {place: [one for one in every if one.hidden_by is None] for place, every in given.items()}
+    seen = {place: in_sight for place, in_sight in seen.items() if 2 * len(in_sight) > readings}
+    shown = _pool_distributions(
+        {place: [one.probabilities for one in every] for place, every in seen.items()}, floor, looks
+    )
+    sides, heights = _pool_sides(seen, floor), _pool_heights(seen, floor)
+    return {place: PooledPlace(shown[place], sides.get(place, {}), heights=heights.get(place, {})) for place in seen}
 
 
-def _pool_sides(seen: Sequence[PlaceReading], floor: float) -> dict[str, dict[str, float]]:
-    """Give the symbols on each side that was seen in most of these readings of one place."""
-    symbols_by_side: dict[str, list[Mapping[str, float]]] = {}
-    for one in seen:
-        for side, symbols in one.sides.items():
-            symbols_by_side.setdefault(side, []).append(symbols)
-    return {
-        side: _pool_distributions([given], sorted({name for one in given for name in one}), floor)[0]
-        for side, given in sorted(symbols_by_side.items())
-        if 2 * len(given) > len(seen) and any(given)
-    }
+def _pool_sides(seen: Mapping[str, Sequence[PlaceReading]], floor: float) -> dict[str, dict[str, dict[str, float]]]:
+    """Give for places the symbols on each side that was seen in most of their readings."""
+    symbols: dict[tuple[str, str], list[Mapping[str, float]]] = {}
+    for place, every in seen.items():
+        for one in every:
+            for side, shown in one.sides.items():
+                symbols.setdefault((place, side), []).append(shown)
+    often = {at: given for at, given in sorted(symbols.items()) if 2 * len(given) > len(seen[at[0]]) and any(given)}
+    sides: dict[str, dict[str, dict[str, float]]] = {}
+    pooled = _pool_distributions(often, floor)
+    for place, side in often:
+        sides.setdefault(place, {})[side] = pooled[place, side]
+    return sides
 
 
-def _pool_heights(seen: Sequence[PlaceReading], floor: float) -> dict[int, float]:
-    """Give the numbers of stacked pieces where most of these readings of one place tell them."""
-    given = [one.heights for one in seen if one.heights]
-    if 2 * len(given) <= len(seen):
-        return {}
-    return _pool_distributions([given], sorted({number for one in given for number in one}), floor)[0]
+def _pool_heights(seen: Mapping[str, Sequence[PlaceReading]], floor: float) -> dict[str, dict[int, float]]:
+    """Give for places the numbers of stacked pieces where most of their readings tell them."""
+    told = {place: [one.heights for one in every if one.heights] for place, every in seen.items()}
+    often = {place: given for place, given in told.items() if 2 * len(given) > len(seen[place])}
+    return _pool_distributions(often, floor)
 
 
 def _pool_sensed(given: Sequence[PlaceReading], readings: int, floor: float) -> float | None:
