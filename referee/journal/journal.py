@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from common.durable import sync_folder
 from referee.errors import EventError, JournalMissingError, JournalReadOnlyError, JournalUnreadableError
@@ -66,8 +66,14 @@ def _empty_log(connection: sqlite3.Connection) -> None:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     except sqlite3.OperationalError as error:
         # On a full disk the events stay in the log, where they are safe but for a card that wrecks blocks.
-        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_FULL:
+        if error.sqlite_errorcode != sqlite3.SQLITE_FULL:
             raise
+
+
+def _only(cursor: sqlite3.Cursor) -> Any:
+    """The value of a query that gives one row of one column."""
+    ((value,),) = cursor
+    return value
 
 
 def utc_text(moment: datetime) -> str:
@@ -98,10 +104,10 @@ class Journal:
         self._limits = limits
         self._lock = lock
         with journal_faults(path):
-            self._game: int = connection.execute("SELECT coalesce(max(game), 0) FROM event").fetchone()[0]
-            self._kept_bytes: int = connection.execute(
-                "SELECT coalesce(sum(size_bytes), 0) FROM evidence WHERE content IS NOT NULL"
-            ).fetchone()[0]
+            self._game: int = _only(connection.execute("SELECT coalesce(max(game), 0) FROM event"))
+            self._kept_bytes: int = _only(
+                connection.execute("SELECT coalesce(sum(size_bytes), 0) FROM evidence WHERE content IS NOT NULL")
+            )
 
     @classmethod
     def open(
@@ -208,11 +214,13 @@ class Journal:
         with journal_faults(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
-                number: int = self._connection.execute(
-                    "INSERT INTO event (game, kind, data, frame_time_s, wall_time) VALUES (?, ?, ?, ?, ?) "
-                    "RETURNING number",
-                    (game, event.kind, data, event.frame_time_s, event.wall_time),
-                ).fetchone()[0]
+                number: int = _only(
+                    self._connection.execute(
+                        "INSERT INTO event (game, kind, data, frame_time_s, wall_time) VALUES (?, ?, ?, ?, ?) "
+                        "RETURNING number",
+                        (game, event.kind, data, event.frame_time_s, event.wall_time),
+                    )
+                )
                 for picture in evidence:
                     kept_bytes += self._insert_picture(number, picture)
                 if kept_bytes > self._limits.total_bytes:
@@ -268,7 +276,7 @@ class Journal:
         where, arguments = ("", ()) if game is None else (" WHERE game = ?", (game,))
         with journal_faults(self.path):
             rows = self._connection.execute(f"{_NUMBER_AND_EVENT}{where} ORDER BY number", arguments).fetchall()
-            return [(row[0], decode(*row)) for row in rows]
+            return [(number, decode(number, *row)) for number, *row in rows]
 
     def games(self) -> list[GameSummary]:
         """List the games in the journal, in the order they were begun."""
@@ -288,14 +296,14 @@ class Journal:
     def latest_game(self) -> int | None:
         """Give the number of the game begun last, or ``None`` in an empty journal."""
         with journal_faults(self.path):
-            latest: int | None = self._connection.execute("SELECT max(game) FROM event").fetchone()[0]
+            latest: int | None = _only(self._connection.execute("SELECT max(game) FROM event"))
         return latest
 
     @property
     def last_number(self) -> int:
         """The number of the last event, 0 in an empty journal."""
         with journal_faults(self.path):
-            last: int = self._connection.execute("SELECT coalesce(max(number), 0) FROM event").fetchone()[0]
+            last: int = _only(self._connection.execute("SELECT coalesce(max(number), 0) FROM event"))
         return last
 
     def evidence(self, event_number: int) -> list[KeptEvidence]:
@@ -313,18 +321,22 @@ class Journal:
     def game_of(self, event_number: int) -> int | None:
         """Give the number of the game that an event belongs to, ``None`` where there is no such event."""
         with journal_faults(self.path):
-            row = self._connection.execute("SELECT game FROM event WHERE number = ?", (event_number,)).fetchone()
-        return None if row is None else int(row[0])
+            game: int | None = _only(
+                self._connection.execute("SELECT max(game) FROM event WHERE number = ?", (event_number,))
+            )
+        return game
 
     def event_of_request(self, request_id: str) -> int | None:
         """Give the number of the newest event that came from an order with this id, among the last few thousand."""
         with journal_faults(self.path):
-            row = self._connection.execute(
-                "SELECT max(number) FROM event WHERE number > (SELECT max(number) FROM event) - ? "
-                f"AND json_extract(data, '$.{REQUEST}') = ?",
-                (_REQUESTS_AMONG, request_id),
-            ).fetchone()
-        return None if row[0] is None else int(row[0])
+            number: int | None = _only(
+                self._connection.execute(
+                    "SELECT max(number) FROM event WHERE number > (SELECT max(number) FROM event) - ? "
+                    f"AND json_extract(data, '$.{REQUEST}') = ?",
+                    (_REQUESTS_AMONG, request_id),
+                )
+            )
+        return number
 
     def events_after(self, number: int, most: int) -> list[tuple[int, int, Event]]:
         """List (number, game, event) of the events after a number in order, at most so many."""
@@ -334,7 +346,7 @@ class Journal:
                 "ORDER BY number LIMIT ?",
                 (number, most),
             ).fetchall()
-            return [(row[0], row[1], decode(row[0], *row[2:])) for row in rows]
+            return [(number, game, decode(number, *row)) for number, game, *row in rows]
 
     def pictures(self, game: int) -> dict[int, tuple[str, ...]]:
         """Name the pictures that are kept of one game, by event and in the order they were given."""

@@ -187,3 +187,12 @@ def test_a_new_journal_s_folder_is_synced_and_an_old_one_s_too(tmp_path: Path) -
         with Journal.open(path, wall_clock=lambda: NOW, sync_folder=synced.append):
             assert path.exists()
     assert synced == [tmp_path, tmp_path]
+
+
+def test_whoever_may_read_the_folder_may_see_who_writes(tmp_path: Path) -> None:
+    path, mask = tmp_path / "journal.sqlite", os.umask(0o022)
+    try:
+        WriterLock(path, NOW).release()
+    finally:
+        os.umask(mask)
+    assert lock_path(path).stat().st_mode & 0o777 == 0o644

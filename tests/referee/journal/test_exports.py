@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.records.record import read, replay, write
+from engine.records.record import UNFINISHED, read, replay, write
 from engine.registry import load
 from referee.errors import FoldError
 from referee.journal import EvidenceLimits, Journal
-from referee.journal.events import Event, Evidence
+from referee.journal.events import STOPPED, Event, Evidence
 from referee.journal.exports import event_lines, record_of, write_evidence
 from tests.effort import cases
 
@@ -67,6 +67,13 @@ def test_a_game_that_was_given_up_has_its_result() -> None:
     record = record_of(GAME, events)
     assert record.result == "teal"
     assert ("Termination", "gold gave up") in record.tags
+    assert ("Date", "2026-05-01") in record.tags
+
+
+def test_a_game_that_was_stopped_has_no_result() -> None:
+    end = Event("end", {"winner": None, "reason": STOPPED})
+    events = list(enumerate([NEW_GAME, Event("set up", {"state": GAME.notation.format_state(GOLD)}), end], 1))
+    assert record_of(GAME, events).result == UNFINISHED
 
 
 def test_turns_taken_back_are_not_in_the_record() -> None:
@@ -113,6 +120,30 @@ def test_every_kind_of_event_is_told() -> None:
     assert sentences["note"] == "a remark"
     assert sentences["take back"] == f"{turn.data['turn']} is taken back by Ben"
     assert sentences["end"] == "a draw: agreed"
+
+
+def test_hints_clocks_corrected_squares_and_shared_victories_are_told() -> None:
+    hint = {"player": "gold", "turn": "c1-c2=hoops-a1", "strength": "strong", "stage": "whole"}
+    state = GAME.notation.format_state(GOLD)
+    events = [
+        NEW_GAME,
+        Event("set up", {"state": state}),
+        Event("hint given", {**hint, "sentence": "Hint: the block on c1."}),
+        Event("hint given", hint),
+        Event("clock", {"change": "running"}),
+        Event("clock", {"change": "stopped", "sentence": "Time is up."}),
+        Event("correction", {"by": "Ann", "state": state, "places": ["c1", "nowhere"]}),
+        Event("end", {"winner": None, "reason": "most points", "shared_by": ["gold", "teal"]}),
+    ]
+    told = [(line.kind, line.sentence) for line in event_lines(GAME, list(enumerate(events, 1)))[1:]]
+    assert told == [
+        ("set up", "the set-up is accepted; gold starts"),
+        ("hint given", "a strong hint for gold: the block on c1."),
+        ("hint given", "a strong hint for gold: c1-c2=hoops-a1"),
+        ("clock", "Time is up."),
+        ("correction", "corrected by Ann: c1 is gold block, star up"),
+        ("end", "gold and teal win together: most points"),
+    ]
 
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

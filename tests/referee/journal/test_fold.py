@@ -156,10 +156,13 @@ def test_a_step_tells_whose_turn_it_was_where_the_event_does() -> None:
         ([NEW_GAME, NEW_GAME], r"event 2 .*a second 'new game'"),
         ([Event("new game", {"game": "halma"})], "a game of halma; expected deblockle"),
         ([Event("new game", {"game": "deblockle", "options": [1]})], "its options are"),
+        ([Event("new game", {"game": "deblockle", "options": {"blocks_gold": [1]}})], "its options are"),
         ([NEW_GAME, turn_from(GOLD, 0)[0]], "a turn before the set-up"),
         ([NEW_GAME, set_up(GOLD), Event("take back", {"by": "Ann"})], "no turn to take back"),
         ([NEW_GAME, Event("set up", {"state": "rubbish"})], r"event 2 \(set up\) does not follow"),
         ([NEW_GAME, Event("set up", {"state": []})], "expected a state's text"),
+        ([NEW_GAME, Event("set up", {"state": 3})], "expected a state's text"),
+        ([NEW_GAME, Event("set up", {"state": [GAME.notation.format_state(GOLD), 3]})], "expected a state's text"),
         ([NEW_GAME, set_up(GOLD), Event("turn", {"turn": "a1-a2=stop", "state": ""})], r"event 3 \(turn\) does not"),
         (
             [
@@ -220,3 +223,23 @@ def test_the_fold_is_what_was_played_wherever_it_is_cut(steps: Sequence[str], se
         assert folded.states == states[count - 1]
         assert folded.last_event == count
     assert len(fold(GAME, recorded).turns) == len(undo)
+
+
+def test_who_is_to_move_is_part_of_the_state_where_no_sides_are_seen() -> None:
+    game = load("diaballik")
+    start = game.rules.new()
+    turn = game.rules.legal_turns(start)[0]
+    played = {
+        "turn": game.notation.format_turn(turn),
+        "state": game.notation.format_state(game.rules.apply(start, turn)),
+    }
+    begun = [Event("new game", {"game": "diaballik"}), Event("set up", {"state": game.notation.format_state(start)})]
+    assert fold(game, numbered(*begun, Event("turn", played))).states[0].to_move == "white"
+    again = Event("turn", {**played, "state": played["state"].replace("white", "black", 1)})
+    with pytest.raises(FoldError, match="the rules give 'white"):
+        fold(game, numbered(*begun, again))
+
+
+def test_an_end_may_be_a_victory_that_several_share() -> None:
+    end = Event("end", {"winner": None, "reason": "most points", "shared_by": ["p1", "p3"]})
+    assert fold(GAME, numbered(NEW_GAME, set_up(GOLD), end)).outcome == Outcome(None, "most points", ("p1", "p3"))

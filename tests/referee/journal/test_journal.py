@@ -251,3 +251,54 @@ def test_migrations_run_in_order_and_all_or_nothing(path: Path) -> None:
     assert database.version_of(connection) == 3
     assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("two",)]
     connection.close()
+
+
+# What is looked up
+def test_events_are_read_on_from_a_number(path: Path) -> None:
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        for event in (NEW_GAME, TURN, NEW_GAME, TURN):
+            journal.append(event)
+        read = [(number, game, event.kind) for number, game, event in journal.events_after(1, 2)]
+        assert read == [(2, 1, "turn"), (3, 2, "new game")]
+        assert [number for number, _, _ in journal.events_after(0, 9)] == [1, 2, 3, 4]
+        assert journal.events_after(4, 9) == []
+        assert (journal.last_number, journal.latest_game()) == (4, 2)
+
+
+def test_the_event_of_an_order_is_found_by_its_id(path: Path) -> None:
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        assert journal.event_of_request("ann-1") is None
+        for request in ("ann-1", "ben-1", "ann-1"):
+            journal.append(Event("new game", {"game": "deblockle", "request": request}))
+        assert [journal.event_of_request(sent) for sent in ("ann-1", "ben-1", "cem-1")] == [3, 2, None]
+
+
+def test_the_pictures_kept_of_a_game_are_named_by_event(path: Path) -> None:
+    limits = EvidenceLimits(picture_bytes=20, total_bytes=100)
+    with Journal.open(path, wall_clock=ticking_clock(), limits=limits) as journal:
+        journal.append(NEW_GAME, [picture("b", 20), picture("a", 20), picture("large", 21)])
+        journal.append(TURN)
+        journal.append(NEW_GAME, [picture("c", 20)])
+        assert journal.pictures(1) == {1: ("b", "a")}
+        assert journal.pictures(2) == {3: ("c",)}
+
+
+def test_a_limit_of_zero_keeps_no_pictures() -> None:
+    with Journal.in_memory(wall_clock=ticking_clock(), limits=EvidenceLimits(0, 0)) as journal:
+        journal.append(NEW_GAME, [picture("small", 1)])
+        assert [kept.left_out for kept in journal.evidence(1)] == ["too large"]
+
+
+def test_a_game_that_ended_stays_ended_whatever_is_noted_of_it() -> None:
+    end, note = Event("end", {"winner": None, "reason": "draw"}), Event("note", {"text": "tea"})
+    correction = Event("correction", {"by": "Ann", "state": "s0"})
+    with Journal.in_memory(wall_clock=ticking_clock()) as journal:
+        for event in (NEW_GAME, end, note, NEW_GAME, note, NEW_GAME, end, correction):
+            journal.append(event)
+        assert [game.ended for game in journal.games()] == [True, False, False]
+
+
+def test_a_journal_of_this_version_is_opened_again_without_a_copy(path: Path) -> None:
+    for _ in range(2):
+        Journal.open(path, wall_clock=ticking_clock()).close()
+    assert sorted(file.name for file in path.parent.iterdir()) == [path.name, lock_path(path).name]

@@ -87,6 +87,17 @@ def test_the_table_adds_up(played: list[PlayedGame]) -> None:
         assert mine.played == len(played)
 
 
+@given(games)
+def test_the_best_come_first(played: list[PlayedGame]) -> None:
+    """More victories, then more draws, then more points, then fewer defeats, then by name."""
+    standings = results_of(played).standings
+    for above, below in itertools.pairwise(standings):
+        ranks = [(each.tally.won, each.tally.drawn, each.points or 0) for each in (above, below)]
+        assert ranks[0] >= ranks[1]
+        if ranks[0] == ranks[1]:
+            assert (above.tally.lost, above.name) < (below.tally.lost, below.name)
+
+
 @pytest.fixture
 def evening(new_journal: Callable[[], Journal]) -> Journal:
     """Ann beats Ben, Ben goes on to lose on points, and one game each is stopped or still open."""
