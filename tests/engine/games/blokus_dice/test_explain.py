@@ -255,6 +255,12 @@ TOLD = [
      "Wipe p2's a1 clean."),
     (ROLLING, "p1.a1=red", "p1 drew before rolling the dice of this round.",
      "Wipe p1's a1 clean. First p1 rolls."),
+    (ROLLING, "p2.a1=blue", "p2 drew before p1 rolled the dice of this round.", "Wipe p2's a1 clean. First p1 rolls."),
+    (BLUE_THERE, "p1.c1=red p1.c2=red", "p1's c1 was filled already, and is drawn over.",
+     "Draw p1's c1 blue again. Wipe p1's c2 clean. Draw on empty squares only."),
+    (NEW, " ".join(f"p1.{column}{row}=red" for row in "12" for column in "abcd"),
+     "The 8 squares on p1's a1, b1, c1, d1, a2, b2, c2 and d2 are no shape of this sheet.",
+     "Draw a shape that stands on the sheet."),
     (NEW, "p2.a1=blue", "It is p1's turn, not p2's.", "Wipe p2's a1 clean."),
     (SECOND, "p1.b1=empty", "p1.b1 no longer shows what was drawn.", "Draw p1's b1 red again."),
     (BLUE_THERE, "p1.a1=empty p1.c1=empty", "p1.a1 and p1.c1 no longer show what was drawn.",
@@ -331,3 +337,20 @@ def test_squares_of_a_shape_that_is_not_whole_yet_are_told_apart_from_whole_shap
     assert unfinished[("p1.b1",)] == "Fill the other squares of the shape on p1.b1."
     assert ("p1.a1",) not in unfinished, "the shape of one square is a whole turn there"
     assert not GAME.table.unfinished(GAME.notation.parse_state(OVER))
+
+
+def test_no_more_strikes_are_crossed_out_than_shapes_are_drawn():
+    state = GAME.notation.parse_state(f"p1 dice=- p1=6/6/6/6/rrr3:1 p2=6/6/6/6/bbb3:0 {SHEET}")
+    wiped = dict.fromkeys(("p1.a1", "p1.b1", "p1.c1", "p2.a1", "p2.b1", "p2.c1"), EMPTY)
+    assert [sheet.strikes for sheet in GAME.table.amend(state, wiped).sheets] == [0, 0]
+    assert [sheet.strikes for sheet in GAME.table.amend(state, {"p1.a1": "red"}).sheets] == [1, 0]
+
+
+def test_who_is_said_to_play_next_starts_the_round_only_where_no_dice_lie():
+    rolling = GAME.table.amend(GAME.notation.parse_state(ROLLING), {}, "p2")
+    assert (rolling.starter, rolling.seat) == (1, 1)
+    one_left = GAME.notation.parse_state(
+        SECOND.replace("p1 dice=1,5", "p2 starter=p1 dice=1").replace("p1=6/6/6/6/rrr3", "p1=6/6/6/3r2/rrr3")
+    )
+    said = GAME.table.amend(one_left, {}, "p2")
+    assert (said.starter, said.seat) == (0, 1)
