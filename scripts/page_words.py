@@ -60,12 +60,37 @@ _SPEAKING = (
     "referee/session/*.py",
     "referee/web/*.py",
     "referee/web/drawing/*.py",
+    "referee/doctor.py",
+    "referee/mapping/walks.py",
+    "referee/runtime/exposure.py",
+    "referee/runtime/readers.py",
+    "referee/runtime/sources.py",
+    "referee/wiring/*.py",
+    "hardware/*.py",
+    "hardware/lights/light_map.py",
+    "hardware/lights/panel.py",
+    "firmware_bridge/connection/*.py",
+    "firmware_bridge/ports/*.py",
+    "vision/calibration.py",
     "vision/cameras/live.py",
     "vision/cameras/pi.py",
-    "vision/locating/location.py",
-    "vision/locating/markers.py",
+    "vision/locating/*.py",
+    "vision/motion/*.py",
+    "vision/readers/*_reader.py",
 )
-"""The modules whose sentences the page says."""
+"""The modules all of whose sentences the page says."""
+_ROOMS = ("common", "hardware", "firmware_bridge", "vision", "referee")
+"""The rooms of whose other modules it says what each makes of errors and findings."""
+_WITHOUT_A_PAGE = (
+    *("firmware_bridge/firmware/", "firmware_bridge/install/", "firmware_bridge/pin_maps/"),
+    *("firmware_bridge/protocol/", "referee/cli/", "referee/commands/command_socket.py", "referee/demo/"),
+    *("referee/hall/", "referee/journal/backups.py", "referee/journal/events.py", "referee/journal/fold.py"),
+    *("referee/mqtt/", "referee/rendering/film.py", "referee/runtime/inputs.py", "referee/runtime/watch.py"),
+    *("referee/settings/", "vision/__main__.py", "vision/locating/photographed.py", "vision/readers/dice/faces.py"),
+    *("vision/readers/dice/photographs.py", "vision/readers/ink/", "vision/readers/positions.py"),
+    "vision/readers/tiles/",
+)
+"""Those whose errors a terminal or a log shows: of a command, of a start that fails, of a protocol."""
 _SILENT = frozenset(
     {
         "engine/support/lazy.py",
@@ -90,12 +115,18 @@ _SILENT = frozenset(
 )
 """Those among them that speak to engineers, of files, or only as the page's own words."""
 _NOT_SAID = frozenset(
-    {"__init__", "summary", "_stuck", "_dice_told", "_penalty_told", "combine", "_seconds", "load_health"}
+    {"__init__", "summary", "_stuck", "_dice_told", "_penalty_told", "combine", "_seconds", "load_health", "dumps"}
 )
 """Functions whose texts are for a terminal, a log, an engineer or the API's description."""
 _FOR_MACHINES = re.compile(
     r"^(went on|flag fell|remove the file.*)$"
-    r"|translate\(|default-src|camera=|attachment;|light \{|to= and|slots=|star_slid=|got an array of"
+    r"|translate\(|default-src|camera=|attachment;|to= and|slots=|star_slid=|got an array of"
+    r"|^(edge )?light \{(place|line|replace)\}$|inline;"
+    r"|^(PRAGMA|SELECT|INSERT|BEGIN) |^# |^\w+ = |^tabletop-referee |^light_map = "
+    # What a reader puts before another's words: its surface is translated by itself.
+    r"|^the \{name\}(: \{message\})?$"
+    # What is printed on a sheet, and what is asked at a terminal.
+    r"|^marker \{marker_id\}: |^Table markers|^Cut along|^Glue |^Calibration board|Enter alone|Enter to |^Enter "
 )
 _PIECES = {"self.piece": ("piece", "block")}
 """What ``PieceBreaches`` is made for; as a fixed text, since words of another gender stand around each."""
@@ -110,6 +141,18 @@ _WORDS = (
     *(f"{{part}}'s {{squares}} {colour}" for colour in ("red", "blue", "yellow", "green")),
     *("Strikes", "Either", "Letters", "Score"),
     *("small", "medium", "large", "circled", "no table", "cross"),
+    *(
+        "the layout",
+        "the looks",
+        "the board",
+        "the dice tray",
+        "the sheet of {player}",
+        "dice tray",
+        "sheet",
+        "sheet of {player}",
+    ),
+    *("{lights} lights, {switches} switches, {buttons} buttons", ", a buzzer"),
+    *("(did you mean {near!r}?)", "(did you mean {near}?)", "unnamed", "none", "some"),
 )
 """What stands in sentences, and where it is written is no word among others: a list's joint, the name of a kind."""
 
@@ -132,10 +175,13 @@ def _page_words() -> Iterator[tuple[str, str | tuple[str, ...]]]:
 
 
 def _sentences() -> Iterator[tuple[str, str]]:
-    for path in dict.fromkeys(path for pattern in _SPEAKING for path in sorted(ROOT.glob(pattern))):
+    speaking = {path for pattern in _SPEAKING for path in ROOT.glob(pattern)}
+    for path in sorted(speaking | {path for room in _ROOMS for path in ROOT.glob(f"{room}/**/*.py")}):
         file = path.relative_to(ROOT).as_posix()
-        if file not in _SILENT:
-            for template in templates_in(path.read_text(encoding="utf-8"), _PIECES, _NOT_SAID):
+        if file not in _SILENT and not file.startswith(_WITHOUT_A_PAGE):
+            source = path.read_text(encoding="utf-8")
+            silent = _NOT_SAID - {"__init__"} if file.startswith("vision/cameras/") else _NOT_SAID
+            for template in templates_in(source, _PIECES, silent, only_faults=path not in speaking):
                 if not _FOR_MACHINES.search(template):
                     yield file, template
     yield from ((_THIS, word) for word in _WORDS)

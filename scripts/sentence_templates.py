@@ -19,7 +19,9 @@ _MOST_VARIANTS = 12
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 _FOR_PROGRAMMERS = frozenset({"ValueError", "TypeError", "KeyError", "AssertionError", "RuntimeError", "TypeVar"})
-_NO_SENTENCES = frozenset({"startswith", "endswith", "removeprefix", "removesuffix", "split", "partition", "compile"})
+_NO_SENTENCES = frozenset(
+    {"startswith", "endswith", "removeprefix", "removesuffix", "split", "partition", "compile", "Phrase"}
+)
 
 Choices = Mapping[str, bool]
 """Which way each condition went, by its source: a sentence is consistent in that."""
@@ -33,13 +35,15 @@ class Piece:
     choices: Choices = field(default_factory=dict)
 
 
-def templates_in(source: str, fixed: Mapping[str, Iterable[str]], silent: Collection[str] = ()) -> list[str]:
+def templates_in(
+    source: str, fixed: Mapping[str, Iterable[str]], silent: Collection[str] = (), *, only_faults: bool = False
+) -> list[str]:
     """List the templates of a module's sentences, in order, none twice.
 
     ``fixed`` maps an expression such as ``self.piece`` to the texts that it can be; functions named in ``silent`` are
-    left out.
+    left out. With ``only_faults`` only functions count that make an error or a Finding.
     """
-    reader = _Reader(fixed, silent)
+    reader = _Reader(fixed, silent, only_faults=only_faults)
     reader.visit(ast.parse(source))
     return list(dict.fromkeys(text for text, owner in reader.found if owner not in reader.only_inlined()))
 
@@ -47,12 +51,13 @@ def templates_in(source: str, fixed: Mapping[str, Iterable[str]], silent: Collec
 class _Reader(ast.NodeVisitor):
     """Finds templates, each with the local name that it was assigned to, ``None`` without one."""
 
-    def __init__(self, fixed: Mapping[str, Iterable[str]], silent: Collection[str]) -> None:
+    def __init__(self, fixed: Mapping[str, Iterable[str]], silent: Collection[str], *, only_faults: bool) -> None:
         self.found: list[tuple[str, str | None]] = []
         self._inlined: dict[str, set[int]] = {}
         self._uses: Counter[str] = Counter()
         self._fixed = fixed
         self._silent = silent
+        self._is_heard = not only_faults
         self._scopes: list[Mapping[str, ast.expr]] = [{}]
         self._path: list[str] = []
         self._owner: str | None = None
@@ -60,6 +65,7 @@ class _Reader(ast.NodeVisitor):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         if node.name in self._silent:
             return
+        was_heard, self._is_heard = self._is_heard, self._is_heard or _makes_faults(node)
         self._path.append(node.name)
         loads = [each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
         self._uses.update(self._key(name) for name in loads)
@@ -71,6 +77,7 @@ class _Reader(ast.NodeVisitor):
                 self.visit(default)
         self._scopes.pop()
         self._path.pop()
+        self._is_heard = was_heard
 
     def visit_Assign(self, node: ast.Assign) -> None:
         target = node.targets[0]
@@ -105,6 +112,11 @@ class _Reader(ast.NodeVisitor):
             return
         if name == "counted":
             self._say(node)
+        elif _is_finding(node):
+            # A subject such as "camera" is one word, which is no sentence anywhere else.
+            if isinstance(node.args[0], ast.Constant):
+                self.found.append((node.args[0].value, None))
+            self.generic_visit(node)
         else:
             self.generic_visit(node)
 
@@ -143,6 +155,8 @@ class _Reader(ast.NodeVisitor):
         return ".".join([*self._path, name])
 
     def _say(self, node: ast.expr) -> None:
+        if not self._is_heard:
+            return
         names = _Names()
         pieces = self._pieces(node, names, {})
         if len(pieces) > _MOST_VARIANTS:
@@ -255,6 +269,21 @@ def _called(node: ast.Call) -> str:
     return ""
 
 
+def _is_finding(node: ast.Call) -> bool:
+    """Whether a call makes a Finding: by its name or one of its constructors, with a subject."""
+    made = node.func.value if isinstance(node.func, ast.Attribute) else node.func
+    return isinstance(made, ast.Name) and made.id == "Finding" and bool(node.args)
+
+
+def _makes_faults(function: ast.FunctionDef) -> bool:
+    """Whether a function makes errors that people read, or Findings."""
+    nodes = list(ast.walk(function))
+    calls = [each for each in nodes if isinstance(each, ast.Call)]
+    raised = [each.exc for each in nodes if isinstance(each, ast.Raise) and isinstance(each.exc, ast.Call)]
+    errors = [each for each in calls if _called(each).endswith("Error")] + raised
+    return any(map(_is_finding, calls)) or any(_called(each) not in _FOR_PROGRAMMERS for each in errors)
+
+
 def _sides(node: ast.expr) -> Iterator[ast.expr]:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         yield from _sides(node.left)
@@ -279,7 +308,7 @@ def _targets(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]
     match target, value:
         case ast.Name(id=name), _:
             yield name, value
-        case ast.Tuple(elts=targets), ast.Tuple(elts=values):
+        case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
             for one, each in zip(targets, values, strict=True):
                 yield from _targets(one, each)
         case ast.Tuple(elts=targets), ast.IfExp(test=test, body=ast.Tuple(elts=yes), orelse=ast.Tuple(elts=no)):

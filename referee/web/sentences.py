@@ -21,6 +21,10 @@ UNCHANGED = "as it is"
 """The form of parts that belong to no language: what somebody typed, a name, a turn's strict text."""
 NAME = "as a name"
 """The form of a person's name, which is taken over as well, if it doesn't begin as a word of a sentence would."""
+FILE = "as a file"
+"""The form of the name of a file, device or port, which is taken over if it can't be a word: it has other signs."""
+WHERE_KNOWN = "where known"
+"""The form of what is translated if it can be, and taken over otherwise: what another program or a library said."""
 _MOST_KEPT = 20_000
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _MOST_WORDS = 150
@@ -28,9 +32,9 @@ _MOST_WORDS = 150
 PLACEHOLDER = re.compile(r"\{(\w+)(!r)?(?::([^{}]+))?\}")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"", re.DOTALL)
 _OF_NO_LANGUAGE = re.compile(
-    r"(?!.*'s )[^A-Za-zÀ-ž]*((?:[A-Z]{2}|[A-Za-zÀ-ž])(?![A-Za-zÀ-ž])[^A-Za-zÀ-ž]*)*|[a-z_]+=[^\s;]+"
+    r"(?!.*'s )[^A-Za-zÀ-ž]*((?:[A-Z]{2}|[A-Za-zÀ-ž])(?![A-Za-zÀ-ž])[^A-Za-zÀ-ž]*)*|[a-z_]+=[^\s;]+|/\S+[^\s.,:;]"
 )
-"""Numbers, squares, sheets, letters of tiles, names of shapes, signs; an option with its value."""
+"""Numbers, squares, sheets, letters of tiles, names of shapes, signs; an option with its value; a whole path."""
 _JOINTS = (". ", "? ", "! ", " Or: ", "; ", ": ", ", and ", ", then ", " and on ", " and ", " or ", ", ", " ")
 """Where a text may be cut in two that are translated each by itself."""
 _JOINT_WORDS = frozenset(joint.strip() for joint in _JOINTS if joint.strip())
@@ -147,6 +151,10 @@ class Sentences:
         if form == UNCHANGED:
             # What is no sentence of ours may not take the next one along.
             return None if _BETWEEN_SENTENCES.search(text) else text
+        if form == FILE:
+            return None if " " in text or text.rstrip(".").isalpha() else text
+        if form == WHERE_KNOWN:
+            return self._sought(text, "") or self._sought(text, UNCHANGED)
         if form == NAME:
             return None if text[:1].islower() or "," in text or _BETWEEN_SENTENCES.search(text) else text
         if text in _JOINT_WORDS:

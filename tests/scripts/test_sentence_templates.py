@@ -54,3 +54,24 @@ def test_a_local_text_that_is_only_filled_in_is_no_template_of_its_own() -> None
         "The block can't go onto {end}. Leave {end} alone.",
         "The block can't pass {end}. Leave {end} alone.",
     ]
+
+
+def test_of_a_module_whose_faults_alone_are_shown_only_what_makes_faults_is_heard() -> None:
+    source = """
+        HELP = "Say nothing of this."
+
+        def check(camera):
+            remedy = "plug it in"
+            if not camera:
+                return Finding.fault("camera", "no camera is there", remedy)
+            return Finding.ok("camera", f"{camera.name} is there")
+
+        def read(path, error):
+            raise error(f"cannot read {path}")
+
+        def log(path):
+            return f"{path} was looked at"
+    """
+    assert templates_in(dedent(source), {}, only_faults=True) == [
+        "plug it in", "camera", "no camera is there", "{name} is there", "cannot read {path}",
+    ]  # fmt: skip

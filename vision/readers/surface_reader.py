@@ -139,16 +139,16 @@ class SurfaceReader:
     def _hindrances(
         self, occlusions: Sequence[Occlusion], hidden: Mapping[str, HindranceKind]
     ) -> tuple[Hindrance, ...]:
-        phrases = {
-            HindranceKind.HAND: "a hand or arm is over",
-            HindranceKind.OBJECT: "a foreign object is over",
-            HindranceKind.GLARE: "the light is too bright for the camera on",
-        }
         hindrances = []
         for kind in dict.fromkeys(occlusion.kind for occlusion in occlusions):
             places = tuple(place for place, by in hidden.items() if by == kind)
             where = ", ".join(places) if places else f"the {self.surface.name}"
-            hindrances.append(Hindrance(kind, f"{phrases[kind]} {where}", places))
+            words = {
+                HindranceKind.HAND: f"a hand or arm is over {where}",
+                HindranceKind.OBJECT: f"a foreign object is over {where}",
+                HindranceKind.GLARE: f"the light is too bright for the camera on {where}",
+            }
+            hindrances.append(Hindrance(kind, words[kind], places))
         return tuple(hindrances)
 
 

@@ -18,7 +18,7 @@ from engine.values import Breach
 from referee.judge import sentences as judge
 from referee.session.signals import ending, resumed_signal, waiting_signal
 from referee.web.languages import sentences, sentences_path
-from referee.web.sentences import NAME, PLACEHOLDER, UNCHANGED, Entry, Sentences
+from referee.web.sentences import FILE, NAME, PLACEHOLDER, UNCHANGED, WHERE_KNOWN, Entry, Sentences
 from tests.effort import cases
 from tests.engine.checks import altered, changed_places
 from tests.engine.test_every_game_remedies import moved
@@ -151,7 +151,13 @@ def test_all_that_the_judge_says_is_said_in_german(function: Any, most: int) -> 
 
 def test_a_form_that_is_asked_for_is_there() -> None:
     entries = [Entry(*each) for each in json.loads(sentences_path("de").read_text(encoding="utf-8"))]
-    asked = {found[3] for entry in entries for found in PLACEHOLDER.finditer(entry.said)} - {None, UNCHANGED, NAME}
+    asked = {found[3] for entry in entries for found in PLACEHOLDER.finditer(entry.said)} - {
+        None,
+        UNCHANGED,
+        NAME,
+        FILE,
+        WHERE_KNOWN,
+    }
     assert asked <= {entry.form for entry in entries}
 
 
