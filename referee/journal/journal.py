@@ -93,12 +93,9 @@ class Journal:
         wall_clock: WallClock,
         limits: EvidenceLimits,
         lock: WriterLock | None,
-        *,
-        read_only: bool,
     ) -> None:
         """Take an open connection; use ``open`` or ``in_memory`` instead."""
         self.path = path
-        self.read_only = read_only
         self._connection = connection
         self._wall_clock = wall_clock
         self._limits = limits
@@ -127,9 +124,7 @@ class Journal:
         writes it), JournalFullError or JournalReadOnlyError.
         """
         if read_only:
-            return cls(
-                path, cls._connect_to_read(path, connect), wall_clock, limits or EvidenceLimits(), None, read_only=True
-            )
+            return cls(path, cls._connect_to_read(path, connect), wall_clock, limits or EvidenceLimits(), None)
         if path.is_dir():
             raise JournalReadOnlyError(f"{path} is a folder; give the journal's file in it")
         if not create:
@@ -151,7 +146,7 @@ class Journal:
                 cls._prepare(connection)
                 # Always: who made the file may have been killed before its name was durable.
                 sync_folder(path.parent)
-                journal = cls(path, connection, wall_clock, limits or EvidenceLimits(), lock, read_only=False)
+                journal = cls(path, connection, wall_clock, limits or EvidenceLimits(), lock)
             undone_unless_open.pop_all()
         return journal
 
@@ -160,7 +155,7 @@ class Journal:
         """Give a journal that lives as long as the process, for a game nobody wants kept."""
         connection = connect(str(MEMORY))
         cls._prepare(connection)
-        return cls(MEMORY, connection, wall_clock, limits or EvidenceLimits(), None, read_only=False)
+        return cls(MEMORY, connection, wall_clock, limits or EvidenceLimits(), None)
 
     @staticmethod
     def _prepare(connection: sqlite3.Connection) -> None:

@@ -224,6 +224,15 @@ def test_no_more_pictures_make_room_than_a_new_one_needs() -> None:
     assert left_out == ["made room", "", ""]
 
 
+def test_what_was_left_out_takes_no_room() -> None:
+    limits = EvidenceLimits(picture_bytes=10, total_bytes=20)
+    with Journal.in_memory(wall_clock=ticking_clock(), limits=limits) as journal:
+        for size in (11, 11, 10, 10):
+            journal.append(NEW_GAME, [picture("before", size)])
+        assert journal.pictures(3) == {3: ("before",)}
+        assert journal.pictures(4) == {4: ("before",)}
+
+
 def test_limits_below_zero_are_refused() -> None:
     with pytest.raises(ValueError, match="picture_bytes is -1"):
         EvidenceLimits(picture_bytes=-1)

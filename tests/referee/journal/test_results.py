@@ -55,6 +55,9 @@ def test_of_several_a_shared_victory_is_drawn_among_those_who_share_it_and_point
     assert results.against["Ann", "Ben"] == Tally(drawn=1)
     assert results.against["Ann", "Dee"] == Tally(won=1)
     assert results.against["Cem", "Dee"] == Tally(won=1)
+    level = results_of([PlayedGame(names, Outcome("p1", "won"), {**scores, "p4": 20})])
+    assert level.against["Cem", "Dee"] == level.against["Dee", "Cem"] == Tally(drawn=1)
+    assert level.against["Ben", "Cem"] == Tally(won=1)
     without = results_of([PlayedGame(names, Outcome("p1", "won"))])
     assert ("Cem", "Dee") not in without.against
 
