@@ -1,0 +1,120 @@
+"""A real referee, a real broker and a real hall: a ruling's whole way, whatever is killed meanwhile."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from engine.registry import load
+from engine.values import EMPTY
+from referee.journal.events import REQUEST, EventKind
+from tests.system.hall.club import HallProcess, TableProcess, press
+from tests.system.mqtt.mosquitto import MISSING, MOSQUITTO, Broker, Client, broker_in, client_of
+
+pytestmark = pytest.mark.skipif(MOSQUITTO is None, reason=MISSING)
+FIRST, SECOND, THIRD, FOURTH = "b1-b2", "b7-b6", "c1-c2", "c7-c6"
+DISPUTE, AWAY, WAITS = "Needs an arbiter", "Not there", "A ruling waits"
+
+
+@dataclass
+class Club:
+    """What runs, and a client that presses the table's button."""
+
+    broker: Broker
+    table: TableProcess
+    hall: HallProcess
+    client: Client
+
+    def shows(self, *turns: str, moved: dict[str, str] | None = None) -> None:
+        """Have the camera see the board after these turns, and after something else that was moved."""
+        game = load("diaballik")
+        state = game.rules.new()
+        for text in turns:
+            state = game.rules.apply(state, game.notation.parse_turn(state, text))
+        self.table.camera.show({**game.table.appearance(state), **(moved or {})})
+
+    def kinds(self) -> list[str]:
+        """What the table's journal says has happened."""
+        return [event.kind.value for _, event in self.table.events()]
+
+
+@pytest.fixture
+def club(tmp_path: Path) -> Iterator[Club]:
+    with ExitStack() as stack:
+        broker = stack.enter_context(broker_in(tmp_path))
+        client = stack.enter_context(client_of(broker))
+        made = Club(
+            broker, TableProcess(tmp_path / "t1", broker.port), HallProcess(tmp_path / "hall", broker.port), client
+        )
+        made.shows()
+        stack.enter_context(made.table.camera.running())
+        made.hall.start()
+        stack.callback(made.hall.kill)
+        made.table.start()
+        stack.callback(made.table.kill)
+        made.hall.until(lambda card: "By the door" in card and "Playing" in card)
+        yield made
+
+
+def test_a_ruling_reaches_the_journal_once_whatever_is_killed(club: Club) -> None:
+    # A dispute comes before a table that is not there, which comes before one that plays.
+    club.client.say("referee/t2/availability", b"offline", retain=True)
+    # No turn could end like this, whoever plays.
+    club.shows(moved={"b7": EMPTY, "d4": "white piece"})
+    press(club.client, "nonsense")
+    club.hall.until(lambda card: DISPUTE in card)
+    assert re.findall(r'id="table-(\w+)"', club.hall.page("/")) == ["t1", "t2"]
+    club.hall.rule(command="turn", text=FIRST)
+    club.shows(FIRST)
+    club.hall.until(lambda card: DISPUTE not in card and WAITS not in card)
+    assert "<b>Done</b>" in club.hall.page("/tables/t1")
+    assert re.findall(r'id="table-(\w+)"', club.hall.page("/")) == ["t2", "t1"]
+    (ruled,) = [event for _, event in club.table.events() if event.kind is EventKind.TURN]
+    assert [(ruled.data[REQUEST], ruled.data["by"], "done")] == club.hall.rulings()
+
+    club.hall.kill()
+    club.shows(FIRST, SECOND)
+    press(club.client, "while the hall is away")
+    assert club.kinds()[-1] == "turn"
+    club.hall.start()
+    club.hall.until_it_has(club.table)
+
+    club.broker.kill()
+    club.table.enter(THIRD, "Ann")
+    club.shows(FIRST, SECOND, THIRD)
+    club.broker.start()
+    club.hall.until_it_has(club.table)
+
+    club.table.kill()
+    club.hall.until(lambda card: AWAY in card)
+    club.hall.rule(command="take back")
+    club.hall.until(lambda card: WAITS in card)
+    club.hall.kill()
+    club.hall.start()
+    club.hall.until(lambda card: WAITS in card)
+    club.shows(FIRST, SECOND)
+    club.table.start()
+    club.hall.until(lambda card: card != "" and WAITS not in card)
+    assert club.kinds().count("take back") == 1
+
+    club.broker.kill()
+    club.hall.kill()
+    club.table.kill()
+    club.table.start()
+    club.hall.start()
+    club.broker.start()
+    club.hall.until(lambda card: "Playing" in card)
+    club.hall.rule(command="announce", text="black:resign")
+    club.hall.until(lambda card: "Over" in card and WAITS not in card)
+    club.hall.until_it_has(club.table)
+    assert club.hall.copy() == [(number, event.kind.value, event.wall_time) for number, event in club.table.events()]
+    assert club.kinds().count("turn") == 3
+    assert club.kinds().count("take back") == 1
+    assert club.kinds().count("end") == 1
+    assert club.hall.results() == [("t1", 1, '["white"]')]
+    assert [status for _, _, status in club.hall.rulings()] == ["done", "done", "done"]
