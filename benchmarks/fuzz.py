@@ -27,11 +27,11 @@ import click
 from rich.progress import Progress, TaskID
 
 from benchmarks.parts.command_line import PROGRESS, console_for, counting_bar, figures
-from benchmarks.parts.fuzz import files, requests, typed, wires
+from benchmarks.parts.fuzz import files, halls, requests, typed, wires
 from benchmarks.parts.fuzz.run import Fuzzed, Parser, fuzz, tried
 
 PARSERS: dict[str, Parser] = {
-    parser.name: parser for room in (wires, requests, files, typed) for parser in room.PARSERS
+    parser.name: parser for room in (wires, requests, halls, files, typed) for parser in room.PARSERS
 }
 _MOST_ADDRESSES_BYTES = 6 * 1024**3
 """Whatever asks for more fails at once, and takes no other program with it."""

@@ -170,7 +170,7 @@ class ShownClock(BaseModel):
     next flag falls if nothing happens; null while nothing runs. ``words`` are such as ``Black 4:59, White 5:00``.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
 
     control: str
     mode: str

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from referee.hall.hall import Hall, Incoming
 from referee.hall.rulings import Status
-from referee.mqtt.topics import Answer, TableEvent, Topics
+from referee.mqtt.topics import Answer, ShownClock, TableEvent, Topics
 from tests.referee.hall.halls import OPENED, PREFIX, Clock, event, hall_on, kept, online, settle, state, table
 
 TAKE_BACK = {"command": "take back"}
@@ -84,6 +84,20 @@ def test_an_event_that_no_journal_has_is_refused(where: str, change: dict[str, o
     hall.take([Incoming(Topics(PREFIX, "table-1").events, told)])
     assert len(said) == 1
     assert hall.copies.held("table-1", feed.journal) == 0
+
+
+@pytest.mark.parametrize("left", [b"NaN", b"Infinity", b"1e999"])
+def test_a_clock_that_shows_no_time_is_refused(tmp_path: Path, left: bytes) -> None:
+    said: list[str] = []
+    hall, feed = hall_on(str(tmp_path / "hall.db"), said=said), table(events=1)
+    clock = ShownClock(control="5+3", mode="fischer", wall_time="", remaining_s={"gold": 300.25}, words="")
+    told = feed.state().model_copy(update={"clock": clock}).model_dump_json().encode()
+    topic = Topics(PREFIX, "table-1").state
+    hall.take([Incoming(topic, told.replace(b"300.25", left))])
+    assert len(said) == 1
+    assert hall.floor.seat("table-1") is None
+    hall.take([Incoming(topic, told)])
+    assert hall.floor.seat("table-1") is not None
 
 
 def test_names_of_any_letters_are_kept(where: str) -> None:

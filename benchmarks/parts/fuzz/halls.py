@@ -1,0 +1,90 @@
+"""The parsers of a hall: what tables tell it over the broker, and the list of a tournament's players."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from random import Random
+
+from benchmarks.hall.feeds import Feed
+from benchmarks.parts.fuzz.run import Parser
+from referee.errors import TournamentError
+from referee.hall.database import Database
+from referee.hall.hall import Hall, Incoming
+from referee.hall.rulings import Rulings
+from referee.hall.tournament.values import numbered
+from referee.hall.web.tables import card_of
+from referee.hall.web.tournaments import read_players
+from referee.journal.journal import utc_text
+from referee.mqtt.topics import ONLINE, Answer, ShownClock, ShownVerdict, Topics
+
+_TABLE, _PREFIX = "table-1", "referee"
+_NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class _Strict(Hall):
+    """Raises what a hall says of a message that it leaves out, from where that was found."""
+
+    def _complain(self, topic: str, error: Exception) -> None:
+        super()._complain(topic, error)
+        raise error
+
+
+def _told() -> Sequence[bytes]:
+    """Give a message a topic: its topic, a line's end and its payload."""
+    feed = Feed(_TABLE, _PREFIX, Random(1))
+    for _ in range(40):
+        feed.advance()
+    topics = Topics(_PREFIX, _TABLE)
+    clock = ShownClock(
+        control="5+3",
+        mode="fischer",
+        wall_time=utc_text(_NOW),
+        remaining_s={"gold": 9.0},
+        delay_s={"gold": 5.0},
+        running=("gold",),
+        words="",
+    )
+    verdict = ShownVerdict(kind="illegal", sentence="No.", places=("b7",), candidates=("c1-c2",), evidence=3)
+    state = feed.state().model_copy(update={"clock": clock, "verdict": verdict, "needs_person": True})
+    answer = Answer(table=_TABLE, request_id="one", refused=False, words="Done.", event_number=2)
+    events = [event.model_dump_json().encode() for event in (*feed.events[:3], feed.events[-1])]
+    messages = [
+        (topics.availability, ONLINE.encode()),
+        (topics.state, state.model_dump_json().encode()),
+        *((topics.events, event) for event in events),
+        (f"{topics.base}/replayed", events[0]),
+        (topics.answers, answer.model_dump_json().encode()),
+        (topics.evidence(3, "before-c3"), b"\xff\xd8\xff"),
+        (f"{_PREFIX}/answers/hall/{_TABLE}", events[0]),
+        (f"{_PREFIX}/answers/hall/{_TABLE}", answer.model_dump_json().encode()),
+    ]
+    return [topic.encode() + b"\n" + payload for topic, payload in messages]
+
+
+def _hear(data: bytes) -> None:
+    """Have a new hall take a message, and show all that it keeps."""
+    topic, _, payload = data.partition(b"\n")
+    database = Database(":memory:")
+    try:
+        rulings = Rulings(database, lambda: "one", lambda: _NOW)
+        hall = _Strict(database, rulings, _PREFIX, "hall", lambda: 0.0, lambda _: None)
+        rulings.give(_TABLE, {"command": "take back"}, "Ann")
+        hall.take([Incoming(topic.decode("utf-8", "replace"), payload)])
+        for seat in hall.floor.seats():
+            hall.copies.newest(seat.id, "" if seat.state is None else seat.state.journal, 10)
+            card_of(seat, "en", _NOW)
+        hall.copies.results(10)
+        hall.due()
+    finally:
+        database.close()
+
+
+def _players(data: bytes) -> None:
+    numbered(read_players(data.decode("utf-8", "replace")))
+
+
+PARSERS = (
+    Parser("table's message to a hall", _told, _hear, (ValueError, RecursionError)),
+    Parser("list of players", lambda: [b"Ann; 1650\nBen,900\n\nO'Neill, Pat\t12\n"], _players, (TournamentError,)),
+)
