@@ -33,6 +33,7 @@ from referee.web.sentences import PLACEHOLDER  # noqa: E402
 from scripts.sentence_templates import templates_in  # noqa: E402
 
 _WEB = ROOT / "referee" / "web"
+_HALL = ROOT / "referee" / "hall" / "web"
 _SET_UP = ROOT / "referee" / "setup"
 _METHODS = [("templates/**.html", "jinja2"), ("**.py", "python")]
 _OPTIONS = {"templates/**.html": {"trim_blocks": "true", "lstrip_blocks": "true"}}
@@ -52,6 +53,8 @@ _SPEAKING = (
     "referee/commands/draw_offers.py",
     "referee/commands/entries.py",
     "referee/commands/values.py",
+    "referee/hall/tournament/*.py",
+    "referee/hall/web/t*.py",
     "referee/hints/*.py",
     "referee/journal/exports.py",
     "referee/journal/results.py",
@@ -99,6 +102,8 @@ _SILENT = frozenset(
         "engine/games/blokus_dice/sheet.py",
         "engine/games/blokus_dice/sheet_file.py",
         "engine/games/number_drop/components.py",
+        "referee/hall/tournament/exports.py",
+        "referee/hall/tournament/games.py",
         "referee/judge/acceptance.py",
         "referee/judge/explanations.py",
         "referee/judge/settings.py",
@@ -115,10 +120,18 @@ _SILENT = frozenset(
 )
 """Those among them that speak to engineers, of files, or only as the page's own words."""
 _NOT_SAID = frozenset(
+<<<<<<< HEAD
     {"__init__", "summary", "_stuck", "_dice_told", "_penalty_told", "combine", "_seconds", "load_health", "dumps"}
+=======
+    {
+        *("__init__", "summary", "_stuck", "_dice_told", "_penalty_told", "combine", "_seconds", "load_health"),
+        *("_commands", "_headings", "_statuses", "_systems"),
+    }
+>>>>>>> db0ba3bf (The hall's page speaks German, fits a small phone, keeps the focus as tables change, and takes a turn that an arbiter types)
 )
-"""Functions whose texts are for a terminal, a log, an engineer or the API's description."""
+"""Functions whose texts are for a terminal, a log, an engineer or the API's description, or are the page's words."""
 _FOR_MACHINES = re.compile(
+<<<<<<< HEAD
     r"^(went on|flag fell|remove the file.*)$"
     r"|translate\(|default-src|camera=|attachment;|to= and|slots=|star_slid=|got an array of"
     r"|^(edge )?light \{(place|line|replace)\}$|inline;"
@@ -127,6 +140,10 @@ _FOR_MACHINES = re.compile(
     r"|^the \{name\}(: \{message\})?$"
     # What is printed on a sheet, and what is asked at a terminal.
     r"|^marker \{marker_id\}: |^Table markers|^Cut along|^Glue |^Calibration board|Enter alone|Enter to |^Enter "
+=======
+    r"^(went on|flag fell|remove the file.*|round robin)$|^(SELECT|INSERT|UPDATE) "
+    r"|translate\(|default-src|camera=|attachment;|light \{|to= and|slots=|star_slid=|got an array of"
+>>>>>>> db0ba3bf (The hall's page speaks German, fits a small phone, keeps the focus as tables change, and takes a turn that an arbiter types)
 )
 _PIECES = {"self.piece": ("piece", "block")}
 """What ``PieceBreaches`` is made for; as a fixed text, since words of another gender stand around each."""
@@ -166,8 +183,9 @@ def collected(domain: str = "page") -> Catalog:
 
 
 def _page_words() -> Iterator[tuple[str, str | tuple[str, ...]]]:
-    for file, _, message, _, _ in extract_from_dir(str(_WEB), _METHODS, options_map=_OPTIONS, keywords=_KEYWORDS):
-        yield f"referee/web/{file}", message
+    for folder in (_WEB, _HALL):
+        words = extract_from_dir(str(folder), _METHODS, options_map=_OPTIONS, keywords=_KEYWORDS)
+        yield from ((f"{folder.relative_to(ROOT).as_posix()}/{file}", message) for file, _, message, _, _ in words)
     for file, _, message, _, _ in extract_from_dir(str(_SET_UP), [("*.py", "python")], keywords={"Phrase": None}):
         yield f"referee/setup/{file}", message
     for style in ROLE_STYLES.values():

@@ -93,7 +93,7 @@ class Pages:
     async def _position(self, request: Request) -> Response:
         number = min(int(request.path_params["number"]), 2**63 - 1)
         position = await run_in_threadpool(self._desk.history.position, number, language_of(request))
-        pictures = [(name, _picture_words(name, language_of(request))) for name in position.event.evidence]
+        pictures = [(name, picture_words(name, language_of(request))) for name in position.event.evidence]
         return self._shown(request, "position", {"position": position, "pictures": pictures})
 
     async def _correct(self, request: Request) -> Response:
@@ -173,7 +173,7 @@ class Pages:
         except HTTPException:
             return []
         names = next((event.evidence for event in events if event.number == number), ())
-        return [(number, name, _picture_words(name, language)) for name in names]
+        return [(number, name, picture_words(name, language)) for name in names]
 
     def _what_may_be_typed(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
         """The legal turns as text and in words, where they are few, and so what may be announced."""
@@ -323,7 +323,7 @@ def _light_meanings(language: str) -> dict[Any, str]:
     return {role: told(style.meaning) for role, style in ROLE_STYLES.items()}
 
 
-def _picture_words(name: str, language: str) -> str:
+def picture_words(name: str, language: str) -> str:
     """Say what a picture such as ``before-c3`` shows."""
     told = translations(language).gettext
     when, _, place = name.partition("-")

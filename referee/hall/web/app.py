@@ -17,6 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
+from common.phrases import capitalized
 from referee.clocks.clock import clock_text
 from referee.errors import TournamentError
 from referee.hall.floor import Seat
@@ -27,11 +28,10 @@ from referee.web import views
 from referee.web.access import Access, Role
 from referee.web.api import pairing
 from referee.web.guard import Guarded
-from referee.web.languages import templates
+from referee.web.languages import language_of, sentences, templates, translations
 from referee.web.server import guarded_app
 
 _HERE = Path(__file__).parent
-_TITLE = {"title": "Hall"}
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,9 @@ async def _pair(request: Request) -> Response:
 
 
 def shown(request: Request, view: str, words: Mapping[str, Any]) -> Response:
-    """Give a page of the hall; its words are English, whatever the language of what lies around them."""
-    return views.page(request, view, {"game": _TITLE, **words}, templates_in=hall_templates)
+    """Give a page of the hall in the language of whoever asks."""
+    told = translations(language_of(request)).gettext
+    return views.page(request, view, {"game": {"title": told("Hall")}, **words}, templates_in=hall_templates)
 
 
 @cache
@@ -79,8 +80,22 @@ def hall_templates(language: str) -> Environment:
     ours = templates(language)
     assert ours.loader is not None
     both = ours.overlay(loader=ChoiceLoader([FileSystemLoader(_HERE / "templates"), ours.loader]))
-    both.filters = {**both.filters, "points": points, "clock_text": clock_text}
+    said = sentences(language)
+    both.filters = {
+        **both.filters,
+        "points": points,
+        "clock_text": clock_text,
+        "side_name": lambda side: said(side.name) if side.name == capitalized(side.side) else side.name,
+        "given": lambda value: _given(value, said),
+    }
     return both
+
+
+def _given(value: object, said: Callable[[str], str]) -> str:
+    """Write what a ruling gives: a text as it is, the looks of places or the names of sides one after the other."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{said(str(name))}: {said(str(each))}" for name, each in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
 def clock_of(seat: Seat, now: datetime) -> list[tuple[str, float, bool]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
 from typing import Any
 
 from pydantic import ValidationError
@@ -13,28 +14,23 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
+from engine import registry
 from engine.support.players import DRAW, RESIGN
 from referee.commands.orders import ORDERS
 from referee.hall.floor import Seat, Urgency
+from referee.hall.rulings import Status
 from referee.hall.web.app import HallDesk, clock_of, hall_templates, shown
 from referee.web.access import Role, Session
 from referee.web.api import LOOK_AGAIN_S, MOST_VIEWERS
 from referee.web.guard import Guarded, form_fields
-from referee.web.views import order_of
+from referee.web.languages import language_of, translations
+from referee.web.views import order_of, picture_words
 
 _PACE_S = 0.5
 """How long changes are gathered before a viewer gets them: two updates a second are as live as anybody can read."""
 _MOST_EVENTS = 60
 _MOST_RULINGS = 20
 _MOST_RESULTS = 200
-_HEADINGS: Mapping[Urgency, str] = {
-    Urgency.DISPUTE: "Needs an arbiter",
-    Urgency.TROUBLE: "Trouble",
-    Urgency.AWAY: "Not there",
-    Urgency.PLAYING: "Playing",
-    Urgency.WAITING: "Waiting",
-    Urgency.OVER: "Over",
-}
 
 
 class TablePages:
@@ -60,7 +56,8 @@ class TablePages:
     async def _floor(self, request: Request) -> Response:
         version = self._hall.floor.version
         seats = self._hall.floor.seats()
-        words = {"seats": seats, "version": version, "is_connected": self._desk.is_connected(), **self._helpers()}
+        words = {"seats": seats, "version": version, "is_connected": self._desk.is_connected()}
+        words |= self._helpers(language_of(request))
         return shown(request, "floor", words)
 
     async def _changes(self, request: Request) -> Response:
@@ -68,22 +65,21 @@ class TablePages:
             raise HTTPException(503, f"{MOST_VIEWERS} screens are looking already. Close one of them.")
         given = request.query_params.get("after", "")
         after = int(given) if given.isascii() and given.isdigit() and len(given) < 16 else 0
-        return StreamingResponse(self._told(request.state.session, after), media_type="text/event-stream")
+        told = self._told(request.state.session, after, language_of(request))
+        return StreamingResponse(told, media_type="text/event-stream")
 
-    async def _told(self, session: Session, version: int) -> AsyncIterator[bytes]:
+    async def _told(self, session: Session, version: int, language: str) -> AsyncIterator[bytes]:
         """Tell what has changed since a version, again and again."""
         loop, changed, order = asyncio.get_running_loop(), asyncio.Event(), ""
         end = self._hall.floor.listen(lambda: loop.call_soon_threadsafe(changed.set))
         self._viewers += 1
-        card = hall_templates("en").get_template("card.html")
         try:
             while not self._hall.floor.is_closed and self._desk.access.still_holds(session):
                 changed.clear()
                 newest, seats = self._hall.floor.version, self._hall.floor.seats()
                 told: dict[str, Any] = {"connected": self._desk.is_connected()}
-                told["cards"] = {
-                    seat.id: card.render(seat=seat, **self._helpers()) for seat in seats if seat.version > version
-                }
+                now = self._desk.now()
+                told["cards"] = {seat.id: card_of(seat, language, now) for seat in seats if seat.version > version}
                 listed = " ".join(seat.id for seat in seats)
                 if listed != order:
                     told["order"] = listed
@@ -101,7 +97,8 @@ class TablePages:
 
     async def _results(self, request: Request) -> Response:
         results = await run_in_threadpool(self._hall.copies.results, _MOST_RESULTS)
-        return shown(request, "results", {"results": results})
+        titles = {name: registry.load(name).title for name in registry.games()}
+        return shown(request, "results", {"results": results, "titles": titles})
 
     async def _seat(self, request: Request) -> Response:
         seat = self._found(request)
@@ -114,15 +111,18 @@ class TablePages:
         if evidence is not None and any(self._hall.picture(seat.id, evidence, name) is None for name in pictures):
             self._hall.wish_for_pictures(seat.id, evidence)
             self._desk.look()
+        language = language_of(request)
         words = {
             "seat": seat,
             "events": events,
             "rulings": rulings,
             "evidence": evidence,
-            "pictures": pictures,
+            "pictures": [(name, picture_words(name, language)) for name in pictures],
+            "commands": _commands(language),
+            "statuses": _statuses(language),
             "resign": RESIGN,
             "draw": DRAW,
-            **self._helpers(),
+            **self._helpers(language),
         }
         return shown(request, "seat", words)
 
@@ -167,6 +167,50 @@ class TablePages:
             raise HTTPException(404, f"There is no table {request.path_params['seat'][:64]!r} here.")
         return seat
 
-    def _helpers(self) -> dict[str, Any]:
-        now = self._desk.now()
-        return {"headings": _HEADINGS, "clock_of": lambda seat: clock_of(seat, now)}
+    def _helpers(self, language: str) -> dict[str, Any]:
+        return _helpers(language, self._desk.now())
+
+
+def card_of(seat: Seat, language: str, now: datetime) -> str:
+    """Draw a table's card on the page of all tables."""
+    return hall_templates(language).get_template("card.html").render(seat=seat, **_helpers(language, now))
+
+
+def _helpers(language: str, now: datetime) -> dict[str, Any]:
+    return {"headings": _headings(language), "clock_of": lambda seat: clock_of(seat, now)}
+
+
+def _headings(language: str) -> dict[Urgency, str]:
+    told = translations(language).gettext
+    return {
+        Urgency.DISPUTE: told("Needs an arbiter"),
+        Urgency.TROUBLE: told("Trouble"),
+        Urgency.AWAY: told("Not there"),
+        Urgency.PLAYING: told("Playing"),
+        Urgency.WAITING: told("Waiting"),
+        Urgency.OVER: told("Over"),
+    }
+
+
+def _commands(language: str) -> dict[str, str]:
+    """What the orders that an arbiter may give are called among the rulings."""
+    told = translations(language).gettext
+    return {
+        "turn": told("Turn"),
+        "overrule": told("As the referee believes"),
+        "correct": told("Correction"),
+        "take back": told("Turn taken back"),
+        "pause clock": told("Clock"),
+        "announce": told("End of the game"),
+        "new game": told("New game"),
+    }
+
+
+def _statuses(language: str) -> dict[Status, str]:
+    told = translations(language).gettext
+    return {
+        Status.WAITING: told("Waiting"),
+        Status.DONE: told("Done"),
+        Status.REFUSED: told("Refused"),
+        Status.WITHDRAWN: told("Withdrawn"),
+    }

@@ -22,6 +22,7 @@ from referee.hall.tournament.values import Pairing, Score, System
 from referee.hall.web.app import HallDesk, refused, shown
 from referee.web.access import Role, Session
 from referee.web.guard import Guarded, form_fields
+from referee.web.languages import language_of, translations
 
 _MOST_NAME = 80
 _RATED = re.compile(r"(.*?)[;,\t]\s*(\d{1,4})\s*")
@@ -52,7 +53,7 @@ class TournamentPages:
     async def _list(self, request: Request) -> Response:
         kept = await run_in_threadpool(self._director.all)
         games = [(name, registry.load(name).title) for name in registry.games()]
-        return shown(request, "tournaments", {"kept": kept, "games": games, "systems": list(System)})
+        return shown(request, "tournaments", {"kept": kept, "games": games, "systems": _systems(request)})
 
     async def _begin(self, request: Request) -> Response:
         fields = await self._fields(request)
@@ -81,6 +82,7 @@ class TournamentPages:
             "tournament": tournament,
             "rounds": sorted(rounds.items(), reverse=True),
             "names": names,
+            "systems": _systems(request),
             "lines": await run_in_threadpool(standings, tournament),
             "scores": [score for score in Score if score is not Score.BYE],
             "seats": [seat.id for seat in seats],
@@ -169,6 +171,11 @@ class TournamentPages:
             return await run_in_threadpool(work)
         except TournamentError as error:
             raise refused(error) from error
+
+
+def _systems(request: Request) -> dict[System, str]:
+    told = translations(language_of(request)).gettext
+    return {System.SWISS: told("Swiss system"), System.ROUND_ROBIN: told("Round robin")}
 
 
 def read_players(text: str) -> list[tuple[str, int]]:

@@ -21,6 +21,7 @@ from tests.referee.web.page_table import HOUSE, access_of, client_of, paired, po
 
 ROOT = Path(__file__).parents[3]
 STATIC = TEMPLATES.with_name("static")
+HALL_TEMPLATES = ROOT / "referee" / "hall" / "web" / "templates"
 HTML = {"accept": "text/html"}
 VIEWS = ("/", "/correct", "/enter", "/new", "/ending", "/owner", "/offline", "/pair")
 MOST_BYTES = 150_000
@@ -213,7 +214,7 @@ def test_every_module_that_is_imported_exists() -> None:
 
 
 def test_no_word_of_a_template_is_left_out_of_the_catalogue() -> None:
-    for template in TEMPLATES.glob("*.html"):
+    for template in (*TEMPLATES.glob("*.html"), *HALL_TEMPLATES.glob("*.html")):
         text = re.sub(r"\{[%{#].*?[%}#]\}", "", template.read_text(encoding="utf-8"), flags=re.S)
         said = re.sub(r"<[^>]*>", " ", text)
         assert not re.search(r"[A-Za-z]{2,}", said), f"{template.name}: {said.split()}"

@@ -27,13 +27,27 @@ function tick() {
   }
 }
 
+// Who goes through the tables by keys stays where they are, though the card is another one now.
+function withFocus(change) {
+  const card = document.activeElement?.closest("#tables > li");
+  change();
+  if (card && !document.activeElement?.closest("#tables > li")) document.getElementById(card.id)?.querySelector("a").focus();
+}
+
+function sort(ids) {
+  const cards = ids.map((id) => document.getElementById(`table-${id}`));
+  if (cards.some((card, at) => tables.children[at] !== card)) tables.append(...cards);
+}
+
 function follow() {
   const stream = new EventSource(`/changes?after=${tables.dataset.version}`);
   stream.addEventListener("tables", ({ data }) => {
     const told = JSON.parse(data);
     document.getElementById("broker").hidden = told.connected;
-    Object.values(told.cards).forEach(place);
-    if (told.order) for (const id of told.order.split(" ")) tables.append(document.getElementById(`table-${id}`));
+    withFocus(() => {
+      Object.values(told.cards).forEach(place);
+      if (told.order) sort(told.order.split(" "));
+    });
     document.documentElement.dataset.live = "yes";
   });
   stream.addEventListener("error", () => {

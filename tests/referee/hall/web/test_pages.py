@@ -4,66 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-import socket
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from http.client import HTTPResponse
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
 import pytest
-import uvicorn
-from starlette.applications import Starlette
-from starlette.testclient import TestClient
 
 from referee.hall.floor import Seat
-from referee.hall.hall import Hall, Incoming
-from referee.hall.tournament.director import Director
+from referee.hall.hall import Incoming
 from referee.hall.tournament.values import System
-from referee.hall.web.app import HallDesk, clock_of, create_hall
+from referee.hall.web.app import clock_of
 from referee.hall.web.tournaments import read_players
 from referee.journal.events import EventKind
 from referee.mqtt.topics import ShownClock, ShownVerdict, Topics
-from referee.web.access import Access, Role
-from tests.referee.hall.halls import OPENED, Clock, event, hall_on, settle, state, table
-from tests.referee.web.page_table import HOST, HOUSE, access_of, paired
-
-HTML = {"accept": "text/html"}
-NASTY = "<script>alert(1)</script>"
-
-
-class Visit:
-    """A browser at a hall where one table plays and one asks for an arbiter."""
-
-    def __init__(self, folder: Path, access: Access | None = None) -> None:
-        self.clock = Clock()
-        self.hall: Hall = hall_on(str(folder / "hall.db"), self.clock, listed=["table-9"])
-        self.feeds = [table("table-1", 12), table("table-2", 20)]
-        self.feeds[1].begin((NASTY, "Ben & Co"), 0)
-        self.feeds[1]._needs_person = True
-        settle(self.hall, self.clock, self.feeds)
-        self.director = Director(OPENED[-1], self.clock.utc)
-        self.looks = 0
-        chosen = access or access_of()
-        desk = HallDesk(self.hall, self.director, chosen, self.look, lambda: True, self.clock.utc)
-        address = HOST if chosen.door.is_open else "http://127.0.0.1:8000"
-        self.app = create_hall(desk)
-        self.client = TestClient(self.app, base_url=address, follow_redirects=False)
-
-    def look(self) -> None:
-        self.looks += 1
-
-    def page(self, path: str) -> str:
-        reply = self.client.get(path, headers=HTML)
-        assert reply.status_code == 200, reply.text
-        return reply.text
-
-    def post(self, path: str, **fields: Any) -> Any:
-        found = re.search(r'name="csrf" content="([^"]+)"', self.page("/"))
-        assert found is not None
-        return self.client.post(path, data={"csrf": found[1], **fields}, headers=HTML)
+from referee.web.access import Role
+from tests.referee.hall.halls import event, state
+from tests.referee.hall.web.visits import HTML, NASTY, Visit, serving
+from tests.referee.web.page_table import HOUSE, access_of, paired
 
 
 @pytest.fixture
@@ -116,21 +74,6 @@ def told_by(stream: HTTPResponse) -> dict[str, Any]:
         assert line, "the stream has ended"
     told: dict[str, Any] = json.loads(line.removeprefix(b"data: "))
     return told
-
-
-@contextmanager
-def serving(app: Starlette) -> Iterator[str]:
-    """Serve an application on this machine."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        config = uvicorn.Config(app, log_config=None, lifespan="off", ws="none", timeout_graceful_shutdown=2)
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, args=([listening],))
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join()
 
 
 def test_a_ruling_goes_to_the_table_and_is_done_once_that_has_answered(visit: Visit) -> None:
