@@ -234,11 +234,18 @@ class Evening:
                 measured.faults.append(f"order {key} is {status}")
         measured.events = sum(len(feed.events) for feed in self._feeds)
         measured.games = sum(ended.values())
+        measured.stored_bytes = _stored_bytes(database, self._plan.store)
         database.close()
-        if self._plan.store.startswith(POSTGRESQL):
-            return
-        store = Path(self._plan.store)
-        measured.stored_bytes = sum(path.stat().st_size for path in store.parent.glob(f"{store.name}*"))
+
+
+def _stored_bytes(database: Database, store: str) -> int:
+    """Give how much room the tables take with their indexes, or the files of SQLite."""
+    if store.startswith(POSTGRESQL):
+        with database.transaction() as work:
+            ((taken,),) = work.rows("SELECT sum(pg_total_relation_size(relid)) FROM pg_stat_user_tables")
+        return int(taken)
+    path = Path(store)
+    return sum(each.stat().st_size for each in path.parent.glob(f"{path.name}*"))
 
 
 def _held(store: str) -> dict[str, int]:
