@@ -21,28 +21,30 @@ from benchmarks.parts.environment import enter_environment
 enter_environment(__name__)
 
 import asyncio
+import itertools
 import multiprocessing
 import resource
 import statistics
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Event
 from operator import attrgetter
+from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 import click
 from rich.console import Console
 
 from benchmarks.parts.page.browser import tell_first_paint
-from benchmarks.parts.page.kills import tell_kills
+from benchmarks.parts.page.kills import GAME, tell_kills
 from benchmarks.parts.soak.game import FRAMES_PER_SECOND, plan_of
 from benchmarks.parts.soak.inputs import PerfectReader
+from engine.api import Game
 from engine.registry import load
 from referee.commands.queue import CommandQueue
 from referee.journal import Journal
@@ -110,48 +112,83 @@ class _Timed:
         return frame
 
 
+@dataclass
+class _Measuring:
+    """Takes what is measured of one referee, over all the games it plays."""
+
+    signals: Signals
+    measured: Measured = field(default_factory=Measured)
+    begun_s: float = 0.0
+
+    def judged(self, began: tuple[float, float]) -> None:
+        """Count a frame, handed over at that time of the thread and of the system."""
+        if self.begun_s:
+            self.measured.computed_s.append(time.thread_time() - began[0])
+            self.measured.took_s.append(time.monotonic() - began[1])
+        elif self.signals.begin.is_set():
+            self.begun_s = time.monotonic()
+            self.measured.began_with_mb = _memory_mb()
+
+    def publish(self, hub: SnapshotHub, snapshot: Snapshot) -> None:
+        """Hand a snapshot to the page, and keep when."""
+        now_s = time.monotonic()
+        hub(snapshot)
+        if hub.newest is not None:
+            self.measured.published_s[hub.newest.version] = now_s
+
+    def end(self) -> Measured:
+        """Give what was measured until now."""
+        self.measured.lasted_s = time.monotonic() - self.begun_s
+        self.measured.memory_mb = _memory_mb()
+        return self.measured
+
+
 def referee(link: Connection, signals: Signals, seed: int, folder: str) -> None:
-    """Referee a game in real time: send the page's address, then at the end what was measured."""
+    """Referee one game after another in real time: send the page's address, then at the end what was measured."""
+    game, commands, hub = load(GAME), CommandQueue(time.monotonic), SnapshotHub()
+    path, measuring = Path(folder) / "journal.sqlite", _Measuring(signals)
+    with (
+        Journal.open(path, wall_clock=lambda: datetime.now(UTC)) as journal,
+        open_page(TablePort(game, hub, commands, path), PageOptions(), print) as page,
+    ):
+        link.send(page.address)
+        for game_seed in itertools.count(seed):
+            if signals.stop.is_set():
+                break
+            _play(game, game_seed, journal, hub, commands, measuring)
+        link.send(measuring.end())
+
+
+def _play(
+    game: Game[Any, Any], seed: int, journal: Journal, hub: SnapshotHub, commands: CommandQueue, measuring: _Measuring
+) -> None:
+    """Referee one game, to its end or until it is to stop."""
     plan = plan_of(seed, _TURNS, (1280, 720), perfect_reader=True)
-    game = load(plan.game)
     options = FaultyOptions(game.name, plan.options, plan.turns, Habits(), "button", ())
     table = FaultyTable(seed, options, setting=plan.setting, fps=FRAMES_PER_SECOND, truth=TruthLog(), pictures=False)
     camera, pace = _Timed(table), Pace(time.sleep, time.monotonic)
-    commands, hub, path = CommandQueue(time.monotonic), SnapshotHub(), Path(folder) / "journal.sqlite"
-    measured, begun_s = Measured(), 0.0
 
     def hear(frame: Frame | None, verdicts: list[Verdict]) -> None:
-        nonlocal begun_s
         del verdicts
-        if begun_s:
-            measured.computed_s.append(time.thread_time() - camera.began[0])
-            measured.took_s.append(time.monotonic() - camera.began[1])
-        elif signals.begin.is_set():
-            begun_s = time.monotonic()
-            measured.began_with_mb = _memory_mb()
         if frame is not None:
+            measuring.judged(camera.began)
             pace.keep(frame.time_s)
 
     def publish(snapshot: Snapshot) -> None:
         table.hear(snapshot.signal.mood.value, snapshot.signal.words)
-        now_s = time.monotonic()
-        hub(snapshot)
-        if hub.newest is not None:
-            measured.published_s[hub.newest.version] = now_s
+        measuring.publish(hub, snapshot)
 
-    with ExitStack() as stack:
-        journal = stack.enter_context(Journal.open(path, wall_clock=lambda: datetime.now(UTC)))
-        reader = compose_reader(game, PerfectReader(table, game.looks), None, every_frame=True)
-        settings = ServiceSettings(options=plan.options, turn_end=TurnEnd.BUTTON)
-        service = stack.enter_context(open_session(game, reader, journal, settings, subscribers=(publish,)))
-        page = stack.enter_context(open_page(TablePort(game, hub, commands, path), PageOptions(), print))
-        link.send(page.address)
-        presses = partial(map, attrgetter("button"))
-        ports = LoopPorts(time.sleep, commands, lambda: presses(table.take_presses()), hear, signals.stop.is_set)
+    def wait(seconds: float) -> None:
+        # While its camera is unplugged, the table's time goes on only as it is told to.
+        table.wait(seconds)
+        time.sleep(seconds)
+
+    reader = compose_reader(game, PerfectReader(table, game.looks), None, every_frame=True)
+    settings = ServiceSettings(options=plan.options, turn_end=TurnEnd.BUTTON)
+    presses = partial(map, attrgetter("button"))
+    ports = LoopPorts(wait, commands, lambda: presses(table.take_presses()), hear, measuring.signals.stop.is_set)
+    with open_session(game, reader, journal, settings, subscribers=(publish,), resume=False) as service:
         run(service, camera, ports)
-        measured.lasted_s = time.monotonic() - begun_s
-        measured.memory_mb = _memory_mb()
-        link.send(measured)
 
 
 def _memory_mb() -> float:

@@ -114,8 +114,9 @@ class _Reader(ast.NodeVisitor):
             self._say(node)
         elif _is_finding(node):
             # A subject such as "camera" is one word, which is no sentence anywhere else.
-            if isinstance(node.args[0], ast.Constant):
-                self.found.append((node.args[0].value, None))
+            subject = node.args[0]
+            if isinstance(subject, ast.Constant) and isinstance(subject.value, str):
+                self.found.append((subject.value, None))
             self.generic_visit(node)
         else:
             self.generic_visit(node)
