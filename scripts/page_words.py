@@ -120,30 +120,21 @@ _SILENT = frozenset(
 )
 """Those among them that speak to engineers, of files, or only as the page's own words."""
 _NOT_SAID = frozenset(
-<<<<<<< HEAD
-    {"__init__", "summary", "_stuck", "_dice_told", "_penalty_told", "combine", "_seconds", "load_health", "dumps"}
-=======
     {
-        *("__init__", "summary", "_stuck", "_dice_told", "_penalty_told", "combine", "_seconds", "load_health"),
-        *("_commands", "_headings", "_statuses", "_systems"),
+        *("__init__", "summary", "_stuck", "_dice_told", "_penalty_told", "combine", "_seconds"),
+        *("load_health", "dumps", "_commands", "_headings", "_statuses", "_systems"),
     }
->>>>>>> db0ba3bf (The hall's page speaks German, fits a small phone, keeps the focus as tables change, and takes a turn that an arbiter types)
 )
 """Functions whose texts are for a terminal, a log, an engineer or the API's description, or are the page's words."""
 _FOR_MACHINES = re.compile(
-<<<<<<< HEAD
-    r"^(went on|flag fell|remove the file.*)$"
+    r"^(went on|flag fell|remove the file.*|round robin)$"
     r"|translate\(|default-src|camera=|attachment;|to= and|slots=|star_slid=|got an array of"
     r"|^(edge )?light \{(place|line|replace)\}$|inline;"
-    r"|^(PRAGMA|SELECT|INSERT|BEGIN) |^# |^\w+ = |^tabletop-referee |^light_map = "
+    r"|^(PRAGMA|SELECT|INSERT|UPDATE|BEGIN) |^# |^\w+ = |^tabletop-referee |^light_map = "
     # What a reader puts before another's words: its surface is translated by itself.
     r"|^the \{name\}(: \{message\})?$"
     # What is printed on a sheet, and what is asked at a terminal.
     r"|^marker \{marker_id\}: |^Table markers|^Cut along|^Glue |^Calibration board|Enter alone|Enter to |^Enter "
-=======
-    r"^(went on|flag fell|remove the file.*|round robin)$|^(SELECT|INSERT|UPDATE) "
-    r"|translate\(|default-src|camera=|attachment;|light \{|to= and|slots=|star_slid=|got an array of"
->>>>>>> db0ba3bf (The hall's page speaks German, fits a small phone, keeps the focus as tables change, and takes a turn that an arbiter types)
 )
 _PIECES = {"self.piece": ("piece", "block")}
 """What ``PieceBreaches`` is made for; as a fixed text, since words of another gender stand around each."""
