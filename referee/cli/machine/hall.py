@@ -68,6 +68,7 @@ def hall_command(
     from referee.hall.rulings import Rulings
     from referee.hall.tournament.director import Director
     from referee.hall.web.app import HallDesk, create_hall
+    from referee.runtime.sources import Interrupts
     from referee.web.access import Role
     from referee.web.server import open_site, spaced
 
@@ -86,12 +87,12 @@ def hall_command(
     options = chosen_page(True, page_port, page_address)
     assert options is not None
     try:
-        with open_site(make, options, say, key=key, close=hall.floor.close) as page:
+        with Interrupts() as interrupts, open_site(make, options, say, key=key, close=hall.floor.close) as page:
             say(f"The hall: {page.address}")
             if page.codes:
                 say(f"Pair a device to look: {spaced(page.codes[Role.PLAY])}.")
                 say(f"Pair an arbiter's device: {spaced(page.codes[Role.OWN])}.")
-            asyncio.run(line.run())
+            interrupts.waiting(lambda: asyncio.run(line.run()))
     except KeyboardInterrupt:
         say("The hall is closed. What the tables do meanwhile it hears when it is opened again.")
     finally:

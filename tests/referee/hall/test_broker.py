@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -133,17 +135,17 @@ def test_a_broker_that_is_not_there_is_said_once(tmp_path: Path) -> None:
     assert "can't be reached" in said[0]
 
 
-def test_the_command_opens_a_hall_and_ends_by_ctrl_c(broker: Mosquitto, tmp_path: Path) -> None:
-    import signal
-    import sys
-
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_opens_a_hall_and_ends_when_it_is_told_to(
+    number: signal.Signals, broker: Mosquitto, tmp_path: Path
+) -> None:
     arguments = ["hall", "--broker", f"127.0.0.1:{broker.port}", "--store", str(tmp_path / "h.db")]
     program = [sys.executable, "-c", "from referee.cli import main; main()", *arguments]
     root = Path(__file__).resolve().parents[3]
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=root) as process:
         assert process.stdout is not None
         lines = [process.stdout.readline(), process.stdout.readline()]
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         rest = process.stdout.read()
     assert "The hall: http://127.0.0.1:" in lines[0]
     assert "Connected to the broker" in lines[1]
