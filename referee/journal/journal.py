@@ -279,13 +279,13 @@ class Journal:
             counts = self._connection.execute("SELECT game, count(*) FROM event GROUP BY game ORDER BY game").fetchall()
         summaries = []
         for game, count in counts:
-            events = [event for _, event in self.events(game)]
+            begun, *further = (event for _, event in self.events(game))
             ended = False
-            for event in events:
+            for event in further:
                 ended = event.kind == EventKind.END or (
                     ended and event.kind not in {EventKind.TAKE_BACK, EventKind.CORRECTION}
                 )
-            summaries.append(GameSummary(game, str(events[0].data["game"]), events[0].wall_time, count, ended))
+            summaries.append(GameSummary(game, str(begun.data["game"]), begun.wall_time, count, ended))
         return summaries
 
     def latest_game(self) -> int | None:

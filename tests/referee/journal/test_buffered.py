@@ -51,6 +51,7 @@ def test_goes_on_in_memory_and_catches_up_in_order(tmp_path: Path) -> None:
     assert [event.data["text"] for event in disk.journal.pending] == ["a", "b"]
     assert [number for number, _ in disk.journal.events(1)] == [1, 2, 3]
     assert [disk.journal.evidence(number)[0].evidence for number in (2, 3)] == [BIG[0], BIG[0]]
+    assert disk.journal.evidence(4) == []
     assert len(disk.said) == 1
     assert "only in memory" in disk.said[0]
     assert not disk.journal.retry()
@@ -84,6 +85,17 @@ def test_a_new_game_in_memory_counts(tmp_path: Path) -> None:
     assert disk.journal.latest_game() == 2
     assert [number for number, _ in disk.journal.events(2)] == [2, 3]
     assert [number for number, _ in disk.journal.events(1)] == [1]
+    disk.journal.close()
+
+
+def test_the_first_game_may_be_in_memory_only(tmp_path: Path) -> None:
+    disk = Disk(tmp_path / "journal.sqlite")
+    disk.fill()
+    disk.journal.append(NEW_GAME, BIG)
+    disk.journal.append(note("in the first game"))
+    assert disk.journal.latest_game() == 1
+    assert [number for number, _ in disk.journal.events(1)] == [1, 2]
+    disk.make_room()
     disk.journal.close()
 
 

@@ -76,6 +76,12 @@ def test_a_game_that_was_stopped_has_no_result() -> None:
     assert record_of(GAME, events).result == UNFINISHED
 
 
+def test_while_it_is_open_who_starts_the_record_begins_with_the_first_that_may() -> None:
+    both = [GAME.notation.format_state(state) for state in (GOLD, TEAL)]
+    record = record_of(GAME, list(enumerate([NEW_GAME, Event("set up", {"state": both})], 1)))
+    assert replay(record).states == (GOLD,)
+
+
 def test_turns_taken_back_are_not_in_the_record() -> None:
     event, _ = played(GOLD, random.Random(1))
     events = [

@@ -12,6 +12,7 @@ from engine.values import Announcement, Outcome
 from referee.errors import FoldError
 from referee.journal import Journal, fold
 from referee.journal.events import Event, EventKind
+from referee.journal.fold import read_step
 from tests.effort import cases
 
 GAME = load("deblockle")
@@ -243,3 +244,13 @@ def test_who_is_to_move_is_part_of_the_state_where_no_sides_are_seen() -> None:
 def test_an_end_may_be_a_victory_that_several_share() -> None:
     end = Event("end", {"winner": None, "reason": "most points", "shared_by": ["p1", "p3"]})
     assert fold(GAME, numbered(NEW_GAME, set_up(GOLD), end)).outcome == Outcome(None, "most points", ("p1", "p3"))
+
+
+def test_a_step_is_read_as_the_turn_of_whoever_may_play_it() -> None:
+    game = load("number-drop")
+    state = game.notation.parse_state("setup p1=- p2=- slots=I4,L4,O4,T4,S4 to=p1,p2")
+    assert read_step(game, state, EventKind.TURN, "e1", "p2").player == "p2"
+    assert read_step(game, state, EventKind.TURN, "e1", "p1").player == "p1"
+    event, after = turn_from(GOLD, 0)
+    told = read_step(GAME, GOLD, EventKind.TURN, str(event.data["turn"]), "teal")
+    assert GAME.rules.apply(GOLD, told) == after

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.errors import EventError
-from referee.journal import EvidenceLimits, Journal, database
+from referee.journal import EvidenceLimits, GameSummary, Journal, database
 from referee.journal.database import lock_path
 from referee.journal.events import Event
 from referee.journal.journal import connect
@@ -52,10 +52,9 @@ def test_games_are_told_apart(path: Path) -> None:
             journal.append(event)
         assert [number for number, _ in journal.events(1)] == [1, 2, 3]
         assert [number for number, _ in journal.events(2)] == [4, 5]
-        assert [(game.number, game.name, game.events, game.ended) for game in journal.games()] == [
-            (1, "deblockle", 3, True),
-            (2, "deblockle", 2, False),
-        ]
+        begun = [GameSummary(1, "deblockle", "2026-05-01T18:30:01.000Z", 3, ended=True)]
+        begun += [GameSummary(2, "deblockle", "2026-05-01T18:30:04.000Z", 2, ended=False)]
+        assert journal.games() == begun
         assert journal.latest_game() == 2
         assert [journal.game_of(number) for number in (1, 3, 4, 6)] == [1, 1, 2, None]
 
