@@ -14,6 +14,8 @@ from referee.journal import EvidenceLimits, GameSummary, Journal, database
 from referee.journal.database import lock_path
 from referee.journal.events import Event
 from referee.journal.journal import connect
+from referee.settings.conversions import evidence_limits
+from referee.settings.sections import JournalSection
 from tests.referee.journal.samples import NEW_GAME, START, TURN, picture, ticking_clock
 
 WRITE_COUNTER_BYTES = [*range(24, 28), *range(92, 100)]
@@ -230,6 +232,10 @@ def test_what_was_left_out_takes_no_room() -> None:
             journal.append(NEW_GAME, [picture("before", size)])
         assert journal.pictures(3) == {3: ("before",)}
         assert journal.pictures(4) == {4: ("before",)}
+
+
+def test_a_journal_opened_without_limits_has_those_of_the_settings() -> None:
+    assert EvidenceLimits() == evidence_limits(JournalSection())
 
 
 def test_limits_below_zero_are_refused() -> None:
