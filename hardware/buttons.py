@@ -189,7 +189,7 @@ class Buttons:
         clock: Callable[[], float],
         on_fault: Callable[[str], None],
         *,
-        pin_factory: Factory | None = None,
+        pin_factory: Factory | None,
         pull_up: bool = True,
         settle_s: float = DEFAULT_BUTTON_SETTLE_S,
         long_press_s: float = DEFAULT_LONG_PRESS_S,

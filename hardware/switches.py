@@ -18,7 +18,6 @@ from hardware.errors import Fault, FaultRecord, HardwareError
 from hardware.pin_map import PinAllocator, PinName
 from hardware.pins import hardware_error, open_pin_factory, pin_errors
 from hardware.switch_states import (
-    DEFAULT_SWITCH_SETTLE_S,
     SwitchDebouncer,
     SwitchSnapshot,
     SwitchState,
@@ -153,7 +152,6 @@ class GpioSwitches:
         wait: see ``SwitchScanner``; 2 ms in all for a scan of 8 rows.
         pin_factory: gpiozero's; its default one when ``None``.
         scan_s: minimum time between two scans.
-        settle_s: see ``SwitchDebouncer``.
     """
 
     def __init__(
@@ -164,7 +162,6 @@ class GpioSwitches:
         *,
         pin_factory: Factory | None = None,
         scan_s: float = DEFAULT_SCAN_S,
-        settle_s: float = DEFAULT_SWITCH_SETTLE_S,
     ) -> None:
         if not scan_s > 0:
             raise ValueError(f"scan_s is {scan_s}; expected seconds, more than 0")
@@ -172,10 +169,9 @@ class GpioSwitches:
         self._on_fault = on_fault
         self._factory = pin_factory
         self._scan_s = scan_s
-        self._settle_s = settle_s
         self._wait = wait
         self._scanner: SwitchScanner | None = None
-        self._debouncer = SwitchDebouncer(pins.switches, settle_s=settle_s)
+        self._debouncer = SwitchDebouncer(pins.switches)
         self._scanned_s: float | None = None
         self._record = FaultRecord(_NAME)
         self._said: set[str] = set()
@@ -214,7 +210,7 @@ class GpioSwitches:
         try:
             if self._scanner is None:
                 # the state before the fault is no longer valid
-                self._debouncer = SwitchDebouncer(self.pins.switches, settle_s=self._settle_s)
+                self._debouncer = SwitchDebouncer(self.pins.switches)
                 self._scanner = SwitchScanner(self.pins, self._wait, self._factory)
             self._debouncer.add_scan(self._scanner.scan(), now_s)
         except HardwareError as error:

@@ -26,7 +26,7 @@ from firmware_bridge.errors import (
 )
 from firmware_bridge.ports.port import Port
 from firmware_bridge.ports.selection import WantedBoard, candidates, others_like, which_one
-from firmware_bridge.ports.serial_ports import PortHolder, SerialPort, port_holders, serial_ports
+from firmware_bridge.ports.serial_ports import SerialPort, port_holders, serial_ports
 from firmware_bridge.protocol.delivery import SerialLine
 from firmware_bridge.protocol.link import HostLink
 from firmware_bridge.protocol.status import LinkStatistics
@@ -61,7 +61,6 @@ class ConnectionThread:
         open_port: Callable[[str, int], Port],
         list_ports: Callable[[], Iterable[Any]],
         random_session: Callable[[], int],
-        find_holders: Callable[[str], Sequence[PortHolder]] = port_holders,
     ) -> None:
         self.received_bytes = 0
         self.sent_bytes = 0
@@ -73,7 +72,6 @@ class ConnectionThread:
         self._open_port = open_port
         self._list_ports = list_ports
         self._random_session = random_session
-        self._find_holders = find_holders
         self._link = HostLink()
         self._conversation = BoardConversation(self._link, random_session)
         self._outages = OutageTracker()
@@ -173,7 +171,7 @@ class ConnectionThread:
 
     def _other_programs(self, port: SerialPort) -> str:
         """Other programs that have the port open without a lock, and may take the board's messages."""
-        others = [str(holder) for holder in self._find_holders(port.device) if holder.pid != os.getpid()]
+        others = [str(holder) for holder in port_holders(port.device) if holder.pid != os.getpid()]
         return f" ({' and '.join(others)} has the port open, too, and may take its bytes)" if others else ""
 
     def _pump(self, conversation: BoardConversation, port: Port, is_over: Callable[[BoardConversation], bool]) -> None:

@@ -98,7 +98,7 @@ def same_board(port: SerialPort, baud: int) -> WantedBoard:
     return WantedBoard(port.device, baud=baud)
 
 
-def identify(port: SerialPort, baud: int, environment: InstallEnvironment, *, leave: bool = False) -> ReachedBoard:
+def identify(port: SerialPort, baud: int, environment: InstallEnvironment, *, leave: bool) -> ReachedBoard:
     """Identify the device on ``port``; with ``leave``, also switch the referee's firmware to its interpreter.
 
     Raises PortError when the port itself can't be used: missing, taken, not allowed.

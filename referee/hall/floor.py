@@ -80,9 +80,9 @@ def natural(name: str) -> list[tuple[int, str]]:
 class Floor:
     """The tables, for any number of viewers. Any thread may change or read it."""
 
-    def __init__(self, seats: Iterable[Seat] = ()) -> None:
+    def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._seats: dict[str, Seat] = {seat.id: seat for seat in seats}
+        self._seats: dict[str, Seat] = {}
         self._version = 0
         self._listeners: set[Callable[[], object]] = set()
         self.is_closed = False

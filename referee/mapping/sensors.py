@@ -131,9 +131,7 @@ def remarks(told: SensorSnapshot | None, sensor_map: SensorMap, out: Mapping[str
         yield f"The sensor under {place} is taken out: it {why}."
 
 
-def board_of_sensors(
-    told: SensorSnapshot | None, grid: PlaceGrid, out: Mapping[str, str], *, plain: bool = False
-) -> Text:
+def board_of_sensors(told: SensorSnapshot | None, grid: PlaceGrid, out: Mapping[str, str], *, plain: bool) -> Text:
     """Draw which squares are occupied; ``out`` maps squares with a switched-off sensor to the reason."""
     marks = _PLAIN_MARKS if plain else _MARKS
     text = Text()

@@ -63,7 +63,7 @@ def table_event(
     game: tuple[int, str],
     numbered: tuple[int, Event],
     sentence: str,
-    pictures: Sequence[str] = (),
+    pictures: Sequence[str],
 ) -> TableEvent:
     """Tell an event of a game, which is given by its number and the name of its rules."""
     number, event = numbered

@@ -253,7 +253,7 @@ class LiveScreen:
         """Show what is being typed."""
         self._show(typed=typed)
 
-    def show_page(self, words: str, code: str = "") -> None:
+    def show_page(self, words: str, code: str) -> None:
         """Show the page's address during the game; ``code`` is its QR code, which can be shown in place of the game."""
         self._code = code
         keys = self._shown.keys

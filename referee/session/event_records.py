@@ -54,7 +54,7 @@ def set_up_event(states: Sequence[str], verdict: Verdict) -> Event:
     return Event(EventKind.SET_UP, {"state": _one_or_all(states)}, verdict.time_s)
 
 
-def step_event(step: AcceptedTurn | AcceptedRoll, verdict: Verdict, complete_s: float | None = None) -> Event:
+def step_event(step: AcceptedTurn | AcceptedRoll, verdict: Verdict, complete_s: float | None) -> Event:
     """A turn, or a roll that was seen, was accepted; ``source`` tells that roll from one that a person typed.
 
     ``complete_s`` is when a turn lay complete on the table, where there is a clock.

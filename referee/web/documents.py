@@ -230,7 +230,7 @@ Say = Callable[[str], str]
 """Says one of the referee's sentences, which are English, in the language of whoever asks."""
 
 
-def places_document(game: Game[Any, Any], say: Say = str) -> PlacesDocument:
+def places_document(game: Game[Any, Any], say: Say) -> PlacesDocument:
     """Tell what can be said of a game; looks and options' values are what orders have to name."""
     return PlacesDocument(
         game=game.name,
@@ -293,7 +293,7 @@ def _nothing_yet(game: Game[Any, Any]) -> Snapshot:
     return Snapshot(game.name, 0, 0, looking_signal("The referee is starting."), 0.0)
 
 
-def table_document(game: Game[Any, Any], versioned: Versioned, *, hints_allowed: bool, say: Say = str) -> TableDocument:
+def table_document(game: Game[Any, Any], versioned: Versioned, *, hints_allowed: bool, say: Say) -> TableDocument:
     """Tell a snapshot as a document."""
     snapshot = versioned.snapshot
     state = snapshot.states[0] if snapshot.states else None

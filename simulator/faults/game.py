@@ -53,7 +53,7 @@ class Episode:
 class FaultyGame(AnsweringGame):
     """One game from one seed, with faults."""
 
-    def __init__(self, seed: int, setting: Setting, options: FaultyOptions, truth: TruthLog | None = None) -> None:
+    def __init__(self, seed: int, setting: Setting, options: FaultyOptions, truth: TruthLog | None) -> None:
         super().__init__(seed, setting.layout, options, truth)
         self._start = options.start
         self._only = options.kinds

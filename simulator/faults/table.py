@@ -63,15 +63,14 @@ class FaultyTable(PlayedTable):
     def __init__(
         self,
         seed: int,
-        options: FaultyOptions | None = None,
+        options: FaultyOptions,
         *,
-        setting: Setting | None = None,
+        setting: Setting,
         fps: float = 15.0,
         truth: TruthLog | None = None,
         pictures: bool = True,
     ) -> None:
-        setting = setting or faulty_setting(seed)
-        self._game = FaultyGame(seed, setting, options or FaultyOptions(), truth)
+        self._game = FaultyGame(seed, setting, options, truth)
         super().__init__(seed, self._game, setting, fps)
         self._renderer = Renderer(seed) if pictures else None
         self._scene = Scene(self._setting)

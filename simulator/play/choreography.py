@@ -85,7 +85,7 @@ class Choreography:
         return MotionSegment(duration_s, tuple(standing.values()))
 
     def stretches(
-        self, standing: Arrangement, action: Action, rest_at_mm: tuple[float, float] | None = None
+        self, standing: Arrangement, action: Action, rest_at_mm: tuple[float, float] | None
     ) -> Iterator[MotionSegment]:
         """The segments of an action, from the hand coming in to its leaving."""
         arm = self._arms[action.player]

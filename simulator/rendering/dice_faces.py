@@ -26,7 +26,7 @@ _PIPS = {
 }
 
 
-def pip_face(value: int, radius: float = 0.1, spread: float = 0.26, first_radius: float | None = None) -> Layer:
+def pip_face(value: int, radius: float, spread: float = 0.26, first_radius: float | None = None) -> Layer:
     """A face with pips, shape (FACE_PX, FACE_PX), 1 where there is a pip.
 
     Lengths are shares of the side: ``spread`` is from the middle to a pip's row. ``first_radius`` is the one's alone.

@@ -207,7 +207,7 @@ def paint_hand_shadow(setting: Setting, image: Image, hand: Hand, shades: list[I
             hidden_by_shadow(image, outline, min(softness, 14.0), shade)
 
 
-def cover_mask(setting: Setting, hands: tuple[Hand, ...], shrink: int = 4) -> Image:
+def cover_mask(setting: Setting, hands: tuple[Hand, ...], shrink: int) -> Image:
     """Where hands hide the picture: a mask of the frame's size divided by ``shrink``, 0 or 255."""
     width, height = setting.camera.size
     mask = np.zeros((height // shrink + 1, width // shrink + 1), dtype=np.uint8)

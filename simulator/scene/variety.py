@@ -30,9 +30,7 @@ _MOST_STEPS_BACK = 40
 _SIZES = ((1280, 720), (640, 480), (1920, 1080), (1296, 972))
 
 
-def varied_setting(
-    seed: int, hardness: float = 0.5, size: tuple[int, int] | None = None, most_missing_markers: int = 1
-) -> Setting:
+def varied_setting(seed: int, hardness: float, size: tuple[int, int] | None = None) -> Setting:
     """A setting drawn from ``seed``; ``hardness`` from 0 (tidy) to 1 (tilted, dim, coloured, blurred, noisy).
 
     ``size`` fixes the picture's (width, height). Raises ValueError for a hardness outside 0 to 1.
@@ -55,7 +53,7 @@ def varied_setting(
         surface=surface,
         colour=_tinted(rng, colour, 0.08),
         board_colour=_tinted(rng, (0.58, 0.73, 0.86), 0.12 * hardness),
-        markers=_markers(rng, hardness, most_missing_markers),
+        markers=_markers(rng, hardness),
         seed=seed,
     )
     ordinary = BlockLook()
@@ -106,13 +104,12 @@ def _lens(rng: np.random.Generator, hardness: float, size: tuple[int, int]) -> C
     return lens(size, view_deg, (bend, -0.15 * bend, 0.0004, -0.0003, 0.0), (float(centre[0]), float(centre[1])))
 
 
-def _markers(rng: np.random.Generator, hardness: float, most_missing: int) -> dict[int, MarkerState]:
-    states: dict[int, MarkerState] = {}
-    order = [int(marker_id) for marker_id in rng.permutation(4)]
-    for marker_id in order[:most_missing]:
-        if rng.random() < 0.6 * hardness:
-            states[marker_id] = "missing" if rng.random() < 0.5 else "half covered"
-    return states
+def _markers(rng: np.random.Generator, hardness: float) -> dict[int, MarkerState]:
+    """At most one marker that is not whole."""
+    marker_id = int(rng.permutation(4)[0])
+    if rng.random() >= 0.6 * hardness:
+        return {}
+    return {marker_id: "missing" if rng.random() < 0.5 else "half covered"}
 
 
 def _lighting(rng: np.random.Generator, hardness: float) -> Lighting:

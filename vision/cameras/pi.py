@@ -50,7 +50,7 @@ class PiCapture:
         size: tuple[int, int],
         frames_per_second: float,
         *,
-        command: Sequence[str] = (*SYSTEM_PYTHON, str(SERVER)),
+        command: Sequence[str],
         boot_clock: Clock = _boot_clock,
         silence_s: float = _FRAME_S,
     ) -> None:
@@ -150,7 +150,7 @@ def pi_camera(
     number: int,
     *,
     clock: Clock,
-    size: tuple[int, int] | None = None,
+    size: tuple[int, int] | None,
     frames_per_second: float | None = None,
     retry_s: float = 1.0,
     command: Sequence[str] = (*SYSTEM_PYTHON, str(SERVER)),

@@ -52,7 +52,7 @@ class UsbCamera:
         return f"usb:{self.maker}@{self.socket}"
 
 
-def usb_cameras(root: Path = Path("/")) -> tuple[UsbCamera, ...]:
+def usb_cameras(root: Path) -> tuple[UsbCamera, ...]:
     """List the USB cameras in the order of their numbers; ``root`` is the folder that has ``sys``."""
     entries = (root / "sys/class/video4linux").glob("video*")
     numbered = sorted(entries, key=lambda entry: (len(entry.name), entry.name))

@@ -157,7 +157,6 @@ class KillTally:
     kills: int = 0
     games: int = 0
     turns: int = 0
-    recorded_untold: int = 0
     recorded_unshown: int = 0
     by_aim: dict[str, int] = field(default_factory=dict)
 
@@ -348,7 +347,6 @@ class KilledGame:
         if len(untold) > 1 or untold != list(there)[len(there) - len(untold) :]:
             raise KillError(f"events {untold} are in the journal and were never recorded")
         for number in untold:
-            self._tally.recorded_untold += 1
             self._recorded[number] = there[number]
             self._told.append(Recorded(number, there[number]))
 

@@ -106,9 +106,7 @@ def _wrong_number(player: str, found: int, missing: tuple[str, ...], surplus: tu
     return []
 
 
-def _wrong_ball(
-    player: str, balls: tuple[int, ...], start: int | None, way: Mapping[int, int] = MappingProxyType({})
-) -> list[Breach]:
+def _wrong_ball(player: str, balls: tuple[int, ...], start: int | None, way: Mapping[int, int]) -> list[Breach]:
     """The breach of a ball that is missing, doubled, not at ``start`` where one is given, or already at the goal.
 
     ``way`` tells where pieces are to be moved to, with the balls that they carry.

@@ -211,7 +211,7 @@ def _with(sheets: tuple[Sheet, ...], player: int, sheet: Sheet) -> tuple[Sheet, 
     return (*sheets[:player], sheet, *sheets[player + 1 :])
 
 
-def marks_of(squares: Cells, digits: str | None = None) -> dict[int, str]:
+def marks_of(squares: Cells, digits: str | None) -> dict[int, str]:
     """What a drop writes: the digits in the squares' order, crosses where none are given."""
     return dict(zip(squares, digits or CROSS * len(squares), strict=True))
 

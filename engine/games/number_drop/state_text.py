@@ -173,7 +173,7 @@ class _Reading:
             return UnreadableError(f"the state {self.text!r} lacks {name}=; expected {expected}", len(self.text) + 1)
         return unreadable(self.text, word.text, word.column, expected)
 
-    def _impossible(self, fault: str, word: Word | None = None) -> UnreadableError:
+    def _impossible(self, fault: str, word: Word | None) -> UnreadableError:
         return UnreadableError(f"the state {self.text!r} can't be: {fault}", word.column if word else 1)
 
     def _from_bare_sheet(self, options: NumberDropOptions) -> NumberDropState:

@@ -83,7 +83,7 @@ class GameSoFar:
         return record.make(self.game, self.start, steps, self.tags)
 
 
-def game_of_record(game: Game[Any, Any], text: str, tags: Sequence[tuple[str, str]] = ()) -> GameSoFar:
+def game_of_record(game: Game[Any, Any], text: str, tags: Sequence[tuple[str, str]]) -> GameSoFar:
     """Give the game that a record holds, to be gone on with; tags given here outrank its own.
 
     Raises EngineError for a record that can't be read or breaks the rules, or is one of another game.

@@ -113,7 +113,7 @@ def take_set_up(
     *,
     anywhere: bool,
     trigger: Trigger,
-    confirmed: frozenset[Place] = frozenset(),
+    confirmed: frozenset[Place],
 ) -> TakenSetUp[StateT]:
     """Give the ruling on a set-up, and the states to believe. Raises OptionError for a bad option.
 

@@ -47,7 +47,7 @@ class PenSettings:
     """Share of cells that are misread whatever their hue."""
 
 
-def densities(flat: Image, rows: int, columns: int, settings: PenSettings = PenSettings()) -> FloatArray:
+def densities(flat: Image, rows: int, columns: int, settings: PenSettings) -> FloatArray:
     """Mean density of the ink in each cell of a flat picture, (rows, columns, 3), blue-green-red.
 
     The part common to all channels is removed: it is shadow.

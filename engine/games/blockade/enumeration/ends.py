@@ -128,7 +128,7 @@ DetourMoves = tuple[tuple[LayoutMove, ...], tuple[LayoutMove, ...]]
 """The moves before the other colour plays, and those after it."""
 
 
-def leaves_free(terrain: Terrain, clears: int, *, friend: int | None = None) -> LayoutTest:
+def leaves_free(terrain: Terrain, clears: int, *, friend: int | None) -> LayoutTest:
     """Whether a layout that has not won has nothing on these clear squares.
 
     With ``friend`` also nothing on what is that colour's, so that it may play all it likes: enough, where the clear

@@ -23,7 +23,6 @@ _LOST_LATER = -(WIN - 4)
 """A loss the turn after next."""
 _MOST_KEPT = 48
 _MOST_POSITIONS = 60_000
-_MOST_DEPTH = 30
 _FIRST_FOLLOWED = 48
 """So many of the best results are looked at deeper; the others only where all of those lose."""
 
@@ -266,7 +265,7 @@ def best_lines(
     better: Callable[[Line], None],
     handicaps: Mapping[int, int],
     *,
-    most_depth: int = _MOST_DEPTH,
+    most_depth: int,
 ) -> list[Line]:
     """Rank the results, deeper and deeper until the deadline; ``better`` hears of every best one.
 
