@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-LIGHTS, ROWS, COLUMNS, SINGLES, BUTTONS = 12, 3, 4, 2, 3
+LIGHTS = 12
 
 
 @pytest.fixture
