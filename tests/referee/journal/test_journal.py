@@ -1,5 +1,6 @@
 """What the journal keeps, that it stays as it was written, and how much evidence it holds."""
 
+import itertools
 import shutil
 import sqlite3
 from contextlib import closing
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from referee.errors import EventError
 from referee.journal import EvidenceLimits, GameSummary, Journal, database
 from referee.journal.database import lock_path
-from referee.journal.events import Event
+from referee.journal.events import Event, EventKind, encode
 from referee.journal.journal import connect
 from referee.settings.conversions import evidence_limits
 from referee.settings.sections import JournalSection
@@ -114,6 +115,12 @@ def test_any_json_survives(data: object, time_s: float | None) -> None:
         journal.append(event)
         kept = journal.events()[-1][1]
     assert (kept.data, kept.frame_time_s) == (event.data, event.frame_time_s)
+
+
+def test_equal_events_are_equal_bytes() -> None:
+    said = {"text": "ä", "places": ["b1", "a1"], "by": "Ann"}
+    texts = {encode(Event(EventKind.NOTE, dict(pairs))) for pairs in itertools.permutations(said.items())}
+    assert texts == {'{"by":"Ann","places":["b1","a1"],"text":"ä"}'}
 
 
 def test_is_durable_before_append_returns(path: Path, tmp_path: Path) -> None:
