@@ -5,7 +5,7 @@ Time comes from the readings alone.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -63,6 +63,17 @@ class StableView:
         return self.readings[-1].time_s - self.since_s
 
     @property
+    def newest_in_sight(self) -> frozenset[str]:
+        """The places that the newest reading sees."""
+        return _in_sight(self.readings[-1])
+
+    @property
+    def in_sight(self) -> frozenset[str]:
+        """The places that most of the readings see."""
+        counts = Counter(place for reading in self.readings for place in _in_sight(reading))
+        return frozenset(place for place, count in counts.items() if 2 * count > len(self.readings))
+
+    @property
     def is_empty(self) -> bool:
         """Whether all places that are certain are empty, and there are some."""
         return bool(self.shown) and all(look == EMPTY for look in self.shown.values())
@@ -70,6 +81,10 @@ class StableView:
     def looks_like(self, shown: Mapping[str, str]) -> bool:
         """Whether no place certainly differs from what ``shown`` has."""
         return all(shown.get(place, look) == look for place, look in self.shown.items())
+
+
+def _in_sight(reading: Reading) -> frozenset[str]:
+    return frozenset(place for place, seen in reading.places.items() if seen.hidden_by is None)
 
 
 def blocking_hindrance(reading: Reading) -> Hindrance | None:

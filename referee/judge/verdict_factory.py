@@ -161,9 +161,14 @@ class VerdictFactory(Generic[StateT, TurnT]):
         return self.quiet(sentences.not_a_turn_yet(places), places, changes, seen, margin)
 
     def pending(
-        self, sentence: str, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
+        self,
+        sentence: str,
+        resolved: Resolved[TurnT],
+        decision: Decision[StateT, TurnT],
+        seen: PooledReading,
+        shown: Changes | None = None,
     ) -> Ruling:
-        """Quietly show a whole turn that has not ended."""
+        """Quietly show a whole turn that has not ended; ``shown`` is what was seen of it, all unless given."""
         turns = resolved.turns or resolved.candidates
         verdict = verdict_about(
             self.game,
@@ -172,7 +177,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
             sentence,
             seen,
             places=tuple(dict.fromkeys(place for turn in turns[:1] for place in turn.places)),
-            shown=dict(decision.best.changes),
+            shown=dict(decision.best.changes if shown is None else shown),
             candidates=tuple(self.game.notation.format_turn(turn) for turn in turns),
             margin=decision.margin,
         )
@@ -212,9 +217,9 @@ class VerdictFactory(Generic[StateT, TurnT]):
             sentence = (
                 sentences.turn_waits(described) if len(turns) == 1 else sentences.one_of(described, len(turns) - 1)
             )
-            return self.pending(sentence, resolved, decision, seen)
+            return self.pending(sentence, resolved, decision, seen, decision.shown)
         if part is not None and trigger is not Trigger.DECLARED:
-            return self.pending(sentences.may_go_on(part.to_do), resolved, decision, seen)
+            return self.pending(sentences.may_go_on(part.to_do), resolved, decision, seen, decision.shown)
         return self._which_sensed(turns, decision, seen, unchanged=False)
 
     def unsensed(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:

@@ -25,6 +25,7 @@ class TableView:
         self._unclear = UnclearWatch(0.0 if settings.stills else settings.patience_s)
         self._stall = StallWatch(settings.stall_s, settings.settling.sure_probability)
         self._judged: tuple[float, Trigger] | None = None
+        self._judged_in_sight: frozenset[Place] = frozenset()
         self._pressed = False
         self.question = OpenQuestion(settings.settling.sure_probability)
         """The last question to the players."""
@@ -64,12 +65,19 @@ class TableView:
         if self._settings.stills or self._pressed:
             return Trigger.DECLARED
         trigger = self._settings.trigger_after(self.stable.rested_s, set_up=set_up)
-        return None if self._judged == (self.stable.since_s, trigger) else trigger
+        was_judged = self._judged == (self.stable.since_s, trigger)
+        return None if was_judged and not self._came_into_sight(self.stable) else trigger
 
     def judged(self, view: StableView, trigger: Trigger) -> None:
         """Note that the table at rest is being judged."""
         self._pressed = False
         self._judged = (view.since_s, trigger)
+        self._judged_in_sight = view.in_sight
+
+    def _came_into_sight(self, view: StableView) -> bool:
+        """Whether places that were hidden when the table was judged can be seen now, as when glare has passed."""
+        # The newest reading alone is compared first, since this is asked at every frame.
+        return not view.newest_in_sight <= self._judged_in_sight and not view.in_sight <= self._judged_in_sight
 
     def look_anew(self) -> None:
         """Have the table judged again although nothing has changed."""

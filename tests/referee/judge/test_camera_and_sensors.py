@@ -178,3 +178,4 @@ def test_a_ball_that_left_its_piece_need_not_have_come_to_the_one_that_is_only_f
         ruling = judge.consider(readings, trigger)
         assert not ruling.steps
         assert judge.belief == (state,)
+        assert ruling.verdict.seen.get("c1") != "black piece with ball"

@@ -107,6 +107,29 @@ def test_a_thing_on_a_piece_takes_no_light_away_and_is_named_to_whoever_asks(tab
     assert (verdict.kind, verdict.places) == (VerdictKind.CANNOT_SEE, ("c5",))
 
 
+def test_what_comes_into_sight_is_judged_although_nothing_moved(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 2)
+    wrong = {**start, "c1": "empty", "a5": START["c1"]}
+    on.hand(wrong, 1)
+    on.show(wrong, 6, hidden={"c1", "a5"})
+    assert kinds_of(on.show(wrong, 3)) == [VerdictKind.ILLEGAL]
+    assert on.show(wrong, 3) == []
+
+
+def test_what_flickers_into_sight_is_not_judged(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 2)
+    wrong = {**start, "c1": "empty", "a5": START["c1"]}
+    on.hand(wrong, 1)
+    on.show(wrong, 6, hidden={"c1", "a5"})
+    for _ in range(10):
+        assert on.show(wrong, 0.5, hidden={"c1", "a5"}) == []
+        assert on.show(wrong, 0.1) == []
+
+
 def test_a_long_hand_is_named_once(table: Any, start: Any) -> None:
     on = table(patience_s=2.0)
     on.service.start()
