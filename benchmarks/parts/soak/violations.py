@@ -15,8 +15,10 @@ from benchmarks.parts.soak.inputs import PLAIN_HEIGHT_PX, covered_places, sides_
 from benchmarks.parts.soak.report import Outcome
 from engine.api import Game
 from engine.errors import IllegalTurnError
+from engine.showing import turns_showing
 from engine.values import EMPTY
 from referee.judge.verdict import VerdictKind
+from referee.wiring.plan import Inputs
 from simulator.faults.deblockle import ONLY_SIDES_TELL, PUT_BACK_TURNED
 from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent
@@ -85,12 +87,16 @@ def violation_outcome(
     if heard.accepted is not None:
         return Outcome.WRONG, f"accepted {', '.join(heard.accepted.verdict.turns)}"
     if _begun_within(played, event.gone_s, until_s):
+        if event.before == event.after and played.plan.inputs is not Inputs.SENSORS:
+            return Outcome.UNSEEN, "a piece is missing from a stack that looks the same from above"
         return Outcome.WRONG, "accepted as a start"
     if heard.first is None:
         if undetected(played, event):
             return Outcome.UNSEEN, "no switch felt it"
         if _shown_as_unfinished(played, event, until_s):
             return Outcome.AT_ONCE, "shown as a turn to finish"
+        if _out_of_sight(game, played, event, until_s):
+            return Outcome.UNSEEN, "a thing hid whether it was a legal turn, and that was said"
         return Outcome.LOST, "nothing was said"
     if heard.named is heard.first:
         return Outcome.AT_ONCE, ""
@@ -145,6 +151,21 @@ def _shown_as_unfinished(played: GameRecord, event: TruthEvent, until_s: float) 
         seen_as(look, event.after.get(place, look)) or misled(played, (place,), last.time_s)
         for place, look in last.verdict.seen.items()
     )
+
+
+def _out_of_sight(game: Game[Any, Any], played: GameRecord, event: TruthEvent, until_s: float) -> bool:
+    """Whether the last that was said is that some places can't be seen, and a legal turn may have been played there.
+
+    Things must hide those places, and all others must look as after that turn.
+    """
+    said = [said for said in played.said if event.began_s <= said.time_s <= until_s]
+    if not said or not event.state or said[-1].verdict.kind is not VerdictKind.CANNOT_SEE:
+        return False
+    hidden = _hidden_by_things(played, until_s)
+    places = set(said[-1].verdict.places)
+    in_sight = {place: (look,) for place, look in event.after.items() if place not in hidden}
+    turns = turns_showing(game, game.notation.parse_state(event.state), in_sight)
+    return bool(places) and places <= hidden and next(iter(turns), None) is not None
 
 
 def _fault_still_shown(played: GameRecord, event: TruthEvent) -> bool:
