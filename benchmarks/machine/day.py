@@ -47,8 +47,8 @@ from referee.web.server import open_page
 
 TURNS = 60
 """The most turns of a game unless told; most end before."""
-WARM_UP_GAMES = 10
-"""Two of each game: tables are made and caches filled once in a process's life."""
+WARM_UP_GAMES = 15
+"""Three of each game, with two to four sheets: tables are made once in a process's life."""
 MOST_GROWTH_MB = 8.0
 """What memory may grow by over the day after that, in medians of a fifth of all games."""
 

@@ -103,7 +103,7 @@ def starting_stacks() -> Stacks:
 
 
 @lru_cache(maxsize=2048)
-def distances(walls: int) -> tuple[tuple[int, ...], ...]:
+def distances(walls: int) -> tuple[bytes, ...]:
     """``distances(walls)[start][end]``: the fewest steps between squares, none of them onto a square of ``walls``.
 
     ``UNREACHABLE`` where there is no way, and for every way from or to a wall.
@@ -120,7 +120,7 @@ def distances(walls: int) -> tuple[tuple[int, ...], ...]:
             frontier = GRID.around(frontier) & ~seen & ~walls
             seen |= frontier
             steps += 1
-        table.append(tuple(row))
+        table.append(bytes(row))
     return tuple(table)
 
 

@@ -56,7 +56,7 @@ def is_whole_turn(state: BlockadeState, appearance: Appearance) -> bool:
     return next(turns_showing(state, {place: (look,) for place, look in appearance.items()}), None) is not None
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=2)
 def _ends_of(state: BlockadeState, dice: Dice) -> _Ends:
     return _Ends(state, dice)
 

@@ -282,7 +282,8 @@ def turn_of(state: BlockadeState, moves: Iterable[Path]) -> BlockadeTurn:
     return BlockadeTurn(state.to_move, tuple(written))
 
 
-@lru_cache(maxsize=8)
+# A roll's turns may take 20 MB, and nobody needs those of more than two positions in turn.
+@lru_cache(maxsize=2)
 def turns_of(state: BlockadeState) -> TurnList:
     """The turns with the roll that lies on the table; raises ValueError when none does."""
     if state.roll is None or state.to_move is None:

@@ -52,22 +52,32 @@ def _known_rolls(components: Components) -> frozenset[tuple[str, ...]]:
     return frozenset(possible.roll.faces for possible in dice_rolls(components))
 
 
-@cache
 def tile_draws(options: NumberDropOptions) -> tuple[PossibleRoll, ...]:
     """Every way the tiles may come to lie in slots A to E, with its probability. Solo, the solo side is always up."""
-    sides = (0,) if options.solo or options.tiles == SOLO_SIDE else (1,) if options.tiles == OTHER_SIDE else (0, 1)
-    tiles = options.components.tiles
+    return _draws(options.components.tiles, _sides_up(options))
+
+
+def _sides_up(options: NumberDropOptions) -> tuple[int, ...]:
+    if options.solo or options.tiles == SOLO_SIDE:
+        return (0,)
+    return (1,) if options.tiles == OTHER_SIDE else (0, 1)
+
+
+# Thousands of draws: options that draw alike share them.
+@cache
+def _draws(tiles: tuple[tuple[str, str], ...], sides: tuple[int, ...]) -> tuple[PossibleRoll, ...]:
     faces = sorted(
         tuple(tile[side] for tile, side in zip(drawn, up, strict=True))
         for drawn in permutations(tiles)
         for up in product(sides, repeat=TILES)
     )
-    return tuple(PossibleRoll(Roll(drawn), Fraction(1, len(faces))) for drawn in faces)
+    each = Fraction(1, len(faces))
+    return tuple(PossibleRoll(Roll(drawn), each) for drawn in faces)
 
 
 @cache
-def _known_draws(options: NumberDropOptions) -> frozenset[tuple[str, ...]]:
-    return frozenset(possible.roll.faces for possible in tile_draws(options))
+def _known_draws(tiles: tuple[tuple[str, str], ...], sides: tuple[int, ...]) -> frozenset[tuple[str, ...]]:
+    return frozenset(possible.roll.faces for possible in _draws(tiles, sides))
 
 
 def read_dice_roll(components: Components, faces: Sequence[str]) -> tuple[str, ...]:
@@ -83,7 +93,7 @@ def read_dice_roll(components: Components, faces: Sequence[str]) -> tuple[str, .
 def read_tile_draw(options: NumberDropOptions, faces: Sequence[str]) -> tuple[str, ...]:
     """The faces of the tiles in slots A to E; raises IllegalTurnError when these tiles can't lie so."""
     drawn = tuple(faces)
-    if drawn not in _known_draws(options):
+    if drawn not in _known_draws(options.components.tiles, _sides_up(options)):
         example = ",".join(tile_draws(options)[0].roll.faces)
         raise IllegalTurnError(
             f"got the tiles {','.join(drawn)}; expected one face of each of the {TILES} tiles that these rules use, "

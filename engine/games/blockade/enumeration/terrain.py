@@ -58,7 +58,7 @@ def without_movable(stack: Stack, player: Player) -> Stack:
 class _Between(dict[tuple[int, int, int], int]):
     """Squares over which one square can be reached from another within so many steps, worked out once for each."""
 
-    def __init__(self, way: tuple[tuple[int, ...], ...]) -> None:
+    def __init__(self, way: tuple[bytes, ...]) -> None:
         super().__init__()
         self._way = way
 
@@ -105,7 +105,7 @@ class Terrain:
         object.__setattr__(self, "needs", tuple(_Needs(self, square) for square in range(SQUARES)))
 
     @cached_property
-    def way(self) -> tuple[tuple[int, ...], ...]:
+    def way(self) -> tuple[bytes, ...]:
         """The distances between squares with the other player's blockades in the way."""
         return distances(self.walls)
 

@@ -366,3 +366,11 @@ def test_alone_the_score_is_placed_in_the_printed_table(sheet, told):
     sheets = (Sheet("".join(reversed(sheet.split("/"))).ljust(98, ".")),)
     over = replace(state, phase=Phase.OVER, sheets=sheets)
     assert GAME.notation.standing(over)[-1] == told
+
+
+def test_tables_of_any_number_of_players_share_the_draws_of_tiles():
+    two, three = (GAME.dice.possible_rolls(GAME.rules.new({"players": players})) for players in (2, 3))
+    solo = GAME.dice.possible_rolls(GAME.rules.new({"players": 1}))
+    assert two is three
+    assert len(solo) < len(two)
+    assert sum(possible.probability for possible in two) == 1
