@@ -16,6 +16,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from common.json_files import parse_json
 from engine.errors import IllegalTurnError
 from referee.commands.orders import ORDERS, ReplyDocument
+from referee.session.feed import Snapshot
 from referee.session.pictures import CameraPictures
 from referee.session.table_port import TablePort, Versioned
 from referee.web.access import SESSION_S, Access, Role, Session
@@ -34,6 +35,7 @@ from referee.web.documents import (
     places_document,
 )
 from referee.web.endpoints import Endpoint, openapi
+from referee.web.entering import DiceDocument, TurnsDocument, dice_document, turns_document
 from referee.web.guard import CSRF_FIELD, form_fields
 from referee.web.history import History
 from referee.web.languages import language_of, sentences
@@ -110,6 +112,15 @@ class Api:
                 TappedDocument,
                 texts={"taps": "What was tapped so far, parted by commas: squares and choices."},
             ),
+            Endpoint(
+                "/api/turns",
+                self._turns,
+                Role.LOOK,
+                "The turns that may be typed",
+                TurnsDocument,
+                texts={"begins": "How their text begins; all without it."},
+            ),
+            Endpoint("/api/dice", self._dice, Role.LOOK, "The dice whose roll may be told now", DiceDocument),
             Endpoint("/api/places", self._places, Role.LOOK, "Places, looks, rules and options", PlacesDocument),
             Endpoint(
                 "/api/camera.jpg",
@@ -207,16 +218,30 @@ class Api:
         return _json(places_document(self._port.game, sentences(language_of(request))))
 
     async def _tapped(self, request: Request) -> Response:
-        newest = self._port.snapshots.newest
-        if newest is None:
-            raise HTTPException(404, "No game has begun yet.")
+        snapshot = self._newest()
         taps = [tap for tap in request.query_params.get("taps", "")[:_MOST_TAPPED].split(",") if tap]
         say = sentences(language_of(request))
         try:
-            document = await run_in_threadpool(tapped_document, self._port.game, newest.snapshot, taps, say)
+            document = await run_in_threadpool(tapped_document, self._port.game, snapshot, taps, say)
         except IllegalTurnError as error:
             raise HTTPException(422, say(str(error))) from error
         return _json(document)
+
+    async def _turns(self, request: Request) -> Response:
+        snapshot, say = self._newest(), sentences(language_of(request))
+        begins = request.query_params.get("begins", "")[:_MOST_TAPPED]
+        return _json(await run_in_threadpool(turns_document, self._port.game, snapshot, begins, say))
+
+    async def _dice(self, request: Request) -> Response:
+        snapshot, say = self._newest(), sentences(language_of(request))
+        before = await run_in_threadpool(self._history.before_seen_roll) if self._port.journal is not None else ()
+        return _json(await run_in_threadpool(dice_document, self._port.game, snapshot, before, say))
+
+    def _newest(self) -> Snapshot:
+        newest = self._port.snapshots.newest
+        if newest is None:
+            raise HTTPException(404, "No game has begun yet.")
+        return newest.snapshot
 
     async def _camera(self, request: Request) -> Response:
         overlay = bool(_number(request, "overlay"))

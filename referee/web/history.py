@@ -21,6 +21,7 @@ from referee.journal import Folded, Journal, fold
 from referee.journal.events import Event
 from referee.journal.exports import event_lines, record_of
 from referee.journal.results import results_in
+from referee.session.event_records import before_seen_roll
 from referee.session.execution import events_of_game
 from referee.session.feed import Snapshot
 from referee.session.signals import looking_signal, waiting_signal
@@ -108,6 +109,13 @@ class History:
             after=numbers[index + 1] if index + 1 < len(numbers) else None,
             table=table_document(game, versioned, hints_allowed=False, say=sentences(language)),
         )
+
+    def before_seen_roll(self) -> tuple[Any, ...]:
+        """Give the belief before the roll in use, if the camera read it, so that a person may still put it right."""
+        with self._opened() as journal:
+            if journal.latest_game() is None:
+                return ()
+            return before_seen_roll(*events_of_game(journal, None))
 
     def picture(self, event_number: int, name: str) -> tuple[bytes, str]:
         """Give a picture and its media type."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -14,7 +13,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from engine.errors import EngineError
 from engine.support.players import DRAW, RESIGN, format_announcement, told_announcement
 from engine.values import Announcement
 from hardware.lights.signals import ROLE_STYLES
@@ -25,6 +23,7 @@ from referee.web.access import NOBODY, Role, Session
 from referee.web.api import Desk
 from referee.web.documents import TableDocument
 from referee.web.drawing.boards import RINGS
+from referee.web.entering import turns_document
 from referee.web.guard import CSRF_FIELD, Guarded, form_fields
 from referee.web.languages import COOKIE, LANGUAGES, house_of, language_of, sentences, templates, translations
 
@@ -32,8 +31,6 @@ _STATIC = Path(__file__).with_name("static")
 _SAID = "said"
 _SAID_S = 30
 _YEAR_S = 365 * 24 * 3600
-_MOST_TURNS = 150
-"""How many turns are offered to whoever types one."""
 _ASKING = frozenset({VerdictKind.ILLEGAL.value, VerdictKind.AMBIGUOUS.value, VerdictKind.CANNOT_SEE.value})
 """The verdicts that a person may answer with "it is as drawn here"."""
 _CLOCKS = ("fischer 5+3", "bronstein 5+3", "delay 5+3", "hourglass 2", "none")
@@ -102,8 +99,11 @@ class Pages:
         return self._shown(request, "correct", {"document": document, "places": list(places)})
 
     async def _enter(self, request: Request) -> Response:
-        turns, announcements = await run_in_threadpool(self._what_may_be_typed)
-        words = {"document": self._document(request), "turns": turns, "announcements": announcements}
+        language, newest = language_of(request), self._desk.port.snapshots.newest
+        typed = None
+        if newest is not None:
+            typed = await run_in_threadpool(turns_document, self._game, newest.snapshot, say=sentences(language))
+        words = {"document": self._document(request), "typed": typed, "announcements": self._what_may_be_said()}
         return self._shown(request, "enter", words)
 
     async def _new(self, request: Request) -> Response:
@@ -175,22 +175,16 @@ class Pages:
         names = next((event.evidence for event in events if event.number == number), ())
         return [(number, name, picture_words(name, language)) for name in names]
 
-    def _what_may_be_typed(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-        """The legal turns as text and in words, where they are few, and so what may be announced."""
+    def _what_may_be_said(self) -> list[tuple[str, str]]:
+        """What may be announced, as text and in words."""
         newest = self._desk.port.snapshots.newest
         if newest is None or not newest.snapshot.states:
-            return [], []
-        state, game = newest.snapshot.states[0], self._game
+            return []
         # What ends a game by word alone is asked about on a page of its own.
-        said = [each for each in game.rules.announcements(state) if each.kind not in (RESIGN, DRAW)]
-        announcements = [(format_announcement(each), told_announcement(each)) for each in said]
-        if game.is_slow_to_list or game.printed_sheet is not None or newest.snapshot.outcome is not None:
-            return [], announcements
-        try:
-            turns = list(islice(game.rules.legal_turns(state), _MOST_TURNS))
-        except EngineError:
-            turns = []
-        return [(game.notation.format_turn(turn), game.notation.describe(turn)) for turn in turns], announcements
+        said = self._game.rules.announcements(newest.snapshot.states[0])
+        return [
+            (format_announcement(each), told_announcement(each)) for each in said if each.kind not in (RESIGN, DRAW)
+        ]
 
     def _shown(self, request: Request, view: str, words: Mapping[str, Any]) -> Response:
         return page(request, view, {"game": self._game, **words})

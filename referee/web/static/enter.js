@@ -1,19 +1,29 @@
-// The table beside the form while somebody types, and the turns that are offered, as the game goes on.
+// The table beside the form while somebody types, and the turns that begin as what is typed, as the game goes on.
 import { onTable } from "./live.js";
 import { draw } from "./table.js";
-
-const parser = new DOMParser();
+import { word } from "./words.js";
 
 export function offerTurns() {
   const board = document.getElementById("board");
-  onTable(async (table, before) => {
+  const typed = document.querySelector("[list=turns]");
+  const more = document.getElementById("more");
+  let asked = 0;
+
+  const offer = async () => {
+    const number = ++asked;
+    const answer = await fetch(`/api/turns?begins=${encodeURIComponent(typed.value)}`).catch(() => null);
+    if (!answer?.ok || number !== asked) return;
+    const offered = await answer.json();
+    const options = offered.turns.map(({ text, words }) => Object.assign(new Option(words), { value: text }));
+    document.getElementById("turns").replaceChildren(...options);
+    if (!typed.value) typed.placeholder = offered.turns[0]?.text ?? "";
+    more.textContent = word("more turns", { count: offered.more });
+    more.hidden = !offered.more;
+  };
+  typed.addEventListener("input", offer);
+  onTable((table, before) => {
     draw(board, table.board);
     // What the page came with holds until the first change.
-    if (before === null) return;
-    const answer = await fetch("/enter").catch(() => null);
-    if (!answer?.ok) return;
-    const offered = parser.parseFromString(await answer.text(), "text/html");
-    document.getElementById("turns").replaceWith(offered.getElementById("turns"));
-    document.querySelector("[list=turns]").placeholder = offered.querySelector("[list=turns]").placeholder;
+    if (before !== null) offer();
   });
 }

@@ -5,6 +5,7 @@ import { sendOrders } from "./commands.js";
 import { chooseSquares } from "./correct.js";
 import { offerTurns } from "./enter.js";
 import { follow } from "./live.js";
+import { rollByTapping } from "./rolling.js";
 import { keepSettings } from "./settings.js";
 import { playSounds } from "./sounds.js";
 import { stepThrough } from "./steps.js";
@@ -21,6 +22,7 @@ document.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest"
 if (view === "table") {
   showTable();
   playByTapping();
+  rollByTapping();
   runClocks();
   followCamera();
   speak();

@@ -35,6 +35,8 @@ export function playByTapping() {
   // What was answered after each tap, the newest last; empty while nobody taps.
   let answers = [];
   let asked = 0;
+  // Each tap waits for the answer to the one before: a quick second one counts from there.
+  let before = Promise.resolve();
 
   const show = () => {
     board.querySelectorAll(".tap-mark").forEach((each) => each.remove());
@@ -60,7 +62,10 @@ export function playByTapping() {
     part("told").textContent = now.turn?.words ?? word(isOver ? "tap none" : now.taps.length ? "tap on" : "tap first");
     part("choices").replaceChildren(...now.choices.map(({ tap, words }) => {
       const choice = Object.assign(document.createElement("button"), { type: "button", textContent: words });
-      choice.addEventListener("click", () => ask([...now.taps, tap]));
+      choice.addEventListener("click", () => afterwards(() => {
+        const newest = answers.at(-1);
+        return newest?.choices.some((each) => each.tap === tap) && ask([...newest.taps, tap]);
+      }));
       return choice;
     }));
     const play = part("play");
@@ -71,15 +76,18 @@ export function playByTapping() {
   };
   const ask = async (taps, isRestart = false) => {
     const number = ++asked;
+    // The turn on offer is not yet the one that was tapped.
+    part("play").hidden = true;
     const answer = await fetch(`/api/tapped?taps=${encodeURIComponent(taps.join())}`).catch(() => null);
     // The banner says that the network is away.
-    if (!answer?.ok) return;
+    if (!answer?.ok) return show();
     const now = await answer.json();
     // An answer that another tap has overtaken counts no more.
     if (number !== asked) return;
     answers = isRestart ? [now] : [...answers, now];
     show();
   };
+  const afterwards = (deed) => (before = before.then(deed));
   const leave = () => {
     asked++;
     answers = [];
@@ -91,7 +99,7 @@ export function playByTapping() {
     const now = answers.at(-1);
     if (now?.squares.includes(place)) await ask([...now.taps, place]);
   };
-  const prepare = squareButtons(board, choose);
+  const prepare = squareButtons(board, (square) => afterwards(() => choose(square)));
 
   button.hidden = false;
   button.addEventListener("click", async () => {

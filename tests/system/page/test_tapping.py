@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.values import OptionValue
+from engine.values import OptionValue, Roll
 from referee.commands.values import Command, EnterRoll, EnterTurn
 from tests.system.page.served import served
 from tests.system.page.test_barriers import AXE
@@ -41,7 +41,7 @@ TAPPED: dict[str, tuple[dict[str, OptionValue], tuple[Command, ...], tuple[str, 
 
 def tap(page: Any, *taps: str) -> None:
     """Tap squares and choices, each once the page has answered the one before."""
-    for each in taps:
+    for at, each in enumerate(taps):
         if each.startswith("="):
             page.locator("#tapping [data-part=choices]").get_by_role("button", name=each[1:], exact=True).click()
             continue
@@ -49,7 +49,8 @@ def tap(page: Any, *taps: str) -> None:
         expect(square).to_have_attribute("aria-disabled", "false")
         square.scroll_into_view_if_needed()
         square.dispatch_event("click")
-        expect(page.locator("#board .tap-mark.tapped").last).to_be_attached()
+        tapped = {one for one in taps[: at + 1] if not one.startswith("=")}
+        expect(page.locator("#board .tap-mark.tapped")).to_have_count(len(tapped))
 
 
 @pytest.mark.parametrize("name", sorted(TAPPED))
@@ -115,3 +116,70 @@ def test_what_was_tapped_on_an_older_table_begins_again(diaballik: Any, visit: A
     assert not running.tell(EnterTurn("a1-a2", "Ann", "black")).refused
     expect(page.locator("#board .tap-mark.tapped")).to_have_count(0)
     expect(page.locator('#place-a7[aria-disabled="false"]')).to_be_attached()
+
+
+@pytest.mark.parametrize(
+    ("name", "locale", "taps", "shown"),
+    [
+        ("blockade", "en-GB", (6, 4), "6,4"),
+        ("blokus-dice", "de-DE", (3, 5), "3,5"),
+        ("number-drop", "en-GB", (1, 2, 2, 3, 2), ""),
+    ],
+)
+def test_dice_are_tapped_until_they_show_what_lies_there(
+    name: str, locale: str, taps: tuple[int, ...], shown: str, tmp_path: Path, visit: Any
+) -> None:
+    options: dict[str, OptionValue] = {} if name == "blockade" else {"players": 2}
+    with served(name, tmp_path, options) as (running, address):
+        for command in TAPPED[name][1][:-1]:
+            assert not running.tell(command).refused
+        page = visit(address, viewport=PHONE, locale=locale, bypass_csp=True)
+        dice = page.locator("#rolling .die")
+        expect(dice).to_have_count(len(taps))
+        told = page.locator("#rolling form button")
+        expect(told).to_be_hidden()
+        for at, times in enumerate(taps):
+            dice.nth(at).focus()
+            for _ in range(times):
+                page.keyboard.press("Enter")
+        # One too far and one back is where it was.
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("ArrowDown")
+        expect(told).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+        if AXE.is_file():
+            page.add_script_tag(path=AXE)
+            assert page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"] == []
+        lies = page.locator("#rolling [name=text]").input_value()
+        assert lies == shown or not shown
+        told.click()
+        expect(page.locator("#board svg.dice")).to_be_attached()
+        newest = running.snapshots.newest
+        assert newest is not None
+        dice_of = running.game.dice_for(lies)
+        assert dice_of.roll_of(newest.snapshot.states[0]) == Roll(tuple(lies.split(",")))
+        # A person told it: it is taken back, not put right.
+        expect(page.locator("#rolling")).to_be_hidden()
+
+
+def test_typing_narrows_the_turns_that_are_offered(diaballik: Any, visit: Any) -> None:
+    _, address = diaballik
+    page = visit(f"{address}/enter", viewport=PHONE)
+    offered = page.locator("#turns option")
+    expect(offered).to_have_count(150)
+    expect(page.locator("#more")).to_contain_text("more turns")
+    page.locator("[list=turns]").fill("a1-a2 d1")
+    expect(page.locator("#more")).to_be_hidden()
+    expect(page.locator('#turns option[value="a1-a2 d1*e1"]')).to_be_attached()
+    assert 0 < offered.count() < 150
+
+
+def test_a_quick_second_tap_counts_from_the_first(diaballik: Any, visit: Any) -> None:
+    _, address = diaballik
+    page = visit(address)
+    page.get_by_role("button", name="Play by tapping").click()
+    expect(page.locator("#board .tap-mark.may")).to_have_count(7)
+    click = "document.getElementById('place-%s').dispatchEvent(new Event('click', {bubbles: true}));"
+    page.evaluate("".join(click % place for place in ("a1", "a2")))
+    expect(page.locator("#board .tap-mark.tapped")).to_have_count(2)
+    expect(page.locator("#tapping [name=text]")).to_have_value("a1-a2")

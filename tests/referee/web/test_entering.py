@@ -1,0 +1,89 @@
+"""The turns that may be typed and the dice that may be tapped, by the API."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from engine.registry import load
+from engine.values import Outcome, Roll
+from referee.web.entering import MOST_TURNS, dice_document, turns_document
+from tests.referee.web.page_table import client_of, port_of, snapshot_of
+
+
+def rolled(name: str, faces: str) -> tuple[Any, Any, Any]:
+    """Give a game, a snapshot that awaits its first roll, and one with that roll."""
+    game = load(name)
+    options = {} if name == "blockade" else {"players": 2}
+    before = game.rules.new(options)
+    assert game.dice is not None
+    after = game.dice.rolled(before, Roll(tuple(faces.split(","))))
+    snapshot = snapshot_of(game)
+    return game, replace(snapshot, states=(before,)), replace(snapshot, states=(after,))
+
+
+def test_the_first_turns_are_listed_and_the_others_counted() -> None:
+    game = load("diaballik")
+    snapshot = snapshot_of(game)
+    every = turns_document(game, snapshot)
+    in_all = len(game.rules.legal_turns(snapshot.states[0]))
+    assert in_all > MOST_TURNS
+    assert (len(every.turns), every.more) == (MOST_TURNS, in_all - MOST_TURNS)
+    begun = turns_document(game, snapshot, "A1-A2 b1")
+    assert begun.turns
+    assert begun.more == 0
+    assert all(turn.text.startswith("a1-a2 b1") for turn in begun.turns)
+    assert turns_document(game, snapshot, "z9").turns == ()
+
+
+def test_the_api_lists_turns_that_begin_as_asked_in_words() -> None:
+    port = port_of()
+    client = client_of(port)
+    assert client.get("/api/turns").status_code == 404
+    port.snapshots(snapshot_of(port.game, 7))
+    listed = client.get("/api/turns", params={"begins": "a1-a2 d1"}, headers={"Accept-Language": "de"}).json()
+    assert listed["event_number"] == 7
+    words = {turn["text"]: turn["words"] for turn in listed["turns"]}
+    assert words["a1-a2 d1*e1"] == "Schwarz zieht a1 nach a2 und spielt den Ball von d1 nach e1."
+
+
+def test_a_game_that_is_over_or_written_on_sheets_lists_none() -> None:
+    game = load("diaballik")
+    over = replace(snapshot_of(game), outcome=Outcome("black", "white resigned"))
+    assert turns_document(game, over).turns == ()
+    assert turns_document(load("number-drop"), snapshot_of(load("number-drop"))).turns == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "roll", "dice", "face"),
+    [("blockade", "6,4", 2, "6"), ("blokus-dice", "3,6", 2, "1"), ("number-drop", "O4,I4,X5,I3,T5", 5, "T5")],
+)
+def test_dice_are_offered_while_a_roll_is_awaited_and_to_put_a_seen_one_right(
+    name: str, roll: str, dice: int, face: str
+) -> None:
+    game, awaiting, lying = rolled(name, roll)
+    offered = dice_document(game, awaiting).dice
+    assert len(offered) == dice
+    assert all(face in die.faces and not die.shown for die in offered)
+    seen = dice_document(game, lying, awaiting.states).dice
+    assert [die.faces for die in seen] == [die.faces for die in offered]
+
+
+def test_a_roll_that_a_person_told_is_not_offered_again_and_no_dice_where_there_are_none() -> None:
+    game, awaiting, lying = rolled("blokus-dice", "3,6")
+    assert dice_document(game, lying).dice == ()
+    assert [die.shown for die in dice_document(game, lying, awaiting.states).dice] == ["3", "6"]
+    assert dice_document(game, replace(awaiting, outcome=Outcome(None, "over"))).dice == ()
+    assert dice_document(load("diaballik"), snapshot_of(load("diaballik"))).dice == ()
+
+
+def test_the_api_names_dice_that_are_told_apart() -> None:
+    port = port_of("blockade")
+    client = client_of(port)
+    port.snapshots(snapshot_of(port.game, 3))
+    told = client.get("/api/dice", headers={"Accept-Language": "de"}).json()
+    assert told["event_number"] == 3
+    assert [die["faces"] for die in told["dice"]] == [["1", "2", "3", "4", "5", "6"]] * 2
+    assert len({die["name"] for die in told["dice"]}) == 2
