@@ -201,6 +201,15 @@ def test_what_the_remedies_say_makes_the_start():
     assert moved == START
 
 
+def test_the_blocks_that_are_too_many_are_named():
+    more = {"a1": "gold block, x up", "b1": "gold block, x up"}
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.table.set_up({**START, **more, "c1": EMPTY})
+    told = {breach.rule: (breach.remedy, breach.places) for breach in raised.value.breaches}
+    assert told["too-many-blocks"] == ("Take the gold block off a1.", ("a1",))
+    assert told["start-square"] == ("Move it from b1 to c1.", ("b1", "c1"))
+
+
 def test_a_side_without_blocks_is_told_as_such():
     bare = {place: EMPTY if look.startswith("gold") else look for place, look in START.items()}
     with pytest.raises(IllegalTurnError, match="There is no gold block on the board"):
