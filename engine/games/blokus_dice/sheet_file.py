@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from common.phrases import counted
 from engine.games.blokus_dice.notation import squares_drawn
 from engine.games.blokus_dice.sheet import Sheet, format_sheet, house_file, read_sheet_file, shape_of
 from engine.games.blokus_dice.state import PLAYERS, BlokusState, FilledSheet, options_from
@@ -44,7 +45,7 @@ def sheet_drawn(sheet: Sheet) -> str:
     lines += [
         "",
         f"{len(sheet.shapes)} shapes, {sum(sheet.sizes)} squares; {sheet.open_squares.bit_count()} to fill; "
-        f"{sheet.strikes} strikes",
+        f"{counted(sheet.strikes, 'strike')}",
     ]
     return "\n".join(lines)
 
