@@ -209,9 +209,9 @@ class HallProcess:
         raise AssertionError(f"the hall never told it: {card}")
 
     def until_it_has(self, table: TableProcess) -> None:
-        """Wait until it has told that nothing of the table's journal is still to come."""
+        """Wait until it has the table's whole journal, and shows the table as it is after that."""
         last = table.events()[-1][0]
-        self.until(lambda card: 'class="by"' not in card and self.held() >= last)
+        self.until(lambda _: self.held() == last and f'name="seen" value="{last}"' in self.page("/tables/t1"))
 
     def held(self) -> int:
         """Give the number of the newest event that is kept."""

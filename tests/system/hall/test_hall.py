@@ -77,6 +77,7 @@ def test_a_ruling_reaches_the_journal_once_whatever_is_killed(club: Club) -> Non
     club.press_until(EventKind.ILLEGAL, 1)
     club.hall.until(lambda card: DISPUTE in card)
     assert re.findall(r'id="table-(\w+)"', club.hall.page("/")) == ["t1", "t2"]
+    club.hall.until_it_has(club.table)
     club.hall.rule(command="turn", text=FIRST)
     club.shows(FIRST)
     club.hall.until(lambda card: DISPUTE not in card and WAITS not in card)
@@ -115,7 +116,7 @@ def test_a_ruling_reaches_the_journal_once_whatever_is_killed(club: Club) -> Non
     club.table.start()
     club.hall.start()
     club.broker.start()
-    club.hall.until(lambda card: "Playing" in card)
+    club.hall.until_it_has(club.table)
     club.hall.rule(command="announce", text="black:resign")
     club.hall.until(lambda card: "Over" in card and WAITS not in card)
     club.hall.until_it_has(club.table)
