@@ -1,13 +1,15 @@
 """What viewers of the page cost the referee: two play the same game side by side, and one of them is looked at.
 
-Run: python benchmarks/page.py [--viewers N] [--seconds S] [--seed N] | --paint TIMES | --kills N [--seed N]
+Run: python benchmarks/page.py [--viewers N] [--seconds S] [--seed N] | --screen [--seconds S] | --paint TIMES
+     | --kills N [--seed N]
 
 Each referee is a process of its own, in real time, with eyes that never err and a page; the viewers of the second are a
 third process, on this machine. Told are frames a second, the time that the session's thread computed, memory, and how
 long a snapshot took to its viewers. Exits with 1 when the viewers cost more than 5 % of frames or of computing.
 
-``--paint`` measures instead how soon a phone shows the page, and what it weighs. ``--kills`` kills server, tab and
-connections of a running game at random moments, and exits with 1 when a screen then disagrees with the journal.
+``--screen`` measures instead how long after a frame a browser shows what it changed, ``--paint`` how soon a phone shows
+the page, and what it weighs. ``--kills`` kills server, tab and connections of a running game at random moments, and
+exits with 1 when a screen then disagrees with the journal.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ from urllib.parse import SplitResult, urlsplit
 import click
 from rich.console import Console
 
-from benchmarks.parts.page.browser import tell_first_paint
+from benchmarks.parts.page.browser import chromium, tell_first_paint
 from benchmarks.parts.page.kills import GAME, tell_kills
 from benchmarks.parts.soak.game import FRAMES_PER_SECOND, plan_of
 from benchmarks.parts.soak.inputs import PerfectReader
@@ -64,6 +66,7 @@ from simulator.play.players import Habits
 from vision.frame import Frame
 
 MOST_COST = 0.05
+MOST_LATE_MS = 100.0
 _TURNS = 400
 _POLL_S = 0.05
 _KB_PER_MB = 1024
@@ -74,12 +77,14 @@ class Measured:
     """One referee while it was measured.
 
     ``computed_s`` is how long the session's thread computed for each frame and ``took_s`` how long that took;
-    ``published_s`` when each version of the snapshot was handed to the page, by the system's monotonic clock.
+    ``published_s`` when each version of the snapshot was handed to the page, by the system's monotonic clock;
+    ``frame_s`` when the frame was handed over that led to each event, by the wall clock.
     """
 
     computed_s: list[float] = field(default_factory=list)
     took_s: list[float] = field(default_factory=list)
     published_s: dict[int, float] = field(default_factory=dict)
+    frame_s: dict[int, float] = field(default_factory=dict)
     lasted_s: float = 0.0
     memory_mb: float = 0.0
     began_with_mb: float = 0.0
@@ -129,9 +134,10 @@ class _Measuring:
             self.begun_s = time.monotonic()
             self.measured.began_with_mb = _memory_mb()
 
-    def publish(self, hub: SnapshotHub, snapshot: Snapshot) -> None:
-        """Hand a snapshot to the page, and keep when."""
+    def publish(self, hub: SnapshotHub, snapshot: Snapshot, frame_s: float) -> None:
+        """Hand a snapshot to the page, and keep when; ``frame_s`` is when the newest frame was handed over."""
         now_s = time.monotonic()
+        self.measured.frame_s.setdefault(snapshot.event_number, time.time() - (now_s - frame_s))
         hub(snapshot)
         if hub.newest is not None:
             self.measured.published_s[hub.newest.version] = now_s
@@ -176,7 +182,7 @@ def _play(
 
     def publish(snapshot: Snapshot) -> None:
         table.hear(snapshot.signal.mood.value, snapshot.signal.words)
-        measuring.publish(hub, snapshot)
+        measuring.publish(hub, snapshot, camera.began[1])
 
     def wait(seconds: float) -> None:
         # While its camera is unplugged, the table's time goes on only as it is told to.
@@ -235,10 +241,13 @@ async def _look(reader: asyncio.StreamReader, got: list[tuple[int, float]]) -> N
 @click.option("--viewers", "count", default=100, show_default=True, type=click.IntRange(1, 250), help="How many look.")
 @click.option("--seconds", default=60.0, show_default=True, type=click.FloatRange(5), help="How long is measured.")
 @click.option("--seed", default=7, show_default=True, type=click.IntRange(min=0), help="Which game is played.")
+@click.option("--screen", is_flag=True, help="How long after a frame a browser shows what it changed.")
 @click.option("--paint", type=click.IntRange(1), help="How often each game's page is opened, to see how soon it shows.")
 @click.option("--kills", type=click.IntRange(1), help="How many times something is killed.")
-def main(count: int, seconds: float, seed: int, paint: int | None, kills: int | None) -> None:
+def main(count: int, seconds: float, seed: int, screen: bool, paint: int | None, kills: int | None) -> None:
     """Say what viewers of the page cost the referee."""
+    if screen:
+        sys.exit(0 if _tell_screen(seconds, seed) else 1)
     if paint is not None:
         tell_first_paint(paint)
         return
@@ -268,6 +277,45 @@ def main(count: int, seconds: float, seed: int, paint: int | None, kills: int | 
             process.join()
     if not _told(alone, watched, got, count):
         sys.exit(1)
+
+
+_KEEP_WHEN_SHOWN = """() => {
+    window.shownMs = {};
+    const page = document.documentElement;
+    const keep = () => { shownMs[page.dataset.live] ??= performance.timeOrigin + performance.now(); };
+    // A task that follows the next frame of the screen.
+    const changed = new MutationObserver(() => requestAnimationFrame(() => setTimeout(keep)));
+    changed.observe(page, {attributeFilter: ["data-live"]});
+}"""
+
+
+def _tell_screen(seconds: float, seed: int) -> bool:
+    """Look at a game in a browser and print how late it shows events; tells whether the median is within the limit."""
+    processes = multiprocessing.get_context("spawn")
+    signals = Signals(processes.Event(), processes.Event())
+    link, theirs = processes.Pipe()
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        process = processes.Process(target=referee, args=(theirs, signals, seed, folder))
+        process.start()
+        page = browser.new_page()
+        page.goto(link.recv())
+        page.evaluate(_KEEP_WHEN_SHOWN)
+        signals.begin.set()
+        with Console(stderr=True).status(f"A browser looks for {seconds:g} s"):
+            time.sleep(seconds)
+        shown_ms = {int(number): at_ms for number, at_ms in page.evaluate("shownMs").items()}
+        signals.stop.set()
+        measured: Measured = link.recv()
+        process.join()
+    late_ms = sorted(at_ms - 1000 * measured.frame_s[number] for number, at_ms in shown_ms.items())
+    if not late_ms:
+        click.echo("Nothing happened in that time.")
+        return False
+    middle: float = statistics.median(late_ms)
+    click.echo(f"from frame to screen: median {middle:.0f} ms, at most {late_ms[-1]:.0f} ms, of {len(late_ms)} events")
+    if middle >= MOST_LATE_MS:
+        click.echo(f"NOT MET: the median is not under {MOST_LATE_MS:.0f} ms")
+    return middle < MOST_LATE_MS
 
 
 def _told(alone: Measured, watched: Measured, got: list[tuple[int, float]], count: int) -> bool:
