@@ -310,7 +310,7 @@ def table_document(game: Game[Any, Any], versioned: Versioned, *, hints_allowed:
         turns=snapshot.turns,
         last_turn=_last_turn(snapshot, say),
         next=say(_next(game, snapshot)),
-        awaits_turn=snapshot.intention is None and state is not None and state.to_move is not None,
+        awaits_turn=snapshot.intention is None and _is_to_play(game, state),
         verdict=None if snapshot.verdict is None else _verdict(game, snapshot.verdict, snapshot, say),
         outcome=None if snapshot.outcome is None else say(ending(snapshot.outcome)),
         hint=say(snapshot.hint),
@@ -324,6 +324,11 @@ def table_document(game: Game[Any, Any], versioned: Versioned, *, hints_allowed:
         board=draw_table(game, snapshot, say),
         scores=() if state is None else tuple(map(say, game.notation.standing(state))),
     )
+
+
+def _is_to_play(game: Game[Any, Any], state: Any) -> bool:
+    """Whether a player is to play a turn, not to roll for it first."""
+    return state is not None and state.to_move is not None and not game.awaits_roll(state)
 
 
 def _clock(face: ClockFace) -> ClockDocument:
@@ -342,6 +347,8 @@ def _next(game: Game[Any, Any], snapshot: Snapshot) -> str:
     """What is to be done next: by whom, or for the program."""
     if snapshot.intention is not None:
         return snapshot.intention.words
+    if snapshot.states and snapshot.outcome is None and game.awaits_roll(snapshot.states[0]):
+        return "Waiting for the roll."
     return waiting_signal(game, snapshot.states[0]).words if snapshot.states else snapshot.signal.words
 
 
