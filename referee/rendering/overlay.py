@@ -33,8 +33,8 @@ def _nothing() -> Any:
 class Overlay:
     """Draws over frames. Each is located again, so any thread may call it; a call takes some tens of milliseconds.
 
-    ``known`` returns a known pose, if any: without markers it determines the board's orientation. ``reading`` returns
-    the newest reading.
+    ``known`` returns a known pose of the board, if any: without markers it determines its orientation. ``reading``
+    returns the newest reading.
     """
 
     camera: CameraModel
@@ -43,15 +43,23 @@ class Overlay:
     reading: Callable[[], Reading | None] = _nothing
 
     def __call__(self, frame: Frame) -> Image | None:
-        """Return the picture with markers, box, grid and readings; ``None`` where the table was not located."""
-        try:
-            located = locate(frame.image, self.camera, self.layout, previous=self.known())
-        except (NotLocatedError, FrameError):
-            return None
-        picture = draw(frame.image, located, self.layout, self.camera)
-        reading, board = self.reading(), self.layout.surfaces[0]
-        if reading is not None and isinstance(board, GridSurface):
-            self._draw_reading(picture, located.pose, board, reading)
+        """Return the picture with markers, box, grid and readings of the board, or of each sheet that was located.
+
+        ``None`` where nothing was located.
+        """
+        picture: Image | None = None
+        reading, known = self.reading(), self.known()
+        for part in self.layout.parts():
+            try:
+                located = locate(frame.image, self.camera, part, previous=known)
+            except (NotLocatedError, FrameError):
+                continue
+            finally:
+                known = None
+            picture = draw(frame.image if picture is None else picture, located, part, self.camera)
+            board = part.surfaces[0]
+            if reading is not None and isinstance(board, GridSurface):
+                self._draw_reading(picture, located.pose, board, reading)
         return picture
 
     def _draw_reading(self, picture: Image, pose: Pose, board: GridSurface, reading: Reading) -> None:

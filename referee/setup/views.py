@@ -155,23 +155,27 @@ def table_findings(frame: Frame, camera: CameraModel, layout: TableLayout) -> It
 
     Raises CalibrationError for a picture of another size than the calibration's.
     """
-    found = [list(_marker_findings(frame, camera, part)) for part in layout.parts()]
-    for findings in found:
-        yield from findings
-    if not any(each.message for findings in found for each in findings if each.subject == "table"):
+    parts = layout.parts()
+    sheets = [Phrase("sheet %(number)d", number=number) for number in range(1, len(parts) + 1)]
+    names = sheets if len(sheets) > 1 else [Phrase("table")]
+    found = [
+        each for part, name in zip(parts, names, strict=True) for each in _marker_findings(frame, camera, part, name)
+    ]
+    yield from found
+    if not any(each.subject in names for each in found):
         return
     for hindrance in table_reader(camera, layout, None).read(frame).hindrances:
         yield Finding.fault(hindrance.kind, hindrance.message, Phrase("clear the board, or move the lamp"))
 
 
-def _marker_findings(frame: Frame, camera: CameraModel, layout: TableLayout) -> Iterator[Finding]:
+def _marker_findings(frame: Frame, camera: CameraModel, layout: TableLayout, name: Phrase) -> Iterator[Finding]:
     try:
         located = locate(frame.image, camera, layout)
     except NotLocatedError as error:
         remedy = Phrase("the whole board and its markers must be in the picture")
         yield Finding.fault(Phrase("markers"), str(error), remedy)
         return
-    yield Finding.ok(Phrase("table"), Phrase("found, %(error).1f px off on average", error=located.error_px))
+    yield Finding.ok(name, Phrase("found, %(error).1f px off on average", error=located.error_px))
     for missing in sorted({*layout.markers.centres_mm} - {*located.ids_seen}):
         yield Finding.fault(_marker_name(missing), Phrase("missing"), _BRING_IN)
     for marker in located.markers:

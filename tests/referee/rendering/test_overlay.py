@@ -6,9 +6,14 @@ import numpy as np
 
 from referee.rendering.overlay import Overlay
 from simulator.play.game import GameOptions
+from simulator.rendering.renderer import Renderer
+from simulator.scene.scene import Scene
 from simulator.scene.viewpoint import lens
 from simulator.table import VirtualTable, standard_setting
 from vision.frame import Frame
+from vision.geometry import project
+from vision.layout.table import default_layout
+from vision.locating.location import locate
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
 
@@ -28,6 +33,25 @@ def test_what_is_read_and_what_is_hidden_is_drawn_where_it_is() -> None:
     changed = np.argwhere((drawn != located).any(axis=2))
     assert changed[:, 0].min() < 180 < changed[:, 0].max(), "far and near, at g7 and at a1"
     assert np.array_equal(frame.image, before), "the frame itself is the referee's"
+
+
+def test_every_sheet_is_drawn_over_with_what_is_read_there() -> None:
+    layout = default_layout("number-drop").with_sheets(2)
+    setting = standard_setting(lens((960, 540)), layout=layout)
+    frame = Frame(Renderer(1).render(Scene(setting, ()), 0), 0.0, 0)
+    reading = Reading(0, 0.0, {f"{player}.a1": PlaceReading({"3": 1.0}) for player in ("p1", "p2")})
+    plain, read = (Overlay(setting.camera, layout, reading=lambda seen=seen: seen)(frame) for seen in (None, reading))
+    assert plain is not None
+    assert read is not None
+    for part in layout.parts():
+        pose = locate(frame.image, setting.camera, part).pose
+        board = part.board
+        for picture, before in ((plain, frame.image), (read, plain)):
+            left, top = project(setting.camera, pose, [[*board.centre_mm(board.places[0]), board.height_mm]])[0].astype(
+                int
+            )
+            around = np.s_[top - 12 : top + 12, left - 12 : left + 12]
+            assert not np.array_equal(picture[around], before[around]), board.name
 
 
 def test_without_a_table_nothing_is_drawn() -> None:

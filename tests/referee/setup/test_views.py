@@ -20,6 +20,7 @@ from simulator.scene.viewpoint import lens
 from simulator.table import standard_setting
 from vision.frame import Frame, Image
 from vision.geometry import project
+from vision.layout.table import default_layout
 from vision.opencv import as_grey
 
 
@@ -42,6 +43,13 @@ def test_a_covered_marker_is_named_and_a_clear_table_lacks_nothing() -> None:
     image[top:bottom, left:right] = 120
     assert "marker 2: missing" in missing(setting, image)
     assert missing(setting, np.full_like(image, 120))[0].startswith("markers: table not located")
+
+
+def test_each_sheet_is_told_by_its_number() -> None:
+    setting = standard_setting(lens((1280, 720)), layout=default_layout("number-drop").with_sheets(2))
+    image = Renderer(1).render(Scene(setting, ()), 0)
+    found = list(table_findings(Frame(image, 0.0, 0), setting.camera, setting.layout))
+    assert [(each.subject, each.severity) for each in found] == [("sheet 1", Severity.OK), ("sheet 2", Severity.OK)]
 
 
 def test_markers_that_are_too_small_are_told_with_what_is_needed() -> None:
