@@ -70,7 +70,11 @@ def _described(game: Game[Any, Any], state: Any) -> list[str]:
     lines += _choices(game, state)
     for position in unfinished_showing(game, state, {}):
         # In the order of the board, as everything else here.
-        changed = {place: position.change[place] for place in before if place in position.change}
+        changed = {
+            place: position.change[place]
+            for place in before
+            if position.change.get(place, before[place]) != before[place]
+        }
         lines.append(f"unfinished: {changed} {position.to_do}")
     lines.append(f"outcome: {game.rules.outcome(state)}")
     return lines

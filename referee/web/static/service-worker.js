@@ -1,7 +1,7 @@
 // While the referee is away the table opens as it was seen last; all else always comes from the referee itself.
-const KEPT = "offline-4";
+const KEPT = "offline-5";
 const MODULES = [
-  "camera", "clocks", "commands", "correct", "enter", "kept", "live", "page", "settings", "sounds", "squares", "steps", "table", "tapping", "voice", "words",
+  "camera", "clocks", "commands", "correct", "enter", "kept", "live", "page", "rolling", "settings", "sounds", "squares", "steps", "table", "tapping", "voice", "words",
 ].map((name) => `/static/${name}.js`);
 const FILES = ["/offline", "/static/page.css", "/static/icon.svg", ...MODULES];
 

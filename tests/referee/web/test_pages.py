@@ -252,3 +252,17 @@ def test_translations_keep_what_is_filled_in() -> None:
         for message, translation in catalogue.items():
             words = message if isinstance(message, str) else message[0]
             assert set(re.findall(r"%\(\w+\)s", words)) == set(re.findall(r"%\(\w+\)s", translation)), words
+
+
+def test_all_modules_of_the_page_are_kept_for_when_the_referee_is_away() -> None:
+    needed: list[str] = ["page"]
+    found: set[str] = set()
+    while needed:
+        name = needed.pop()
+        found.add(name)
+        source = (STATIC / f"{name}.js").read_text(encoding="utf-8")
+        needed += set(re.findall(r'from "\./(\w+)\.js"', source)) - found
+    worker = (STATIC / "service-worker.js").read_text(encoding="utf-8")
+    kept = re.search(r"MODULES = \[(.*?)\]", worker, re.DOTALL)
+    assert kept is not None
+    assert set(re.findall(r'"(\w+)"', kept[1])) == found
