@@ -78,16 +78,16 @@ case "$*" in
   *pytest*) printf '%s\\n' "$SAID" '=== 1 failed, 4 passed in 0.1s ===' && exit 1 ;;
 esac
 """
-STARVED = "\033[31mFAILED\033[0m tests/system/watch/test_stopped.py::\033[1mtest_it_stops\033[0m - assert 1"
+STARVED = "\033[31mFAILED\033[0m tests/referee/watch/test_stopped.py::\033[1mtest_it_stops\033[0m - assert 1"
 
 
 @pytest.mark.parametrize("argument", ["--all", "--lowest"])
-def test_a_whole_system_that_fails_beside_others_is_tried_alone_and_told(checked, argument):
+def test_what_may_starve_and_fails_beside_others_is_tried_alone_and_told(checked, argument):
     for name in ("check", "lowest"):
         checked.write(f".venv-{name}/bin/python", FAILS_BESIDE_OTHERS, executable=True)
     done = checked.call("check", argument, env={"SAID": STARVED})
     assert done.returncode == 0, done.stdout
-    assert "passed only alone: tests/system/watch/test_stopped.py::test_it_stops" in done.stdout
+    assert "passed only alone: tests/referee/watch/test_stopped.py::test_it_stops" in done.stdout
     assert checked.call("check", argument, env={"SAID": STARVED, "ALONE": "1"}).returncode == 1
 
 

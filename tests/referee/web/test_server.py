@@ -7,6 +7,7 @@ import json
 import re
 import socket
 import stat
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,23 +24,34 @@ from referee.web.server import FIRST_PORT, LOOPBACK, OpenPage, key_path, listen,
 from tests.referee.web.page_table import port_of, snapshot_of
 
 
+def called(page: OpenPage, path: str) -> http.client.HTTPConnection:
+    """Ask a page for a path; the caller closes what is given back."""
+    viewer = http.client.HTTPConnection(page.address.removeprefix("http://").rstrip("/"), timeout=60)
+    viewer.request("GET", path)
+    return viewer
+
+
+def event_number(stream: http.client.HTTPResponse) -> int:
+    """Read one event of the table from a stream."""
+    assert stream.readline() == b"event: table\n"
+    stream.readline()
+    document = json.loads(stream.readline().removeprefix(b"data: "))
+    stream.readline()
+    return int(document["event_number"])
+
+
 def test_a_viewer_sees_each_change_and_the_end(tmp_path: Path) -> None:
     port = port_of(journal=tmp_path / "journal.sqlite")
     said: list[str] = []
     with open_page(port, PageOptions(), said.append) as page:
         assert page.address.startswith("http://127.0.0.1:")
-        viewer = http.client.HTTPConnection(page.address.removeprefix("http://").rstrip("/"), timeout=60)
-        viewer.request("GET", "/api/events")
+        viewer = called(page, "/api/events")
         stream = viewer.getresponse()
-        for number in (0, 5):
-            assert stream.readline() == b"event: table\n"
-            stream.readline()
-            document = json.loads(stream.readline().removeprefix(b"data: "))
-            assert document["event_number"] == number
-            stream.readline()
-            port.snapshots(snapshot_of(port.game, 5))
-    assert stream.read() == b""
-    viewer.close()
+        assert event_number(stream) == 0
+        port.snapshots(snapshot_of(port.game, 5))
+        assert event_number(stream) == 5
+    with closing(viewer):
+        assert stream.read() == b""
     assert said == []
     assert key_path(tmp_path / "journal.sqlite").stat().st_size == 32
 
@@ -85,12 +97,9 @@ def test_where_it_may_be_a_log_the_codes_are_in_a_file_of_their_own(tmp_path: Pa
 def test_what_goes_wrong_within_is_said_in_words_and_the_page_goes_on() -> None:
     port = port_of(frame=lambda: 1 // 0)
     said: list[str] = []
-    with open_page(port, PageOptions(), said.append) as page:
-        viewer = http.client.HTTPConnection(page.address.removeprefix("http://").rstrip("/"), timeout=60)
-        viewer.request("GET", "/api/camera.jpg")
+    with open_page(port, PageOptions(), said.append) as page, closing(called(page, "/api/camera.jpg")) as viewer:
         answer = viewer.getresponse()
         assert (answer.status, json.loads(answer.read())["refused"]) == (500, True)
-        viewer.close()
     assert len(said) == 1
     assert said[0].startswith("The page could not answer somebody (ZeroDivisionError")
 
