@@ -161,6 +161,7 @@ class KeptGameDocument(Document):
 
     number: int
     name: str
+    title: str
     began: str
     events: int
     ended: bool

@@ -13,6 +13,7 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 
+from engine import registry
 from engine.api import Game
 from engine.errors import EngineError
 from engine.records import record
@@ -129,11 +130,17 @@ class History:
 
     def games(self) -> GamesDocument:
         """List the games."""
+        titles = {name: registry.load(name).title for name in registry.games()}
         with self._opened() as journal:
             return GamesDocument(
                 games=tuple(
                     KeptGameDocument(
-                        number=game.number, name=game.name, began=game.wall_time, events=game.events, ended=game.ended
+                        number=game.number,
+                        name=game.name,
+                        title=titles.get(game.name, game.name),
+                        began=game.wall_time,
+                        events=game.events,
+                        ended=game.ended,
                     )
                     for game in journal.games()
                 )

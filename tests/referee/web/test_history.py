@@ -82,7 +82,7 @@ def test_events_that_only_keep_the_clock_running_are_left_out(tmp_path: Path) ->
 def test_games_and_records(played: tuple[Any, TestClient]) -> None:
     on, client = played
     (game,) = client.get("/api/games").json()["games"]
-    assert (game["number"], game["name"], game["ended"]) == (1, "deblockle", False)
+    assert (game["number"], game["name"], game["title"], game["ended"]) == (1, "deblockle", "Deblockle", False)
     written = client.get("/api/record?game=1")
     assert written.headers["content-disposition"] == 'attachment; filename="deblockle-1.txt"'
     assert record.replay(record.read(written.text)).states[-1] == on.service.belief[0]
