@@ -62,7 +62,7 @@ class DiceReader:
             faces = FaceSet.load(self._pieces.faces)
         self._faces = faces
         self._networks = networks or shipped()
-        self._printed = printed
+        self._printed = (printed or shipped_faces()) if self._pieces.printed else None
         self._settings = settings or TraySettings()
         middle = (self._pieces.smallest_mm + self._pieces.largest_mm) / 2
         bounds = surface.bounds_mm.grown(self._settings.beside_mm + self._pieces.largest_mm / 2)
@@ -96,11 +96,11 @@ class DiceReader:
             taught = self._faces
             return [(die, taught.probabilities(die.square)) for die in found]
         sets = self._pieces.printed
-        if not sets or not found:
+        if self._printed is None or not found:
             return [(die, die.values()) for die in found]
         likeliest = sorted(found, key=lambda die: -die.strength)[: len(sets)]
         scale = self._settings.px_per_mm
-        chances = (self._printed or shipped_faces()).chances(
+        chances = self._printed.chances(
             flat, [(die.x_px, die.y_px, self._edge_mm(die) * scale) for die in likeliest]
         )
         return zip(likeliest, face_probabilities(chances, sets), strict=True)

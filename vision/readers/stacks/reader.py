@@ -113,6 +113,7 @@ class StackReader:
         self._pieces = PyramidPieces.on(surface)
         self._appearance = appearance
         self._search = TopSearch(surface)
+        self._network = shipped()
         self._hues = np.array([*appearance.colours.values(), *(np.zeros(2) for _ in NEUTRALS)])
         colours = [*appearance.colours, *NEUTRALS]
         looks = {look_name(colour, size): (colour, size) for colour in colours for size in SIZES}
@@ -215,7 +216,7 @@ class StackReader:
             tips, turned = tips_and_turns(crops, these)
             names = [name for name, _ in these]
             sides = laid_flat(crops, pictures[place[now]], names, tips, turned)
-            logs[now] = shipped().log_probabilities(sides, crops.views(names), turned)
+            logs[now] = self._network.log_probabilities(sides, crops.views(names), turned)
             np.maximum.at(surest, place[now], tip_log_odds(logs[now]))
         return logs
 

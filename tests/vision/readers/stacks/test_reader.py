@@ -10,7 +10,7 @@ from tests.vision.readers.stacks import pictures
 from vision.frame import FloatArray, Image
 from vision.geometry import PyramidSolid
 from vision.readers.probabilities import occupied_place
-from vision.readers.stacks.network import shipped
+from vision.readers.stacks.network import StackNetwork
 from vision.readers.stacks.reader import FIRST_SPOTS, StackReader, StackSighting
 
 
@@ -34,14 +34,14 @@ def test_nearly_all_tops_are_read(seen: dict[str, StackSighting]) -> None:
 
 
 def test_spots_beside_a_sure_tip_are_left_out(reader: StackReader, monkeypatch: pytest.MonkeyPatch) -> None:
-    network, looked_at = shipped(), []
+    looked_at = []
+    log_probabilities = StackNetwork.log_probabilities
 
-    class Counting:
-        def log_probabilities(self, sides: Image, views: FloatArray, turned: FloatArray) -> FloatArray:
-            looked_at.append(len(sides))
-            return network.log_probabilities(sides, views, turned)
+    def counting(network: StackNetwork, sides: Image, views: FloatArray, turned: FloatArray) -> FloatArray:
+        looked_at.append(len(sides))
+        return log_probabilities(network, sides, views, turned)
 
-    monkeypatch.setattr("vision.readers.stacks.reader.shipped", Counting)
+    monkeypatch.setattr(StackNetwork, "log_probabilities", counting)
     reader.read(pictures.view("010.jpg"), pictures.LAYOUT.places, {})
     few = sum(looked_at)
     assert looked_at[0] <= FIRST_SPOTS * len(pictures.LAYOUT.places)
