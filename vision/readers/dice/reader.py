@@ -100,9 +100,7 @@ class DiceReader:
             return [(die, die.values()) for die in found]
         likeliest = sorted(found, key=lambda die: -die.strength)[: len(sets)]
         scale = self._settings.px_per_mm
-        chances = self._printed.chances(
-            flat, [(die.x_px, die.y_px, self._edge_mm(die) * scale) for die in likeliest]
-        )
+        chances = self._printed.chances(flat, [(die.x_px, die.y_px, self._edge_mm(die) * scale) for die in likeliest])
         return zip(likeliest, face_probabilities(chances, sets), strict=True)
 
     def _edge_mm(self, die: Candidate | FoundDie) -> float:
