@@ -238,6 +238,11 @@ def test_unfinished_positions_are_shapes_begun():
         assert "Fill the other squares" in position.to_do
 
 
+def test_no_shape_is_begun_on_a_closed_square():
+    state = rolled("1,1", {"players": 2, "sheet": only_open("b1 c1 d1 e1")})
+    assert [position.places for position in unfinished_showing(GAME, state, {})] == [("p1.d1",)]
+
+
 def test_a_square_that_is_a_shape_by_itself_is_no_shape_begun():
     state = rolled("1,1", {"players": 2, "sheet": SMALL.replace("5x5/1", "5x5/0")})
     # The corners are turns by themselves; the domino's other square is a shape begun.
