@@ -21,20 +21,17 @@ def canonical(faces: tuple[str, ...]) -> tuple[str, ...]:
 
     A lone shape letter may stand anywhere; where no letter was rolled the last star is the shape die's.
     """
-    shapes = [face for face in faces if face in SHAPES]
+    shapes = [face for face in faces if face in SHAPES] or [STAR]
     if len(faces) != NUMBER_DICE + 1 or len(shapes) > 1:
         raise IllegalTurnError(
             f"got the roll {','.join(faces)}; expected {NUMBER_DICE} number dice and the shape die, such as 1,3,4,5,T"
         )
-    numbers = list(faces)
-    if shapes:
-        numbers.remove(shapes[0])
-    elif STAR in numbers:
-        numbers.remove(STAR)
-        shapes = [STAR]
-    else:
+    (shape,) = shapes
+    if shape not in faces:
         raise IllegalTurnError(f"got the roll {','.join(faces)} without a shape; expected one of {SHAPES} or {STAR}")
-    return (*_sorted(tuple(numbers)), shapes[0])
+    numbers = list(faces)
+    numbers.remove(shape)
+    return (*_sorted(tuple(numbers)), shape)
 
 
 def _sorted(numbers: tuple[str, ...]) -> tuple[str, ...]:

@@ -355,17 +355,26 @@ def test_who_plays_before_their_turn_is_told_whose_it_is():
 
 
 @pytest.mark.parametrize(
-    ("sheet", "told"),
+    ("boxes", "full_lines", "score", "told"),
     [
-        ("X" * 7, "High scores: below BEN, who has 13."),
-        ("/".join(["XXXXXXX"] * 7), "High scores: place 9, ahead of BEN with 13."),
+        (range(11), 11, 100, "place 1, ahead of CHE with 99"),
+        (range(11), 10, 98, "place 2, ahead of FLO with 92"),
+        (range(11), 7, 92, "place 3, ahead of MUM with 75"),
+        ((0, 1, 2, 3, 4, 10), 10, 63, "place 4, ahead of DAD with 61"),
+        (range(5), 11, 57, "place 5, ahead of LU6 with 55"),
+        (range(5), 6, 47, "place 6, ahead of BRO with 46"),
+        (range(5), 0, 35, "place 7, ahead of NOO with 34"),
+        ((10,), 11, 30, "place 8, ahead of GUI with 27"),
+        ((), 7, 14, "place 9, ahead of BEN with 13"),
+        ((), 1, 2, "below BEN, who has 13"),
     ],
 )
-def test_alone_the_score_is_placed_in_the_printed_table(sheet, told):
-    state = GAME.rules.new({"players": 1})
-    sheets = (Sheet("".join(reversed(sheet.split("/"))).ljust(98, ".")),)
-    over = replace(state, phase=Phase.OVER, sheets=sheets)
-    assert GAME.notation.standing(over)[-1] == told
+def test_alone_the_score_is_placed_in_the_printed_table(boxes, full_lines, score, told):
+    loops = tuple(1 << box if box in boxes else 0 for box in range(len(BOXES)))
+    sheet = Sheet(("X" * 7 * full_lines).ljust(98, "."), loops)
+    over = replace(GAME.rules.new({"players": 1}), phase=Phase.OVER, sheets=(sheet,))
+    assert GAME.scores(over) == {"p1": score}
+    assert GAME.notation.standing(over)[-1] == f"High scores: {told}."
 
 
 def test_tables_of_any_number_of_players_share_the_draws_of_tiles():

@@ -155,6 +155,7 @@ def test_two_may_agree_on_a_draw_and_one_alone_may_give_up():
         GAME.rules.announce(GAME.rules.new({"players": 3}), Announcement("draw"))
     alone = GAME.rules.announce(GAME.rules.new({"players": 1}), Announcement("resign", "p1"))
     assert GAME.rules.outcome(alone) == Outcome(None, "p1 resigned")
+    assert GAME.table.amend(alone, {"p1.a1": "digit 1"}).to_move is None
 
 
 def test_who_has_combined_does_not_combine_again_while_another_still_may():
