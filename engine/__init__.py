@@ -1,9 +1,9 @@
 """The rules of each game, pure: no clock, no files, no camera, no pins.
 
-``engine.api`` says what a game is made of. ``engine.registry`` alone names concrete games, and no game in
+``engine.api`` defines what a game is made of. Only ``engine.registry`` names concrete games, and no game in
 ``engine.games`` imports another.
 
-A turn is played, and a change that is none is explained:
+Play a turn, then explain a change that is not a legal turn:
 
 >>> from engine.registry import load
 >>> game = load("deblockle")

@@ -1,8 +1,8 @@
-"""The interface every game answers to: rules, a table, notation, advice, and what only some games have.
+"""The interface of a game: rules, a table, notation, advice, and optional parts that only some games have.
 
-A game goes on by *turns* (what a player does), *rolls* (what dice show, observed and never drawn by us) and
-*announcements* (what players say: a claim, a resignation). Each of the three gives the next state.
-``engine.values`` has what they are made of.
+Three things change a game's state: *turns* (a player's action), *rolls* (what the dice show; observed, never drawn by
+the engine) and *announcements* (what players say, such as a claim or a resignation). Their types are in
+``engine.values``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from engine.values import (
 
 
 class Turn(Protocol):
-    """All that one player does before the next one plays; frozen and hashable."""
+    """Everything that one player does before the next one plays; frozen and hashable."""
 
     @property
     def player(self) -> Player:
@@ -45,35 +45,34 @@ class Turn(Protocol):
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """The places a light should mark: where the turn started, passed and ended, in order, none twice."""
+        """The places to light up: where the turn started, passed and ended, in order, without repeats."""
 
 
 class State(Protocol):
-    """Everything the rules need to go on from here; frozen and hashable."""
+    """Everything the rules need to continue the game; frozen and hashable."""
 
     def __hash__(self) -> int:
-        """Equal states hash alike."""
+        """Equal states have equal hashes."""
 
     @property
     def to_move(self) -> Player | None:
-        """Whose turn (or roll) is next, or ``None`` when the game is over; of several who may play the first."""
+        """The player whose turn or roll is next (the first, if several may play); ``None`` when the game is over."""
 
 
 StateT = TypeVar("StateT", bound=State)
 StateT_contra = TypeVar("StateT_contra", bound=State, contravariant=True)
 TurnT = TypeVar("TurnT", bound=Turn)
 Clock = Callable[[], float]
-"""Seconds that only ever rise, from any start; ``time.monotonic`` in the service."""
+"""A monotonic clock in seconds, with any origin; ``time.monotonic`` in the service."""
 
 
 @dataclass(frozen=True)
 class Hint(Generic[TurnT]):
     """A turn to play and why.
 
-    ``reason`` speaks to a player ("blocks their wall"). ``expected`` is what the player can expect of it: the chance
-    of winning from 0 to 1 where ``unit`` is ``"win"``, the final score where it is ``"points"``. ``sure`` says from 0
-    to 1 how sure that is: 1 when it was worked out to the end. ``die`` is the number of the die to take, counted from
-    0 in the roll's order, where a die is taken.
+    ``reason`` is for the player ("blocks their wall"). ``expected`` is the chance of winning from 0 to 1 if ``unit`` is
+    ``"win"``, and the final score if it is ``"points"``. ``sure`` is the confidence in that, from 0 to 1; 1 means the
+    search reached the end of the game. ``die`` is the index of the die to take, in the roll's order, if one is taken.
     """
 
     turn: TurnT
@@ -85,15 +84,15 @@ class Hint(Generic[TurnT]):
 
 
 HintListener = Callable[[Hint[TurnT]], None]
-"""What hears of the hints of a search, each better than the one before."""
+"""Called with each hint that a search finds, each better than the one before."""
 
 
 class Rules(Protocol[StateT, TurnT]):
-    """What may be played and said, and what comes of it. Stateless: every method is a function of its arguments."""
+    """What may be played and announced, and what follows. Stateless: every method is a function of its arguments."""
 
     @property
     def catalogue(self) -> Mapping[str, Rule]:
-        """Every rule a breach may name, by its id."""
+        """Every rule that a breach may name, by its id."""
 
     def new(self, options: Mapping[str, OptionValue] | None = None) -> StateT:
         """Give the starting state; raises OptionError for a bad option."""
@@ -102,42 +101,42 @@ class Rules(Protocol[StateT, TurnT]):
         """Name everyone who may play now, ``state.to_move`` first; several where all use the same roll at once."""
 
     def legal_turns(self, state: StateT) -> Sequence[TurnT]:
-        """List every complete turn that is certain or not known yet, in a fixed order, none twice.
+        """List every complete turn that is or may be legal, in a fixed order, without repeats.
 
-        Those of every player who may play now, in the order of ``players_to_move``. Empty while a roll is awaited.
-        It may be a lazy sequence: its length and items cost little, walking it may not.
+        It includes the turns of every player who may play now, in the order of ``players_to_move``, and is empty while
+        a roll is awaited. The sequence may be lazy: length and single items are cheap, iterating may be slow.
         """
 
     def perft_turns(self, state: StateT) -> Sequence[TurnT]:
-        """List one turn of the player to move for each result that perft counts (docs/games says which).
+        """List one turn of the player to move for each result that perft counts (defined per game in docs/games).
 
         For most games these are the legal turns.
         """
 
     def certainty(self, state: StateT, turn: TurnT) -> Certainty:
-        """Say whether the turn is legal in every, in no, or in some possibility the state holds."""
+        """Say whether the turn is legal in all, none, or some of the positions that the state may stand for."""
 
     def apply(self, state: StateT, turn: TurnT) -> StateT:
-        """Give the state after the turn, narrowed to what made it legal; raises IllegalTurnError."""
+        """Give the state after the turn, narrowed to the positions in which it was legal; raises IllegalTurnError."""
 
     def combine(self, turns: Sequence[TurnT]) -> TurnT:
-        """Give one turn that stands for all of ``turns``, which leave the same appearance.
+        """Merge turns that leave the same appearance into one.
 
-        Applying it keeps every possibility that any of them leaves. Raises AmbiguousError when they can't be one.
+        Applying it keeps every position that any of them leads to. Raises AmbiguousError if they can't be merged.
         """
 
     def announcements(self, state: StateT) -> Sequence[Announcement]:
         """List what may be announced now, in a fixed order: claims, draws, resignations."""
 
     def announce(self, state: StateT, announcement: Announcement) -> StateT:
-        """Give the state after an announcement; raises IllegalTurnError, with breaches where a rule says no."""
+        """Give the state after an announcement; raises IllegalTurnError, with the breaches if a rule forbids it."""
 
     def outcome(self, state: StateT) -> Outcome | None:
         """Say how the game ended, or ``None`` while it goes on."""
 
 
 class Table(Protocol[StateT]):
-    """How a state looks on the table, and what a table that is seen says of the state."""
+    """How a state looks on the table, and what an observed table tells about the state."""
 
     def appearance(self, state: StateT) -> Appearance:
         """Map every place of the game to its look, in the order of ``places``."""
@@ -145,93 +144,90 @@ class Table(Protocol[StateT]):
     def set_up(
         self, appearance: Appearance, options: Mapping[str, OptionValue] | None = None, *, anywhere: bool = False
     ) -> StateT:
-        """Give the starting state that an observed table shows, hidden things not yet known.
+        """Give the starting state that an observed table shows, with hidden faces unknown.
 
-        With ``anywhere`` other starting places than the suggested ones, and any number of pieces a side that
-        the rules allow, are accepted. Raises IllegalTurnError with breaches when it is no legal start.
+        ``anywhere`` also accepts starting places other than the suggested ones, and any number of pieces a side that
+        the rules allow. Raises IllegalTurnError with breaches if it is not a legal start.
         """
 
     def amend(self, state: StateT, looks: Mapping[Place, LookName], to_move: Player | None = None) -> StateT:
-        """Give the state as a person puts it right: these places look so, ``to_move`` plays next, all else stays.
+        """Give the state as corrected by a person: places have these ``looks``, ``to_move`` plays next, the rest stays.
 
-        Side faces seen of pieces that stay as they were remain known. Raises UnreadableError for a place, look or
-        player that isn't one, or when it makes no position.
+        Known side faces of unchanged pieces stay known. Raises UnreadableError for an unknown place, look or player,
+        or if the result is not a possible position.
         """
 
     def explain(self, before: StateT, after: Appearance) -> tuple[Breach, ...]:
-        """Say which rules the change from ``before`` to a seen table breaks, the nearest violation first.
+        """List the rules that a change from ``before`` to an observed table breaks, the likeliest violation first.
 
-        Empty when nothing changed or a legal turn explains it. Places that ``after`` leaves out count as unchanged.
-        Raises UnreadableError for a place or look that isn't one.
+        Empty if nothing changed or a legal turn explains it. Places missing in ``after`` count as unchanged.
+        Raises UnreadableError for an unknown place or look.
         """
 
     def unfinished(self, state: StateT) -> Sequence[Unfinished]:
-        """List the positions inside a turn that a camera may see (for example rolled, hop to come).
+        """List the positions within a turn that a camera may see (for example after the roll, before the hop).
 
-        Some may look like the end of a turn: `engine.showing.unfinished_showing` leaves those out.
+        Some may look like the end of a turn; `engine.showing.unfinished_showing` filters those out.
         """
 
 
 @runtime_checkable
 class CountsSheets(Protocol):
-    """A table of sheets, each of which has points by itself, whatever the others show."""
+    """A table of sheets whose points can each be counted from that sheet alone."""
 
     def points_of_sheet(self, looks: Mapping[Place, LookName]) -> Mapping[str, int]:
-        """Give the points of one sheet by what they are for; they add up to its score.
+        """Give the points of one sheet by category; they add up to its score.
 
-        Raises UnreadableError where they can't be told from what it shows.
+        Raises UnreadableError if the sheet's looks don't determine them.
         """
 
 
 class Notation(Protocol[StateT, TurnT]):
-    """The texts of states and turns: strict ones to keep, and those for a person."""
+    """States and turns as text: strict forms to store, and sentences for people."""
 
     def format_state(self, state: StateT) -> str:
-        """Write a state in its strict text form: one line, byte for byte what ``parse_state`` gives back."""
+        """Write a state in its strict text form: one line, which ``parse_state`` reads back exactly."""
 
     def parse_state(self, text: str) -> StateT:
         """Read a state's text leniently (spaces, case); raises UnreadableError."""
 
     def format_turn(self, turn: TurnT) -> str:
-        """Write a turn in its strict text form; who plays it is not part of it."""
+        """Write a turn in its strict text form, which does not name the player."""
 
     def parse_turn(self, state: StateT, text: str, player: Player | None = None) -> TurnT:
-        """Read a turn's text leniently, as ``player``'s or the next one's.
+        """Read a turn's text leniently, as a turn of ``player`` or of the player to move.
 
-        Raises UnreadableError (with the column of the fault where there is one), IllegalTurnError or AmbiguousError.
+        Raises UnreadableError (with the column of the fault if there is one), IllegalTurnError or AmbiguousError.
         """
 
     def describe(self, turn: TurnT) -> str:
-        """Say the turn in a short sentence for a person: ``Teal rolls c7 to c6, hoops up, and hops to a7.``"""
+        """Describe the turn in a short sentence: ``Teal rolls c7 to c6, hoops up, and hops to a7.``"""
 
     def standing(self, state: StateT) -> Sequence[str]:
-        """Say what a drawn board doesn't show: first whose turn it is and what is awaited, then scores, dice, sides.
-
-        One line of plain text each; a whole drawing is made from the appearance and these.
-        """
+        """List what a drawn board doesn't show, as lines of plain text: whose turn it is, scores, dice, side faces."""
 
     def summary(self, options: Mapping[str, OptionValue] | None = None) -> str:
-        """Tell the rules in short with these options in force, paragraphs parted by blank lines."""
+        """Summarise the rules under these options, in paragraphs separated by blank lines."""
 
 
 @runtime_checkable
 class RollsSetUp(Protocol):
-    """A table whose set-up is rolled: what stands on the starting places is drawn."""
+    """A table whose starting pieces are drawn by rolling them."""
 
     def rolled_set_up(self, options: Mapping[str, OptionValue], rng: Random) -> Any:
-        """Give a start as the players would roll it, all of it known; raises OptionError."""
+        """Draw a random start as the players would roll it, with every face known; raises OptionError."""
 
 
 @runtime_checkable
 class WritesSquares(Protocol):
-    """A notation that knows more of a square than the look of what is on top: what is below, or that it is closed."""
+    """A notation that can show more of a square than its top piece: what lies below, or that it is closed."""
 
     def squares(self, state: Any) -> Mapping[Place, str]:
-        """Give the text to draw on these squares in place of that of their look; a closed one may have no look."""
+        """Give the text to draw on these squares instead of their look's; a closed square may have no look."""
 
 
 class Advice(Protocol[StateT_contra, TurnT]):
-    """What to play, and what random play comes to."""
+    """Hints, and statistics of random play."""
 
     def hint(
         self,
@@ -246,16 +242,16 @@ class Advice(Protocol[StateT_contra, TurnT]):
     ) -> Hint[TurnT]:
         """Find a good turn of ``state.to_move`` within ``deadline_s`` seconds by ``clock``.
 
-        ``earlier`` are the game's states before this one, the oldest first: where positions may come again, none is
-        brought up a third time while something nearly as good can be played.
-        ``better`` hears of the first legal hint (within 20 ms) and of each better one. Raises IllegalTurnError when
-        there is no turn to play: the game is over, or dice must be rolled first.
+        ``earlier`` are the game's previous states, the oldest first: in games where positions can recur, a third
+        occurrence is avoided while another turn is nearly as good.
+        ``better`` is called with the first legal hint (within 20 ms) and with each better one. Raises IllegalTurnError
+        if there is no turn to play: the game is over, or dice must be rolled first.
         """
 
     def playouts(self, state: StateT_contra, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
-        """Play ``count`` games to their end from ``state``, each turn and roll drawn evenly among the legal ones.
+        """Play ``count`` random games to their end from ``state``; each legal turn or roll is equally likely.
 
-        Where a turn has too many ends to find them all for one draw, another way to draw is used, and documented.
+        A game with too many turns to list for each draw documents how it draws instead.
         """
 
 
@@ -266,82 +262,81 @@ class Dice(Protocol[StateT]):
         """Say whether the game waits for dice to be rolled."""
 
     def possible_rolls(self, state: StateT) -> Sequence[PossibleRoll]:
-        """List every roll that may come up now, probabilities adding up to 1; empty when none is awaited."""
+        """List every roll that can come up now, with probabilities that add up to 1; empty if none is awaited."""
 
     def rolled(self, state: StateT, roll: Roll) -> StateT:
-        """Give the state after an observed roll; raises IllegalTurnError when none is awaited or it can't be."""
+        """Give the state after an observed roll; raises IllegalTurnError if none is awaited or it is impossible."""
 
     def roll_of(self, state: StateT) -> Roll | None:
-        """Give the roll that lies on the table and is still to be used, or ``None``."""
+        """Give the roll on the table that has not been used yet, or ``None``."""
 
     def parse_roll(self, state: StateT, text: str) -> Roll:
-        """Read a roll's text leniently; raises UnreadableError, or IllegalTurnError for one that can't be here."""
+        """Read a roll's text leniently; raises UnreadableError, or IllegalTurnError if it can't come up now."""
 
 
 @runtime_checkable
 class NamesDice(Protocol):
-    """Dice that are told apart, by their colours for example."""
+    """Dice that can be told apart, for example by colour."""
 
     def dice_names(self, state: Any) -> tuple[str, ...]:
-        """Name the dice of the player to move, in the order in which a roll gives their faces; empty without one."""
+        """Name the dice of the player to move, in the order of a roll's faces; empty if there are none."""
 
 
 @runtime_checkable
 class StacksPieces(Protocol):
-    """A table on which pieces lie on each other: what looks alike from above may differ in height."""
+    """A table with stacked pieces: squares that look alike from above may differ in height."""
 
     def heights(self, state: Any) -> Mapping[Place, int]:
-        """Say how many pieces lie on each place."""
+        """Give the number of pieces on each place."""
 
 
 class SideFaces(Protocol[StateT]):
-    """What the sides of pieces show, in a game where they show something that the top doesn't."""
+    """The side faces of pieces, in games where they carry information that the top face doesn't."""
 
     def facings(self, state: StateT) -> Mapping[Place, tuple[Facing, ...]]:
-        """Map each place with a piece to every facing still possible there."""
+        """Map each place with a piece to every facing that is still possible there."""
 
     def narrow(self, state: StateT, sightings: Mapping[Place, Facing]) -> StateT:
-        """Keep only what agrees with the side faces seen (partial facings).
+        """Keep only the positions that agree with the side faces seen (partial facings).
 
-        Raises ContradictionError, or UnreadableError for a place that isn't one.
+        Raises ContradictionError if none does, and UnreadableError for an unknown place.
         """
 
     def explain(self, before: StateT, after: Appearance, facings: Mapping[Place, Facing]) -> tuple[Breach, ...]:
-        """Say what ``Table.explain`` says, with side faces seen (partial facings)."""
+        """Explain a change as ``Table.explain`` does, given the side faces seen (partial facings)."""
 
 
 class SheetFile(Protocol):
-    """A file of what is printed with a game (sheets, dice), which a person may copy and change.
+    """A file that describes a game's printed parts (sheets, dice), which a person may copy and change.
 
-    The engine opens no file of a person's; the caller hands over its text.
+    The engine does not open that copy; the caller passes its text.
     """
 
     @property
     def option(self) -> str | None:
-        """The option that may be given as a file's name, ``None`` where none may."""
+        """The option whose value may be a file name, or ``None``."""
 
     def text(self) -> str:
-        """Give the text of the file that ships."""
+        """Give the text of the shipped file."""
 
     def read(self, text: str) -> Mapping[str, OptionValue]:
-        """Read a file and give the options that it comes to.
+        """Turn the text of a file into options.
 
-        Raises UnreadableError with a line for each fault: where it is, what was got, what was expected.
+        Raises UnreadableError with one line per fault: where it is, what was got, what was expected.
         """
 
     def draw(self, text: str) -> str:
-        """Draw what a sheet file says, several lines of plain text; raises UnreadableError as above."""
+        """Draw a sheet file as lines of plain text; raises UnreadableError as ``read`` does."""
 
 
 @dataclass(frozen=True)
 class Game(Generic[StateT, TurnT]):
-    """One game: what it is called, who plays, what can stand where, and the parts that know the rest.
+    """One game: its name, players, places and looks, and the parts that implement it.
 
-    A part that only some games have is ``None`` in the others: dice, side faces, scores, a sheet file, what is printed
-    on a player's sheet with these options, how everybody's sheets are marked, how turns are tapped on a screen.
-    ``scores`` gives everyone's points as they stand. ``is_slow_to_list`` says that listing the legal turns can take
-    seconds; records then leave their number out. ``goals`` are the squares that a board marks with a star, and what
-    each is.
+    Optional parts are ``None`` in games without them: dice, side faces, scores, a sheet file, the printed sheet for
+    given options, the marked sheets of a state, and how turns are tapped on a screen.
+    ``scores`` gives everyone's current points. If ``is_slow_to_list`` is set, listing the legal turns can take seconds,
+    and records omit their number. ``goals`` maps the squares that a board marks with a star to what each one is.
     """
 
     name: str
@@ -365,11 +360,11 @@ class Game(Generic[StateT, TurnT]):
     goals: Mapping[Place, str] = field(default_factory=dict, hash=False)
 
     def awaits_roll(self, state: StateT) -> bool:
-        """Say whether dice are to be rolled before anyone can play."""
+        """Say whether dice must be rolled before anyone can play."""
         return self.dice is not None and self.dice.awaits_roll(state)
 
     def dice_for(self, roll: str) -> Dice[StateT]:
-        """Give the dice that a roll's text is read with; raises UnreadableError in a game without dice."""
+        """Give the part that reads rolls; raises UnreadableError in a game without dice."""
         if self.dice is None:
             raise UnreadableError(f"got a roll {roll!r}, but {self.title} has no dice; leave it out", 1)
         return self.dice

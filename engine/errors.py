@@ -2,10 +2,10 @@
 
 EngineError
 ├── UnreadableError  (ValueError)   the text cannot be parsed
-├── IllegalTurnError (ValueError)   the turn was read, but a rule forbids it
+├── IllegalTurnError (ValueError)   the turn was parsed, but a rule forbids it
 ├── AmbiguousError   (ValueError)   the text fits more than one turn
-├── OptionError      (ValueError)   no such option, or a value it does not take
-├── ContradictionError (ValueError) what was seen agrees with nothing still thought possible
+├── OptionError      (ValueError)   no such option, or a value that it does not take
+├── ContradictionError (ValueError) what was seen agrees with no position that is still possible
 └── UnknownGameError (LookupError)  no game of that name
 """
 
@@ -33,7 +33,7 @@ class UnreadableError(EngineError, ValueError):
 
 
 class IllegalTurnError(EngineError, ValueError):
-    """A turn (or a set-up) that was read but is forbidden; ``breaches`` says by which rules."""
+    """A turn or set-up that was parsed but is forbidden; ``breaches`` lists the broken rules."""
 
     def __init__(self, message: str, breaches: tuple[Breach, ...] = ()) -> None:
         super().__init__(message)
@@ -41,7 +41,7 @@ class IllegalTurnError(EngineError, ValueError):
 
 
 class AmbiguousError(EngineError, ValueError):
-    """A text that fits several turns; the message says what is left open, ``candidates`` are their texts."""
+    """A text that fits several turns; ``candidates`` are their texts, and the message says what is ambiguous."""
 
     def __init__(self, message: str, candidates: tuple[str, ...] = ()) -> None:
         super().__init__(message)
@@ -53,7 +53,7 @@ class OptionError(EngineError, ValueError):
 
 
 class ContradictionError(EngineError, ValueError):
-    """A sighting that agrees with nothing the state still holds possible."""
+    """A sighting that agrees with no position that is still possible."""
 
 
 class UnknownGameError(EngineError, LookupError):

@@ -17,9 +17,9 @@ _WHOLE_NUMBER = re.compile("-?[0-9]{1,9}")
 
 
 def read_options(options: Sequence[Option], given: Mapping[str, OptionValue] | None) -> dict[str, OptionValue]:
-    """Give every option its value: the given one (texts such as ``"true"`` or ``"3"`` are read), else its default.
+    """Give every option its given value (texts such as ``"true"`` or ``"3"`` are parsed) or its default.
 
-    Raises OptionError for an unknown name, a value of another kind or one that is not among the choices.
+    Raises OptionError for an unknown name, a value of another type or one that is not among the choices.
     """
     by_name = {option.name: option for option in options}
     values: dict[str, OptionValue] = {option.name: option.default for option in options}
@@ -38,7 +38,7 @@ def read_into(
     given: Mapping[str, OptionValue] | None,
     **readers: Callable[[str], object],
 ) -> OptionsT:
-    """Read options into ``kind``, a dataclass with a field for each; ``readers`` read a value's text further.
+    """Read options into the dataclass ``kind``, which has a field for each; ``readers`` parse single values further.
 
     Raises OptionError as ``read_options`` and the readers do.
     """
@@ -48,7 +48,7 @@ def read_into(
 
 
 def differing_options(options: Sequence[Option], values: object) -> list[str]:
-    """Write the options whose values, fields of ``values``, differ from their defaults: ``name=value``."""
+    """Write the options whose values (fields of ``values``) differ from their defaults, as ``name=value``."""
     differing = [option for option in options if getattr(values, option.name) != option.default]
     return [f"{option.name}={_written(getattr(values, option.name))}" for option in differing]
 
@@ -58,7 +58,7 @@ def _written(value: object) -> str:
 
 
 def written_options(options: Sequence[Option], text: str) -> dict[str, OptionValue]:
-    """Give the options that a state's text names as ``name=value``: those that differ from their defaults.
+    """Parse the options in a state's text, written as ``name=value`` where they differ from their defaults.
 
     Raises OptionError for a value that an option does not take.
     """

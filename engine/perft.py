@@ -1,8 +1,8 @@
-"""Counting turns to a depth, the yardstick for a game's rules: one number that any slip changes.
+"""Perft: the number of turn sequences to a depth, a checksum of a game's rules.
 
-Counted are a game's ``perft_turns`` at every node, paths not merged. Where dice are rolled, the same given roll is
-used wherever one is awaited. Two optional protocols let a game say more: from which state a roll counts, and how many
-turns are counted without listing them.
+It counts a game's ``perft_turns`` at every node, without merging transpositions. In games with dice, the same given
+roll is used whenever one is awaited. Two optional protocols let a game choose the state from which a roll counts, and
+count turns without listing them.
 """
 
 from __future__ import annotations
@@ -16,34 +16,33 @@ from engine.support.chance import format_roll
 from engine.values import Roll
 
 MOST_ROLLS_BETWEEN_TURNS = 100
-"""After so many equal rolls without a turn to play between them there will never be one: ties roll again for ever."""
+"""After this many equal rolls without a turn in between there will never be one: ties are rolled again for ever."""
 
 
 @runtime_checkable
 class CountedFromRoll(Protocol[StateT]):
-    """Rules that say themselves which state a given roll is counted from."""
+    """Rules that choose the state from which a given roll is counted."""
 
     def count_from(self, state: StateT, roll: Roll | None, colour: str | None) -> StateT:
-        """Give the state whose counted turns perft counts, the roll thrown and the colour in hand.
+        """Give the state at which counting starts, with the roll thrown and the colour in hand.
 
-        ``state`` is a game's start or a position; what comes before the first roll that counts (a set-up, rolling for
-        who begins) is passed over. ``roll`` holds the faces as a person typed them, in any order; ``None`` when
-        none was given, which is right where a roll already lies on the table. ``colour`` is the marker in the hand of
-        the player to move, ``None`` when none was given. Raises IllegalTurnError for a roll that can't be or is
-        missing, and for a colour that can't be.
+        ``state`` is a game's start or a position; everything before the first roll that counts (a set-up, rolling for
+        the first player) is skipped. ``roll`` is the faces as typed, in any order, or ``None`` if a roll already lies
+        on the table. ``colour`` is the marker in the hand of the player to move, or ``None``. Raises IllegalTurnError
+        for an impossible or missing roll, and for an impossible colour.
         """
 
 
 @runtime_checkable
 class CountsResults(Protocol):
-    """Rules that count ``perft_turns`` faster than they list them."""
+    """Rules that can count ``perft_turns`` faster than list them."""
 
     def count_results(self, state: Any) -> int:
         """Give ``len(perft_turns(state))``."""
 
 
 def read_faces(text: str) -> Roll:
-    """Read a roll's faces as a person types them, ``1,3,4,5,T`` or with spaces; raises UnreadableError for none."""
+    """Parse a roll's faces, such as ``1,3,4,5,T``, separated by commas or spaces; raises UnreadableError if empty."""
     faces = tuple(text.replace(",", " ").upper().split())
     if not faces:
         raise UnreadableError(f"cannot read {text!r} as a roll; expected its faces, parted by commas, such as 4,1", 1)
@@ -53,11 +52,10 @@ def read_faces(text: str) -> Roll:
 def start_of_count(
     game: Game[StateT, TurnT], state: StateT, roll: str | None = None, colour: str | None = None
 ) -> tuple[StateT, Roll | None]:
-    """Give the state to count from, the roll thrown, and the roll to use from there on.
+    """Give the state to count from, with the roll thrown, and the roll to use from there on.
 
-    ``roll`` is its text, ``None`` for a game without dice or a position where it lies on the table already. Raises
-    UnreadableError for a roll's text, IllegalTurnError for a roll or colour that the game has no use for, or a roll
-    that is missing.
+    ``roll`` is its text, or ``None`` in a game without dice or if it already lies on the table. Raises UnreadableError
+    for an unreadable roll, and IllegalTurnError for a missing roll or a roll or colour that the game doesn't use.
     """
     rules = game.rules
     if isinstance(rules, CountedFromRoll):
@@ -78,10 +76,10 @@ def _lying(game: Game[StateT, TurnT], state: StateT) -> Roll | None:
 
 
 def perft(game: Game[StateT, TurnT], state: StateT, depth: int, roll: Roll | None = None) -> int:
-    """Count the ways to play ``depth`` whole turns from ``state``, paths not merged; 1 at depth 0.
+    """Count the sequences of ``depth`` whole turns from ``state``, without merging transpositions; 1 at depth 0.
 
-    ``roll`` is thrown wherever one is awaited. Where faces are hidden, turns that are not known yet count too. Raises
-    ValueError for a negative depth, and IllegalTurnError where a roll is awaited and none is given or it can't be.
+    ``roll`` is thrown whenever one is awaited. With hidden faces, turns that may be legal count too. Raises ValueError
+    for a negative depth, and IllegalTurnError if a roll is awaited and ``roll`` is missing or impossible.
     """
     if depth < 0:
         raise ValueError(f"the depth is {depth}; expected 0 or more")
@@ -101,9 +99,9 @@ def perft(game: Game[StateT, TurnT], state: StateT, depth: int, roll: Roll | Non
 def counts_of_first_turns(
     game: Game[StateT, TurnT], state: StateT, depth: int, roll: Roll | None = None
 ) -> tuple[Sequence[TurnT], Iterator[int]]:
-    """Give the first turns in the game's order, and lazily the share of ``perft`` that each one has.
+    """Give the first turns in the game's order, and lazily the count of ``perft`` below each one.
 
-    Raises ValueError for a depth below 1: there is no first turn then; IllegalTurnError as ``perft`` does.
+    Raises ValueError for a depth below 1, and IllegalTurnError as ``perft`` does.
     """
     if depth < 1:
         raise ValueError(f"the depth is {depth}; expected 1 or more to split by the first turn")
@@ -113,7 +111,7 @@ def counts_of_first_turns(
 
 
 def split(game: Game[StateT, TurnT], state: StateT, depth: int, roll: Roll | None = None) -> list[tuple[str, int]]:
-    """Give each first turn, in strict text and in the game's order, with its share of ``perft``.
+    """Give each first turn, as strict text in the game's order, with the count of ``perft`` below it.
 
     Raises ValueError and IllegalTurnError as ``counts_of_first_turns`` does.
     """

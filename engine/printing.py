@@ -1,6 +1,6 @@
-"""What is printed on one player's sheet, as values: the grid, and the boxes around it that are crossed off or circled.
+"""The printed content of one player's sheet: the grid, and the boxes around it to cross off or circle.
 
-It has no lengths: the layout says how large a square is, and the printer finds room around the grid.
+It contains no lengths: the layout has the size of a square, and the printer arranges the boxes around the grid.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Box:
-    """A box to cross off or circle: what stands in it, and a shape as ``engine.support.polyomino`` writes it."""
+    """A box to cross off or circle: its text, and its shape as written by ``engine.support.polyomino``."""
 
     words: str = ""
     shape: str = ""
@@ -28,8 +28,8 @@ class BoxGroup:
 class PrintedSheet:
     """One player's sheet. ``closed`` names squares that are never filled.
 
-    ``line_boxes`` has what stands at the right of each row, the lowest one first; ``red_line`` is how many rows lie
-    below the line that must not be crossed, ``None`` where there is none.
+    ``line_boxes`` has the text at the right of each row, the lowest row first; ``red_line`` is the number of rows below
+    the line that must not be crossed, or ``None``.
     """
 
     columns: int
@@ -41,15 +41,15 @@ class PrintedSheet:
 
 
 CROSSED, CIRCLED = "x", "o"
-"""What a person draws in a box, where it is no words."""
+"""Signs that a person draws in a box."""
 
 
 @dataclass(frozen=True)
 class MarkedSheet:
-    """One player's sheet with what is marked on it beside what is written in its squares.
+    """One player's sheet with the marks around and between its squares.
 
-    ``boxes`` has what is marked in each box of each group, and ``lines`` in each of the line boxes: CROSSED, CIRCLED,
-    words, or nothing. ``loops`` are the squares that a loop goes round.
+    ``boxes`` has the mark in each box of each group, and ``lines`` the mark in each line box: CROSSED, CIRCLED, a text,
+    or an empty string. ``loops`` has the squares inside each drawn loop.
     """
 
     printed: PrintedSheet

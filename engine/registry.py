@@ -1,4 +1,4 @@
-"""The games there are, by the module that has each one's ``GAME``; a module is imported when its game is asked for."""
+"""The registered games, by the module that defines each ``GAME``. A module is imported when its game is loaded."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _GAMES: Mapping[str, str] = MappingProxyType(
 
 
 def games() -> tuple[str, ...]:
-    """Name every game, in alphabetical order."""
+    """List the names of all games, in alphabetical order."""
     return tuple(sorted(_GAMES))
 
 

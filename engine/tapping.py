@@ -1,7 +1,7 @@
-"""Turns put together tap by tap, as on a screen: what may be tapped next, and the turn that was tapped.
+"""Turns entered tap by tap on a screen: what may be tapped next, and the turn that the taps make.
 
-A tap is a place of the game, such as ``c3``, or a choice that no place says, such as ``hoops`` for the symbol that came
-up. A game that can be played so has a `Tapping` as a part of its own.
+A tap is a place of the game, such as ``c3``, or a choice that has no place, such as ``hoops`` for the symbol that came
+up. A game that supports this has a `Tapping` part.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ Steps = tuple[Tap, ...]
 
 @dataclass(frozen=True)
 class Tapped(Generic[TurnT_co]):
-    """A turn as far as it was tapped.
+    """The part of a turn that was tapped so far.
 
-    ``squares`` are the places that may be tapped next, in order; ``choices`` the other taps, each with its words for a
-    person. ``turn`` is the turn that the taps already are, ``None`` while something is missing.
+    ``squares`` are the places that may be tapped next, in order; ``choices`` are the other possible taps, each with a
+    label. ``turn`` is the complete turn, or ``None`` if taps are missing.
     """
 
     squares: tuple[Place, ...] = ()
@@ -36,17 +36,17 @@ class Tapped(Generic[TurnT_co]):
 
 
 class Tapping(Protocol):
-    """The part of a game that knows how its turns are tapped."""
+    """The part of a game that defines how its turns are tapped."""
 
     def tapped(self, state: Any, taps: Steps) -> Tapped[Any]:
-        """Say what may follow these taps; nothing follows taps that begin no turn. The reply has no ``taps``."""
+        """Say what may follow these taps: nothing, if no turn begins with them. The reply's ``taps`` are empty."""
 
 
 def tapped(game: Game[Any, Any], state: Any, taps: Sequence[Tap]) -> Tapped[Any]:
     """Say what may follow these taps.
 
-    A choice without an alternative is made at once: the reply's ``taps`` then end with it. Raises IllegalTurnError
-    where no turn of the player to move begins so.
+    A choice without an alternative is made automatically and added to the reply's ``taps``. Raises IllegalTurnError if
+    no turn of the player to move begins with these taps.
 
     >>> from engine.registry import load
     >>> game = load("diaballik")
@@ -66,7 +66,7 @@ def tapped(game: Game[Any, Any], state: Any, taps: Sequence[Tap]) -> Tapped[Any]
 
 
 def whole_and_following(ways: Iterable[frozenset[Place]], chosen: frozenset[Place]) -> tuple[bool, frozenset[Place]]:
-    """Say whether the chosen squares are one of these sets, and which squares those add that hold all of them.
+    """Say whether the chosen squares are one of these sets, and which squares may be added towards a larger one.
 
     >>> ways = [frozenset({"a1", "b1"}), frozenset({"a1", "a2"})]
     >>> whole, following = whole_and_following(ways, frozenset({"a1"}))

@@ -1,14 +1,13 @@
-"""The words and values that every game is spoken of in: places and looks, rules and breaches, rolls and outcomes.
+"""The values that all games share: places and looks, rules and breaches, rolls and outcomes.
 
-Words shared by the whole project, all of them plain strings so that rooms which may not import each other can
-still speak of the same thing:
+Some are plain strings, so that packages which may not import each other can exchange them:
 
 *place*
-    where something can stand, as an onlooker would name it: ``"c3"``.
+    where something can stand: ``"c3"``.
 *look*
-    what an onlooker sees at a place: ``"teal block, x up"``, or ``EMPTY``.
+    what can be seen at a place: ``"teal block, x up"``, or ``EMPTY``.
 *facing*
-    what the sides of a piece show, by compass side as seen from above with north away from the first player:
+    what the sides of a piece show, by compass direction as seen from above, with north away from the first player:
     ``{"north": "slider", "east": "x", "south": "hoops", "west": "cross"}``. Games whose pieces have no side
     faces have no facings.
 """
@@ -30,11 +29,11 @@ Appearance = Mapping[Place, LookName]
 OptionValue = str | int | bool
 
 EMPTY: LookName = common.places.EMPTY
-"""The look of a place where nothing stands."""
+"""The look of an empty place."""
 
 
 class Certainty(enum.Enum):
-    """Whether a turn is legal, over everything about the state that is still possible."""
+    """Whether a turn is legal in all, none, or some of the positions that are still possible."""
 
     CERTAIN = "certain"
     IMPOSSIBLE = "impossible"
@@ -43,7 +42,7 @@ class Certainty(enum.Enum):
 
 @dataclass(frozen=True)
 class Option:
-    """One named rule option: its default, what it takes and a sentence for a person."""
+    """A rule option: its name, default, allowed values and a sentence of help."""
 
     name: str
     default: OptionValue
@@ -53,7 +52,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Rule:
-    """One entry of a game's rule catalogue; ``id`` is stable, ``sentence`` states the rule to a child."""
+    """An entry of a game's rule catalogue; ``id`` is stable, ``sentence`` states the rule in simple words."""
 
     id: str
     sentence: str
@@ -61,7 +60,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Breach:
-    """One rule a change breaks: which, what happened, how to put it right, and the places it turns on."""
+    """A rule that a change breaks: which one, what happened, how to put it right, and the places involved."""
 
     rule: str
     sentence: str
@@ -83,14 +82,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Roll:
-    """A chance event that was observed on the table (never drawn by us): the faces, in the game's order."""
+    """An observed roll of dice, never drawn by the engine: the faces, in the game's order."""
 
     faces: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class PossibleRoll:
-    """A roll that may come up next, in the game's canonical order of faces, and its exact probability."""
+    """A roll that can come up next, with faces in the game's canonical order, and its exact probability."""
 
     roll: Roll
     probability: Fraction
@@ -98,7 +97,7 @@ class PossibleRoll:
 
 @dataclass(frozen=True)
 class Announcement:
-    """Something said rather than played: ``kind`` such as ``"resign"``, by ``player`` (``None``: by all, agreed)."""
+    """Something said, not played: ``kind`` such as ``"resign"``, by ``player`` (``None``: by all, in agreement)."""
 
     kind: str
     player: Player | None = None
@@ -106,7 +105,7 @@ class Announcement:
 
 @dataclass(frozen=True)
 class Tally:
-    """How games played at random ended: their number, the turns played in all, wins by player, draws, and cut off."""
+    """Results of random games: their number, total turns, wins by player, draws, and games cut off."""
 
     games: int
     plies: int
@@ -116,7 +115,7 @@ class Tally:
 
 
 class Strength(enum.Enum):
-    """How good a hint is: ``GENTLE`` looks at the turn alone, ``FAIR`` a little ahead, ``STRONG`` as far as it can."""
+    """Strength of a hint: ``GENTLE`` looks at the turn alone, ``FAIR`` a little ahead, ``STRONG`` as far as it can."""
 
     GENTLE = "gentle"
     FAIR = "fair"
@@ -125,7 +124,7 @@ class Strength(enum.Enum):
 
 @dataclass(frozen=True)
 class Unfinished:
-    """A position inside a turn that a camera may see: the looks it changes, and what is still to be done."""
+    """A position within a turn that a camera may see: the looks it changes, and what remains to be done."""
 
     change: Appearance
     to_do: str

@@ -1,4 +1,4 @@
-"""Game records, and playthroughs that notice any change of the rules.
+"""Game records, and playthroughs that detect changes of the rules.
 
 >>> from engine.records.record import read, replay
 >>> record = read('''

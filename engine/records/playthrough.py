@@ -1,9 +1,8 @@
-"""Playthroughs: a whole game written out, every state, legal list and look, to be compared when the code changes.
+"""Playthroughs: a whole game written out with every state, legal turn and look, as a regression test of the rules.
 
-A playthrough begins with what it needs to be played again: the game, its options or start, and which of the legal turns
-was chosen each time (by its number, counted round when there are fewer). Where dice are rolled, a choice is the number
-of one of the possible rolls. ``replayed`` makes the same text from those lines with today's code, so any difference is
-a change of behaviour.
+A playthrough begins with its inputs: the game, its options or start, and the index of the legal turn chosen each time
+(modulo their number). If dice are rolled, a choice is the index of a possible roll. ``replayed`` generates the text
+again from these lines with the current code, so any difference is a change of behaviour.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ _SAMPLED = 40
 def playthrough(
     name: str, choices: Sequence[int], options: Mapping[str, OptionValue] | None = None, *, hidden: bool = False
 ) -> str:
-    """Play ``choices`` from the game's start and write everything down; the text ends with a newline.
+    """Play ``choices`` from the game's start and write everything out; the text ends with a newline.
 
-    ``hidden`` starts from what an onlooker sees of that start, hidden things not known. The game may end sooner.
+    With ``hidden``, the start is what can be seen of it, and hidden faces are unknown. The game may end early.
     """
     game = load(name)
     given = dict(options or {})
@@ -69,7 +68,7 @@ def _described(game: Game[Any, Any], state: Any) -> list[str]:
     lines += [f"look: {place}: {look}{_sides(facings.get(place, ()))}" for place, look in seen.items()]
     lines += _choices(game, state)
     for position in unfinished_showing(game, state, {}):
-        # In the order of the board, as everything else here.
+        # In the order of the board, like everything else here.
         changed = {
             place: position.change[place]
             for place in before
@@ -81,7 +80,7 @@ def _described(game: Game[Any, Any], state: Any) -> list[str]:
 
 
 def _choices(game: Game[Any, Any], state: Any) -> list[str]:
-    """What may come next: the possible rolls, or the legal turns; of very many some, evenly apart."""
+    """The possible rolls or legal turns; of very many, an evenly spaced selection."""
     if game.dice is not None and (rolls := game.dice.possible_rolls(state)):
         return [
             f"possible rolls {len(rolls)}{_apart(rolls)}:",
@@ -95,7 +94,7 @@ def _choices(game: Game[Any, Any], state: Any) -> list[str]:
 
 
 def _named(game: Game[Any, Any], state: Any, turn: Any) -> str:
-    """A turn's text, with its player where several may play."""
+    """A turn's text, with its player if several may play."""
     text = game.notation.format_turn(turn)
     return text if len(game.rules.players_to_move(state)) < 2 else f"{turn.player} {text}"
 
@@ -115,7 +114,7 @@ def _sides(facings: Sequence[Mapping[str, str]]) -> str:
 
 
 def replayed(text: str) -> str:
-    """Play a playthrough's opening lines again and write what comes of them now; raises UnreadableError."""
+    """Generate a playthrough again from its opening lines; raises UnreadableError."""
     name, choices, options, hidden = "", None, {}, False
     for line in text.partition("\n\n")[0].splitlines():
         key, _, value = line.partition(": ")

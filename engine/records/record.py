@@ -1,6 +1,6 @@
-"""Game records: made from what was played, and replayed by the rules.
+"""Game records: made from played games, and replayed by the rules.
 
-``engine.records.record_text`` has their text; its ``read`` and ``write`` are offered here too.
+``engine.records.record_text`` defines their text; its ``read`` and ``write`` are exported here too.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Replay:
-    """What replaying a record gave.
+    """The result of replaying a record.
 
-    ``states`` are all states, the start first; ``steps`` what led from each to the next: a turn, a Roll, an
-    Announcement, or ``None`` where the state was set. ``turns`` are the turns among them.
+    ``states`` are all states, the start first; ``steps`` lead from each to the next: a turn, a Roll, an Announcement,
+    or ``None`` where the state was set. ``turns`` are the turns among them.
     """
 
     states: tuple[Any, ...]
@@ -101,8 +101,8 @@ def make(
 ) -> Record:
     """Make a record from a start and steps ``(turn, roll or announcement, state that held after it, why)``.
 
-    A step with ``None`` for a turn sets the state. Where the state after a step isn't what the rules alone give (more
-    was seen of it), a ``=`` line follows, with ``why``. Raises IllegalTurnError for a step that isn't legal.
+    A step with ``None`` as the turn sets the state. If the state after a step differs from the rules' (because more
+    was seen), a ``=`` line with ``why`` follows. Raises IllegalTurnError for an illegal step.
     """
     state = start
     entries: list[Entry] = []
@@ -134,15 +134,15 @@ def _recorded(game: Game[StateT, TurnT], state: StateT, step: TurnT | Roll | Ann
 
 
 def _legal_turns(game: Game[StateT, TurnT], state: StateT) -> int | None:
-    """How many legal turns there are, ``None`` in a game that would take too long to count them."""
+    """The number of legal turns, ``None`` in a game that takes too long to count them."""
     return None if game.is_slow_to_list else len(game.rules.legal_turns(state))
 
 
 def replay(record: Record) -> Replay:
-    """Play a record through by the rules, checking players, counts, digests, the scores and the result.
+    """Replay a record by the rules, and check players, counts, digests, scores and the result.
 
-    Raises UnknownGameError, and naming the line of the first fault: UnreadableError for a text that can't be read,
-    IllegalTurnError (with breaches) for what the rules forbid, RecordError for a proof, score or result that is wrong.
+    Raises UnknownGameError, or an error that names the line of the first fault: UnreadableError for an unreadable text,
+    IllegalTurnError (with breaches) for an illegal step, RecordError for a wrong count, digest, score or result.
     """
     game = load(record.game)
     try:
@@ -165,7 +165,7 @@ def replay(record: Record) -> Replay:
 
 
 def _start_text(record: Record) -> str:
-    """A record's start. Where positions are counted but it names no counts, it was written with none."""
+    """A record's start. In games that count positions, a start without counts was written with none."""
     words = record.start.split()
     counts = "repetition_draw=true" in words and not any(word.startswith(f"{SEEN}=") for word in words)
     return f"{record.start} {NOTHING_SEEN}" if counts else record.start
@@ -173,7 +173,7 @@ def _start_text(record: Record) -> str:
 
 @contextmanager
 def _named_line(line: int) -> Iterator[None]:
-    """Put the line's number before what the engine says of it."""
+    """Prefix the engine's error with the line number."""
     try:
         yield
     except IllegalTurnError as error:
@@ -185,7 +185,7 @@ def _named_line(line: int) -> Iterator[None]:
 
 
 def _replayed(game: Game[Any, Any], state: Any, entry: Entry) -> tuple[Any, Any]:
-    """What a line says, and the state after it."""
+    """The step of a line, and the state after it."""
     match entry:
         case PositionSet():
             return None, game.notation.parse_state(entry.state)
@@ -217,7 +217,7 @@ def _checked_turn(game: Game[Any, Any], state: Any, entry: PlayedTurn) -> Any:
 
 
 def _proven(game: Game[Any, Any], state: Any, entry: PlayedTurn | RolledDice | Announced, record_format: int) -> Any:
-    """The state as the line's digest proves it; raises RecordError where it doesn't."""
+    """The state that matches the line's digest; raises RecordError if there is none."""
     found = digest(game, state)
     if entry.digest in (None, found):
         return state
@@ -235,7 +235,7 @@ def _proven(game: Game[Any, Any], state: Any, entry: PlayedTurn | RolledDice | A
 
 
 def _drawn_by_itself(game: Game[Any, Any], state: Any, expected: str | None) -> Any:
-    """The draw by repetition with that digest, ``None`` where it is none: at first nobody had to claim it."""
+    """The draw by repetition with that digest, or ``None``: in old records nobody had to claim it."""
     claim = Announcement(REPETITION, state.to_move)
     if claim not in game.rules.announcements(state):
         return None
@@ -256,7 +256,7 @@ def _check_end(game: Game[Any, Any], record: Record, state: Any, outcome: Outcom
 
 
 def _read_result(game: Game[Any, Any], text: str) -> str:
-    """A result as ``result_of`` writes it; raises RecordError for one that can't be."""
+    """A result as ``result_of`` writes it; raises RecordError for an impossible one."""
     names = [name.strip().lower() for name in text.split(SHARED)]
     known = [player for player in game.players if player in names]
     if text.strip().lower() in (UNFINISHED, DRAW):

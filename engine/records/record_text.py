@@ -1,4 +1,4 @@
-"""The text of game records: header tags, then one line for each thing that happened, in the habits of PGN.
+"""The text of game records: header tags, then one line per event, similar to PGN.
 
 ::
 
@@ -13,9 +13,9 @@
     3. = … {a person put it right}
     4. cool:resign {0b7e…}
 
-``docs/records.md`` tells what each tag and line means. The writer is strict: what it writes reads back and is written
-again byte for byte, in the oldest format that can hold it. The reader lets go of case, spaces, numbers, players,
-proofs, blank lines, comments after ``;`` and the order of tags.
+``docs/records.md`` explains each tag and line. The writer is strict: its output reads back and is written again byte
+for byte, in the oldest format that can hold it. The reader ignores case, spaces, blank lines, comments after ``;`` and
+the order of tags, and accepts lines without numbers, players, counts and digests.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from engine.support.players import EVERYONE, format_announcement, parse_announce
 DRAW = "draw"
 UNFINISHED = "*"
 SHARED = "+"
-"""What joins the names of those who share a victory: ``p1+p3``."""
+"""Joins the names of players who share a victory: ``p1+p3``."""
 
 OLDEST_FORMAT = 1
-"""Turns and ``=`` lines; the tag Format is left out."""
+"""Turns and ``=`` lines, without a Format tag."""
 
 NEWEST_FORMAT = 2
 """Also rolls, announcements, scores and shared victories."""
@@ -50,9 +50,9 @@ _OWN_TAGS = ("Game", "Format", "Result", "Score", "Start")
 
 @dataclass(frozen=True)
 class PlayedTurn:
-    """A turn line: the turn's text, how many legal turns there were before it, the digest of the state after it.
+    """A turn line: the turn's text, the number of legal turns before it, the digest of the state after it.
 
-    ``legal_turns`` and ``digest`` are ``None`` in a record that leaves them out; ``line`` is where it was read.
+    ``legal_turns`` and ``digest`` are ``None`` in a record without them; ``line`` is its line number.
     """
 
     turn: str
@@ -64,7 +64,7 @@ class PlayedTurn:
 
 @dataclass(frozen=True)
 class RolledDice:
-    """A roll line: the roll's text and the digest of the state after it, ``None`` where it is left out."""
+    """A roll line: the roll's text and the digest of the state after it, or ``None``."""
 
     roll: str
     digest: str | None = None
@@ -73,7 +73,7 @@ class RolledDice:
 
 @dataclass(frozen=True)
 class Announced:
-    """What was said: the announcement's strict text and the digest of the state after it."""
+    """An announcement line: its strict text and the digest of the state after it."""
 
     announcement: str
     digest: str | None = None
@@ -82,7 +82,7 @@ class Announced:
 
 @dataclass(frozen=True)
 class PositionSet:
-    """A ``=`` line: the state that holds from there on, and why."""
+    """A ``=`` line: the state from there on, and why."""
 
     state: str
     why: str = ""
@@ -94,10 +94,10 @@ Entry = PlayedTurn | RolledDice | Announced | PositionSet
 
 @dataclass(frozen=True)
 class Record:
-    """One game. ``start`` is a state's text; ``tags`` hold all that has no field of its own, in order.
+    """One game. ``start`` is a state's text; ``tags`` hold everything that has no field of its own, in order.
 
-    ``result`` is a player, several joined by ``+`` who share the victory, ``draw`` or ``*``; ``scores`` are everybody's
-    points as they stood at the end, empty where a game has none or they are not told.
+    ``result`` is a player, several joined by ``+`` who share the victory, ``draw`` or ``*``; ``scores`` are the final
+    points of all players, empty if the game has none or they are not recorded.
     """
 
     game: str
@@ -117,8 +117,8 @@ class Record:
 def write(record: Record) -> str:
     """Write a record in its strict form; the text ends with a newline.
 
-    Raises ValueError for what would not read back: a tag's name that isn't a word or has a meaning of its own, a line
-    break or brace in a text.
+    Raises ValueError for a record that would not read back: a tag whose name isn't a word or is reserved, a line break
+    or brace in a text.
     """
     own = [("Game", record.game)]
     if record.format > OLDEST_FORMAT:
@@ -196,7 +196,7 @@ def read(text: str) -> Record:
 
 
 def _tags_of(record_format: int) -> tuple[str, ...]:
-    """The tags with a meaning of their own; Score was a free tag in the oldest format."""
+    """The reserved tags; Score was a free tag in the oldest format."""
     return tuple(name for name in _OWN_TAGS if name != "Score" or record_format > OLDEST_FORMAT)
 
 
@@ -216,7 +216,7 @@ def _sorted_tags(tags: list[tuple[str, str]]) -> tuple[dict[str, str], list[tupl
 
 
 def _format_of(tags: list[tuple[str, str]]) -> int:
-    """The format a record says it has; raises UnreadableError for a newer one than ours."""
+    """The declared format of a record; raises UnreadableError for a newer one than this version knows."""
     told = [value.strip() for name, value in tags if name.capitalize() == "Format"]
     if not told:
         return OLDEST_FORMAT
@@ -270,7 +270,7 @@ def _read_entry(game: Game[Any, Any], line: str, number: int) -> Entry:
 
 
 def _parted(line: str, number: int) -> tuple[str, str]:
-    """A line without its number, and what stands in braces at its end."""
+    """A line without its number, and the text in braces at its end."""
     before, opened, rest = line.partition("{")
     proof, closed, after = rest.partition("}")
     numbered = _NUMBER.match(before)

@@ -1,6 +1,6 @@
-"""Looking ahead, for every game alike: a deadline that is kept, alpha-beta for two, sampled races where dice decide.
+"""Game-independent search: deadlines, alpha-beta for two players, and sampled races for games with dice.
 
-How a game plugs in: a game of two without dice gives `two_player.Rules` over its fast core and asks
-`alpha_beta.best_move`; a game with dice names candidates and the value of a candidate under a sample of what chance
-brings, and asks `sampling.race`. Both take a `budget.Deadline` and answer in time with something legal.
+A two-player game without dice implements `two_player.Rules` over its fast core and calls `alpha_beta.best_move`. A game
+with dice lists candidates, values each one for a sample of chance events, and calls `sampling.race`. Both take a
+`budget.Deadline` and return a legal move in time.
 """

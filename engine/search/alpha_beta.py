@@ -1,10 +1,10 @@
-"""Iterative-deepening alpha-beta for games of two in which nothing is hidden and no dice are thrown.
+"""Iterative-deepening alpha-beta for two-player games without dice or hidden information.
 
 Knuth & Moore (1975), "An analysis of alpha-beta pruning"; null windows as in Reinefeld (1983), "An improvement to
 the scout tree search algorithm"; history as in Schaeffer (1989), "The history heuristic and alpha-beta search
 enhancements in practice"; killers as in Akl & Newborn (1977), "The principal continuation and the killer heuristic".
 
-A game plugs in with the `Rules` of engine/search/two_player.py.
+A game implements `Rules` of engine/search/two_player.py.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from engine.search.two_player import (
 __all__ = ["MOST_GUESS", "MOST_PLIES", "WIN", "Found", "Rules", "best_move"]
 
 MOST_PLIES = 100
-"""No search goes deeper, so that it stays well within Python's recursion limit."""
+"""Maximum search depth, well within Python's recursion limit."""
 
 _INFINITY = WIN + 1
 _MOST_QUIET_PLIES = 16
@@ -55,17 +55,17 @@ def best_move(
     handicaps: Mapping[MoveT, int] = _NO_HANDICAPS,
     better: Callable[[Found[MoveT]], None] | None = None,
 ) -> Found[MoveT]:
-    """Find a good move, deeper and deeper until the deadline, the end of every line or ``most_depth`` plies.
+    """Find a good move by deepening until the deadline, ``most_depth`` plies or the end of every line.
 
-    ``first`` is a legal move to fall back on, for games whose list of moves may take longer than the deadline.
-    ``better`` hears of a first answer at once, of each change of mind and of each depth completed. ``rng`` chooses
-    among moves that look the same one ply on. ``window`` is the half width of aspiration windows, in points; none by
-    default. A win in one is always found once all moves were tried, and of several the first. With the same ``rng``
-    and a `budget.CountingClock` the answer is the same. ``table`` may be kept from one turn to the next, while the
-    rules and the meaning of scores stay the same. ``handicaps`` are points taken off what first moves score, unless it
-    is a win or loss worked out; so is the score of what is found.
+    ``first`` is a legal fallback move, for games whose move list may take longer than the deadline. ``better`` is
+    called with a first answer at once, then with each change of the best move and each completed depth. ``rng`` orders
+    moves that score the same after one ply. ``window`` is the half width of aspiration windows in points; there are
+    none by default. A win in one is always found once all moves were tried; of several, the first. The same ``rng`` and
+    a `budget.CountingClock` give the same answer. ``table`` may be kept between turns while the rules and the scale of
+    scores stay the same. ``handicaps`` are points subtracted from root moves, except from proven wins and losses; the
+    returned score includes them.
 
-    Raises ValueError when the game has ended, when there is no move, and for a depth or ``nodes_per_check`` below 1.
+    Raises ValueError if the game has ended or there is no move, and for a depth or ``nodes_per_check`` below 1.
     """
     if most_depth < 1 or nodes_per_check < 1:
         raise ValueError(f"got a depth of {most_depth} and {nodes_per_check} nodes per check; expected at least 1")
@@ -78,11 +78,11 @@ def best_move(
 
 
 def _no_time_check() -> None:
-    """Look at nothing: for what must be done even when it is late."""
+    """A time check that never stops, for work that must be finished even after the deadline."""
 
 
 class _Search(Generic[PositionT, MoveT]):
-    """One search: what it counts and remembers, and the answer so far."""
+    """One search: its counters and memory, and the best answer so far."""
 
     def __init__(
         self,
@@ -133,7 +133,7 @@ class _Search(Generic[PositionT, MoveT]):
             ranked = self._one_ply(position, moves, rng)
             self._ranked = {each.move: each for each in ranked}
             answer = ranked[0]
-            # A win of one ply needs no more thought, and neither does the only move.
+            # A win in one ply or a single legal move needs no further search.
             most_depth = 1 if answer.win_in == 1 or len(moves) == 1 else most_depth
             self._tell(answer)
             order = [each.move for each in ranked]
@@ -152,12 +152,12 @@ class _Search(Generic[PositionT, MoveT]):
 
     @staticmethod
     def _settled(answer: Found[MoveT]) -> bool:
-        """Say whether looking deeper can't change the answer: a win no further than looked, or all worked out."""
+        """Whether a deeper search can't change the answer: a win lies within the depth, or every line is solved."""
         plies = answer.win_in or answer.loss_in
         return answer.proven and (plies is None or plies <= answer.depth)
 
     def _one_ply(self, position: PositionT, moves: Sequence[MoveT], rng: Random) -> list[Found[MoveT]]:
-        """Score every move by what it leads to, the best first, level ones in an order that ``rng`` draws."""
+        """Score every move by the resulting position, the best first; ``rng`` orders equal ones."""
         guesses = self._guesses
         mover = self._rules.mover(position)
         found: list[Found[MoveT]] = []
@@ -195,7 +195,7 @@ class _Search(Generic[PositionT, MoveT]):
             if alpha < answer.score < beta:
                 self._tell(answer)
                 return answer
-            # Outside the window the score is only a bound: open that side and look again.
+            # Outside the window the score is only a bound: widen that side and search again.
             alpha, beta = (-_INFINITY, beta) if answer.score <= alpha else (alpha, _INFINITY)
 
     def _within(
@@ -235,24 +235,24 @@ class _Search(Generic[PositionT, MoveT]):
     def _unfinished(
         self, order: Sequence[MoveT], tried: int, alpha: int, best: Found[MoveT] | None, before: Found[MoveT]
     ) -> Found[MoveT]:
-        """Choose among what a depth that wasn't completed has found and what was known before."""
+        """Choose between the result of an incomplete depth and that of the depth before."""
         if best is None or best.score <= alpha:
             return before
         if best.loss_in is not None:
-            # Rather a move whose end isn't known than one that is known to lose.
+            # Prefer an unsolved move to one that is proven to lose.
             for move in order[tried:]:
                 if move not in self._lost:
                     return self._ranked[move]
         return best
 
     def _first(self, position: PositionT, move: MoveT, mover: Hashable, depth: int, alpha: int, beta: int) -> int:
-        """Score a first move, its handicap taken off."""
+        """Score a root move, minus its handicap."""
         handicap = self.handicaps.get(move, 0)
         low, high = _lifted(alpha, handicap), _lifted(beta, handicap)
         return _lifted(self._after(self._rules.play(position, move), mover, depth, low, high, 1), -handicap)
 
     def _after(self, after: PositionT, mover: Hashable, depth: int, alpha: int, beta: int, ply: int) -> int:
-        """Score a position as the one who moved into it sees it."""
+        """Score a position for the player who moved into it."""
         if self._rules.mover(after) == mover:
             return self._score(after, depth, alpha, beta, ply)
         return -self._score(after, depth, -beta, -alpha, ply)
@@ -301,7 +301,7 @@ class _Search(Generic[PositionT, MoveT]):
         return best
 
     def _known(self, entry: Entry[MoveT], depth: int, alpha: int, beta: int, ply: int) -> int | None:
-        """Give the score that is remembered, where it is deep enough and says enough about the window."""
+        """Give the remembered score if its depth and bound suffice for the window."""
         reach, bound, here, _ = entry
         score = _from_root(here, ply)
         if not (bound == EXACT or (bound == AT_LEAST and score >= beta) or (bound == AT_MOST and score <= alpha)):
@@ -316,7 +316,7 @@ class _Search(Generic[PositionT, MoveT]):
         return score
 
     def _at_horizon(self, position: PositionT, alpha: int, beta: int, ply: int, plies_left: int) -> int:
-        """Guess the score, following noisy moves (each player may also leave them)."""
+        """Quiescence search: estimate the score, following noisy moves only; either player may also decline them."""
         rules = self._rules
         if rules.winning_move(position, self._check_time) is not None:
             return WIN - ply - 1
@@ -344,7 +344,7 @@ class _Search(Generic[PositionT, MoveT]):
         return best
 
     def _ordered(self, position: PositionT, remembered: MoveT | None, ply: int) -> Iterator[MoveT]:
-        """Give the moves, the one remembered first (before the others are listed), then killers, then by history."""
+        """Yield the remembered move first (before listing the others), then killers, then the rest by history."""
         if remembered is not None:
             yield remembered
         moves = self._rules.moves(position, self._check_time)
@@ -366,7 +366,7 @@ class _Search(Generic[PositionT, MoveT]):
             self._killers[ply] = (move, *killers[:1])
 
     def _line(self, position: PositionT, move: MoveT, depth: int) -> tuple[MoveT, ...]:
-        """Give the line expected after ``move``, as far as it is remembered."""
+        """Give the principal variation after ``move``, as far as the table remembers it."""
         line = [move]
         position = self._rules.play(position, move)
         while len(line) < depth and self._rules.ended(position) is None:
@@ -379,7 +379,7 @@ class _Search(Generic[PositionT, MoveT]):
 
 
 class _CutShortError(Exception):
-    """The deadline passed; carries the answer to give."""
+    """Raised when the deadline passes; carries the best answer so far."""
 
     def __init__(self, answer: Found[Any]) -> None:
         super().__init__()
@@ -387,7 +387,7 @@ class _CutShortError(Exception):
 
 
 def _lifted(score: int, points: int) -> int:
-    """Add points to a guess; wins and losses stay what they are."""
+    """Add points to an estimated score; leave proven wins and losses unchanged."""
     return score + points if -MOST_GUESS <= score <= MOST_GUESS else score
 
 

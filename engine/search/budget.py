@@ -1,4 +1,4 @@
-"""When to stop thinking: a deadline by a clock that is handed in, and the check of it that ends a search."""
+"""Deadlines by a given clock, and the time checks that end a search."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from dataclasses import dataclass
 from engine.api import Clock
 
 TimeCheck = Callable[[], None]
-"""To be called now and then from work that takes long; raises DeadlineExceededError once the deadline has passed."""
+"""Called regularly from long-running work; raises DeadlineExceededError once the deadline has passed."""
 
 _MOST_MARGIN_S = 0.02
 _MARGIN_SHARE = 0.1
 
 
 class DeadlineExceededError(Exception):
-    """The deadline has passed: raised by a check of it, and caught by the search that handed the check out."""
+    """The deadline has passed: raised by a time check, and caught by the search that passed the check on."""
 
 
 @dataclass(frozen=True)
 class Deadline:
-    """A moment of ``clock`` by which an answer must be there.
+    """A moment of ``clock`` by which an answer is due.
 
-    ``margin_s`` is what is kept back for ending: the search stops at ``at_s - margin_s``.
+    The search stops at ``at_s - margin_s``, which leaves time to finish.
     """
 
     clock: Clock
@@ -31,7 +31,7 @@ class Deadline:
 
     @classmethod
     def after(cls, seconds: float, clock: Clock, margin_s: float | None = None) -> Deadline:
-        """Give the deadline ``seconds`` from now, less a margin: a tenth of the time, at most 20 ms.
+        """Give the deadline ``seconds`` from now, with a margin of a tenth of that time, at most 20 ms.
 
         Raises ValueError for a negative time or margin.
         """
@@ -41,7 +41,7 @@ class Deadline:
         return cls(clock, clock() + seconds, kept)
 
     def left_s(self) -> float:
-        """Give the seconds left until the search must stop, negative when it should have."""
+        """Give the seconds left until the search must stop; negative if it is late."""
         return self.at_s - self.margin_s - self.clock()
 
     def passed(self) -> bool:
@@ -54,21 +54,21 @@ class Deadline:
             raise DeadlineExceededError
 
     def share(self, part: float) -> Deadline:
-        """Give an earlier deadline: after ``part`` (0 to 1) of the time that is left, to the same clock."""
+        """Give an earlier deadline, after ``part`` (0 to 1) of the remaining time."""
         now_s = self.clock()
         return Deadline(self.clock, now_s + max(0.0, self.at_s - self.margin_s - now_s) * part)
 
 
 @dataclass
 class PeriodicTimeCheck:
-    """A time check that reads the clock only each ``calls`` times it is called: for work whose steps cost little."""
+    """A time check that reads the clock only at every ``calls``-th call, for work with cheap steps."""
 
     deadline: Deadline
     calls: int
     count: int = 0
 
     def __call__(self) -> None:
-        """Count, and raise DeadlineExceededError when it is time to check and the deadline has passed."""
+        """Count the call; at every ``calls``-th one raise DeadlineExceededError if the deadline has passed."""
         self.count += 1
         if self.count % self.calls == 0:
             self.deadline.check()
@@ -76,12 +76,12 @@ class PeriodicTimeCheck:
 
 @dataclass
 class CountingClock:
-    """A clock that goes on by ``step_s`` each time it is read: the same search then ends at the same place."""
+    """A clock that advances by ``step_s`` at each reading, which makes searches reproducible."""
 
     step_s: float
     now_s: float = 0.0
 
     def __call__(self) -> float:
-        """Give the time, a step later than before."""
+        """Advance by one step and give the time."""
         self.now_s += self.step_s
         return self.now_s

@@ -1,14 +1,14 @@
-"""Choosing among candidates where dice decide: a race over sampled chance, each sample the same for all.
+"""Choosing among candidates under chance: a race over sampled dice, with the same samples for all candidates.
 
 Successive halving as in Karnin, Koren & Somekh (2013), "Almost optimal exploration in multi-armed bandits": rounds of
-equal time, after each of which the lesser half is dropped. Candidates are compared by paired differences (common
+equal time, after each of which the weaker half is dropped. Candidates are compared by paired differences (common
 random numbers: Glasserman & Yao 1992, "Some guidelines and guarantees for common random numbers"), and one that is
 clearly behind is dropped at once (racing: Maron & Moore 1994, "Hoeffding races").
 
-A game plugs in with two functions. ``draw(rng)`` gives one sample of what chance brings, for instance a tuple of the
-next rolls, or a seed. ``value(candidate, sample, check_time)`` says what comes of the candidate when chance brings
-that, for instance the final score after a quick policy has played on with those rolls; it calls ``check_time`` now and
-then if it can take more than a millisecond.
+A game supplies two functions. ``draw(rng)`` gives one sample of the chance events, for instance a tuple of the next
+rolls, or a seed. ``value(candidate, sample, check_time)`` gives the candidate's value for that sample, for instance the
+final score after a quick policy has played on with those rolls; it calls ``check_time`` regularly if it can take more
+than a millisecond.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CandidateT = TypeVar("CandidateT")
 SampleT = TypeVar("SampleT")
 
 ENOUGH_SAMPLES = 100
-"""What those that are left at the end are compared over at least, when time allows."""
+"""Minimum number of samples for comparing the finalists, if time allows."""
 
 _Z_95 = 1.96
 _Z_DROPPED = 3.0
@@ -36,7 +36,7 @@ _FIRST_SHARE = 0.4
 
 @dataclass(frozen=True)
 class Estimate(Generic[CandidateT]):
-    """What a candidate is worth: the mean over ``samples`` and the half width of its 95 % interval."""
+    """A candidate's estimated value: the mean over ``samples`` and the half width of its 95 % interval."""
 
     candidate: CandidateT
     mean: float
@@ -51,10 +51,10 @@ class Estimate(Generic[CandidateT]):
 
 @dataclass(frozen=True)
 class RaceResult(Generic[CandidateT]):
-    """How a race went: the estimates, the best first, those dropped later before those dropped earlier.
+    """The result of a race: the estimates, the best first; candidates dropped later precede those dropped earlier.
 
-    ``lead`` is by how much the first is ahead of the second over their common samples, ``sure`` from 0 to 1 how
-    likely it is the better of the two (1 when there is only one).
+    ``lead`` is the first candidate's lead over the second on their common samples, ``sure`` the probability (0 to 1)
+    that it is the better of the two (1 if there is only one).
     """
 
     ranking: tuple[Estimate[CandidateT], ...]
@@ -77,12 +77,13 @@ def race(
     most_samples: int = 2000,
     better: Callable[[Estimate[CandidateT]], None] | None = None,
 ) -> RaceResult[CandidateT]:
-    """Find the candidate of the highest mean value by the deadline; the first is the answer until more is known.
+    """Find the candidate with the highest mean value by the deadline.
 
-    ``candidates`` come with the most promising first: where there isn't time for all of them, the last are left out
-    (their estimates then have no samples). ``better`` hears of the first at once and of each change of mind.
+    ``candidates`` are sorted, the most promising first: the first is the initial answer, and if there is no time for
+    all, the last are skipped (their estimates then have no samples). ``better`` is called with the first at once and
+    with each new best one.
 
-    Raises ValueError when there are no candidates, and for fewer than 1 of ``most_samples``.
+    Raises ValueError if there are no candidates or ``most_samples`` is below 1.
     """
     if not candidates or most_samples < 1:
         raise ValueError(f"got {len(candidates)} candidates and {most_samples} samples; expected at least 1 of each")
@@ -90,7 +91,7 @@ def race(
 
 
 class _Race(Generic[CandidateT, SampleT]):
-    """One race: every candidate's values so far, sample by sample."""
+    """One race: the values of every candidate so far, by sample."""
 
     def __init__(
         self,
@@ -126,7 +127,7 @@ class _Race(Generic[CandidateT, SampleT]):
         return self._result()
 
     def _start(self) -> None:
-        """Take a first sample, and leave out what there is no time for: all must get a few samples early on."""
+        """Take a first sample, and skip candidates for which there is no time: each needs a few samples early on."""
         clock = self._deadline.clock
         sample = self._draw(self._rng)
         began_s, left_s = clock(), self._deadline.left_s()
@@ -162,7 +163,7 @@ class _Race(Generic[CandidateT, SampleT]):
             self._drop(self._left[keep:])
 
     def _sample(self) -> None:
-        """Value all that are left under one more sample; a sample that isn't completed counts for none."""
+        """Value all remaining candidates for one more sample; an incomplete sample is discarded."""
         sample = self._draw(self._rng)
         row = []
         for i in self._left:
@@ -177,7 +178,7 @@ class _Race(Generic[CandidateT, SampleT]):
         self._totals[i] += value
 
     def _drop_the_hopeless(self) -> None:
-        """Drop whoever is clearly behind the first; of the last two once enough samples agree."""
+        """Drop candidates that are clearly behind the first; of the last two, only after enough samples."""
         leader = self._left[0]
         samples = len(self._values[leader])
         if samples % _SAMPLES_PER_DROP or (len(self._left) == 2 and samples < ENOUGH_SAMPLES):
@@ -216,7 +217,7 @@ class _Race(Generic[CandidateT, SampleT]):
 
 
 def _mean_and_error(values: Sequence[float]) -> tuple[float, float]:
-    """Give the mean and its standard error; of fewer than two values the error isn't known (infinite)."""
+    """Give the mean and its standard error, which is infinite for fewer than two values."""
     if not values:
         return 0.0, math.inf
     mean = math.fsum(values) / len(values)
@@ -227,12 +228,12 @@ def _mean_and_error(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _paired(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
-    """Give the mean of the differences sample by sample, and its standard error."""
+    """Give the mean of the paired differences and its standard error."""
     return _mean_and_error([a - b for a, b in zip(first, second, strict=True)])
 
 
 def _likelihood_ahead(lead: float, error: float) -> float:
-    """Give how likely a true lead is, by the normal approximation."""
+    """Give the probability of a true lead, by the normal approximation."""
     if error == 0:
         return 1.0 if lead > 0 else 0.5
     return 0.5 * (1 + math.erf(lead / error / math.sqrt(2)))

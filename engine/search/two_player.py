@@ -1,12 +1,11 @@
-"""What a game of two gives a search, and what the search gives back.
+"""The interface between a two-player game and its search.
 
-A game subclasses `Rules` over positions and moves of its own fast core (packed integers, tuples: small and hashable).
-Scores are whole numbers, seen by the player to move. A win ``n`` plies away scores ``WIN - n``, so that the shorter is
-preferred, and the longer of losses; guesses of `Rules.evaluate` must stay within ``MOST_GUESS``.
+A game subclasses `Rules` over the positions and moves of its own fast core (packed integers, tuples: small and
+hashable). Scores are integers from the view of the player to move. A win ``n`` plies away scores ``WIN - n``, so that
+shorter wins and longer losses are preferred; `Rules.evaluate` must stay within ``MOST_GUESS``.
 
-What a search remembers of positions it has met is in a `Table`, within a bound (a transposition table): Greenblatt,
-Eastlake & Crocker (1967), "The Greenblatt chess program"; keys as in Zobrist (1970), "A new hashing method with
-application for game playing", or the packed position itself.
+`Table` is a bounded transposition table: Greenblatt, Eastlake & Crocker (1967), "The Greenblatt chess program"; keys as
+in Zobrist (1970), "A new hashing method with application for game playing", or the packed position itself.
 """
 
 from __future__ import annotations
@@ -23,67 +22,67 @@ PositionT = TypeVar("PositionT")
 MoveT = TypeVar("MoveT", bound=Hashable)
 
 WIN = 1_000_000_000
-"""The score of having won; a win in ``n`` plies scores ``n`` less."""
+"""The score of a won position; a win in ``n`` plies scores ``n`` less."""
 MOST_GUESS = 900_000_000
-"""No guess about a position scores more than this, and none less than its negative."""
+"""The largest absolute value of an evaluation."""
 
 
 class Rules(ABC, Generic[PositionT, MoveT]):
-    """What the search needs to know of a game; one object may serve many searches.
+    """What the search needs to know about a game; one object may serve many searches.
 
-    To be overridden: `key`, `mover`, `ended`, `moves`, `play`, `evaluate`. The others may be.
+    Subclasses must override `key`, `mover`, `ended`, `moves`, `play` and `evaluate`, and may override the others.
     """
 
     @abstractmethod
     def key(self, position: PositionT) -> Hashable:
-        """Name the position, who is to move included; equal only for positions that go on alike.
+        """Identify the position, including the player to move; positions with equal keys must be equivalent.
 
-        A hash that may collide is not enough: the move remembered for a key is played unseen.
+        A hash that may collide is not enough: the move remembered for a key is played without a check.
         """
 
     @abstractmethod
     def mover(self, position: PositionT) -> Hashable:
-        """Say whose turn it is, also in a position where the game has ended (there: whose view `ended` takes).
+        """Say whose turn it is; after the end of the game, from whose view `ended` answers.
 
-        The same player may be to move twice running.
+        The same player may move twice in a row.
         """
 
     @abstractmethod
     def ended(self, position: PositionT) -> int | None:
-        """Say how the game ended for the mover: 1 won, 0 drawn, -1 lost; ``None`` while it goes on."""
+        """Give the result for the mover: 1 won, 0 drawn, -1 lost; ``None`` while the game goes on."""
 
     @abstractmethod
     def moves(self, position: PositionT, check_time: TimeCheck) -> Sequence[MoveT]:
-        """List all moves, those that look best first; at least one where the game hasn't ended.
+        """List all moves, the most promising first; at least one unless the game has ended.
 
-        Call ``check_time`` now and then if it can take more than a millisecond: it ends the search at the deadline.
+        Call ``check_time`` regularly if it can take more than a millisecond: it ends the search at the deadline.
         """
 
     @abstractmethod
     def play(self, position: PositionT, move: MoveT) -> PositionT:
-        """Give the position after one of its moves."""
+        """Give the position after a move."""
 
     @abstractmethod
     def evaluate(self, position: PositionT) -> int:
-        """Guess how good the position is for the mover, 0 when level, within ``MOST_GUESS`` either way."""
+        """Evaluate the position for the mover: 0 if even, at most ``MOST_GUESS`` in absolute value."""
 
     def winning_move(self, position: PositionT, check_time: TimeCheck) -> MoveT | None:  # noqa: ARG002
-        """Give a move that wins at once, if that is found at less cost than listing the moves; else ``None``.
+        """Give a move that wins at once, if it can be found faster than by listing the moves; else ``None``.
 
-        It is asked at every position, at the horizon too, where it looks one ply further.
+        It is called at every position, even at the horizon, where it looks one ply further.
         """
         return None
 
     def noisy_moves(self, position: PositionT, check_time: TimeCheck) -> Sequence[MoveT]:  # noqa: ARG002
-        """List the moves to be followed beyond the horizon, where a guess now would be rash; none for most games."""
+        """List the moves to follow beyond the horizon, for positions too unsettled to evaluate; none by default."""
         return ()
 
 
 @dataclass(frozen=True)
 class Found(Generic[MoveT]):
-    """What a search found: the move, its score, how many plies were looked ahead, and the line expected.
+    """The result of a search: the move, its score, the depth in plies and the principal variation.
 
-    ``proven`` says that the score is no guess: a win or loss worked out, or every line followed to its end.
+    ``proven`` means that the score is exact: a forced win or loss, or every line was followed to its end.
     """
 
     move: MoveT
@@ -95,16 +94,16 @@ class Found(Generic[MoveT]):
 
     @property
     def win_in(self) -> int | None:
-        """The plies until the win that was worked out, or ``None``."""
+        """Plies until a proven win, or ``None``."""
         return WIN - self.score if self.score > MOST_GUESS else None
 
     @property
     def loss_in(self) -> int | None:
-        """The plies until the loss that was worked out, or ``None``."""
+        """Plies until a proven loss, or ``None``."""
         return WIN + self.score if self.score < -MOST_GUESS else None
 
     def chance(self, scale: float) -> float:
-        """The chance of winning from 0 to 1: certain when worked out, else logistic, ``scale`` points per unit.
+        """The probability of winning, from 0 to 1: certain if proven, else logistic with ``scale`` points per unit.
 
         Raises ValueError for a scale that isn't positive.
         """
@@ -118,21 +117,21 @@ class Found(Generic[MoveT]):
 
 
 SOLVED = 1 << 20
-"""The depth of a value that no guess has part in: every line below it was followed to the end of the game."""
+"""The depth of a solved position: every line below it was followed to the end of the game."""
 
 EXACT, AT_LEAST, AT_MOST = 0, 1, 2
-"""What a remembered score says of the true one."""
+"""Whether a remembered score is the true one, or its lower or upper bound."""
 
 Entry: TypeAlias = tuple[int, int, int, MoveT | None]
-"""What was found of a position: searched how deep, what the score says, the score for its mover, the best move.
+"""An entry of the table: search depth, kind of bound, score for the mover, best move.
 
-A score of a win or loss counts the plies from this position. It is a plain tuple of numbers, which Python's collector
-of garbage leaves alone: a table full of anything else makes it stop the search for tens of milliseconds.
+A score of a win or loss counts the plies from this position. Entries are plain tuples of numbers, which Python's
+garbage collector does not track: with a table of other objects it pauses the search for tens of milliseconds.
 """
 
 
 class Table(Generic[MoveT]):
-    """Two generations of entries: when the younger is full it becomes the older, and the older is forgotten."""
+    """A transposition table of two generations: when the younger is full, it replaces the older."""
 
     def __init__(self, most_entries: int = 200_000) -> None:
         if most_entries < 2:
@@ -142,15 +141,15 @@ class Table(Generic[MoveT]):
         self._old: dict[Hashable, Entry[MoveT]] = {}
 
     def __len__(self) -> int:
-        """Give the number of entries held, one that is in both generations counted twice."""
+        """Give the number of entries; one that is in both generations counts twice."""
         return len(self._young) + len(self._old)
 
     def get(self, key: Hashable) -> Entry[MoveT] | None:
-        """Give what is known of a position, or ``None``."""
+        """Give the entry of a position, or ``None``."""
         return self._young.get(key) or self._old.get(key)
 
     def put(self, key: Hashable, entry: Entry[MoveT]) -> None:
-        """Remember it, in place of what was known."""
+        """Store an entry; replaces the previous one of the position."""
         if len(self._young) >= self._most_young and key not in self._young:
             self._old = self._young
             self._young = {}

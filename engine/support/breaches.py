@@ -1,4 +1,4 @@
-"""What several games say alike when rules are broken: the errors, breaches by pieces, and what became of pieces."""
+"""Errors and breaches that several games share, and the matching of pieces before and after a change."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ def rules_by_id(*rules: Rule) -> Mapping[str, Rule]:
 
 
 def told(breaches: Iterable[Breach]) -> str:
-    """What happened, the sentences of all breaches."""
+    """The sentences of all breaches, as one text."""
     return " ".join(breach.sentence for breach in breaches)
 
 
 def not_legal(turn: str, breaches: Sequence[Breach]) -> IllegalTurnError:
-    """The error for a turn, as it is written, that breaks rules."""
+    """The error for a turn, given as text, that breaks rules."""
     return IllegalTurnError(f"{turn} is not legal here: {told(breaches)}", tuple(breaches))
 
 
 def no_start(breaches: Sequence[Breach]) -> IllegalTurnError:
-    """The error for a table that shows no start."""
+    """The error for a table that is no starting position."""
     return IllegalTurnError(f"this is not a start: {told(breaches)}", tuple(breaches))
 
 
 def only_turn(turns: Sequence[TurnT], format_turn: Callable[[TurnT], str]) -> TurnT:
-    """The one turn that ``turns`` are, where look-alikes leave different states; raises AmbiguousError for several."""
+    """The only item of ``turns``, in games where turns that look alike leave different states; else AmbiguousError."""
     different = list(dict.fromkeys(turns))
     if len(different) != 1:
         listed = ", ".join(map(format_turn, different)) or "no turn"
@@ -42,7 +42,7 @@ def only_turn(turns: Sequence[TurnT], format_turn: Callable[[TurnT], str]) -> Tu
 
 
 def game_over(places: tuple[Place, ...]) -> Breach:
-    """The breach of playing on."""
+    """The breach for playing after the end."""
     return Breach("game-over", "The game is over, so no more turns count.", "Set the table up to play again.", places)
 
 
@@ -53,7 +53,7 @@ class PieceBreaches:
     piece: str
 
     def too_many(self, player: Player, found: int, most: int, surplus: tuple[Place, ...]) -> Breach:
-        """More pieces at the start than there should be; ``surplus`` are those to take off, or may be taken off."""
+        """Too many pieces at the start; ``surplus`` are those that should or may be taken off."""
         return Breach(
             f"too-many-{self.piece}s",
             self._there_are(player, found, most),
@@ -64,7 +64,7 @@ class PieceBreaches:
         )
 
     def too_few(self, player: Player, found: int, least: int, missing: tuple[Place, ...]) -> Breach:
-        """Fewer pieces at the start than there should be; ``missing`` are where the others belong, if that is known."""
+        """Too few pieces at the start; ``missing`` are the places of the others, if known."""
         more = f"{counted(least - found, f'more {player} {self.piece}')} on the board"
         return Breach(
             f"too-few-{self.piece}s",
@@ -78,7 +78,7 @@ class PieceBreaches:
         return f"There {'is' if found == 1 else 'are'} {number}, and {player} starts with {right}."
 
     def not_at_start(self, player: Player, place: Place, home: Place) -> Breach:
-        """A piece that starts elsewhere: on ``home``."""
+        """A piece that is not on ``home``, where it starts."""
         return Breach(
             "start-square",
             f"The {player} {self.piece} on {place} is not where {player} starts.",
@@ -96,7 +96,7 @@ class PieceBreaches:
         )
 
     def recoloured(self, place: Place, before: Player, after: Player, remedy: str) -> Breach:
-        """A piece of one player where one of the other stood."""
+        """A piece of one player on a place where the other player's piece stood."""
         return Breach(
             "colour-changed",
             f"On {place} stood a {before} {self.piece}, and now a {after} one stands there.",
@@ -108,9 +108,9 @@ class PieceBreaches:
 def pairs(
     gone: Iterable[int], come: Collection[int], unlikeliness: Callable[[int, int], tuple[int, ...]]
 ) -> list[tuple[int, int]]:
-    """Pair squares left with squares come to, as many as there can be: the likeliest pairs first, then the lowest.
+    """Pair vacated squares with newly occupied ones, as many as possible: the likeliest pairs first, then the lowest.
 
-    ``unlikeliness(start, end)`` rises with how unlikely it is that a piece went so, the steps between them for example.
+    ``unlikeliness(start, end)`` is a cost of such a move, for example the number of steps.
     """
     chosen: list[tuple[int, int]] = []
     for _, start, end in sorted((unlikeliness(start, end), start, end) for start in gone for end in come):

@@ -1,4 +1,4 @@
-"""Chance: what dice may show, with exact probabilities; and games played at random, by the rules alone."""
+"""Exact probabilities of rolls, and random games by any game's rules."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Faces = tuple[str, ...]
 def every_roll(
     dice: Sequence[Sequence[str]], canonical: Callable[[Faces], Faces] = lambda faces: faces
 ) -> tuple[PossibleRoll, ...]:
-    """Every roll of these dice (each the sequence of its faces, all equally likely), sorted by faces.
+    """List every roll of these dice, sorted by faces; a die is the sequence of its equally likely faces.
 
-    ``canonical`` gives the one order for rolls that are the same to the game; theirs are added up.
+    ``canonical`` maps rolls that are equivalent in the game to one order of faces; their probabilities are added up.
     """
     counted = Counter(canonical(faces) for faces in product(*dice))
     total = prod(len(die) for die in dice)
@@ -37,14 +37,14 @@ def format_roll(roll: Roll) -> str:
 
 
 def drawn(rolls: Sequence[PossibleRoll], rng: Random) -> Roll:
-    """Draw one of the possible rolls by its probability, for looking ahead; raises ValueError when there are none."""
+    """Draw one of the possible rolls by its probability, for search; raises ValueError if there are none."""
     if not rolls:
         raise ValueError("there is no roll to draw from; expected at least one possible roll")
     return rng.choices(rolls, [float(each.probability) for each in rolls])[0].roll
 
 
 class Ending(NamedTuple):
-    """How one game ended: the turns played, and who won it alone, ``None`` for a draw or where it was cut off."""
+    """The end of one game: the turns played and the sole winner, ``None`` for a draw or a game cut off."""
 
     plies: int
     winner: Player | None
@@ -52,12 +52,12 @@ class Ending(NamedTuple):
 
     @classmethod
     def by(cls, outcome: Outcome | None, plies: int) -> Ending:
-        """The ending by an outcome, ``None`` where the game was cut off."""
+        """The ending for an outcome, ``None`` if the game was cut off."""
         return cls(plies, None if outcome is None else outcome.winner, outcome is not None)
 
 
 def tally(endings: Iterable[Ending]) -> Tally:
-    """Count how games ended."""
+    """Sum up the endings of games."""
     wins: Counter[Player] = Counter()
     games = plies = draws = unfinished = 0
     for ending in endings:
@@ -81,7 +81,7 @@ def play_random_games(
     dice: Dice[StateT] | None = None,
     most_plies: int = 10_000,
 ) -> Tally:
-    """Play games at random: every turn drawn evenly among the legal ones of whoever may play, rolls by probability.
+    """Play random games: turns are uniform among the legal ones of all who may play, rolls by their probability.
 
     A game that hasn't ended after ``most_plies`` turns is cut off.
     """

@@ -1,8 +1,7 @@
-"""Rectangles of squares, as indices and as bits of one integer.
+"""Rectangular grids, with squares as indices and sets of squares as bit masks.
 
-Square ``i`` of a grid stands in column ``i % columns`` (a, b, c… from the first player's left) and row
-``i // columns`` (1, 2, 3… from the first player's side): a1 is 0. A set of squares is an integer with bit ``i`` set for
-square ``i``.
+Square ``i`` is in column ``i % columns`` (a, b, c… from the first player's left) and row ``i // columns`` (1, 2, 3…
+from the first player's side), so a1 is 0. A set of squares is an integer whose bit ``i`` stands for square ``i``.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class Grid:
 
     @property
     def squares(self) -> int:
-        """How many squares there are."""
+        """The number of squares."""
         return self.columns * self.rows
 
     @cached_property
@@ -66,7 +65,7 @@ class Grid:
         return square // self.columns
 
     def apart(self, first: int, second: int) -> tuple[int, int]:
-        """How many columns and how many rows lie between two squares: (0, 1) for neighbours in a column."""
+        """Distance of two squares in columns and in rows: (0, 1) for neighbours in a column."""
         columns = abs(self.column_of(first) - self.column_of(second))
         return columns, abs(self.row_of(first) - self.row_of(second))
 
@@ -75,7 +74,7 @@ class Grid:
         return tuple(self.names[square] for square in members(squares))
 
     def ray(self, square: int, offset: Offset) -> tuple[int, ...]:
-        """The squares from a square to the edge in one direction, the nearest first, the square itself left out."""
+        """The squares from a square to the edge in one direction, the nearest first, without the square itself."""
         column, row = self.column_of(square) + offset[0], self.row_of(square) + offset[1]
         squares = []
         while 0 <= column < self.columns and 0 <= row < self.rows:
@@ -84,22 +83,22 @@ class Grid:
         return tuple(squares)
 
     def rays(self, offsets: tuple[Offset, ...]) -> tuple[tuple[tuple[int, ...], ...], ...]:
-        """``rays(offsets)[square][direction]``: every square's rays, directions in the order of ``offsets``."""
+        """Every square's rays, as ``rays(offsets)[square][direction]`` with directions in the order of ``offsets``."""
         return tuple(tuple(self.ray(square, offset) for offset in offsets) for square in range(self.squares))
 
     def neighbours(self, offsets: tuple[Offset, ...]) -> tuple[int, ...]:
-        """``neighbours(offsets)[square]``: the set of squares one step away."""
+        """For every square the set of squares one step away, as ``neighbours(offsets)[square]``."""
         return tuple(
             sum(1 << ray[0] for offset in offsets if (ray := self.ray(square, offset)))
             for square in range(self.squares)
         )
 
     def beside(self, squares: int) -> int:
-        """The set of squares orthogonally next to any of ``squares``."""
+        """The set of squares that share a side with any of ``squares``."""
         return self._sideways(squares) | (squares << self.columns & self.every) | (squares >> self.columns)
 
     def diagonal_to(self, squares: int) -> int:
-        """The set of squares diagonally next to any of ``squares``."""
+        """The set of squares that touch any of ``squares`` at a corner."""
         sideways = self._sideways(squares)
         return (sideways << self.columns & self.every) | (sideways >> self.columns)
 

@@ -1,4 +1,4 @@
-"""Sequences that make an item when it is asked for: a position may have hundreds of thousands of turns."""
+"""Lazy sequences, since a position may have hundreds of thousands of turns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ItemT_co = TypeVar("ItemT_co", covariant=True)
 
 
 class LazySequence(Sequence[ItemT_co]):
-    """A sequence of which a subclass gives the length and `_item`; a slice of it is a plain tuple."""
+    """Base class: a subclass defines the length and `_item`; a slice is a plain tuple."""
 
     __slots__ = ()
 
@@ -22,7 +22,7 @@ class LazySequence(Sequence[ItemT_co]):
         """Make the item at ``index``, from 0 to below the length."""
 
     def _size_up_to(self, most: int | None) -> int:  # noqa: ARG002
-        """The length, or ``most`` or more of it where that is quicker to tell."""
+        """The length, or any number from ``most`` up to it if that is quicker to compute."""
         return len(self)
 
     @overload
@@ -61,9 +61,9 @@ class LazyList(LazySequence[ItemT_co]):
 
 
 class FromIterator(LazySequence[ItemT_co], Generic[SourceT, ItemT_co]):
-    """What ``make`` makes of an iterator's values, which are drawn and kept as far as they are asked for.
+    """``make`` applied to an iterator's values, which are drawn on demand and kept.
 
-    Its length and its last items draw them all; an item or a slice from the front draws as far as it reaches.
+    The length and the last items draw all values; an item or slice at the front draws only as far as it reaches.
 
     >>> squares = FromIterator(iter(range(1_000_000)), lambda number: number * number)
     >>> squares[2:4]
@@ -87,7 +87,7 @@ class FromIterator(LazySequence[ItemT_co], Generic[SourceT, ItemT_co]):
 
 
 class Concatenated(LazySequence[ItemT_co]):
-    """Several sequences read as one."""
+    """Several sequences concatenated."""
 
     __slots__ = ("_ends", "_parts")
 

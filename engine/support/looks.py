@@ -1,4 +1,4 @@
-"""Looks taken apart: what a look's name says in parts, and a game's table between looks and its own pieces."""
+"""Parsing the names of looks, and mapping looks to a game's pieces."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ PieceT = TypeVar("PieceT", bound=Hashable)
 
 @dataclass(frozen=True)
 class Look:
-    """What the name of a look says in parts: ``teal block, x up`` is teal, a block, and shows an x.
-
-    A part that the name lacks is empty.
+    """The parts of a look's name: ``teal block, x up`` is teal, a block, and shows an x. Missing parts are empty.
 
     >>> Look.parse("teal block, x up")
     Look(colour='teal', shape='block', mark='x')
@@ -30,7 +28,7 @@ class Look:
 
     @classmethod
     def parse(cls, name: LookName) -> Look | None:
-        """Take a look apart; ``None`` for an empty place."""
+        """Parse a look; ``None`` for an empty place."""
         if name == EMPTY:
             return None
         piece, _, mark = name.partition(",")
@@ -39,7 +37,7 @@ class Look:
 
     @property
     def piece(self) -> str:
-        """The piece without what it shows: ``teal block``."""
+        """The piece without its mark: ``teal block``."""
         return f"{self.colour} {self.shape}".strip()
 
     @property
@@ -50,9 +48,9 @@ class Look:
 
 @dataclass(frozen=True)
 class LookTable(Generic[PieceT]):
-    """Which look each of a game's pieces has, on a board of ``places``.
+    """Maps a game's pieces to their looks, on a board of ``places``.
 
-    ``expected`` says in an error what would be a look; without it all looks are listed.
+    ``expected`` describes valid looks in error messages; without it they list all looks.
     """
 
     look_of: Mapping[PieceT, LookName]
@@ -65,11 +63,11 @@ class LookTable(Generic[PieceT]):
 
     @property
     def names(self) -> tuple[LookName, ...]:
-        """Every look there is, that of an empty place first."""
+        """Every look, that of an empty place first."""
         return (EMPTY, *self.look_of.values())
 
     def read(self, place: Place, look: LookName) -> PieceT | None:
-        """Read what stands on a place, ``None`` for nothing; raises UnreadableError for no place or no look."""
+        """Give the piece for the look of a place, or ``None``; raises UnreadableError for an unknown place or look."""
         if place not in self.places:
             raise UnreadableError(
                 f"there is no square {place!r}; squares run from {self.places[0]} to {self.places[-1]}"
@@ -81,7 +79,7 @@ class LookTable(Generic[PieceT]):
         return self._pieces[look]
 
     def read_all(self, appearance: Appearance) -> dict[Place, PieceT]:
-        """Read what stands where, empty places left out; raises UnreadableError as ``read`` does."""
+        """Give the piece of each occupied place; raises UnreadableError as ``read`` does."""
         read = {place: self.read(place, look) for place, look in appearance.items()}
         return {place: piece for place, piece in read.items() if piece is not None}
 

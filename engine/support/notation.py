@@ -1,4 +1,4 @@
-"""Texts read word by word, errors that name the column of the fault, and what all states' texts have in common."""
+"""Parsing of texts word by word, with errors that name the column, and the common parts of states' texts."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from engine.support.players import parse_announcement
 from engine.values import Announcement, OptionValue, Player
 
 OVER = "over"
-"""What a state's text says in place of a player when nobody is to move."""
+"""Stands for the player to move in the text of a finished game."""
 
 ANNOUNCED = "announced"
-"""The name of what was announced to end the game."""
+"""The key of the announcement that ended the game."""
 
 OptionsT = TypeVar("OptionsT")
 
@@ -28,24 +28,24 @@ class Word(NamedTuple):
 
 
 def words(text: str) -> tuple[Word, ...]:
-    """The words of a text, parted by white space."""
+    """Split a text into words at white space."""
     return tuple(Word(match.group().lower(), match.start() + 1) for match in re.finditer(r"\S+", text))
 
 
 def unreadable(text: str, part: str, column: int, expected: str) -> UnreadableError:
-    """The error for a part of a text that can't be read: what it is, where it stands, what was expected."""
+    """The error for an unreadable part of a text: what it is, where it is, what was expected."""
     return UnreadableError(f"cannot read {part!r} at column {column} of {text!r}; expected {expected}", column)
 
 
 def tokens(pattern: re.Pattern[str], text: str, expected: str) -> Iterator[re.Match[str]]:
-    """Read a text, put in lower case, from left to right by a pattern; raises UnreadableError where it doesn't fit."""
-    # Only ASCII is put in lower case: other letters may grow longer, and columns would no longer be true.
+    """Split a text, in lower case, into matches of a pattern; raises UnreadableError where it doesn't match."""
+    # Lower only ASCII: other letters may become longer, which would shift the columns.
     lowered = "".join(letter.lower() if letter.isascii() else letter for letter in text)
     position = 0
     while position < len(text):
         match = pattern.match(lowered, position)
         if match is None:
-            # Python splits at some control characters too, which no pattern takes for a space.
+            # str.split() also splits at some control characters that the patterns don't treat as spaces.
             part = (text[position:].split(maxsplit=1) or [text[position]])[0]
             raise unreadable(text, part, position + 1, expected)
         yield match
@@ -53,10 +53,10 @@ def tokens(pattern: re.Pattern[str], text: str, expected: str) -> Iterator[re.Ma
 
 
 class StateText:
-    """What a state's text says beside the pieces: who is to move, and what is named as ``name=value``.
+    """The common words of a state's text: the player to move, and ``name=value`` pairs.
 
-    A game takes words of its own kinds first and hands the others to ``read``. ``named`` has the values, with the
-    columns where they begin. ``expected`` tells in an error what a word could be.
+    A game parses its own kinds of words first and passes the others to ``read``. ``named`` has the values with their
+    columns. ``expected`` describes valid words in error messages.
     """
 
     def __init__(self, text: str, players: Sequence[Player], expected: str) -> None:
@@ -67,7 +67,7 @@ class StateText:
         self._expected = expected
 
     def read(self, word: Word) -> None:
-        """Take a word in; raises UnreadableError for one that means nothing, or contradicts one before."""
+        """Parse a word; raises UnreadableError for one that is unknown or contradicts an earlier one."""
         name, _, value = word.text.partition("=")
         if word.text in (*self._players, OVER):
             if self.to_move is not None:
@@ -86,7 +86,7 @@ class StateText:
         return self.to_move is not None and self.to_move.text == OVER
 
     def whole(self, name: str) -> Word:
-        """What is named, with its name: ``roll=4,1``."""
+        """A named value with its name: ``roll=4,1``."""
         value, column = self.named[name]
         return Word(f"{name}={value}", column - len(name) - 1)
 
@@ -95,7 +95,7 @@ class StateText:
         return unreadable(self.text, *word, expected)
 
     def options(self, read: Callable[[Mapping[str, OptionValue]], OptionsT], *others: str) -> OptionsT:
-        """Read as options what is named, but for ``others`` and what all states may name; raises UnreadableError."""
+        """Read named values as options, except ``others`` and those common to all games; raises UnreadableError."""
         names = [name for name in self.named if name not in (*others, repetition.SEEN, ANNOUNCED)]
         for name in names:
             try:
@@ -117,7 +117,7 @@ class StateText:
         return counts
 
     def announced(self) -> Announcement | None:
-        """Read what was announced to end the game; raises UnreadableError."""
+        """Read the announcement that ended the game; raises UnreadableError."""
         if ANNOUNCED not in self.named:
             return None
         try:

@@ -1,4 +1,4 @@
-"""Who plays, and what players may announce: resigning, an agreed draw, a claimed repetition; and its text."""
+"""Players, and their announcements: resigning, an agreed draw, a claimed repetition; with their texts."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ def opponent(players: Sequence[Player], player: Player) -> Player:
 
 
 def one_to_move(state: State) -> tuple[Player, ...]:
-    """Name the one who may play now, nobody when the game is over."""
+    """Name the player who may play now; empty if the game is over."""
     return () if state.to_move is None else (state.to_move,)
 
 
 def check_player(players: Sequence[Player], named: Player | None) -> None:
-    """Raise UnreadableError when somebody is named who doesn't play."""
+    """Raise UnreadableError for a name that is not a player's."""
     if named is not None and named not in players:
         expected = " or ".join(players) if len(players) == 2 else f"one of {', '.join(players)}"
         raise UnreadableError(f"there is no player {named!r}; expected {expected}")
 
 
 def mover_after_correction(players: Sequence[Player], named: Player | None, before: Player | None) -> Player:
-    """Who plays next in a corrected position: whom a person named, else who was to move.
+    """The player to move in a corrected position: the one named by a person, else the one before.
 
-    Raises UnreadableError where the game was over and nobody is named.
+    Raises UnreadableError if the game was over and nobody is named.
     """
     mover = named or before
     if mover is None:
@@ -46,18 +46,18 @@ EVERYONE = "all"
 
 
 def who_plays(game: Game[Any, Any], start: Any) -> tuple[Player, ...]:
-    """Name those who play from a starting state, in the game's order: who may resign, all players where nobody may."""
+    """Name the players of a starting state, in the game's order: those who may resign, or all if nobody may."""
     playing = {said.player for said in game.rules.announcements(start) if said.kind == RESIGN}
     return tuple(player for player in game.players if player in playing) or game.players
 
 
 def common_announcements(players: Sequence[Player]) -> tuple[Announcement, ...]:
-    """What may be said at any time of a game of two: either resigns, or both agree on a draw."""
+    """The announcements that a two-player game always allows: either player resigns, or both agree on a draw."""
     return (*(Announcement(RESIGN, player) for player in players), Announcement(DRAW))
 
 
 def outcome_of_announcement(announcement: Announcement, players: Sequence[Player]) -> Outcome:
-    """How a game of two ended by resigning, an agreed draw or a claimed repetition.
+    """The outcome of a two-player game that ended by resigning, an agreed draw or a claimed repetition.
 
     Raises ValueError for another kind.
     """
@@ -77,7 +77,7 @@ def format_announcement(announcement: Announcement) -> str:
 
 
 def told_announcement(announcement: Announcement) -> str:
-    """Say an announcement: ``Gold resigns.``, ``Draw agreed.``, ``Black announces anti-play.``"""
+    """Describe an announcement: ``Gold resigns.``, ``Draw agreed.``, ``Black announces anti-play.``"""
     if announcement.kind == RESIGN:
         return f"{capitalized(str(announcement.player))} resigns."
     if announcement.kind == DRAW:

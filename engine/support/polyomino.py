@@ -1,7 +1,7 @@
-"""Shapes of squares joined side by side: turning, flipping, listing and drawing them.
+"""Polyominoes: rotating, reflecting, enumerating and drawing them.
 
-A shape is a frozen set of cells ``(column, row)``, rows rising away from the player. A *fixed* shape is moved so that
-its lowest column and row are 0; a *free* shape stands for all its turnings and flips.
+A shape is a frozen set of cells ``(column, row)``, with rows increasing away from the player. A *fixed* polyomino has
+0 as its lowest column and row; a *free* one represents all its rotations and reflections.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def fixed(cells: Iterable[Cell]) -> Shape:
 
 @cache
 def orientations(shape: Shape) -> tuple[Shape, ...]:
-    """Every different turning and flip of a shape, fixed, in a set order: one to eight."""
+    """The one to eight distinct rotations and reflections of a shape, fixed, in a defined order."""
     found = set()
     cells = list(shape)
     for _ in range(4):
@@ -38,12 +38,12 @@ def orientations(shape: Shape) -> tuple[Shape, ...]:
 
 
 def free(shape: Shape) -> Shape:
-    """The one orientation that stands for the free shape: the first of its orientations."""
+    """The first orientation, which represents the free polyomino."""
     return orientations(fixed(shape))[0]
 
 
 def is_connected(shape: Shape) -> bool:
-    """Whether every cell can be reached from every other through sides."""
+    """Whether the cells are connected through sides."""
     if not shape:
         return False
     reached, pending = set(), [next(iter(shape))]
@@ -57,7 +57,7 @@ def is_connected(shape: Shape) -> bool:
 
 @cache
 def free_polyominoes(size: int) -> tuple[Shape, ...]:
-    """Every free shape of ``size`` cells; raises ValueError for a size below 1."""
+    """Every free polyomino of ``size`` cells; raises ValueError for a size below 1."""
     if size < 1:
         raise ValueError(f"the size is {size}; expected 1 or more")
     if size == 1:

@@ -1,4 +1,4 @@
-"""How often each position occurred, by digest: what a claim of repetition goes by, and its text."""
+"""How often each position occurred, by digest, for claims of repetition; and its text form."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import re
 from collections.abc import Iterable
 
 Counts = tuple[tuple[str, int], ...]
-"""Digests with how often each position occurred, sorted."""
+"""Sorted digests of positions with their numbers of occurrences."""
 
 CLAIMED_FROM = 3
-"""From so many times of a position on a draw may be claimed."""
+"""Number of occurrences of a position from which a draw may be claimed."""
 
 SEEN = "seen"
-"""The name that counts go by in a state's text."""
+"""The key of the counts in a state's text."""
 
 NOTHING_SEEN = f"{SEEN}=none"
-"""Says that no position was counted yet, not even the one that is described."""
+"""Means that no position has been counted yet, not even the current one."""
 
 COUNTS_EXPECTED = f"{SEEN}=COUNT*DIGEST,… with 16 hexadecimal digits each, none twice, or {NOTHING_SEEN}"
 
@@ -36,17 +36,17 @@ def counted(counts: Counts, key: str) -> Counts:
 
 
 def times(counts: Counts, key: str) -> int:
-    """How often the position occurred."""
+    """The number of times that the position occurred."""
     return dict(counts).get(key, 0)
 
 
 def format_counts(counts: Counts) -> Iterable[str]:
-    """Write counts as a word of a state's text, none where nothing was counted."""
+    """Write counts as a word of a state's text; empty if nothing was counted."""
     return [f"{SEEN}=" + ",".join(f"{count}*{key}" for key, count in counts)] if counts else []
 
 
 def read_counts(value: str) -> Counts | None:
-    """Read what stands behind ``seen=``, ``None`` where it can't be read or a digest comes twice."""
+    """Read the value of ``seen=``; ``None`` if it is unreadable or repeats a digest."""
     if f"{SEEN}={value}" == NOTHING_SEEN:
         return ()
     matches = [_COUNTED.fullmatch(entry) for entry in value.split(",")]
