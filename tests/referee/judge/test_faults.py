@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from referee.judge import JudgeContext
-from referee.judge.faults import breaches_of, differences, standing, still_odd
+from referee.judge.faults import breaches_of, differences, named_pieces, standing, still_odd
+from referee.judge.pooled_reading import PIECE
 from referee.judge.verdict import Verdict, VerdictKind
 from tests.referee.judge.drawn import seen_as
+
+_ELSEWHERE = ("a5", "b5", "c5", "d5", "e5")
 
 
 def test_a_place_stays_set_aside_while_it_is_hidden_or_looks_otherwise(diaballik: Any) -> None:
@@ -37,6 +40,16 @@ def test_the_state_that_needs_the_fewest_breaches_is_the_one_to_explain_from(dia
     seen = seen_as(diaballik, black, dict(moved))
     assert breaches_of(context, (black,), moved, seen)
     assert breaches_of(context, (black, white), moved, seen) == ()
+
+
+def test_no_more_than_two_dozen_names_are_tried_for_pieces_that_only_sensors_noticed() -> None:
+    lifted = [f"red {size}" for size in ("pawn", "rook", "knight", "bishop", "queen")]
+    base = dict(zip(("a1", "b1", "c1", "d1", "e1"), lifted, strict=True)) | dict.fromkeys(_ELSEWHERE, "empty")
+    changes = frozenset({(place, "empty") for place in base if base[place] != "empty"})
+    named = list(named_pieces(base, changes | {(place, PIECE) for place in _ELSEWHERE}, lifted))
+    assert len(named) == 24
+    assert all(sorted(tried[place] for place in _ELSEWHERE) == sorted(lifted) for tried in named)
+    assert len({tuple(tried[place] for place in _ELSEWHERE) for tried in named}) == 24
 
 
 def test_a_standing_fault_is_about_the_places_that_look_otherwise_than_expected() -> None:

@@ -131,6 +131,14 @@ def test_dice_that_tell_nothing_leave_a_question(left: str | None) -> None:
     assert len(ruling.verdict.candidates) == 2
 
 
+def test_a_turn_beside_a_fault_on_another_sheet_waits_until_that_is_put_right() -> None:
+    state = BLOKUS.dice.rolled(BLOKUS.rules.new({"players": 2}), Roll(("1", "1")))
+    judged = JudgedGame(BLOKUS, belief=(state,))
+    ruling = judged.consider(drawn(BLOKUS, state, {"p1.a1": "red", "p2.e5": "blue"}), Trigger.DECLARED)
+    assert (ruling.verdict.kind, ruling.steps) == (VerdictKind.ILLEGAL, ())
+    assert ruling.verdict.breaches[0].places[0] == "p2.e5"
+
+
 def test_dice_that_were_taken_may_be_thrown_to_where_they_lay() -> None:
     state = BLOKUS.dice.rolled(BLOKUS.rules.new({"players": 2}), Roll(("1", "1")))
     judged = JudgedGame(BLOKUS, belief=(state,))

@@ -46,6 +46,12 @@ def test_two_that_touch_are_two() -> None:
     assert loops(*scores(ROW | below)) == [sorted(ROW), sorted(below)]
 
 
+def test_a_loop_may_turn_back_on_any_side() -> None:
+    bowl = [(1, 1), (2, 1), (2, 2), (2, 3), (1, 3)]
+    for turned in (bowl, [(3 - row, column) for row, column in bowl], [(column, row) for row, column in bowl]):
+        assert loops(*scores(dict.fromkeys(turned, 1))) == [sorted(turned)]
+
+
 def test_a_gap_in_the_line_lets_nothing_in() -> None:
     looped, lines = scores(ROW)
     lines[0, 2, 2] = lines[1, 2, 0] = -4.0
