@@ -146,9 +146,7 @@ class _Change:
                 found.append((end, piece))
         lost = []
         for start, piece in gone:
-            end_hidden = (
-                None if size_of(piece) == LARGE or colour_of(piece) == BLACK else self._same_on_top(piece, start)
-            )
+            end_hidden = None if size_of(piece) == LARGE else self._same_on_top(piece, start)
             if end_hidden is not None:
                 moves.append((piece, (start, end_hidden)))
             else:

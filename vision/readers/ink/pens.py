@@ -41,6 +41,8 @@ class PenSettings:
     """Standard deviation of hue between cells of one pen."""
     usual_spread_deg: float = 16.0
     """Standard deviation of a pen's hue from its name's typical hue."""
+    freedom: float = 4.0
+    """Degrees of freedom of Student's t, after which those hues vary. Higher: a hue far off is less likely."""
     rounds: int = 8
     """Number of iterations of fitting cells and pens to each other."""
     odd_one_out: float = 0.002
@@ -97,7 +99,7 @@ def read_pens(
 def _pen_shares(hue: FloatArray, pens: FloatArray, settings: PenSettings) -> FloatArray:
     """Probability of each pen for each hue, (n, pens)."""
     off = nearest_turn(hue[:, None] - pens) / settings.hue_spread_deg
-    scores = -np.log1p(off**2 / 4) * 5 / 2
+    scores = -np.log1p(off**2 / settings.freedom) * (settings.freedom + 1) / 2
     weights = np.exp(scores - scores.max(axis=1, keepdims=True))
     weights /= weights.sum(axis=1, keepdims=True)
     spare = settings.odd_one_out

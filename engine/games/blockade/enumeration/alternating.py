@@ -107,8 +107,8 @@ class _Node:
     stages: tuple[Stage, Stage]
     used: tuple[int, int]
     wins: bool
-    parent: _Node | None
-    move: LayoutMove
+    came_by: tuple[_Node, LayoutMove] | None
+    """The node before, and the move from there; ``None`` at the start."""
 
 
 def alternating_ends(
@@ -135,7 +135,7 @@ class _AlternatingSearch:
         first, second = (terrain.start for terrain in self.terrains)
         start = tuple(mine or theirs.lower() for mine, theirs in zip(first, second, strict=True))
         stages = tuple((ways.terrain.start, ways.helps(ways.terrain.start)) for ways in self.ways)
-        self._push(_Node(start, (stages[0], stages[1]), (0, 0), wins=False, parent=None, move=(0, 0)))
+        self._push(_Node(start, (stages[0], stages[1]), (0, 0), wins=False, came_by=None))
         found: dict[Layout, AlternatingEnd] = {}
         followed = 0
         for bucket in self.buckets:
@@ -203,7 +203,7 @@ class _AlternatingSearch:
         stages = (stage, node.stages[1]) if which == 0 else (node.stages[0], stage)
         used = (node.used[0] + steps, node.used[1]) if which == 0 else (node.used[0], node.used[1] + steps)
         wins = tower and self._wins(which, following)
-        self._push(_Node(tuple(following), stages, used, wins, node, (start, end)))
+        self._push(_Node(tuple(following), stages, used, wins, (node, (start, end))))
 
     def _tower(self, which: int, square: int, pile: str) -> bool:
         own = pile if which == 0 else pile.swapcase()
@@ -243,8 +243,7 @@ def _key(node: _Node) -> tuple[Layout, bool, bool]:
 
 def _moves_to(node: _Node) -> tuple[LayoutMove, ...]:
     moves: list[LayoutMove] = []
-    at: _Node = node
-    while at.parent is not None:
-        moves.append(at.move)
-        at = at.parent
+    while node.came_by is not None:
+        node, move = node.came_by
+        moves.append(move)
     return tuple(reversed(moves))

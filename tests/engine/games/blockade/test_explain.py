@@ -190,6 +190,15 @@ def test_nothing_passes_over_the_other_players_blockades():
     assert error.value.breaches[0].rule == "passed-over-blockade"
 
 
+def test_a_large_that_is_gone_is_not_taken_for_one_that_lies_elsewhere():
+    board = oracle.start()
+    board["a2"].pop()
+    board["a3"].pop()
+    board["e5"] += ["red S", "red S"]
+    (breach,) = GAME.table.explain(state_of(board, "warm", (6, 6)), {"a2": "empty"})
+    assert (breach.sentence, breach.places) == ("The red large on a2 is gone.", ("a2",))
+
+
 def test_black_must_be_larger():
     board = towered("a2", "a3", "a4", "b4", "e2", "e3")
     board["a2"][-1] = "black M"
