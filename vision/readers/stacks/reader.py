@@ -26,7 +26,7 @@ CAPPED_FROM = 3
 """Pieces on the large one from which black may be on top: it caps a tower of large, medium and small."""
 
 FIRST_SPOTS, SURE_TIP = 2, 4.5
-"""So many spots of a place are looked at before the others, which are left out if one of them is a tip by these
+"""So many spots of a place are shown to the network before the others, which it skips if one of them is a tip by these
 log-odds.
 """
 
@@ -165,28 +165,29 @@ class StackReader:
     ) -> tuple[list[list[Top]], list[float], list[FloatArray]]:
         """The tops of each place, weighed by what the sides below the likely tips show as well, best first; the
         log-odds that the likeliest tip of each place is one; and log-probabilities of its kinds of tops, by the sides.
+
+        Tops at spots where nobody looked are weighed by the sides at the others, which tell size and height as well.
         """
         crops = self._crops
         assert crops is not None
         supposed = [(place, top) for place, tops in zip(places, found, strict=True) for top in tops]
         spots, first = by_spot(crops, supposed)
-        shown = self._shown(image, places, [supposed[number] for number in first])
-        spots[np.isnan(shown[spots, 0])] = -1
-        kept = iter((spots >= 0).tolist())
-        found = [[top for top in tops if next(kept)] for tops in found]
-        logs = shown[spots[spots >= 0]]
-        is_tip = tip_log_odds(logs)
+        logs = self._shown(image, places, [supposed[number] for number in first])[spots]
+        looked_at = (spots >= 0) & ~np.isnan(logs[:, 0])
         own, other = self._settings.own_weight, self._settings.sides_weight
         weighed, tips_log_odds, kinds = [], [], []
         begin = 0
         for tops in found:
-            chosen = slice(begin, begin + len(tops))
+            chosen = np.arange(begin, begin + len(tops))
             begin += len(tops)
+            seen = looked_at[chosen]
+            sides = logs[chosen[seen]]
+            is_tip = tip_log_odds(sides)
             likely = own * np.array([top.log_likelihood for top in tops])
-            tips_log_odds.append(float(is_tip[chosen].max()))
-            shares = likely + other * is_tip[chosen]
+            tips_log_odds.append(float(is_tip.max()))
+            shares = likely[seen] + other * is_tip
             shares -= np.logaddexp.reduce(shares)
-            shown = np.logaddexp.reduce(shares[:, None] + logs[chosen], axis=0)
+            shown = np.logaddexp.reduce(shares[:, None] + sides, axis=0)
             kinds.append(shown)
             both = [
                 replace(top, log_likelihood=float(mine + other * shown[kind_of(top.size, top.pieces)]))

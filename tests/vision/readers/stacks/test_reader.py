@@ -10,7 +10,7 @@ from tests.vision.readers.stacks import pictures
 from vision.frame import FloatArray, Image
 from vision.geometry import PyramidSolid
 from vision.readers.probabilities import occupied_place
-from vision.readers.stacks.network import StackNetwork
+from vision.readers.stacks.network import NO_TIP, StackNetwork, kind_of
 from vision.readers.stacks.reader import FIRST_SPOTS, StackReader, StackSighting
 
 
@@ -49,6 +49,23 @@ def test_spots_beside_a_sure_tip_are_left_out(reader: StackReader, monkeypatch: 
     monkeypatch.setattr("vision.readers.stacks.reader.SURE_TIP", np.inf)
     reader.read(pictures.view("010.jpg"), pictures.LAYOUT.places, {})
     assert few < 0.8 * sum(looked_at)
+
+
+def test_tops_at_spots_that_are_left_out_may_still_be_what_is_there(
+    reader: StackReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def large_on_three(_: StackNetwork, sides: Image, _views: FloatArray, _turned: FloatArray) -> FloatArray:
+        shares = np.full((len(sides), NO_TIP + 1), 1e-4)
+        shares[:, kind_of("L", 3)] = 1 - 1e-4 * NO_TIP
+        return np.asarray(np.log(shares))
+
+    monkeypatch.setattr(StackNetwork, "log_probabilities", large_on_three)
+    few = reader.read(pictures.view("010.jpg"), pictures.LAYOUT.places, {})
+    monkeypatch.setattr("vision.readers.stacks.reader.SURE_TIP", np.inf)
+    every = reader.read(pictures.view("010.jpg"), pictures.LAYOUT.places, {})
+    for place, stack in few.items():
+        assert stack.looks == pytest.approx(every[place].looks, abs=1e-6), place
+        assert stack.top.size == every[place].top.size
 
 
 def test_probabilities_sum_to_one_and_stacks_are_there(seen: dict[str, StackSighting]) -> None:
