@@ -1,1 +1,1 @@
-"""The page: what people at the table look at and tap on, and its API for programs."""
+"""The web page for people at the table, and its API for programs."""

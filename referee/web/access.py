@@ -1,4 +1,4 @@
-"""Who may do what on the page: codes that pair a device, and sessions with a role.
+"""Access control for the page: codes that pair a device, and sessions with a role.
 
 A session is a signed cookie, or the same token in an ``Authorization: Bearer`` header for programs.
 """
@@ -22,7 +22,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import cookie_parser
 
-from referee.commands.orders import Role as Role  # noqa: PLC0414 - a part of what this module tells
+from referee.commands.orders import Role as Role  # noqa: PLC0414 - re-exported
 from referee.errors import PageError
 from referee.web.devices import Device, PairedDevices
 
@@ -32,14 +32,14 @@ _KEY_BYTES = 32
 _CODE_DIGITS = 8
 _OTHERS_MAY = 0o077
 _LOCAL_ENDINGS = ("", ".local", ".lan", ".home.arpa", ".internal")
-"""What home networks put behind a machine's name; nobody can register a name that ends so."""
+"""The suffixes that home networks append to a machine's name. Nobody can register a public name with one of them."""
 
 
 @dataclass(frozen=True)
 class Session:
-    """A paired device, or the browser at the machine; ``name`` is who sits there, for the journal.
+    """A paired device, or the browser on this machine; ``name`` is the person's name for the journal.
 
-    ``csrf`` proves that a request was written by a page of ours; a ``bearer`` needs no such proof.
+    ``csrf`` proves that a request came from one of our pages. A bearer session needs no such proof.
     """
 
     id: str
@@ -55,21 +55,21 @@ _AT_THE_MACHINE = "machine"
 
 @dataclass(frozen=True)
 class Refill:
-    """How often something may be done: ``burst`` times at once, then ``per_s`` times a second."""
+    """A rate limit: ``burst`` times at once, then ``per_s`` times a second."""
 
     burst: float
     per_s: float
 
 
 PAIRING_FROM_ONE, PAIRING_FROM_ALL = Refill(5, 1 / 12), Refill(30, 1 / 4)
-"""Tries at a code. By all together 900 an hour, of a hundred million codes."""
+"""Attempts at a pairing code. All clients together get 900 an hour, against a hundred million codes."""
 COMMANDS = Refill(20, 4)
-"""Commands of one session: more than a person can tap."""
+"""The limit on one session's commands: more than a person can tap."""
 _MOST_KEYS = 1000
 
 
 class Rates:
-    """Counts how often something was done by each key lately. ``clock`` gives monotonic seconds."""
+    """Applies a rate limit to each key (a token bucket). ``clock`` returns monotonic seconds."""
 
     def __init__(self, refill: Refill, clock: Callable[[], float]) -> None:
         self._refill = refill
@@ -77,7 +77,7 @@ class Rates:
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, key: str = "") -> bool:
-        """Count one more; tells whether it is allowed."""
+        """Count one attempt; returns whether it is allowed."""
         now_s = self._clock()
         left, since_s = self._left.pop(key, (self._refill.burst, now_s))
         left = min(self._refill.burst, left + (now_s - since_s) * self._refill.per_s)
@@ -90,9 +90,9 @@ class Rates:
 
 @dataclass(frozen=True)
 class Door:
-    """Who is let in at all: ``names`` by which a browser may call us, and the codes by which a device is paired.
+    """Who may connect: ``names`` are the host names a browser may use, ``codes`` pair devices.
 
-    Without ``codes`` only the machine itself is listened to, and whoever sits there owns the table, as ``owner``.
+    Without ``codes``, only this machine can connect, and the person at it owns the table under the name ``owner``.
     """
 
     names: frozenset[str] = frozenset({"localhost"})
@@ -101,11 +101,11 @@ class Door:
 
     @property
     def is_open(self) -> bool:
-        """Whether other machines may come."""
+        """Whether other machines may connect."""
         return bool(self.codes)
 
     def knows(self, host: str) -> bool:
-        """Whether a ``Host`` header calls us by a name of ours: an address can't be rebound, a name can."""
+        """Whether a ``Host`` header is acceptable. Names are checked because of DNS rebinding; addresses are safe."""
         name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
         try:
             address = ipaddress.ip_address(name.strip("[]"))
@@ -115,21 +115,21 @@ class Door:
 
 
 def names_of(machine: str) -> frozenset[str]:
-    """Give the names by which a home network may call this machine."""
+    """Return the host names this machine may have in a home network."""
     name = machine.lower().partition(".")[0]
     return frozenset({"localhost", *(name + ending for ending in _LOCAL_ENDINGS if name)})
 
 
 def new_codes(below: Callable[[int], int]) -> dict[Role, str]:
-    """Make a code to play and one to own; ``below`` draws a number."""
+    """Generate one code for players and one for owners; ``below(n)`` draws a random number below ``n``."""
     play, own = (f"{below(10**_CODE_DIGITS):0{_CODE_DIGITS}d}" for _ in range(2))
     return {Role.PLAY: play, Role.OWN: own}
 
 
 def key_at(path: Path | None) -> bytes:
-    """Give the key that sessions are signed with, made anew when there is none or others could have read it.
+    """Return the key that signs sessions. A new key is made if there is none, or if other users could read it.
 
-    Raises OSError where it can't be kept.
+    Raises OSError if it can't be saved.
     """
     if path is not None and path.is_file():
         kept = path.read_bytes()
@@ -142,16 +142,16 @@ def key_at(path: Path | None) -> bytes:
 
 
 def keep_private(path: Path, content: bytes) -> None:
-    """Write a file anew that only its owner may read; raises OSError where it can't be written."""
+    """Replace a file with one that only its owner can read; raises OSError if it can't be written."""
     path.unlink(missing_ok=True)
     with fdopen(open_file(path, O_CREAT | O_EXCL | O_WRONLY, 0o600), "wb") as file:
         file.write(content)
 
 
 class Access:
-    """Makes and reads sessions. ``now_s`` gives seconds since 1970, ``clock`` monotonic ones.
+    """Creates and checks sessions. ``now_s`` returns seconds since 1970, ``clock`` monotonic seconds.
 
-    A session lasts until its token is old or its device is no longer among ``devices``, which say what it may do.
+    A session ends when its token expires or its device is unpaired. ``devices`` holds each device's role.
     """
 
     def __init__(
@@ -173,7 +173,7 @@ class Access:
         self._commands = Rates(COMMANDS, clock)
 
     def session_of(self, headers: Headers) -> Session:
-        """Give the session of a request; who has none is nobody, or the owner where only the machine is listened to."""
+        """Return a request's session; without one, ``NOBODY``, or the owner if only this machine can connect."""
         scheme, _, bearer = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
             return self._read(bearer.strip(), is_bearer=True) or NOBODY
@@ -183,9 +183,9 @@ class Access:
         return NOBODY if self.door.is_open else self._session(_AT_THE_MACHINE, Role.OWN, self.door.owner)
 
     def pair(self, code: str, name: str, wanted: Role, client: str) -> tuple[Session, str]:
-        """Pair a device and give its session and token: the code says what it may do at most, ``wanted`` may be less.
+        """Pair a device and return its session and token. ``wanted`` may be a lesser role than the code allows.
 
-        Raises HTTPException for a wrong code, for too many tries, and where the device can't be kept.
+        Raises HTTPException for a wrong code, for too many attempts, and if the device can't be saved.
         """
         if not (self._tries.take(client) and self._all_tries.take()):
             raise HTTPException(429, "Too many tries. Wait a minute, then type the code again.")
@@ -202,12 +202,12 @@ class Access:
         raise HTTPException(403, "That is not the code. The referee's terminal shows it.")
 
     def count_command(self, session: Session) -> None:
-        """Raise HTTPException when a session gives more commands than a person can."""
+        """Raise HTTPException if a session sends more commands than a person can."""
         if not self._commands.take(session.id):
             raise HTTPException(429, "Too many commands at once. Wait a moment, then repeat the last one.")
 
     def check_csrf(self, session: Session, token: str) -> None:
-        """Raise HTTPException unless the token is the session's."""
+        """Raise HTTPException unless the token belongs to the session."""
         if session.is_bearer:
             return
         try:
@@ -218,7 +218,7 @@ class Access:
             raise HTTPException(403, "This page is out of date. Load it again, then repeat what you did.")
 
     def still_holds(self, session: Session) -> bool:
-        """Whether a session from before is still one: its device may have been unpaired since."""
+        """Whether a session is still valid: its device may have been unpaired since."""
         return session.id == _AT_THE_MACHINE or self._paired(session.id) is not None
 
     def _read(self, token: str, *, is_bearer: bool = False) -> Session | None:
@@ -236,7 +236,7 @@ class Access:
         try:
             return self.devices.find(identity)
         except PageError:
-            # Nobody is let in by a list that can't be read.
+            # If the list can't be read, nobody gets in.
             return None
 
     def _session(self, identity: str, role: Role, name: str, *, is_bearer: bool = False) -> Session:

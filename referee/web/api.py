@@ -1,4 +1,4 @@
-"""The API for the page and for programs: the table, its changes as they come, its history, and commands."""
+"""The API for the page and for programs: the table, a stream of its changes, its history, and commands."""
 
 from __future__ import annotations
 
@@ -44,21 +44,21 @@ from referee.web.results import ResultsDocument
 from referee.web.tapped import TappedDocument, tapped_document
 
 LOOK_AGAIN_S = 2.5
-"""How often a stream with nothing new looks whether its device is still paired."""
+"""How often, in seconds, an idle stream checks whether its device is still paired."""
 LOOKS_KEPT_OPEN = 6
-"""After how many looks it gets an event all the same, so that nobody takes it for dead."""
+"""After this many checks, an idle stream sends a keep-alive event."""
 _STILL_HERE = b"event: here\ndata: {}\n\n"
 MOST_VIEWERS = 256
 _MOST_TAPPED = 400
-"""How many characters of taps are read; no turn has as many."""
+"""The most characters of taps accepted; no turn needs as many."""
 _PAIRING: TypeAdapter[PairingOrder] = TypeAdapter(PairingOrder)
 _LARGEST = 2**63 - 1
-"""What SQLite takes for a number."""
+"""The largest integer SQLite can store."""
 
 
 @dataclass(frozen=True)
 class Desk:
-    """What the API and the pages share: each tells what ``documents`` and ``history`` have, and hands orders in."""
+    """What the API and the pages share: documents of the table and its history, and the counter that takes orders."""
 
     port: TablePort
     access: Access
@@ -68,12 +68,12 @@ class Desk:
 
     @classmethod
     def of(cls, port: TablePort, access: Access) -> Self:
-        """Put one together."""
+        """Create a desk with its documents, history and counter."""
         return cls(port, access, TableDocuments(port), History(port), OrderCounter(port, access))
 
 
 class Api:
-    """What is below ``/api``."""
+    """The endpoints below ``/api``."""
 
     def __init__(self, desk: Desk) -> None:
         self._port = desk.port
@@ -275,7 +275,7 @@ class Api:
 
 
 def pairing(access: Access) -> Callable[[Request], Awaitable[Response]]:
-    """Give what pairs a device by a code, sent as JSON or by a form."""
+    """Return a request handler that pairs a device by its code, sent as JSON or as a form."""
 
     async def pair(request: Request) -> Response:
         try:
@@ -294,7 +294,7 @@ def pairing(access: Access) -> Callable[[Request], Awaitable[Response]]:
 
 
 async def _fields(request: Request) -> Any:
-    """Read a body as JSON, or as a form with texts alone."""
+    """Read a body as JSON or as a form without files."""
     form = await form_fields(request)
     if form:
         return {name: values[-1] for name, values in form.items()}

@@ -1,4 +1,4 @@
-"""The page's orders, and the HTTP status of those that are not taken."""
+"""Orders given on the page, and the HTTP status for each kind of refusal."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _STATUS = {
 
 
 class OrderCounter:
-    """Takes orders of any session. All its methods belong to the server's event loop."""
+    """Takes orders from any session. Call its methods only from the server's event loop."""
 
     def __init__(self, port: TablePort, access: Access) -> None:
         self._desk = OrderDesk(port, "page", _FORBIDDEN)
         self._access = access
 
     async def take(self, session: Session, fields: object) -> ReplyDocument:
-        """Have an order carried out and give its reply; raises HTTPException for one that is not taken."""
+        """Have an order carried out and return the reply; raises HTTPException if the order is refused."""
         try:
             return await self._desk.take(session, fields, partial(self._access.count_command, session))
         except OrderError as error:

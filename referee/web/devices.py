@@ -1,4 +1,4 @@
-"""The devices that are paired with a page: kept in a file beside the journal, which the terminal changes too."""
+"""The devices paired with a page, kept in a file beside the journal. Terminal commands may change the file too."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from referee.commands.orders import Role
 from referee.errors import PageError
 
 MOST_DEVICES = 256
-"""More than a house has; beyond it, those that were not seen for longest are unpaired."""
+"""More than a household has. Beyond this, the device not seen for the longest time is unpaired."""
 _SEEN_EVERY_S = 600.0
-"""How often the file is written anew only to say when devices were seen: it may lie on a memory card."""
+"""The shortest time between two writes that only update when devices were seen; it spares memory cards."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,10 @@ _Stamp = tuple[int, int, int]
 
 
 class PairedDevices:
-    """The list of devices; any thread and, by way of the file, any process may read and change it.
+    """The list of devices. It is thread-safe, and several processes may share the file.
 
-    Without a ``path`` it is kept in memory. ``now_s`` gives seconds since 1970. Raises PageError where the file can't
-    be read or written.
+    Without a ``path``, the list is kept in memory. ``now_s`` returns seconds since 1970. The methods raise PageError
+    if the file can't be read or written.
     """
 
     def __init__(self, path: Path | None, now_s: Callable[[], float]) -> None:
@@ -58,13 +58,13 @@ class PairedDevices:
         self._refresh()
 
     def all(self) -> tuple[Device, ...]:
-        """List them, the first paired first."""
+        """List the devices, oldest pairing first."""
         with self._lock:
             self._refresh()
             return tuple(sorted(map(self._dated, self._known.values()), key=lambda device: device.paired_s))
 
     def find(self, identity: str) -> Device | None:
-        """Give a device as it is now, ``None`` for one that is not paired, or not any more."""
+        """Return a device, ``None`` if it isn't paired or has been unpaired."""
         with self._lock:
             self._refresh()
             return self._known.get(identity)
@@ -80,7 +80,7 @@ class PairedDevices:
         return device
 
     def change(self, identity: str, role: Role) -> Device | None:
-        """Give a device another role, ``NOBODY`` to unpair it; gives it as it was, ``None`` where there is none."""
+        """Change a device's role; ``NOBODY`` unpairs it. Returns the previous device, ``None`` if there is none."""
         with self._changing() as devices:
             before = devices.get(identity)
             if before is not None and role is Role.NOBODY:
@@ -90,18 +90,18 @@ class PairedDevices:
         return before
 
     def saw(self, identity: str) -> None:
-        """Note that a device has just asked for something."""
+        """Note that a device has just sent a request."""
         with self._lock:
             self._seen[identity] = self._now_s()
 
     @property
     def is_due(self) -> bool:
-        """Whether it is time to write down when devices were seen."""
+        """Whether it is time to save when devices were seen."""
         with self._lock:
             return bool(self._seen) and self._now_s() - self._kept_s >= _SEEN_EVERY_S
 
     def keep_seen(self) -> None:
-        """Write down when devices were seen."""
+        """Save when devices were seen."""
         with self._lock:
             if self._seen:
                 with self._changing():
@@ -112,7 +112,7 @@ class PairedDevices:
 
     @contextmanager
     def _changing(self) -> Iterator[dict[str, Device]]:
-        """Give the devices to change, as they are in the file now; what comes of them is written on leaving."""
+        """Yield the devices as they are in the file now, to be changed; they are written back on exit."""
         with self._lock:
             if self._path is None:
                 yield self._known
@@ -130,7 +130,7 @@ class PairedDevices:
                 raise PageError(f"the paired devices can't be kept in {self._path} ({error.strerror})") from error
 
     def _refresh(self) -> None:
-        """Read the file anew if it was changed since."""
+        """Read the file again if it has changed."""
         if self._path is None:
             return
         try:
@@ -144,7 +144,7 @@ class PairedDevices:
 
 
 def devices_path(key: Path) -> Path:
-    """Where the devices are kept that are paired by a page's key."""
+    """Return the path of the device list that belongs to a page's key file."""
     return key.with_name(f"{key.name.removesuffix('-key')}-devices")
 
 
@@ -160,7 +160,7 @@ def _read(path: Path) -> dict[str, Device]:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Keep other processes from changing the list at the same time."""
+    """Hold a lock on the folder so that no other process changes the list."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""What the page and its API tell of the table, as typed documents; each is built once, however many look at it."""
+"""Typed documents that describe the table to the page and its API. Each is built once and shared by all viewers."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from referee.web.languages import sentences
 
 
 class Document(BaseModel):
-    """What goes out as JSON."""
+    """A model that is sent as JSON."""
 
     model_config = ConfigDict(frozen=True)
 
 
 class GameDocument(Document):
-    """The game that is played; ``number`` is its number in the journal, 0 before it has begun."""
+    """The current game; ``number`` is its number in the journal, 0 before it has begun."""
 
     name: str
     title: str
@@ -37,7 +37,7 @@ class GameDocument(Document):
 
 
 class PlayerDocument(Document):
-    """A side: ``name`` is the player's own, or the ``side``'s; ``score`` is null in a game without points."""
+    """A side of the game. ``name`` is the player's, or else the side's; ``score`` is null in a game without points."""
 
     id: str
     name: str
@@ -47,16 +47,16 @@ class PlayerDocument(Document):
 
 
 class TurnDocument(Document):
-    """The last turn that counts, in strict text, and the places it went over, as far as they are known."""
+    """The last turn that counts, in notation, and the places it involved if they are known."""
 
     text: str
     places: tuple[str, ...]
 
 
 class VerdictDocument(Document):
-    """The verdict on show. ``evidence`` is the number of the event that has its pictures.
+    """The current verdict. ``evidence`` is the number of the event that holds its pictures.
 
-    ``candidates`` are the turns, in strict text, between which a person is asked to choose.
+    ``candidates`` are the turns, in notation, from which a person is asked to choose.
     """
 
     kind: str
@@ -69,7 +69,7 @@ class VerdictDocument(Document):
 
 
 class LightDocument(Document):
-    """A lit place: why, and how it looks."""
+    """A lit place: the light's role, colour and pattern."""
 
     place: str
     role: str
@@ -78,11 +78,11 @@ class LightDocument(Document):
 
 
 class ClockDocument(Document):
-    """What the clock shows when the document is sent; a screen counts on from there.
+    """The clock at the moment the document is sent; a screen counts on from there.
 
-    ``remaining_s`` is what is left to each player. The time of those ``running`` runs down, unless the clock is
-    ``paused`` (why; empty: it is not), once their ``delay_s`` is over; by the mode ``hourglass`` the others gain it.
-    ``fallen`` are those whose flag fell; ``control`` says the setting in words.
+    ``remaining_s`` is each player's remaining time. The time of the ``running`` players runs down once their
+    ``delay_s`` is over; in the mode ``hourglass``, the other players gain it. ``paused`` is the reason for a pause,
+    empty while the clock runs. ``fallen`` are the players whose flag has fallen. ``control`` describes the setting.
     """
 
     mode: str
@@ -95,13 +95,12 @@ class ClockDocument(Document):
 
 
 class TableDocument(Document):
-    """Everything a screen shows of the table as it is believed to be.
+    """Everything a screen shows about the table.
 
-    ``version`` counts up while the referee runs; ``event_number`` is the newest event of the journal. ``board`` is an
-    SVG element. ``mood``, ``words`` and ``sound`` are what lights, display and buzzer say; a sound belongs to its
-    moment, so only who saw the version before should play it. ``scores`` are lines that a person would check.
-    ``awaits_turn``: ``next`` says no more than whose turn it is.
-    ``draw_offer`` is the side whose offer of a draw is not answered yet.
+    ``version`` counts up while the referee runs; ``event_number`` is the newest event in the journal. ``board`` is an
+    SVG element. ``mood``, ``words`` and ``sound`` are for lights, display and buzzer. A sound is brief, so a client
+    should play it only if it also received the previous version. ``scores`` are lines that explain the score.
+    ``awaits_turn`` means that ``next`` only says whose turn it is. ``draw_offer`` is the side with an open draw offer.
     """
 
     version: int
@@ -127,7 +126,7 @@ class TableDocument(Document):
 
 
 class EventDocument(Document):
-    """An event of the journal; ``evidence`` names its pictures, ``by`` is who said it where somebody did."""
+    """An event of the journal; ``evidence`` names its pictures, ``by`` is the person who entered it, if any."""
 
     number: int
     kind: str
@@ -139,7 +138,7 @@ class EventDocument(Document):
 
 
 class HistoryDocument(Document):
-    """A game's events in order."""
+    """A game's events, in order."""
 
     game: str
     title: str
@@ -174,7 +173,7 @@ class GamesDocument(Document):
 
 
 class OptionDocument(Document):
-    """A rule option: what it takes, and what it is without being given."""
+    """A rule option: its default, its help text, and its allowed values."""
 
     name: str
     default: str | int | bool
@@ -183,7 +182,7 @@ class OptionDocument(Document):
 
 
 class PlacesDocument(Document):
-    """What can be said of the game: its places, the looks of what can stand there, who plays, rules and options."""
+    """The vocabulary of a game: its places, the looks of its pieces, its players, rules and options."""
 
     game: str
     places: tuple[str, ...]
@@ -195,7 +194,7 @@ class PlacesDocument(Document):
 
 
 class SessionDocument(Document):
-    """What this device may do, as ``look``, ``play`` or ``own``, and its CSRF token."""
+    """The requesting device's role (``look``, ``play`` or ``own``), its name, and its CSRF token."""
 
     role: str
     name: str
@@ -203,7 +202,7 @@ class SessionDocument(Document):
 
 
 class PairingDocument(Document):
-    """A paired device: what it may do, and the token that a program sends as ``Authorization: Bearer TOKEN``."""
+    """A paired device: its role, and the token that a program sends as ``Authorization: Bearer TOKEN``."""
 
     role: str
     token: str
@@ -211,7 +210,7 @@ class PairingDocument(Document):
 
 
 class PairingOrder(BaseModel):
-    """A wish to be paired, with the code that the referee shows; ``role`` may be less than the code allows."""
+    """A request to pair, with the code that the referee shows; ``role`` may be less than the code allows."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -221,18 +220,18 @@ class PairingOrder(BaseModel):
 
 
 class RefusalDocument(Document):
-    """Why something was not done."""
+    """Why a request was refused."""
 
     words: str
     refused: bool = True
 
 
 Say = Callable[[str], str]
-"""Says one of the referee's sentences, which are English, in the language of whoever asks."""
+"""Translates one of the referee's English sentences into the reader's language."""
 
 
 def places_document(game: Game[Any, Any], say: Say) -> PlacesDocument:
-    """Tell what can be said of a game; looks and options' values are what orders have to name."""
+    """Return a game's vocabulary. Orders must use these names, so looks and option values aren't translated."""
     return PlacesDocument(
         game=game.name,
         places=game.places,
@@ -249,7 +248,7 @@ def places_document(game: Game[Any, Any], say: Say) -> PlacesDocument:
 
 @dataclass(frozen=True)
 class Rendered:
-    """A table document, its JSON, and the server-sent event that goes to every viewer as it is."""
+    """A table document, its JSON, and the server-sent event that every viewer gets."""
 
     document: TableDocument
     json: bytes
@@ -257,13 +256,13 @@ class Rendered:
 
     @classmethod
     def of(cls, document: TableDocument) -> Self:
-        """Write a document."""
+        """Serialize a document."""
         json = document.model_dump_json().encode()
         return cls(document, json, b"event: table\nid: %d\ndata: %s\n\n" % (document.version, json))
 
 
 class TableDocuments:
-    """Gives the newest table document, built at the first asking for each version and language. Any thread may ask."""
+    """Builds and caches the newest table document for each language. It is thread-safe."""
 
     def __init__(self, port: TablePort) -> None:
         self._port = port
@@ -271,7 +270,7 @@ class TableDocuments:
         self._newest: dict[str, Rendered] = {}
 
     def newest(self, language: str = "en") -> Rendered:
-        """Give the document of the newest snapshot; a clock in it shows what it shows now."""
+        """Return the newest snapshot's document, with its clock brought up to date."""
         newest = self._port.snapshots.newest or Versioned(0, _nothing_yet(self._port.game))
         rendered, face = self.of(newest, language), newest.snapshot.clock
         if face is None or not face.running:
@@ -280,7 +279,7 @@ class TableDocuments:
         return Rendered.of(rendered.document.model_copy(update={"clock": now}))
 
     def of(self, versioned: Versioned, language: str = "en") -> Rendered:
-        """Give the document of a snapshot."""
+        """Return a snapshot's document."""
         with self._lock:
             newest = self._newest.get(language)
             if newest is None or newest.document.version != versioned.version:
@@ -295,7 +294,7 @@ def _nothing_yet(game: Game[Any, Any]) -> Snapshot:
 
 
 def table_document(game: Game[Any, Any], versioned: Versioned, *, hints_allowed: bool, say: Say) -> TableDocument:
-    """Tell a snapshot as a document."""
+    """Convert a snapshot to a document."""
     snapshot = versioned.snapshot
     state = snapshot.states[0] if snapshot.states else None
     return TableDocument(
@@ -328,7 +327,7 @@ def table_document(game: Game[Any, Any], versioned: Versioned, *, hints_allowed:
 
 
 def _is_to_play(game: Game[Any, Any], state: Any) -> bool:
-    """Whether a player is to play a turn, not to roll for it first."""
+    """Whether the next step is a player's turn, not a roll."""
     return state is not None and state.to_move is not None and not game.awaits_roll(state)
 
 
@@ -345,7 +344,7 @@ def _clock(face: ClockFace) -> ClockDocument:
 
 
 def _next(game: Game[Any, Any], snapshot: Snapshot) -> str:
-    """What is to be done next: by whom, or for the program."""
+    """Say what happens next: whose turn it is, or which turn to play for the program."""
     if snapshot.intention is not None:
         return snapshot.intention.words
     if snapshot.states and snapshot.outcome is None and game.awaits_roll(snapshot.states[0]):

@@ -1,4 +1,4 @@
-"""Routes of the API that say what they take and give, and the OpenAPI description made from them."""
+"""API routes that declare their input and output, and the OpenAPI description built from them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ _PATH_PART = re.compile(r"\{(\w+)(?::\w+)?\}")
 class Endpoint:
     """A route of the API.
 
-    ``gives`` is a model, or the media type of what is none; ``query`` are optional whole numbers, ``texts`` optional
-    texts. ``takes`` reads the body of a POST; ``by_code`` is for the one that needs no session.
+    ``gives`` is the response's model, or its media type if it isn't JSON. ``query`` describes optional integer
+    parameters, ``texts`` optional text parameters. ``takes`` validates the body of a POST. ``by_code`` marks a route
+    that needs a pairing code instead of a session.
     """
 
     path: str
@@ -38,12 +39,12 @@ class Endpoint:
 
     @property
     def method(self) -> str:
-        """GET, or POST where there is something to take."""
+        """POST if the endpoint takes a body, else GET."""
         return "GET" if self.takes is None else "POST"
 
     @property
     def route(self) -> Guarded:
-        """The route itself."""
+        """The Starlette route."""
         return Guarded(self.path, self.answer, self.role, methods=[self.method], by_code=self.by_code)
 
 

@@ -1,4 +1,4 @@
-"""What a person may tell instead of showing it: the turns that may be typed, and the dice that may be tapped."""
+"""Documents for input without the camera: the turns that may be typed, and the dice that may be tapped."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from referee.session.feed import Snapshot
 from referee.web.documents import Document, Say
 
 MOST_TURNS = 150
-"""How many turns are offered to whoever types one."""
+"""The most turns suggested to a person who types one."""
 _MOST_COUNTED = 20_000
-"""How many of a state's turns are looked through."""
+"""The most legal turns of a state that are searched."""
 
 
 class TypedTurnDocument(Document):
-    """A turn that may be typed: its strict text, and its words."""
+    """A turn that may be typed: its notation, and its description."""
 
     text: str
     words: str
 
 
 class TurnsDocument(Document):
-    """The first of the legal turns that begin as was asked, and how many more do; none where they can't be listed."""
+    """The first legal turns with the requested prefix, and how many more there are; none if they can't be listed."""
 
     event_number: int
     turns: tuple[TypedTurnDocument, ...]
@@ -35,7 +35,7 @@ class TurnsDocument(Document):
 
 
 class DieDocument(Document):
-    """One die, or tile: its name where dice are told apart, the faces it may show, and the one that was read."""
+    """One die or tile: its name if the dice differ, the faces it may show, and the face that was read."""
 
     name: str
     faces: tuple[str, ...]
@@ -43,14 +43,14 @@ class DieDocument(Document):
 
 
 class DiceDocument(Document):
-    """The dice whose roll may be told now, in the order in which a roll names their faces; none while none may be."""
+    """The dice whose roll may be entered now, in the order of the roll's notation; empty if no roll may be entered."""
 
     event_number: int
     dice: tuple[DieDocument, ...]
 
 
 def turns_document(game: Game[Any, Any], snapshot: Snapshot, begins: str = "", say: Say = str) -> TurnsDocument:
-    """List the turns whose text begins so, whatever its case and blanks."""
+    """List the turns whose notation starts with ``begins``, ignoring case and spaces."""
     wanted, found = _bare(begins), _listable(game, snapshot)
     fitting = ((text, turn) for text, turn in found if _bare(text).startswith(wanted))
     shown = [
@@ -65,21 +65,21 @@ def _bare(text: str) -> str:
 
 
 def _listable(game: Game[Any, Any], snapshot: Snapshot) -> Iterator[tuple[str, Any]]:
-    """Give the legal turns with their texts, where a game can list them."""
+    """Yield the legal turns with their notation, if the game can list them."""
     if not snapshot.states or snapshot.outcome is not None or game.is_slow_to_list or game.printed_sheet is not None:
         return
     try:
         for turn in islice(game.rules.legal_turns(snapshot.states[0]), _MOST_COUNTED):
             yield game.notation.format_turn(turn), turn
     except EngineError:
-        # Dice are to be rolled first.
+        # The players must roll the dice first.
         return
 
 
 def dice_document(
     game: Game[Any, Any], snapshot: Snapshot, before_seen: Sequence[Any] = (), say: Say = str
 ) -> DiceDocument:
-    """Tell which dice may be told now; ``before_seen`` is the belief before a roll that the camera read."""
+    """List the dice that may be entered now; ``before_seen`` is the belief before a roll that the camera read."""
     state = _rolling(game, snapshot, before_seen)
     if game.dice is None or state is None:
         return DiceDocument(event_number=snapshot.event_number, dice=())
@@ -94,7 +94,7 @@ def dice_document(
 
 
 def _rolling(game: Game[Any, Any], snapshot: Snapshot, before_seen: Sequence[Any]) -> Any | None:
-    """Give the state whose roll may be told: one that awaits it, at once or once all have written what they can."""
+    """Return the state that awaits a roll, either now or after every player who may still write passes."""
     if game.dice is None or not snapshot.states or snapshot.outcome is not None:
         return None
     if before_seen:

@@ -1,7 +1,8 @@
-"""What every request passes before a route sees it, and the routes that say who may use them.
+"""Checks every request before a route handles it, and defines routes that require a role.
 
-What a browser sends by itself proves nothing: whatever changes something needs the session's CSRF token too, and
-requests that another site's page caused, or that reached us by another name (DNS rebinding), are turned away.
+A session cookie alone proves little, since browsers send it by themselves. So each request that changes something also
+needs the session's CSRF token. Requests caused by another site's page are refused, and so are requests that use another
+host name (DNS rebinding).
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ HEADERS: Mapping[str, str] = MappingProxyType(
         "Cross-Origin-Opener-Policy": "same-origin",
         "Cross-Origin-Resource-Policy": "same-origin",
         "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
-        # With no-referrer, browsers send forms with the origin "null".
+        # With no-referrer, browsers would send forms with the origin "null".
         "Referrer-Policy": "same-origin",
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
@@ -48,7 +49,7 @@ HEADERS: Mapping[str, str] = MappingProxyType(
 
 
 class Guarded(Route):
-    """A route that says who may use it. What changes something needs a CSRF token; a code will do."""
+    """A route that requires a role. An unsafe method also needs a CSRF token, except on a ``by_code`` route."""
 
     def __init__(
         self,
@@ -65,7 +66,7 @@ class Guarded(Route):
         self.by_code = by_code
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or raise HTTPException for who may not."""
+        """Answer the request; raises HTTPException if the session lacks the role or the CSRF token."""
         access, session = scope["state"]["access"], scope["state"]["session"]
         if session.role < self.role:
             if session.role is Role.NOBODY:
@@ -87,7 +88,7 @@ async def _csrf_in(request: Request) -> str:
 
 
 async def form_fields(request: Request) -> dict[str, list[str]]:
-    """Give the fields of a form that was sent as a browser does; none where something else was sent."""
+    """Return the fields of a URL-encoded form; empty for any other content type."""
     if not request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
         return {}
     body = (await request.body()).decode("utf-8", "replace")
@@ -98,12 +99,12 @@ async def form_fields(request: Request) -> dict[str, list[str]]:
 
 
 async def form_with_file(request: Request) -> tuple[dict[str, list[str]], bytes]:
-    """Give the fields of a form that came with a file, and the file; nothing where something else was sent."""
+    """Return the fields and the file of a multipart form; both empty for any other content type."""
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         return {}, b""
     fields: dict[str, list[str]] = {}
     content = b""
-    # Kept, since whoever comes after reads it again.
+    # Starlette keeps the body once it is read, so the route can read it again.
     await request.body()
     async with request.form(max_files=1, max_fields=_MOST_FIELDS) as form:
         for name, value in form.multi_items():
@@ -115,13 +116,13 @@ async def form_with_file(request: Request) -> tuple[dict[str, list[str]], bytes]
 
 
 Refuse = Callable[[Request, HTTPException], Response]
-"""Says in words why a request was refused."""
+"""Builds the response that tells a person why a request was refused."""
 
 
 class Guard:
-    """What every request passes first: strangers are turned away, bodies bounded, sessions read, headers added.
+    """Middleware that refuses foreign requests, limits body sizes, reads sessions, and adds security headers.
 
-    ``uploads`` says to which paths an owner may send more than others, and how many bytes.
+    ``uploads`` maps paths to the larger body size, in bytes, that an owner may send there.
     """
 
     def __init__(self, app: ASGIApp, access: Access, refuse: Refuse, uploads: Mapping[str, int] = NO_UPLOADS) -> None:
@@ -133,19 +134,19 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         if scope["type"] != "http":
-            # Of the others only the server's own start and end are served: there are no web sockets here.
+            # Besides HTTP, only lifespan messages are passed on; there are no web sockets.
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
         scope.setdefault("state", {}).update(access=self._access, session=NOBODY)
 
-        async def send_dressed(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                dressed = MutableHeaders(scope=message)
+                complete = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
-                    dressed[name] = value
-                dressed.setdefault("Cache-Control", "no-store")
+                    complete[name] = value
+                complete.setdefault("Cache-Control", "no-store")
             await send(message)
 
         try:
@@ -156,24 +157,24 @@ class Guard:
                 body = await _whole_body(Request(scope, receive), max(most, MOST_BODY_BYTES))
                 receive = _replayed(body, receive)
         except HTTPException as error:
-            await self._refuse(Request(scope), error)(scope, receive, send_dressed)
+            await self._refuse(Request(scope), error)(scope, receive, send_with_headers)
         except ClientDisconnect:
             return
         else:
             scope["state"]["session"] = session
-            await self._app(scope, receive, send_dressed)
+            await self._app(scope, receive, send_with_headers)
             if self._access.devices.is_due:
                 await run_in_threadpool(self._access.devices.keep_seen)
 
 
 def refuse_strangers(door: Door, headers: Headers) -> None:
-    """Raise HTTPException for a request by a name that isn't ours, or that another site's page caused."""
+    """Raise HTTPException for a request to an unknown host name, or one caused by another site's page."""
     host = headers.get("host", "")
     if not door.knows(host):
         raise HTTPException(421, f"There is no page {host[:80]!r} here. Open the address that the referee shows.")
     origin = headers.get("origin")
     own = (f"http://{host}", f"https://{host}")
-    # A browser says so itself where it sends no origin; following a link from elsewhere is no harm.
+    # Without an Origin header, Sec-Fetch-Site shows where a request came from. Links from other sites are harmless.
     site, mode = headers.get("sec-fetch-site", "none"), headers.get("sec-fetch-mode", "")
     is_foreign = site in {"cross-site", "same-site"} and mode != "navigate"
     if is_foreign or (origin is not None and origin not in own):
@@ -198,7 +199,7 @@ async def _whole_body(request: Request, most_bytes: int) -> bytes:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """Give a body that was read already to whoever reads it next."""
+    """Return a receive function that delivers an already read body again."""
     left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def again() -> Message:

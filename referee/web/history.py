@@ -1,6 +1,6 @@
-"""What the journal keeps, as documents: a game's events, the table after each, pictures, games, results and records.
+"""Documents read from the journal: a game's events, the table after each, pictures, games, results and records.
 
-Each request opens the journal to read it, so nothing here belongs to the session's thread.
+Each request opens the journal for reading, so nothing here depends on the session's thread.
 """
 
 from __future__ import annotations
@@ -42,24 +42,24 @@ _PICTURES = frozenset({"image/png", "image/jpeg"})
 
 
 class History:
-    """Reads the journal of a running referee. Its methods take their time, and any thread may call them.
+    """Reads the journal of a running referee. Its methods block, and any thread may call them.
 
-    They raise HTTPException for what the journal does not have, and where there is no journal.
+    They raise HTTPException if there is no journal, or if the journal lacks what was requested.
     """
 
     def __init__(self, port: TablePort) -> None:
         self._port = port
         self._lock = threading.Lock()
-        self._told: dict[tuple[int, str], tuple[int, HistoryDocument]] = {}
-        """By game and language: a game's history, and the number of its newest event by then."""
+        self._cached: dict[tuple[int, str], tuple[int, HistoryDocument]] = {}
+        """By game and language: the number of the game's newest event at that time, and its history."""
 
     def of_game(self, number: int | None, language: str = "en") -> HistoryDocument:
-        """Tell a game's events, the latest game's for ``None``."""
+        """List a game's events; ``None`` means the latest game."""
         with self._opened() as journal:
             chosen = journal.latest_game() if number is None else number
             if chosen is None:
                 raise HTTPException(404, "No game has begun yet.")
-            # One at a time: many screens ask at once, and the first answer will do for all.
+            # Many screens ask at once; the lock lets the later ones reuse the first one's answer.
             with self._lock:
                 return self._of_game(journal, chosen, language)
 
@@ -67,12 +67,12 @@ class History:
         game, events = events_of_game(journal, number)
         pictures = journal.pictures(number)
         say = sentences(language)
-        kept = self._told.get((number, language))
+        kept = self._cached.get((number, language))
         newest = events[-1][0]
         if kept is not None and kept[0] == newest:
             return kept[1]
         by_number = dict(events)
-        told = tuple(
+        lines = tuple(
             EventDocument(
                 number=line.number,
                 kind=line.kind,
@@ -84,13 +84,13 @@ class History:
             )
             for line in event_lines(game, events)
         )
-        document = HistoryDocument(game=game.name, title=game.title, number=number, events=told)
-        self._told = {key: told for key, told in self._told.items() if key[0] == number}
-        self._told[number, language] = newest, document
+        document = HistoryDocument(game=game.name, title=game.title, number=number, events=lines)
+        self._cached = {key: value for key, value in self._cached.items() if key[0] == number}
+        self._cached[number, language] = newest, document
         return document
 
     def position(self, event_number: int, language: str = "en") -> PositionDocument:
-        """Tell the table after an event."""
+        """Show the table as it was after an event."""
         with self._opened() as journal:
             number = journal.game_of(event_number)
             if number is None:
@@ -98,28 +98,28 @@ class History:
             game, events = events_of_game(journal, number)
             folded = fold(game, [each for each in events if each[0] <= event_number])
             with self._lock:
-                told = self._of_game(journal, number, language)
-        numbers = [each.number for each in told.events]
+                history = self._of_game(journal, number, language)
+        numbers = [each.number for each in history.events]
         if event_number not in numbers:
             raise HTTPException(404, f"Event {event_number} only keeps the clock running.")
         index = numbers.index(event_number)
         versioned = Versioned(event_number, _snapshot(game, number, events[0][1], folded))
         return PositionDocument(
-            event=told.events[index],
+            event=history.events[index],
             before=numbers[index - 1] if index else None,
             after=numbers[index + 1] if index + 1 < len(numbers) else None,
             table=table_document(game, versioned, hints_allowed=False, say=sentences(language)),
         )
 
     def before_seen_roll(self) -> tuple[Any, ...]:
-        """Give the belief before the roll in use, if the camera read it, so that a person may still put it right."""
+        """Return the belief before the current roll if the camera read it, so that a person can still correct it."""
         with self._opened() as journal:
             if journal.latest_game() is None:
                 return ()
             return before_seen_roll(*events_of_game(journal, None))
 
     def picture(self, event_number: int, name: str) -> tuple[bytes, str]:
-        """Give a picture and its media type."""
+        """Return a picture and its media type."""
         with self._opened() as journal:
             for kept in journal.evidence(event_number):
                 if kept.evidence.name == name and kept.evidence.media_type in _PICTURES:
@@ -147,12 +147,12 @@ class History:
             )
 
     def results(self, first: int) -> ResultsDocument:
-        """Add up the games from number ``first`` on, by the players' names."""
+        """Total the results of the games from number ``first`` on, by player name."""
         with self._opened() as journal:
             return results_document(results_in(journal, first))
 
     def record(self, number: int | None) -> str:
-        """Give a game as a record."""
+        """Return a game as the text of a game record."""
         with self._opened() as journal:
             game, events = events_of_game(journal, number)
             try:
@@ -174,12 +174,12 @@ class History:
 
 
 def _unneeded_clock() -> datetime:
-    """Who only reads a journal stamps no event."""
+    """Stand in for the clock of a journal opened only for reading: it never stamps an event."""
     return datetime.now(UTC)
 
 
 def _snapshot(game: Game[Any, Any], number: int, begun: Event, folded: Folded[Any]) -> Snapshot:
-    """Give what a screen would have shown then, as far as the events say."""
+    """Return the snapshot a screen would have shown then, as far as the events record it."""
     named = begun.data.get("players")
     names = {side: str(name) for side, name in named.items()} if isinstance(named, dict) else {}
     state = folded.states[0] if folded.states else None

@@ -1,4 +1,4 @@
-"""The page's languages: which one a request gets, and the templates in it."""
+"""The page's languages: choosing one for a request, and loading its templates and translations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from referee.web.ports import PageOptions
 from referee.web.sentences import Sentences
 
 LANGUAGES: Mapping[str, str] = MappingProxyType({"en": "English", "de": "Deutsch"})
-"""Each language's name in itself; the words stand in English in the templates."""
+"""Each language code with the language's own name for itself. The templates are written in English."""
 COOKIE = "language"
 _HERE = Path(__file__).parent
 CATALOGUES = _HERE / "catalogues"
@@ -23,13 +23,13 @@ TEMPLATES = _HERE / "templates"
 
 
 def house_of(request: Request) -> PageOptions:
-    """Give what the owner has set for the page that is asked for something."""
+    """Return the owner's options for the page that received the request."""
     house = getattr(request.app.state, "house", None)
     return house if isinstance(house, PageOptions) else PageOptions()
 
 
 def language_of(request: Request) -> str:
-    """Give the language: what was chosen on this device, else the owner's, else the first the browser asks for."""
+    """Return the language chosen on this device, else the owner's, else the first one the browser accepts."""
     for chosen in (request.cookies.get(COOKIE), house_of(request).language):
         if chosen is not None and chosen in LANGUAGES:
             return chosen
@@ -40,24 +40,24 @@ def language_of(request: Request) -> str:
 
 @cache
 def translations(language: str) -> gettext.NullTranslations:
-    """Give a language's words; those of English are the keys themselves."""
+    """Return a language's catalogue of page texts. For English, the message ids are the texts."""
     return gettext.translation("page", CATALOGUES, [language], fallback=language == "en")
 
 
 def sentences_path(language: str) -> Path:
-    """Where a language's sentences of the rules are, compiled."""
+    """Return the path of a language's compiled rule sentences."""
     return CATALOGUES / language / "LC_MESSAGES" / "rules.json"
 
 
 @cache
 def sentences(language: str) -> Callable[[str], str]:
-    """Give what says the referee's finished English sentences in a language."""
+    """Return a function that translates the referee's finished English sentences."""
     return str if language == "en" else Sentences.of(sentences_path(language))
 
 
 @cache
 def templates(language: str) -> Environment:
-    """Give the templates in a language; what they are given is escaped, and ``| said`` says a referee's sentence."""
+    """Return a language's template environment. Values are escaped; ``| said`` translates a referee's sentence."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,

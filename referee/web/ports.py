@@ -1,4 +1,4 @@
-"""Where the page is opened, and for whom."""
+"""The owner's options for the web page."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PageOptions:
-    """Where the page is opened: without an ``address`` for this machine alone; without a ``port`` at a free one.
+    """The address and port to serve the page on, and its defaults.
 
-    ``owner`` is who sits at this machine. ``language`` and ``quiet_hours``, such as ``22:00-07:00``, hold until a
-    device chooses its own.
+    Without an ``address``, only this machine can open the page. Without a ``port``, a free one is chosen. ``owner`` is
+    the name of the person at this machine. A device can override ``language`` and ``quiet_hours`` (``22:00-07:00``).
     """
 
     address: str | None = None

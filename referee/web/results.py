@@ -1,4 +1,4 @@
-"""An evening's results as a document: how each name stands, and what each two made of their games."""
+"""The document for an evening's results: each player's standing, and each pair's results against each other."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class TallyDocument(Document):
 
 
 class StandingDocument(Document):
-    """How one name stands; ``points`` is null without a game that has them."""
+    """One player's standing; ``points`` is null if none of the games has points."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -32,7 +32,7 @@ class StandingDocument(Document):
 
 
 class MeetingDocument(Document):
-    """What one player made of the games against another."""
+    """One player's results against another."""
 
     one: str
     other: str
@@ -40,7 +40,7 @@ class MeetingDocument(Document):
 
 
 class ResultsDocument(Document):
-    """The best first; ``left_out`` are the numbers of the games that were not played to their end."""
+    """The standings, best player first; ``left_out`` are the numbers of unfinished games."""
 
     standings: tuple[StandingDocument, ...]
     meetings: tuple[MeetingDocument, ...]
@@ -48,14 +48,14 @@ class ResultsDocument(Document):
 
 
 def results_document(results: Results) -> ResultsDocument:
-    """Write results as a document; each pair of players is named once, the better one first."""
+    """Write results as a document. Each pair of players appears once, the better player first."""
     pairs = combinations([each.name for each in results.standings], 2)
-    met = [pair for pair in pairs if pair in results.against]
     return ResultsDocument(
         standings=tuple(StandingDocument.model_validate(each) for each in results.standings),
         meetings=tuple(
             MeetingDocument(one=one, other=other, tally=TallyDocument.model_validate(results.against[one, other]))
-            for one, other in met
+            for one, other in pairs
+            if (one, other) in results.against
         ),
         left_out=results.left_out,
     )

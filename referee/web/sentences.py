@@ -1,10 +1,9 @@
-"""The referee's own sentences in another language: a finished English sentence is taken apart and said again.
+"""Translates the referee's finished English sentences by matching them against templates.
 
-The engine, the judge and the journal speak English alone. ``rules.po`` has every template of theirs, such as
-``Put the {owner} block back on {place}.``, and how it is said. A sentence is matched with the templates, what stands
-in place of each name is translated in turn, and the parts go into the other language's template. There,
-``{owner:en}`` asks for the part's form of that name (gettext's context), where it has one, and ``{text:as it is}``
-takes the part over unchanged.
+The engine, the judge and the journal produce English only. ``rules.po`` has each of their templates, such as
+``Put the {owner} block back on {place}.``, with its translation. A sentence is matched against the templates. Then
+the text in each placeholder is translated in turn and inserted into the translated template. There, ``{owner:en}``
+asks for the form ``en`` of that part (gettext's context) if it has one, and ``{text:as it is}`` copies the part.
 """
 
 from __future__ import annotations
@@ -18,35 +17,35 @@ from pathlib import Path
 from typing import Self
 
 UNCHANGED = "as it is"
-"""The form of parts that belong to no language: what somebody typed, a name, a turn's strict text."""
+"""The form of parts that are copied: what somebody typed, a name, a turn's notation."""
 NAME = "as a name"
-"""The form of a person's name, which is taken over as well, if it doesn't begin as a word of a sentence would."""
+"""The form of a person's name. It is copied unless it starts with a lower-case letter, as other words do."""
 FILE = "as a file"
-"""The form of the name of a file, device or port, which is taken over if it can't be a word: it has other signs."""
+"""The form of a file, device or port name. It is copied if it has characters other than letters, unlike a word."""
 WHERE_KNOWN = "where known"
-"""The form of what is translated if it can be, and taken over otherwise: what another program or a library said."""
+"""The form of messages from other programs and libraries: translated if possible, else copied."""
 _MOST_KEPT = 20_000
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _MOST_WORDS = 150
-"""A longer text is nothing that the referee says; it stays as it is."""
+"""The referee has no longer sentences, so a longer text isn't translated."""
 PLACEHOLDER = re.compile(r"\{(\w+)(!r)?(?::([^{}]+))?\}")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"", re.DOTALL)
 _OF_NO_LANGUAGE = re.compile(
     r"(?!.*'s )[^A-Za-zÀ-ž]*((?:[A-Z]{2}|[A-Za-zÀ-ž])(?![A-Za-zÀ-ž])[^A-Za-zÀ-ž]*)*|[a-z_]+=[^\s;]+|/\S+[^\s.,:;]"
 )
-"""Numbers, squares, sheets, letters of tiles, names of shapes, signs; an option with its value; a whole path."""
+"""Text without language: numbers, squares, sheets, tile letters, shape names, signs, ``option=value``, full paths."""
 _JOINTS = (". ", "? ", "! ", " Or: ", "; ", ": ", ", and ", ", then ", " and on ", " and ", " or ", ", ", " ")
-"""Where a text may be cut in two that are translated each by itself."""
+"""Separators at which a text may be split into two parts that are translated separately."""
 _JOINT_WORDS = frozenset(joint.strip() for joint in _JOINTS if joint.strip())
 _GOES_ON = re.compile(r"[,.;:)']| [a-z]")
 _BEGINS = re.compile(r"(^|[.:?] )$")
-"""How a sentence goes on after a part of it, and what stands before a part that may be sentences by itself."""
+"""What follows a placeholder inside a sentence, and what precedes a placeholder that may hold whole sentences."""
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?)]) (?=[A-Z(`']|p\d)")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A template, the form in which it is asked for (empty: any), and how it is said in the other language."""
+    """A template, the form it belongs to (empty: any), and its translation."""
 
     form: str
     template: str
@@ -55,9 +54,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class Template:
-    """An entry taken apart: the English texts around its placeholders, and their names; a quoted one is ``!r``.
+    """A parsed entry: ``texts`` are the English texts around its placeholders, ``names`` the placeholders' names.
 
-    ``said`` has the other language's texts, each with the name and form of what follows it, empty at the end.
+    ``quoted`` are the placeholders written with ``!r``. ``said`` has the translation's texts, each with the name and
+    form of the placeholder that follows it; both are empty at the end.
     """
 
     said: tuple[tuple[str, str, str], ...]
@@ -69,7 +69,7 @@ class Template:
 
     @classmethod
     def of(cls, entry: Entry) -> Self:
-        """Take an entry apart."""
+        """Parse an entry."""
         parts = PLACEHOLDER.split(entry.template)
         texts, names = tuple(parts[::4]), tuple(parts[1::4])
         quoted = frozenset(name for name, mark in zip(names, parts[2::4], strict=True) if mark)
@@ -79,7 +79,7 @@ class Template:
         return cls(said, texts, names, quoted, max(texts, key=len), sum(map(len, texts)))
 
     def fillings(self, text: str) -> Iterator[dict[str, str]]:
-        """Give every way in which a text is this template filled in; a name that stands twice is filled in alike."""
+        """Yield every way to fill the template that produces ``text``. A repeated name has the same value each time."""
         if self.longest not in text or not text.startswith(self.texts[0]) or not text.endswith(self.texts[-1]):
             return
         yield from self._from(text, len(self.texts[0]), 0, {})
@@ -92,7 +92,7 @@ class Template:
         name, following = self.names[index], self.texts[index + 1]
         is_last = index == len(self.names) - 1
         is_inside = bool(_GOES_ON.match(following)) or not _BEGINS.search(self.texts[index])
-        # The last part reaches to the end; any other one to a place where what follows it is found.
+        # The last value extends to the end of the text; any other one ends where the following text is found.
         end = len(text) - len(following) if is_last else text.find(following, start)
         while start <= end:
             part = text[start:end]
@@ -107,7 +107,7 @@ class Template:
 
 
 class Sentences:
-    """Says the referee's sentences in the language of these entries. Any thread may ask; answers are remembered."""
+    """Translates the referee's sentences into the language of these entries. It is thread-safe and caches results."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         self._plain: dict[tuple[str, str], str] = {}
@@ -128,7 +128,7 @@ class Sentences:
         return cls(Entry(*each) for each in json.loads(catalogue.read_text(encoding="utf-8")))
 
     def __call__(self, text: str) -> str:
-        """Say a text; what no template fits stays in English, each sentence by itself."""
+        """Translate a text. Each sentence that matches no template stays in English."""
         if len(_WORD.findall(text)) > _MOST_WORDS:
             return text
         said = self.translated(text)
@@ -142,14 +142,14 @@ class Sentences:
         return text if len(pieces) == 1 else f"{pieces[0]} {self(' '.join(pieces[1:]))}"
 
     def translated(self, text: str, form: str = "") -> str | None:
-        """Say a text in a form, ``None`` where it has a word that is not known."""
+        """Translate a text in a form, ``None`` if it contains an unknown word."""
         bare = text.strip()
         said = self._found(bare, form)
         return None if said is None else text.replace(bare, said, 1) if bare else text
 
     def _sought(self, text: str, form: str) -> str | None:
         if form == UNCHANGED:
-            # What is no sentence of ours may not take the next one along.
+            # Copied text must not swallow the sentence that follows it.
             return None if _BETWEEN_SENTENCES.search(text) else text
         if form == FILE:
             return None if " " in text or text.rstrip(".").isalpha() else text
@@ -170,7 +170,7 @@ class Sentences:
         return said
 
     def _matched(self, text: str, form: str) -> str | None:
-        """Say a text that is a word or template as a whole, whatever its first letter and its full stop."""
+        """Translate a text that matches one entry, ignoring the case of its first letter and its full stop."""
         for wanted in dict.fromkeys((form, "")):
             said = self._as_it_stands(text, wanted)
             if said is not None:
@@ -198,20 +198,20 @@ class Sentences:
     def _filled(self, template: Template, filled: dict[str, str]) -> str | None:
         said = []
         for text, name, form in template.said:
-            told: str | None = filled.get(name, "")
+            value: str | None = filled.get(name, "")
             if name and name not in template.quoted:
-                told = self.translated(filled[name], form)
-            if told is None:
+                value = self.translated(filled[name], form)
+            if value is None:
                 return None
-            said += [text, told]
+            said += [text, value]
         return "".join(said)
 
     def _in_two(self, text: str, form: str) -> str | None:
-        """Say a list, or sentences that follow each other, piece by piece."""
+        """Translate a list, or several sentences, part by part."""
         for joint in _JOINTS:
             end = text.find(joint)
             while end >= 0:
-                # The sign that ends a sentence belongs to it.
+                # A sentence's final punctuation belongs to the sentence, not to the separator.
                 mark = joint[0] if joint[0] in ".?!" else ""
                 begun, rest = text[:end] + mark, text[end + len(joint) :]
                 said = None if begun in _JOINT_WORDS else self._word(begun)
@@ -224,7 +224,7 @@ class Sentences:
         return None
 
     def _word(self, text: str) -> str | None:
-        """Say one word, or what belongs to no language."""
+        """Translate one word; text without language is copied."""
         if _OF_NO_LANGUAGE.fullmatch(text):
             return self._plain.get(("", text), text)
         return self._plain.get(("", text)) or self._plain.get(("", text[:1].lower() + text[1:]))

@@ -1,4 +1,4 @@
-"""The page's server: the application, and the thread that serves it beside the session."""
+"""The page's server: the application, and the thread that serves it while the session runs."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ _PORTS_TRIED = 20
 _STATIC = Path(__file__).with_name("static")
 _GRACE_S = 2
 _MOST_CONNECTIONS = 600
-"""Two for each of the most screens, and some to spare."""
+"""Two for each of the most viewers allowed, and some to spare."""
 _NOWHERE = ("192.0.2.1", 9)
-"""An address of documentation (RFC 5737): nothing is sent to it, but the system says by which way it would go."""
+"""An address reserved for documentation (RFC 5737). Nothing is sent; it only reveals the outgoing interface."""
 
 
 def create_app(port: TablePort, access: Access) -> Starlette:
-    """Build the application that shows a running referee to those whom ``access`` lets in."""
+    """Build the application that shows a running referee to the devices ``access`` admits."""
     desk = Desk.of(port, access)
     return guarded_app(
         [*(endpoint.route for endpoint in Api(desk).endpoints), *views.routes(desk), *OwnerPages(desk).routes()], access
@@ -58,19 +58,19 @@ def create_app(port: TablePort, access: Access) -> Starlette:
 
 
 def guarded_app(routes: Sequence[BaseRoute], access: Access, uploads: Mapping[str, int] = NO_UPLOADS) -> Starlette:
-    """Build an application of these routes and the page's own files; ``uploads`` as ``Guard`` takes them."""
+    """Build an application from these routes and the page's static files; for ``uploads``, see ``Guard``."""
     app = Starlette(
         routes=[*routes, Mount("/static", StaticFiles(directory=_STATIC), name="static")],
         middleware=[Middleware(Guard, access, refusal, uploads)],
         exception_handlers={HTTPException: _refused, Exception: _failed},
     )
-    # A redirect to the same path with another slash only helps who guesses.
+    # Only clients that guess URLs need redirects between paths with and without a trailing slash.
     app.router.redirect_slashes = False
     return app
 
 
 def refusal(request: Request, error: HTTPException) -> Response:
-    """Say why a request was refused: as a page to a browser that asked for one, else as JSON."""
+    """Say why a request was refused: as a page if the client accepts HTML, else as JSON."""
     words = sentences(language_of(request))(error.detail)
     error = HTTPException(error.status_code, words, error.headers)
     if "text/html" in request.headers.get("accept", ""):
@@ -88,14 +88,14 @@ def _refused(request: Request, error: Exception) -> Response:
 
 
 def _failed(request: Request, _: Exception) -> Response:
-    """Answer what went wrong within; the referee's terminal names it."""
+    """Answer an internal error without details; the referee's terminal shows them."""
     return refusal(request, HTTPException(500, "Something went wrong with the page; the game goes on. Load it again."))
 
 
 def listen(address: str, port: int | None) -> socket.socket:
-    """Listen at an address: at that port, or without one at the first free one from 8000 on.
+    """Listen on an address and port; without a port, on the first free one from 8000 on.
 
-    Raises PageError where that can't be.
+    Raises PageError if no port can be opened.
     """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     tried = range(FIRST_PORT, FIRST_PORT + _PORTS_TRIED) if port is None else (port,)
@@ -114,15 +114,15 @@ def listen(address: str, port: int | None) -> socket.socket:
     raise PageError(f"the page can't be opened at {address}, port {number} ({reason}); {remedy}")
 
 
-class _Remarks(logging.Handler):
-    """Hands what the server complains of to whoever tells people: the kind of fault and a line of it, no traceback."""
+class _ErrorForwarder(logging.Handler):
+    """Forwards uvicorn's errors to ``say``: the exception's type and message, without the traceback."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         super().__init__(logging.ERROR)
         self._say = say
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Say one complaint."""
+        """Forward one log record."""
         cause = record.exc_info[1] if record.exc_info else None
         named = f" ({type(cause).__name__}: {str(cause)[:200]})" if cause else ""
         self._say(f"The page could not answer somebody{named}. The game goes on.")
@@ -130,14 +130,14 @@ class _Remarks(logging.Handler):
 
 @dataclass(frozen=True)
 class OpenPage:
-    """A page that is served: its ``address`` for people, and the ``codes`` that pair devices, none on this machine."""
+    """A served page: its ``address``, and the ``codes`` that pair devices (none if only this machine can open it)."""
 
     address: str
     codes: Mapping[Role, str]
 
     @property
     def words(self) -> str:
-        """What to tell people who see the terminal."""
+        """The text for people at the terminal."""
         if not self.codes:
             return f"The page: {self.address} (from this machine; --page-address 0.0.0.0 opens it to the house)"
         return f"The page: {self.address} {self._code_words}"
@@ -150,9 +150,9 @@ class OpenPage:
         return f"Pair a device to play: {spaced(self.codes[Role.PLAY])}. To own the table: {own}."
 
     def words_for_a_log(self, codes: Path) -> str:
-        """What to tell where it may be kept: the codes are written to a file that only its owner may read.
+        """Return the text for a log. The codes go to the file ``codes`` instead, which only its owner can read.
 
-        Raises PageError where that can't be written.
+        Raises PageError if the file can't be written.
         """
         if not self.codes:
             return self.words
@@ -163,22 +163,22 @@ class OpenPage:
         return f"The page: {self.address} The codes that pair a device are in {codes}."
 
     def qr(self) -> str:
-        """Draw the address as a QR code for a terminal with Unicode, dark on light whatever its colours."""
+        """Draw the address as a QR code for a Unicode terminal, dark on light regardless of its colours."""
         drawn = io.StringIO()
         segno.make(self.address, error="l", micro=False).terminal(drawn, compact=True)
         return drawn.getvalue()
 
 
 def spaced(code: str) -> str:
-    """Write a code in two halves, as it is easier to type."""
+    """Split a code into two halves so that it is easier to type."""
     return f"{code[: len(code) // 2]} {code[len(code) // 2 :]}"
 
 
 @contextmanager
 def open_page(port: TablePort, options: PageOptions, say: Callable[[str], None]) -> Iterator[OpenPage]:
-    """Serve a page while this is entered; ``say`` hears of what goes wrong with it, from the page's thread.
+    """Serve a page inside the context. The page's thread reports errors to ``say``.
 
-    Raises PageError where it can't be opened. What devices were paired is forgotten with the key beside the journal.
+    Raises PageError if it can't be opened. Deleting the key beside the journal unpairs all devices.
     """
     key = None if port.journal is None else key_path(port.journal)
     with open_site(lambda access: create_app(port, access), options, say, key=key, close=port.snapshots.close) as page:
@@ -195,10 +195,10 @@ def open_site(
     close: Callable[[], None] = lambda: None,
     roles: Collection[Role] = (Role.PLAY, Role.OWN),
 ) -> Iterator[OpenPage]:
-    """Serve the application that ``make`` gives while this is entered; raises PageError where it can't be opened.
+    """Serve the application that ``make`` builds inside the context; raises PageError if it can't be opened.
 
-    ``key`` is the file of the key that sessions are signed with, ``close`` ends what viewers wait for, and ``roles``
-    are those that devices are paired to.
+    ``key`` is the file with the key that signs sessions, ``close`` ends the viewers' streams, and ``roles`` are the
+    roles that have a pairing code.
     """
     with listen(options.address or LOOPBACK, options.port) as listening:
         drawn = {} if options.address is None else new_codes(secrets.randbelow)
@@ -218,17 +218,17 @@ def open_site(
 
 
 def key_path(journal: Path) -> Path:
-    """Where the key of a journal's page is kept."""
+    """Return the path of the key file for a journal's page."""
     return journal.with_name(f"{journal.name}.page-key")
 
 
 def codes_path(journal: Path) -> Path:
-    """Where the codes are kept when there is no terminal to show them on."""
+    """Return the path of the file for the pairing codes, used if there is no terminal to show them."""
     return journal.with_name(f"{journal.name}.page-codes")
 
 
 def _shown_address(listening: socket.socket) -> str:
-    """Give the address for people: where all are listened to, the one by which this machine goes out."""
+    """Return the address to show people. When listening on all interfaces, it is the outgoing one's."""
     host, number = listening.getsockname()[:2]
     if ipaddress.ip_address(host).is_unspecified:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
@@ -244,7 +244,7 @@ def _shown_address(listening: socket.socket) -> str:
 def _served(
     app: Starlette, listening: socket.socket, close: Callable[[], None], say: Callable[[str], None]
 ) -> Iterator[None]:
-    """Serve an application in a thread of its own."""
+    """Serve an application in its own thread."""
     config = uvicorn.Config(
         app,
         log_config=None,
@@ -257,8 +257,8 @@ def _served(
         timeout_graceful_shutdown=_GRACE_S,
     )
     server = uvicorn.Server(config)
-    log, remarks = logging.getLogger("uvicorn.error"), _Remarks(say)
-    log.addHandler(remarks)
+    log, forwarder = logging.getLogger("uvicorn.error"), _ErrorForwarder(say)
+    log.addHandler(forwarder)
     log.propagate = False
     thread = threading.Thread(target=server.run, args=([listening],), name="page", daemon=True)
     thread.start()
@@ -268,4 +268,4 @@ def _served(
         close()
         server.should_exit = True
         thread.join()
-        log.removeHandler(remarks)
+        log.removeHandler(forwarder)

@@ -1,4 +1,4 @@
-"""A turn that somebody taps on the page, as a document."""
+"""The document for a turn that is being tapped on the page."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from referee.web.documents import Document, Say
 
 
 class ChoiceDocument(Document):
-    """A tap that is no place, such as the symbol that came up, and its words."""
+    """A tap that doesn't name a place, such as the symbol that came up, and its label."""
 
     tap: str
     words: str
 
 
 class TappedTurnDocument(Document):
-    """A whole turn: its strict text, who plays it, and its words."""
+    """A complete turn: its notation, its player, and its description."""
 
     text: str
     player: str
@@ -28,9 +28,9 @@ class TappedTurnDocument(Document):
 
 
 class TappedDocument(Document):
-    """A turn as far as it was tapped: what may be tapped next, and the turn that it is already.
+    """A partly tapped turn: what may be tapped next, and the turn if it is already complete.
 
-    ``taps`` are those so far; a choice without an alternative is made at once, and stands at their end.
+    ``taps`` are the taps so far. A choice with only one option is made automatically and appended to them.
     """
 
     event_number: int
@@ -41,7 +41,7 @@ class TappedDocument(Document):
 
 
 def tapped_document(game: Game[Any, Any], snapshot: Snapshot, taps: Sequence[str], say: Say = str) -> TappedDocument:
-    """Tell what may follow these taps; raises IllegalTurnError where no turn begins so."""
+    """Say what may follow these taps; raises IllegalTurnError if no legal turn begins with them."""
     found: Tapped[Any] = Tapped()
     if snapshot.states and snapshot.outcome is None and (game.tapping is not None or taps):
         found = tapped(game, snapshot.states[0], taps)

@@ -1,4 +1,4 @@
-"""The pages for people: each works by links and forms alone, and the page's own modules make it livelier."""
+"""The pages for people. Each works without JavaScript; the page's scripts add live updates."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _YEAR_S = 365 * 24 * 3600
 _ASKING = frozenset({VerdictKind.ILLEGAL.value, VerdictKind.AMBIGUOUS.value, VerdictKind.CANNOT_SEE.value})
 """The verdicts that a person may answer with "it is as drawn here"."""
 _CLOCKS = ("fischer 5+3", "bronstein 5+3", "delay 5+3", "hourglass 2", "none")
-"""Clocks that are offered to whoever begins a game; any other may be typed."""
+"""Clocks suggested when a game begins; any other may be typed."""
 _TITLE = "Tabletop Referee"
 
 
@@ -46,7 +46,7 @@ class Pages:
         self._game = desk.port.game
 
     def routes(self) -> Sequence[Guarded]:
-        """Give their routes."""
+        """Return the pages' routes."""
         return (
             Guarded("/", self._table, Role.LOOK, name="table"),
             Guarded("/history", self._history, Role.LOOK),
@@ -73,7 +73,7 @@ class Pages:
         sentence = remedy = ""
         if document.verdict is not None:
             sentence, remedy = document.verdict.sentence, document.verdict.remedy
-            # What stands in large letters above is not said again.
+            # The remedy is already shown in large letters above.
             if remedy and remedy == following:
                 sentence = sentence.replace(remedy, "").strip()
             if remedy == following or remedy in sentence:
@@ -103,14 +103,14 @@ class Pages:
         typed = None
         if newest is not None:
             typed = await run_in_threadpool(turns_document, self._game, newest.snapshot, say=sentences(language))
-        words = {"document": self._document(request), "typed": typed, "announcements": self._what_may_be_said()}
+        words = {"document": self._document(request), "typed": typed, "announcements": self._announcements()}
         return self._shown(request, "enter", words)
 
     async def _new(self, request: Request) -> Response:
         return self._shown(request, "new", {"clocks": _CLOCKS, "hints_allowed": self._desk.port.hints_allowed})
 
     async def _ending(self, request: Request) -> Response:
-        """Offer what ends a game by word; who would resign is asked once."""
+        """Offer to end the game by resigning or by a draw; resigning must be confirmed once."""
         document, newest = self._document(request), self._desk.port.snapshots.newest
         states = () if newest is None else newest.snapshot.states
         said = self._game.rules.announcements(states[0]) if states else ()
@@ -138,18 +138,18 @@ class Pages:
         return self._shown(request, "pair", {})
 
     async def _offline(self, request: Request) -> Response:
-        told = translations(language_of(request)).gettext
-        heading = told("The referee can't be reached")
-        words = told("Is it switched on, and is this device in the same network?")
+        gettext = translations(language_of(request)).gettext
+        heading = gettext("The referee can't be reached")
+        words = gettext("Is it switched on, and is this device in the same network?")
         return self._shown(request, "words", {"heading": heading, "words": words})
 
     async def _do(self, request: Request) -> Response:
-        """Take an order by a form, and show what became of it on the page that it came from."""
+        """Carry out an order sent by a form, and show its reply on the page it came from."""
         fields = await form_fields(request)
         back = fields.pop("return", ["/"])[-1]
         fields.pop(CSRF_FIELD, None)
         reply = await self._desk.counter.take(request.state.session, order_of(fields))
-        # Only a path of ours: "//elsewhere" would be another site.
+        # Redirect only to our own paths: "//elsewhere" would lead to another site.
         response = RedirectResponse(back if back.startswith("/") and not back.startswith(("//", "/\\")) else "/", 303)
         response.set_cookie(
             _SAID,
@@ -164,7 +164,7 @@ class Pages:
         return self._desk.documents.newest(language_of(request)).document
 
     def _pictures_of(self, document: TableDocument, language: str) -> list[tuple[int, str, str]]:
-        """The pictures of the verdict on show: the event's number, each name, and what it shows in words."""
+        """List the current verdict's pictures: the event's number, the picture's name, and its description."""
         number = None if document.verdict is None else document.verdict.evidence
         if number is None:
             return []
@@ -175,12 +175,12 @@ class Pages:
         names = next((event.evidence for event in events if event.number == number), ())
         return [(number, name, picture_words(name, language)) for name in names]
 
-    def _what_may_be_said(self) -> list[tuple[str, str]]:
-        """What may be announced, as text and in words."""
+    def _announcements(self) -> list[tuple[str, str]]:
+        """List what may be announced, each with its notation and its description."""
         newest = self._desk.port.snapshots.newest
         if newest is None or not newest.snapshot.states:
             return []
-        # What ends a game by word alone is asked about on a page of its own.
+        # Resigning and draws have a page of their own.
         said = self._game.rules.announcements(newest.snapshot.states[0])
         return [
             (format_announcement(each), told_announcement(each)) for each in said if each.kind not in (RESIGN, DRAW)
@@ -191,24 +191,24 @@ class Pages:
 
 
 def _number(request: Request, name: str) -> int | None:
-    """Give a number of the query, ``None`` where it is missing or not one."""
+    """Return a number from the query string, ``None`` if it is missing or isn't a number."""
     text = request.query_params.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 def routes(desk: Desk) -> Sequence[Guarded]:
-    """Give the routes of all pages. ``request.state.session`` is who asks: role, name, csrf."""
+    """Return the routes of all pages. They expect the caller's Session in ``request.state.session``."""
     return Pages(desk).routes()
 
 
 class _NoGame:
-    """Stands in for the game on a page that knows of none."""
+    """Stands in for the game on pages without one."""
 
     title = _TITLE
 
 
 def refusal(request: Request, error: HTTPException) -> Response:
-    """Say why a page was refused; who is not paired yet is sent to where that is done."""
+    """Say why a page was refused; a device that isn't paired yet is redirected to the pairing page."""
     if error.status_code == 401 and request.method == "GET":
         return RedirectResponse("/pair", 303)
     heading = translations(language_of(request)).gettext("That can't be shown")
@@ -222,7 +222,7 @@ def page(
     status: int = 200,
     templates_in: Callable[[str], Environment] = templates,
 ) -> Response:
-    """Give a page in the language of whoever asks. ``?language=de`` chooses one for this device."""
+    """Render a page in the client's language. ``?language=de`` chooses the language for this device."""
     chosen = request.query_params.get(COOKIE, "")
     if chosen in LANGUAGES:
         response: Response = RedirectResponse(request.url.path, 303)
@@ -254,9 +254,9 @@ def page(
 
 
 def order_of(fields: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Read an order off a form: ``players.gold`` goes into ``players``, ``place`` and ``look`` into ``looks``.
+    """Build an order from a form: ``players.gold`` goes into ``players``, ``place`` and ``look`` into ``looks``.
 
-    Fields that were left empty are left out.
+    Empty fields are left out.
     """
     order: dict[str, Any] = {}
     for name, values in fields.items():
@@ -276,7 +276,7 @@ def order_of(fields: Mapping[str, Sequence[str]]) -> dict[str, Any]:
 
 
 def _next(document: TableDocument, language: str) -> str:
-    """What to do next: put right what is wrong, answer, or play; in the page's language where it is no rule."""
+    """Say what to do next in the page's language: put something right, answer a question, or play."""
     verdict = document.verdict
     if document.outcome is None and verdict is not None:
         if verdict.kind == VerdictKind.ILLEGAL.value and verdict.remedy:
@@ -285,55 +285,55 @@ def _next(document: TableDocument, language: str) -> str:
             return _kinds(language)[verdict.kind]
     playing = [player.name for player in document.players if player.to_move]
     if document.outcome is None and playing and document.awaits_turn:
-        told = translations(language).gettext
-        words = told("%(name)s play now.") if len(playing) > 1 else told("%(name)s to play.")
+        gettext = translations(language).gettext
+        words = gettext("%(name)s play now.") if len(playing) > 1 else gettext("%(name)s to play.")
         return words % {"name": ", ".join(playing)}
     return document.outcome or document.next
 
 
 def _offer(document: TableDocument, request: Request) -> str:
-    """Say who offers a draw, nothing where nobody does."""
+    """Say who offers a draw; empty if nobody does."""
     name = next((player.name for player in document.players if player.id == document.draw_offer), None)
     return translations(language_of(request)).gettext("%(name)s offers a draw.") % {"name": name} if name else ""
 
 
 def _kinds(language: str) -> dict[str, str]:
-    """What each kind of verdict is called on the page."""
-    told = translations(language).gettext
+    """Return the page's name for each kind of verdict."""
+    gettext = translations(language).gettext
     return {
-        VerdictKind.SET_UP.value: told("Set up"),
-        VerdictKind.ACCEPTED.value: told("Accepted"),
-        VerdictKind.UNCHANGED.value: told("Nothing has changed"),
-        VerdictKind.NOT_FINISHED.value: told("Not finished"),
-        VerdictKind.ILLEGAL.value: told("Not allowed"),
-        VerdictKind.PUT_RIGHT.value: told("Put right"),
-        VerdictKind.AMBIGUOUS.value: told("Please confirm"),
-        VerdictKind.CANNOT_SEE.value: told("The table can't be seen"),
+        VerdictKind.SET_UP.value: gettext("Set up"),
+        VerdictKind.ACCEPTED.value: gettext("Accepted"),
+        VerdictKind.UNCHANGED.value: gettext("Nothing has changed"),
+        VerdictKind.NOT_FINISHED.value: gettext("Not finished"),
+        VerdictKind.ILLEGAL.value: gettext("Not allowed"),
+        VerdictKind.PUT_RIGHT.value: gettext("Put right"),
+        VerdictKind.AMBIGUOUS.value: gettext("Please confirm"),
+        VerdictKind.CANNOT_SEE.value: gettext("The table can't be seen"),
     }
 
 
 def _light_meanings(language: str) -> dict[Any, str]:
-    told = translations(language).gettext
-    return {role: told(style.meaning) for role, style in ROLE_STYLES.items()}
+    gettext = translations(language).gettext
+    return {role: gettext(style.meaning) for role, style in ROLE_STYLES.items()}
 
 
 def picture_words(name: str, language: str) -> str:
     """Say what a picture such as ``before-c3`` shows."""
-    told = translations(language).gettext
+    gettext = translations(language).gettext
     when, _, place = name.partition("-")
-    words = {"before": told("%(place)s before"), "after": told("%(place)s after")}
+    words = {"before": gettext("%(place)s before"), "after": gettext("%(place)s after")}
     return words[when] % {"place": place} if when in words and place else name
 
 
 async def _manifest(request: Request) -> Response:
-    told = translations(language_of(request)).gettext
+    gettext = translations(language_of(request)).gettext
     drawn = {"src": "/static/icon.svg", "sizes": "any", "type": "image/svg+xml"}
     pictures = [
         {"src": f"/static/icon-{side}.png", "sizes": f"{side}x{side}", "type": "image/png"} for side in (192, 512)
     ]
     manifest = {
         "name": _TITLE,
-        "short_name": told("Referee"),
+        "short_name": gettext("Referee"),
         "lang": language_of(request),
         "id": "/",
         "start_url": "/",
@@ -347,5 +347,5 @@ async def _manifest(request: Request) -> Response:
 
 
 async def _service_worker(_: Request) -> Response:
-    # Served from the top, since it may only stand in for what is below its own path.
+    # A service worker only controls pages below its own path, so it is served from the root.
     return FileResponse(_STATIC / "service-worker.js", media_type="text/javascript")

@@ -1,4 +1,4 @@
-"""A board of wood: frame, squares with their names, stars, grain; and the ring of a light round a square."""
+"""Draws a wooden board: frame, labelled squares, stars and grain, plus rings for lights and arrows for moves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from referee.web.drawing.pieces import SQUARE
 from referee.web.drawing.svg import LIGHT_INK, Element, Point, add, number, points, shade, words
 
 FRAME = 44.0
-"""How wide the frame round the squares is, in units of a drawing."""
+"""The width of the frame around the squares, in drawing units."""
 _LIGHT_WOOD, _DARK_WOOD = "#efdcb6", "#d3b180"
 _FRAME_WOOD, _FRAME_EDGE = "#5a3a20", "#3a2412"
 _NAME_INK = "#f6e9cf"
@@ -25,7 +25,7 @@ _ARROW = "#12307a"
 
 @dataclass(frozen=True)
 class RingStyle:
-    """How the ring of a light is drawn: lengths of dashes and gaps, its width, and the sign on its badge."""
+    """How to draw a light's ring: lengths of dashes and gaps, line width, and the sign on its badge."""
 
     dashes: str
     width: float
@@ -39,16 +39,15 @@ RINGS: Mapping[LightRole, RingStyle] = MappingProxyType(
         LightRole.QUESTION: RingStyle("1 16", 12, "?"),
         LightRole.TURN: RingStyle("none", 9, "✓"),
         LightRole.UNFINISHED: RingStyle("30 11 4 11", 9, "…"),
-        LightRole.OPPONENT: RingStyle("22 8 8 8", 10, "→"),
-        LightRole.HINT: RingStyle("6 6", 7, "i"),
         LightRole.OPPONENT: RingStyle("22 5 5 5", 10, "▶"),
+        LightRole.HINT: RingStyle("6 6", 7, "i"),
     }
 )
-"""Each role's ring differs in its dashes and its sign, so that its colour alone says nothing new."""
+"""Each role has its own dashes and sign, so that a person who can't tell the colours apart misses nothing."""
 
 
 def middles(grid: PlaceGrid, side: float = SQUARE) -> dict[Place, Point]:
-    """Give the middle of every square, the first row's corner at (0, 0)."""
+    """Return the centre of every square. The top left corner of the first row is at (0, 0)."""
     return {
         place: ((column + 0.5) * side, (row + 0.5) * side)
         for row, names in enumerate(grid.rows)
@@ -57,7 +56,7 @@ def middles(grid: PlaceGrid, side: float = SQUARE) -> dict[Place, Point]:
 
 
 def draw_wood(into: Element, grid: PlaceGrid, goals: Mapping[Place, str]) -> None:
-    """Draw frame, squares, names and stars of a board; each square has the id ``place-`` and its name."""
+    """Draw a board's frame, squares, names and stars. A square's id is its name after ``place-``."""
     wide, high = len(grid.rows[0]) * SQUARE, len(grid.rows) * SQUARE
     edges = {"x": -FRAME, "y": -FRAME, "width": wide + 2 * FRAME, "height": high + 2 * FRAME}
     add(into, "rect", **edges, rx=16, fill=_FRAME_WOOD, stroke=_FRAME_EDGE, stroke_width=4)
@@ -81,7 +80,7 @@ def draw_wood(into: Element, grid: PlaceGrid, goals: Mapping[Place, str]) -> Non
 
 
 def _grain(wide: float, high: float) -> str:
-    """Long lines that run along the wood, none quite straight."""
+    """Return the path of the wood grain: long, slightly wavy lines."""
     lines = []
     for line in range(1, int(high / _GRAIN_EVERY)):
         y = line * _GRAIN_EVERY + 5 * math.sin(line * 2.4)
@@ -94,7 +93,7 @@ def _grain(wide: float, high: float) -> str:
 
 
 def draw_lights(into: Element, lights: Sequence[Light], where: Mapping[Place, Point]) -> None:
-    """Draw a ring round every lit square, in the light's colour and with its role's dashes and sign."""
+    """Draw a ring around every lit square, in the light's colour and with its role's dashes and sign."""
     for place, light in most_urgent_lights(lights).items():
         if place not in where:
             continue
@@ -125,14 +124,14 @@ def draw_lights(into: Element, lights: Sequence[Light], where: Mapping[Place, Po
 
 
 def draw_arrow(into: Element, route: Sequence[Place], where: Mapping[Place, Point]) -> None:
-    """Draw the way of a piece as an arrow through the middles of these squares."""
+    """Draw a piece's route as an arrow through the centres of these squares."""
     stops = [where[place] for place in route if place in where]
     if len(stops) < 2:
         return
     (x0, y0), (x1, y1) = stops[-2:]
     length = math.hypot(x1 - x0, y1 - y0) or 1.0
     right, down = (x1 - x0) / length, (y1 - y0) / length
-    # It ends at the piece, which stays to be seen.
+    # Stop short of the centre so that the arrow doesn't cover the piece.
     tip = (x1 - 36 * right, y1 - 36 * down)
     neck = (tip[0] - 24 * right, tip[1] - 24 * down)
     wings = [(neck[0] - side * 17 * down, neck[1] + side * 17 * right) for side in (1, -1)]
@@ -147,6 +146,6 @@ def draw_arrow(into: Element, route: Sequence[Place], where: Mapping[Place, Poin
 
 
 def said_of(appearance: Mapping[Place, str]) -> str:
-    """Say what stands where, for somebody who can't see the drawing."""
+    """Describe what stands where, for people who can't see the drawing."""
     standing = [f"{place} {look}" for place, look in appearance.items() if look != EMPTY]
     return "; ".join(standing) + "." if standing else "Nothing stands on it."

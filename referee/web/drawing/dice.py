@@ -11,14 +11,14 @@ from referee.web.drawing.svg import DARK_INK, Element, add, ink_on, picture, sha
 _SIDE, _GAP = 100.0, 26.0
 _IVORY = (250, 246, 234)
 _PIPS: Mapping[str, str] = MappingProxyType({"1": "c", "2": "ai", "3": "aci", "4": "agbi", "5": "agcbi", "6": "adgbfi"})
-"""Where the dots of a face are: three down the left side (a, d, g), the middle (c), three down the right (b, f, i)."""
+"""The positions of each face's pips: a, d, g down the left, c in the middle, b, f, i down the right."""
 _SPOTS = MappingProxyType(
     {"a": (-1, -1), "d": (-1, 0), "g": (-1, 1), "c": (0, 0), "b": (1, -1), "f": (1, 0), "i": (1, 1)}
 )
 
 
 def draw_dice(faces: Sequence[str], names: Sequence[str] = ()) -> Element:
-    """Draw a roll; ``names`` are the dice's colours where they differ. Faces that are no number are written."""
+    """Draw a roll. ``names`` are the dice's colours if they differ. Faces other than 1 to 6 are drawn as text."""
     wide = len(faces) * (_SIDE + _GAP) + _GAP
     listed = [f"{name} {face}" for name, face in zip(names, faces, strict=True)] if names else list(faces)
     drawn = picture("dice", "Dice", ", ".join(listed), 0, 0, wide, _SIDE + 2 * _GAP)

@@ -1,6 +1,6 @@
-"""Pieces as they stand on a square, seen from above: blocks, discs, pyramids in stacks, and ink.
+"""Draws what stands on a square, seen from above: blocks, discs, stacks of pyramids, and ink.
 
-Each is drawn in a square of 100 units a side whose middle is at (0, 0); y runs down.
+Each drawing fills a square of side 100 units centred on (0, 0). The y axis points down.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from referee.rendering.board_text import COLOURS, GREY, letter_of
 from referee.web.drawing.svg import DARK_INK, LIGHT_INK, RGB, Element, Point, add, ink_on, path, points, shade, words
 
 SQUARE = 100.0
-"""The side of a square in units of a drawing."""
+"""The side of a square in drawing units."""
 _BLOCK, _TOP = 43.0, 24.0
-"""Half the side of a block, and of its upper face."""
+"""Half the side of a block, and half the side of its top face."""
 _SYMBOL, _SIDE_SYMBOL = 20.0, 8.0
 _PYRAMIDS: Mapping[str, float] = {"large": 41.0, "medium": 31.0, "small": 22.0}
-"""Half the side of a pyramid's base by its size."""
+"""Half the side of a pyramid's base, by size."""
 _SIZES = {"S": "small", "M": "medium", "L": "large"}
 _LEVEL = 4.5
-"""How much higher on the page a pyramid stands than the one below it."""
+"""How far above the previous pyramid each one in a stack is drawn."""
 _RUN = re.compile(r"([A-Z])([SML]+)")
 _INK = "#1c3f94"
 _BALL = "with ball"
@@ -31,15 +31,15 @@ _SIDES: Mapping[str, Point] = {"north": (0, -1), "east": (1, 0), "south": (0, 1)
 
 
 def colour_of(look: Look) -> RGB:
-    """The colour that a piece is drawn in."""
+    """Return the colour in which to draw a piece."""
     return COLOURS.get(look.colour, GREY)
 
 
 def draw_piece(into: Element, look: Look, sides: Mapping[str, str], below: Sequence[Look]) -> None:
     """Draw what stands on a square.
 
-    ``sides`` are the symbols known on a block's sides, by compass side. ``below`` is a whole stack, the lowest piece
-    first, where it is known.
+    ``sides`` maps compass directions to the known symbols on a block's sides. ``below`` is the whole stack, lowest
+    piece first, if it is known.
     """
     if look.shape in _PYRAMIDS:
         _stack(into, below or (look,))
@@ -52,7 +52,7 @@ def draw_piece(into: Element, look: Look, sides: Mapping[str, str], below: Seque
 
 
 def stack_in(text: str, looks: Sequence[str]) -> tuple[Look, ...]:
-    """Read a stack as a board says it, such as ``RLSS+KM``, the lowest piece first; none where it says no stack.
+    """Parse a stack such as ``RLSS+KM``, lowest piece first; empty if the text isn't a stack.
 
     >>> [look.name for look in stack_in("RLS", ("red large", "red small"))]
     ['red large', 'red small']
@@ -64,7 +64,7 @@ def stack_in(text: str, looks: Sequence[str]) -> tuple[Look, ...]:
 
 
 def write_ink(into: Element, look: Look) -> None:
-    """Draw a digit or a cross as somebody wrote it."""
+    """Draw a handwritten digit or cross."""
     if look.colour == "cross":
         strokes = "M-26 -26L26 26M26 -26L-26 26"
         add(into, "path", d=strokes, stroke=_INK, stroke_width=9, stroke_linecap="round", fill="none")
@@ -73,7 +73,7 @@ def write_ink(into: Element, look: Look) -> None:
 
 
 def draw_symbol(into: Element, symbol: str, centre: Point, radius: float, ink: str) -> None:
-    """Draw a block's symbol; the name's first letter where there is no picture of it."""
+    """Draw a block's symbol, or the first letter of its name if there is no drawing for it."""
     x, y = centre
     if symbol == "hoops":
         for step in range(3):

@@ -1,4 +1,4 @@
-"""A player's sheet of paper: its squares with what is written or drawn there, loops, and the boxes around it."""
+"""Draws a player's paper sheet: the squares and what is written there, loops, and the boxes around the grid."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from referee.web.drawing.pieces import SQUARE, colour_of, write_ink
 from referee.web.drawing.svg import Element, add, ink_on, number, picture, shade, words
 
 _LEFT, _TOP, _RIGHT, _BELOW = 60.0, 120.0, 40.0, 70.0
-"""The margins of a sheet around its squares, in units of a drawing; names of columns and rows lie in them."""
+"""A sheet's margins around its squares, in drawing units. They hold the names of columns and rows."""
 _LINE_BOX = 90.0
 _BOX, _BOX_GAP, _GROUP_GAP, _TITLE = 66.0, 10.0, 34.0, 44.0
 _UNIT = 13.0
-"""The side of one square of a shape in its box."""
+"""The side of one square of a shape drawn in a box."""
 _PAPER, _LINE, _PEN, _NAME = "#fdfaf0", "#8b8778", "#1c3f94", "#5c5848"
 _TALL = 1.4
-"""A sheet whose squares are so many times as high as wide is laid beside others rather than above them."""
+"""Sheets at least this many times as high as wide are laid side by side instead of one above the other."""
 _LOOP_IN = 14.0
-"""How far inside its squares a loop runs."""
+"""The distance from a loop to the outer edge of its squares."""
 _CLOSED = "#6f6a5c"
 _RED = "#c22222"
 
 
 @dataclass(frozen=True)
 class Heading:
-    """What stands above a sheet: whose it is, the points so far where there are any, and whether they play next."""
+    """A sheet's heading: the player's name, the points so far if the game has them, and whether they play next."""
 
     name: str
     score: int | None
@@ -39,7 +39,7 @@ class Heading:
 
 
 def draw_sheet(board: DrawnBoard, grid: PlaceGrid, heading: Heading, marked: MarkedSheet | None) -> Element:
-    """Draw one sheet; each square has the id ``place-`` and its name."""
+    """Draw one sheet. A square's id is its name after ``place-``."""
     wide, high = len(grid.rows[0]) * SQUARE, len(grid.rows) * SQUARE
     line_boxes = marked.printed.line_boxes if marked else ()
     right = _RIGHT + (_LINE_BOX if line_boxes else 0.0)
@@ -109,12 +109,12 @@ def _draw_look(into: Element, piece: Look, x: float, y: float, *, is_alone_in_a_
         if piece.shape.endswith("circled") and is_alone_in_a_loop:
             add(at, "circle", cx=0, cy=0, r=43, fill="none", stroke=_RED, stroke_width=6)
         return
-    # The letter says what the colour says.
+    # The letter repeats the colour, for people who can't tell colours apart.
     words(at, 0, 17, letter_of(piece), font_size=48, font_weight=700, fill=ink_on(colour_of(piece)))
 
 
 def _draw_loop(into: Element, loop: Collection[Place], where: Mapping[Place, tuple[float, float]]) -> None:
-    """Draw a line round squares: the outer sides of each, a little inside."""
+    """Draw a line around a group of squares, slightly inside their outer edges."""
     inside = SQUARE / 2 - _LOOP_IN
     at = {where[place] for place in loop}
     sides = []
@@ -124,7 +124,7 @@ def _draw_loop(into: Element, loop: Collection[Place], where: Mapping[Place, tup
                 continue
             ends = []
             for turn in (-1, 1):
-                # Along the side, as far as the loop goes on: to the corner, into the next square, or round a corner.
+                # Extend the line to the corner, into the next square, or around an inner corner.
                 along = (turn * -down, turn * right)
                 goes_on = (x + along[0] * SQUARE, y + along[1] * SQUARE) in at
                 rounds = (x + (along[0] + right) * SQUARE, y + (along[1] + down) * SQUARE) in at
@@ -145,7 +145,7 @@ def _draw_line_boxes(into: Element, printed: Sequence[str], marks: Sequence[str]
 
 @dataclass(frozen=True)
 class _PlacedGroup:
-    """A group of boxes and where it lies below the squares: from the left, and from the first row of groups."""
+    """A group of boxes and its position below the squares, from the left and from the first row of groups."""
 
     title: str
     boxes: tuple[tuple[Box, str], ...]
@@ -154,7 +154,7 @@ class _PlacedGroup:
 
 
 def _groups(marked: MarkedSheet, wide: float) -> list[_PlacedGroup]:
-    """Lay the groups in rows as wide as the sheet."""
+    """Arrange the groups in rows as wide as the sheet."""
     placed: list[_PlacedGroup] = []
     left = top = 0.0
     for group, marks in zip(marked.printed.groups, marked.boxes, strict=True):

@@ -1,6 +1,6 @@
-"""SVG elements made short, and shades of a colour.
+"""Helpers that build SVG elements, and shades of a colour.
 
-Looks are written as attributes and never as a style, which a page with a strict content policy would not apply.
+Presentation goes into attributes, because the page's content security policy blocks ``style`` attributes.
 """
 
 from __future__ import annotations
@@ -17,56 +17,56 @@ _MIDDLE_GREY = 128.0
 
 
 def number(value: float) -> str:
-    """Write a length with one decimal at most."""
+    """Format a length with at most one decimal."""
     return f"{round(value, 1):g}"
 
 
 def element(tag: str, **attributes: str | float) -> Element:
-    """Make an element; ``stroke_width`` is written ``stroke-width``, and ``class_`` ``class``."""
+    """Create an element; the keyword ``stroke_width`` becomes ``stroke-width``, and ``class_`` becomes ``class``."""
     return Element(tag, {_name(name): _value(value) for name, value in attributes.items()})
 
 
 def add(parent: Element, tag: str, **attributes: str | float) -> Element:
-    """Make an element as ``element`` does, the last one in ``parent``."""
+    """Create an element as ``element`` does and append it to ``parent``."""
     child = element(tag, **attributes)
     parent.append(child)
     return child
 
 
 def words(parent: Element, x: float, y: float, said: str, **attributes: str | float) -> Element:
-    """Write words with the middle of their line at x and their baseline at y."""
+    """Add a text centred on x with its baseline at y."""
     text = add(parent, "text", x=x, y=y, **attributes)
     text.text = said
     return text
 
 
 def points(corners: Iterable[Point]) -> str:
-    """Write corners as ``points`` takes them."""
+    """Format corners for the attribute ``points``."""
     return " ".join(f"{number(x)},{number(y)}" for x, y in corners)
 
 
 def path(corners: Iterable[Point]) -> str:
-    """Write a line through these points as ``d`` takes it."""
+    """Format a line through these points for the attribute ``d``."""
     return "M" + "L".join(f"{number(x)} {number(y)}" for x, y in corners)
 
 
 def shade(colour: RGB, lighter: float = 0.0) -> str:
-    """Write a colour, ``lighter`` of the way to white (1), or to black (-1)."""
+    """Format a colour, mixed with white by ``lighter`` (0 to 1), or with black (0 to -1)."""
     goal = 255 if lighter > 0 else 0
     red, green, blue = (round(part + (goal - part) * abs(lighter)) for part in colour)
     return f"#{red:02x}{green:02x}{blue:02x}"
 
 
 def ink_on(colour: RGB) -> str:
-    """Give the ink that reads best on a colour."""
+    """Return the text colour with the better contrast on a colour."""
     red, green, blue = colour
     return DARK_INK if 0.299 * red + 0.587 * green + 0.114 * blue > _MIDDLE_GREY else LIGHT_INK
 
 
 def picture(kind: str, title: str, description: str, left: float, top: float, width: float, height: float) -> Element:
-    """Begin a picture of this class that a screen reader reads as its title and description.
+    """Create an SVG root of this class, with a title and description for screen readers.
 
-    Its size in pixels is only a start: with it, a page can bound width and height and the proportions stay.
+    The size in pixels is only a default. It sets the aspect ratio, so a page can limit width and height.
     """
     drawn = element(
         "svg",
@@ -85,7 +85,7 @@ def picture(kind: str, title: str, description: str, left: float, top: float, wi
 
 
 def written(drawn: Element) -> str:
-    """Write an element as text."""
+    """Serialize an element."""
     return ET.tostring(drawn, encoding="unicode")
 
 

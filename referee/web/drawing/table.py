@@ -1,4 +1,4 @@
-"""The whole table of a game as the referee believes it: a board, or everybody's sheets, and the dice."""
+"""Draws a game's table as the referee believes it to be: a board or the players' sheets, and the dice."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _OTHER_WAY = re.compile(r"\|[a-z]\d+")
 
 
 def draw_table(game: Game[Any, Any], snapshot: Snapshot, say: Callable[[str], str] = str) -> str:
-    """Draw a game's table as SVG: one picture of the board, or one of each sheet, and one of the dice if any lie there.
+    """Draw a game's table as SVG: a picture of the board or of each sheet, and one of the dice if a roll is shown.
 
-    Each square has the id ``place-`` and its name. Arrows show the last turn. Before the set-up nothing stands there.
-    ``say`` gives an English text in the reader's language; players' own names stay.
+    A square's id is its name after ``place-``. Arrows show the last turn. Before the set-up the squares are empty.
+    ``say`` translates an English text into the reader's language. Players' names are not translated.
     """
     lights = snapshot.signal.lights
     state = snapshot.states[0] if snapshot.states else None
@@ -57,12 +57,12 @@ def draw_table(game: Game[Any, Any], snapshot: Snapshot, say: Callable[[str], st
 def _say_in(drawn: Element, say: Callable[[str], str], names: Sequence[str]) -> None:
     for element in drawn.iter():
         if element.text and not any(name in element.text for name in names):
-            # Each square by itself, since most of them look as they did in the drawing before.
+            # Translate square by square: most squares are unchanged since the last drawing, so they are cached.
             element.text = "; ".join(map(say, element.text.split("; ")))
 
 
 def routes_of(turn: str) -> tuple[tuple[Place, ...], ...]:
-    """Read off a turn's strict text the squares that each piece came by, one move a word.
+    """Parse a turn's notation into each piece's route: the squares it passed, one tuple per move.
 
     >>> routes_of("gold c1-b1=x-c2")
     (('c1', 'b1', 'c2'),)
@@ -80,7 +80,7 @@ def _standing(snapshot: Snapshot) -> str:
 
 
 def _sides(game: Game[Any, Any], snapshot: Snapshot) -> dict[Place, dict[str, str]]:
-    """The symbols on the sides of each block that are the same in everything that may be the case."""
+    """Return the side symbols of each block on which all possible states agree."""
     if game.side_faces is None:
         return {}
     possible: dict[Place, list[Mapping[str, str]]] = {}
@@ -101,7 +101,7 @@ def _board(
     routes: Sequence[Sequence[Place]],
 ) -> Element:
     wide, high = len(grid.rows[0]) * SQUARE, len(grid.rows) * SQUARE
-    # The frame's own line is as wide on either side of its edge.
+    # Half of the frame's stroke lies outside its edge.
     edge = FRAME + 2
     drawn = picture("board", title, said_of(board.appearance), -edge, -edge, wide + 2 * edge, high + 2 * edge)
     draw_wood(drawn, grid, board.goals)

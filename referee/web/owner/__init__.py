@@ -1,1 +1,1 @@
-"""What only the owner sees and does: the paired devices, what the doctor finds, a bundle for a bug report."""
+"""Pages for the owner only: paired devices, the doctor's findings, and a bug report bundle."""

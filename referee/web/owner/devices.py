@@ -1,4 +1,4 @@
-"""The paired devices, for the owner: who has one, what it may do and when it was seen; another role, or unpaired."""
+"""Lets the owner list the paired devices, change a device's role, or unpair it."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class DeviceDocument(Document):
 
 
 class DevicesDocument(Document):
-    """The paired devices, the first paired first."""
+    """The paired devices, oldest pairing first."""
 
     devices: tuple[DeviceDocument, ...]
 
 
 class DeviceOrder(BaseModel):
-    """What a device may do from now on; with ``none`` it is unpaired."""
+    """A device's new role; ``none`` unpairs it."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -46,7 +46,7 @@ DEVICE_ORDER: TypeAdapter[DeviceOrder] = TypeAdapter(DeviceOrder)
 
 
 def devices_document(devices: PairedDevices) -> DevicesDocument:
-    """List the devices; raises HTTPException where the list can't be read."""
+    """List the devices; raises HTTPException if the list can't be read."""
     try:
         listed = devices.all()
     except PageError as error:
@@ -66,7 +66,7 @@ def devices_document(devices: PairedDevices) -> DevicesDocument:
 
 
 async def change_device(access: Access, fields: object) -> DevicesDocument:
-    """Carry an order out; raises HTTPException for what is not one, and for a device that is not paired."""
+    """Carry out a DeviceOrder; raises HTTPException for invalid fields and for a device that isn't paired."""
     try:
         order = DEVICE_ORDER.validate_python(fields)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""The owner's pages: each works by links and forms alone."""
+"""The owner's pages. Each works without JavaScript."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class OwnerPages:
         self._bundle: tuple[str, Sequence[ReportFile]] = ("", ())
 
     def routes(self) -> Sequence[Guarded]:
-        """Give their routes."""
+        """Return the owner's routes."""
         return (
             Guarded("/owner", self._devices, Role.OWN),
             Guarded("/owner/devices", self._change, Role.OWN, methods=["POST"]),
@@ -68,12 +68,12 @@ class OwnerPages:
         return RedirectResponse("/doctor", 303)
 
     async def _look(self) -> None:
-        """Let the doctor look, for one at a time and beside the server: who plays is not kept waiting."""
+        """Run the doctor in a worker thread, once at a time, so that players' requests don't wait for it."""
         async with self._one_at_a_time:
             self._findings = await run_in_threadpool(self._house.examine)
 
     async def _report(self, request: Request) -> Response:
-        """Show each file before anything is saved; what is shown is what will be saved."""
+        """Show the files before they are saved. Exactly the files shown can be saved."""
         async with self._one_at_a_time:
             files = await run_in_threadpool(self._house.gather)
             self._bundle = (secrets.token_urlsafe(9), files)
@@ -94,7 +94,7 @@ class OwnerPages:
         return Response(files[number].content, media_type=files[number].media_type)
 
     def _files(self, bundle: str) -> Sequence[ReportFile]:
-        """Give the files that were shown; raises HTTPException once others were gathered."""
+        """Return the files that were shown; raises HTTPException if the report was gathered again since."""
         if not bundle or bundle != self._bundle[0]:
             raise HTTPException(409, "The report was gathered anew meanwhile. Look through it again.")
         return self._bundle[1]

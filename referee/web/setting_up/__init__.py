@@ -1,1 +1,1 @@
-"""Setting a table up on the page: what each step shows, and how it is answered from a phone."""
+"""Setting up a table on the page: what each step shows, and how a phone answers it."""

@@ -1,4 +1,4 @@
-"""What the page needs of a table that is being set up: the step it is at, ways to answer it, and the newest picture."""
+"""The page's interface to a set-up: the current step, the ways to answer it, and the newest picture."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from common.findings import Finding
 from vision.frame import Image
 
 Point = tuple[float, float]
-"""A point of a picture, in pixels: x to the right, y down."""
+"""A point in a picture, in pixels: x to the right, y down."""
 
 
 class FieldKind(enum.Enum):
-    """What is typed into a field."""
+    """The kind of input a field takes."""
 
     TEXT = enum.auto()
     NUMBER = enum.auto()
@@ -23,9 +23,9 @@ class FieldKind(enum.Enum):
 
 @dataclass(frozen=True)
 class Field:
-    """One field of an answer: what it asks for, and what it says at first.
+    """One input field of an answer: its label and its initial value.
 
-    ``choices`` are what may be answered, each with its words. An ``is_optional`` field may stay empty.
+    ``choices`` are the allowed values, each with its label. An ``is_optional`` field may stay empty.
     """
 
     label: str
@@ -37,9 +37,9 @@ class Field:
 
 @dataclass(frozen=True)
 class Way:
-    """One way to answer a step: the answer is ``answer`` and what the fields say, with spaces between.
+    """One way to answer a step. The answer sent is ``answer`` followed by the field values, separated by spaces.
 
-    ``corners`` are points to be dragged over the picture, each with its name; they come last, as ``x,y``.
+    ``corners`` are named points to drag over the picture. They come last in the answer, as ``x,y``.
     """
 
     button: str
@@ -49,7 +49,7 @@ class Way:
 
 
 class StepState(enum.Enum):
-    """How far a step is."""
+    """Whether a step is done, current, or still ahead."""
 
     DONE = enum.auto()
     NOW = enum.auto()
@@ -58,9 +58,9 @@ class StepState(enum.Enum):
 
 @dataclass(frozen=True)
 class Dialogue:
-    """What is said and asked while something is done that takes its time, such as finding each light.
+    """Messages and a question during a long operation, such as finding each light.
 
-    ``question`` is empty while nobody is asked.
+    ``question`` is empty if there is none.
     """
 
     lines: tuple[str, ...] = ()
@@ -71,9 +71,10 @@ class Dialogue:
 class StepView:
     """A step as the page shows it.
 
-    ``told`` are sentences that say what to do, ``findings`` what the last check found, ``files`` names of PDFs to
-    print. ``sees`` says that the camera's picture belongs to it, ``picture_px`` how wide and high that is, ``collects``
-    that pictures are taken one by one, ``takes_photos`` that a photo may be sent. ``name`` is empty at the end.
+    ``told`` are instructions, ``findings`` the results of the last check, ``files`` the names of PDFs to print.
+    ``sees`` means that the step shows the camera's picture; ``picture_px`` is its (width, height). ``collects`` means
+    that pictures are taken one by one, ``takes_photos`` that a photo may be uploaded. ``name`` is empty after the last
+    step.
     """
 
     name: str
@@ -91,15 +92,15 @@ class StepView:
 
     @property
     def number(self) -> int:
-        """Which step this is, from 1 on."""
+        """The step's number, counted from 1."""
         return sum(state is StepState.DONE for _, state in self.steps) + 1
 
 
 @dataclass(frozen=True, eq=False)
 class Sight:
-    """The newest picture with what was found drawn over it, and what it says about the step.
+    """The newest picture with detections drawn over it, and its findings for the step.
 
-    ``picture`` is ``None`` where there is none; the findings say why.
+    If ``picture`` is ``None``, the findings say why.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -107,61 +108,61 @@ class Sight:
 
 
 class SetUpPort(Protocol):
-    """A table that is being set up. Any thread may ask, and may have to wait.
+    """A table that is being set up. Any thread may call the methods; they may block.
 
-    What changes something names the step that was on the page. It does nothing where the set-up is at another step by
-    now, which another phone may have brought about.
+    Each method that changes something takes the step shown on the page. It does nothing if the set-up has moved to
+    another step meanwhile, for example because another phone answered.
     """
 
     @property
     def title(self) -> str:
-        """The game's title; empty before there is a game."""
+        """The game's title; empty until a game is chosen."""
         ...
 
     def view(self) -> StepView:
-        """Give the step that is next."""
+        """Return the current step."""
         ...
 
     def state(self) -> str:
-        """Give a text that changes whenever the view does by itself, as when another phone has answered."""
+        """Return a token that changes whenever the view does, for example when another phone answers."""
         ...
 
     def sight(self, *, again: bool) -> Sight:
-        """Look at the table, as the step does; without ``again`` the last look will do."""
+        """Look at the table as the step does; without ``again``, the last result may be reused."""
         ...
 
     def file(self, name: str) -> bytes | None:
-        """Give a file of the step's, ``None`` where there is none of that name."""
+        """Return the content of one of the step's files, ``None`` if it has no file of that name."""
         ...
 
     def answer(self, step: str, text: str) -> None:
-        """Answer the step; the view says what was found."""
+        """Answer the step; the view then shows what was found."""
         ...
 
     def look_at(self, step: str, source: str) -> None:
-        """Look through another camera from now on."""
+        """Use another camera from now on."""
         ...
 
     def take(self, step: str, *, by_itself: bool) -> None:
-        """Take a picture; ``by_itself`` only one that is wanted and where nothing moves."""
+        """Take a picture. With ``by_itself``, take it only if the step needs it and nothing moves."""
         ...
 
     def take_photo(self, step: str, content: bytes) -> None:
-        """Take a photo that was sent, for what pictures are collected for or as the picture that is judged."""
+        """Take an uploaded photo, either for the collection of pictures or as the picture to check."""
         ...
 
     def start_over(self, step: str) -> None:
-        """Throw away the pictures that were collected."""
+        """Discard the collected pictures."""
         ...
 
     def say(self, step: str, words: str) -> None:
-        """Answer the question of the dialogue that is on."""
+        """Answer the question of the current dialogue."""
         ...
 
     def skip(self, step: str) -> None:
-        """Leave the step out."""
+        """Skip the step."""
         ...
 
     def back(self, step: str) -> None:
-        """Go back to the step before."""
+        """Go back to the previous step."""
         ...

@@ -1,4 +1,4 @@
-"""The pages of a set-up: one step at a time, by links and forms alone, with the newest picture where it helps."""
+"""The pages of a set-up: one step at a time, with the newest picture where it helps. They work without JavaScript."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PAIR, _PHOTO = "/pair", "/photo"
 
 
 def create_set_up(port: SetUpPort, access: Access) -> Starlette:
-    """Build the application that sets a table up; only who owns the table may use it."""
+    """Build the application for setting up a table; only the owner may use it."""
     pages = SetUpPages(port, access)
     return guarded_app(pages.routes(), access, {_PHOTO: MOST_PHOTO_BYTES})
 
@@ -40,7 +40,7 @@ class SetUpPages:
     def __init__(self, port: SetUpPort, access: Access) -> None:
         self._port = port
         self._access = access
-        self._deeds: Mapping[str, Callable[[str, Mapping[str, list[str]]], None]] = {
+        self._actions: Mapping[str, Callable[[str, Mapping[str, list[str]]], None]] = {
             "answer": lambda step, fields: port.answer(step, answer_of(fields)),
             "look": lambda step, fields: port.look_at(step, answer_of(fields)),
             "take": lambda step, fields: port.take(step, by_itself="by_itself" in fields),
@@ -51,7 +51,7 @@ class SetUpPages:
         }
 
     def routes(self) -> Sequence[Guarded]:
-        """Give their routes."""
+        """Return the set-up's routes."""
         return (
             Guarded("/", self._step, Role.OWN, name="table"),
             Guarded("/seen", self._seen, Role.OWN),
@@ -67,16 +67,16 @@ class SetUpPages:
         step = await run_in_threadpool(self._port.view)
         state = await run_in_threadpool(self._port.state)
         sight = await run_in_threadpool(self._port.sight, again=False) if step.sees else None
-        return self._shown(request, "set_up/step", {"step": step, "sight": sight, "state": _mark(state)})
+        return self._shown(request, "set_up/step", {"step": step, "sight": sight, "state": _token(state)})
 
     async def _seen(self, request: Request) -> Response:
-        """Give what the newest picture says, as the list's items."""
+        """Return the newest picture's findings as HTML list items."""
         sight = await run_in_threadpool(self._port.sight, again=False)
         state = await run_in_threadpool(self._port.state)
         language = language_of(request)
         items = templates(language).get_template("set_up/seen.html")
-        body = items.render(findings=sight.findings, tell=_sayer(language))
-        return HTMLResponse(body, headers={"X-State": _mark(state)})
+        body = items.render(findings=sight.findings, tell=_translator(language))
+        return HTMLResponse(body, headers={"X-State": _token(state)})
 
     async def _picture(self, _: Request) -> Response:
         sight = await run_in_threadpool(self._port.sight, again=True)
@@ -94,12 +94,12 @@ class SetUpPages:
 
     async def _do(self, request: Request) -> Response:
         fields = await form_fields(request)
-        deed = self._deeds.get(fields.get("do", [""])[-1])
-        if deed is None:
+        action = self._actions.get(fields.get("do", [""])[-1])
+        if action is None:
             raise HTTPException(422, "The form lacks what to do. Load the page again.")
         self._access.count_command(request.state.session)
-        await run_in_threadpool(deed, fields.get("step", [""])[-1], fields)
-        # A module of ours goes on by itself; a form wants the page.
+        await run_in_threadpool(action, fields.get("step", [""])[-1], fields)
+        # The page's script updates itself; a plain form submission needs the page again.
         return Response(status_code=204) if CSRF_HEADER in request.headers else RedirectResponse("/", 303)
 
     async def _photo(self, request: Request) -> Response:
@@ -115,11 +115,11 @@ class SetUpPages:
 
     def _shown(self, request: Request, view: str, words: Mapping[str, Any]) -> Response:
         game = {"title": self._port.title or _TITLE}
-        return views.page(request, view, {"game": game, "tell": _sayer(language_of(request)), **words})
+        return views.page(request, view, {"game": game, "tell": _translator(language_of(request)), **words})
 
 
 def answer_of(fields: Mapping[str, Sequence[str]]) -> str:
-    """Put an answer together from a form's fields; raises HTTPException for one that was left empty, or is too long."""
+    """Assemble an answer from a form's fields; raises HTTPException if a required field is empty or it is too long."""
     parts = [part.strip() for part in fields.get("part", ())]
     if not all(parts):
         raise HTTPException(422, "A field is empty. Go back and fill it in.")
@@ -131,16 +131,16 @@ def answer_of(fields: Mapping[str, Sequence[str]]) -> str:
     return answer
 
 
-def _mark(state: str) -> str:
-    """Give a short text for a state, which a header can hold."""
+def _token(state: str) -> str:
+    """Hash a state to a short token that fits in a header."""
     return hashlib.blake2s(state.encode(), digest_size=8).hexdigest()
 
 
-def _sayer(language: str) -> Callable[[str], str]:
-    """Give what says a sentence in a language; errors from deeper within stay in English."""
-    told, sentence = translations(language).gettext, sentences(language)
+def _translator(language: str) -> Callable[[str], str]:
+    """Return a function that translates a sentence; texts without a translation stay in English."""
+    translate, sentence = translations(language).gettext, sentences(language)
 
     def tell(text: str) -> str:
-        return text.translated(told) if isinstance(text, Phrase) else sentence(text)
+        return text.translated(translate) if isinstance(text, Phrase) else sentence(text)
 
     return tell
