@@ -1,1 +1,1 @@
-"""One refereed game: frames, presses and commands in; verdicts, events and signals out."""
+"""The refereeing service: takes frames, button presses and commands; produces verdicts, events and signals."""

@@ -1,4 +1,4 @@
-"""Hints on request, and the turns of the side that the program plays: recorded first, then shown."""
+"""Hints on request, and turns of the side that the program plays. Both are recorded before they are shown."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from referee.session.announcer import Announcer
 from referee.session.log import GameLog
 
 _PROGRAM = "the program"
-"""Who says that a turn is the one that the program means."""
+"""The name recorded when the program decides between two readings of its own turn."""
 
 
 class Advisers(Generic[StateT, TurnT]):
-    """Gives the hints of one session, and the opponent's requests where the program plays a side.
+    """Handles one session's hints, and the opponent's requests if the program plays a side.
 
-    ``source`` works out hints while frames go on; without it there are none.
+    ``source`` works out hints while frames keep coming; without it there are none.
     """
 
     def __init__(
@@ -43,19 +43,19 @@ class Advisers(Generic[StateT, TurnT]):
 
     @property
     def names(self) -> dict[Player, str]:
-        """What the side that the program plays is called."""
+        """The name of the side that the program plays."""
         return {} if self._opponent is None else {self._opponent.player: self._opponent.name}
 
     def ask(self, command: AskHint, belief: Belief[StateT, TurnT], respond: Respond) -> None:
-        """Take a request for a hint."""
+        """Start working out a hint."""
         fault, time_s = belief.fault is not None, self._announcer.time_s
         self._tell(belief, self._hints.ask(belief.states, self._log.events(), command.by, respond, time_s, fault=fault))
 
     def poll(self, belief: Belief[StateT, TurnT]) -> None:
-        """Show a hint that has been found, and the opponent's request."""
+        """Show a finished hint, and the opponent's request."""
         fault = belief.fault is not None
-        for said in self._hints.poll(belief.states, self._log.events, self._announcer.time_s, fault=fault):
-            self._tell(belief, said)
+        for message in self._hints.poll(belief.states, self._log.events, self._announcer.time_s, fault=fault):
+            self._tell(belief, message)
         if self._opponent is None or fault:
             return
         if self._log.intention is None:
@@ -73,7 +73,7 @@ class Advisers(Generic[StateT, TurnT]):
     def objected(
         self, before: Belief[StateT, TurnT], after: Belief[StateT, TurnT], ruling: Ruling
     ) -> tuple[Belief[StateT, TurnT], Ruling]:
-        """Give the belief and ruling to act on: where another turn was played than the program's, nothing changes."""
+        """Return the belief and ruling to act on. A turn other than the program's leaves the belief as before."""
         intention = self._log.intention
         if self._opponent is not None and intention is not None:
             state = before.states[0]
@@ -83,21 +83,21 @@ class Advisers(Generic[StateT, TurnT]):
         return after, ruling
 
     def settled(self, ruling: Ruling) -> EnterTurn | None:
-        """Prefer the program's turn where the table could show it as well as another."""
+        """Choose the program's turn if the ruling is ambiguous and the table may show that turn."""
         intention = self._log.intention
         if self._opponent is None or intention is None or intention.turn not in ruling.verdict.candidates:
             return None
         return EnterTurn(intention.turn, _PROGRAM, intention.player)
 
     def close(self) -> None:
-        """Close the source of hints; everybody who still waits for one is told."""
+        """Close the source of hints and tell everybody who still waits for one."""
         self._hints.close()
         if self._opponent is not None:
             self._opponent.close()
 
-    def _tell(self, belief: Belief[StateT, TurnT], said: HintMessage) -> None:
-        if said.event is not None and not said.repeated:
-            self._log.append(said.event)
-        self._announcer.show_hint(belief, said)
-        for respond in said.waiting:
-            respond(Reply(said.words, said.refused))
+    def _tell(self, belief: Belief[StateT, TurnT], message: HintMessage) -> None:
+        if message.event is not None and not message.repeated:
+            self._log.append(message.event)
+        self._announcer.show_hint(belief, message)
+        for respond in message.waiting:
+            respond(Reply(message.words, message.refused))

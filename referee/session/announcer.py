@@ -1,4 +1,4 @@
-"""What a session shows and says: a snapshot after every change, and each remark once."""
+"""Publishes what a session shows and says: a snapshot after every change, and each remark once."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ _AS_BEFORE = frozenset({VerdictKind.UNCHANGED, VerdictKind.PUT_RIGHT})
 _WAITING_FOR_SET_UP = "Waiting for the set-up."
 
 CONFIRM_S = 5.0
-"""How long, in seconds, after a button's question a second press of it counts."""
+"""How long, in seconds, a second press can confirm a button's question."""
 
 
 @dataclass(frozen=True)
 class _OnShow:
-    """The current signal, the verdict behind it, and the event that has its pictures."""
+    """The current signal, its verdict, and the number of the event that holds its pictures."""
 
     signal: Signal = field(default_factory=lambda: looking_signal(_WAITING_FOR_SET_UP))
     verdict: Verdict | None = None
@@ -76,17 +76,17 @@ class Announcer(Generic[StateT, TurnT]):
 
     @property
     def shown(self) -> Verdict | None:
-        """The verdict on show."""
+        """The verdict currently shown."""
         return self._on_show.verdict
 
     def remark(self, sentence: str) -> None:
-        """Say something that is not a verdict, and keep it in the journal."""
+        """Say something that isn't a verdict, and record it in the journal."""
         self.say(sentence)
         if self._log.number:
             self._log.append(event_records.note_event(sentence, self.time_s))
 
     def remark_once(self, notices: Sequence[str]) -> None:
-        """Say each current remark once, and keep it in the journal."""
+        """Say each current remark once, and record it in the journal."""
         for notice in notices:
             if notice not in self._notices:
                 self.remark(notice)
@@ -108,12 +108,12 @@ class Announcer(Generic[StateT, TurnT]):
         self._tell(belief)
 
     def show(self, belief: Belief[StateT, TurnT], signal: Signal) -> None:
-        """Show a signal in place of the verdict that was on show."""
+        """Show a signal instead of the current verdict."""
         self._on_show = _OnShow(signal)
         self._tell(belief)
 
     def show_verdict(self, belief: Belief[StateT, TurnT], verdict: Verdict, evidence: int | None) -> None:
-        """Show a verdict, whose pictures are kept with the event ``evidence``."""
+        """Show a verdict. ``evidence`` is the number of the event that holds its pictures."""
         state = belief.states[0] if belief.states else None
         signal = signal_for(verdict, self._game, state)
         words = signal.words
@@ -124,13 +124,17 @@ class Announcer(Generic[StateT, TurnT]):
         self._on_show = _OnShow(signal, verdict, words, evidence)
         self._tell(belief, time_s=verdict.time_s)
 
-    def show_hint(self, belief: Belief[StateT, TurnT], said: HintMessage) -> None:
-        """Say a hint and light it; a refusal leaves the lights as they are."""
-        self.say(said.words)
-        is_hint = said.event is not None
-        signal = hint_signal(said.places, said.words) if is_hint else replace(self._on_show.signal, words=said.words)
+    def show_hint(self, belief: Belief[StateT, TurnT], message: HintMessage) -> None:
+        """Say a hint and light its squares. A refusal leaves the lights as they are."""
+        self.say(message.words)
+        is_hint = message.event is not None
+        signal = (
+            hint_signal(message.places, message.words)
+            if is_hint
+            else replace(self._on_show.signal, words=message.words)
+        )
         self._on_show = replace(self._on_show, signal=replace(signal, sound=Sound.SILENCE))
-        self._tell(belief, hint=said.words if is_hint else "")
+        self._tell(belief, hint=message.words if is_hint else "")
 
     def show_wish(self, belief: Belief[StateT, TurnT], words: str, places: Sequence[Place] = ()) -> None:
         """Ask players to play the program's turn, or to roll for it."""
@@ -139,22 +143,23 @@ class Announcer(Generic[StateT, TurnT]):
         self._tell(belief)
 
     def show_offer(self, belief: Belief[StateT, TurnT], event: Event) -> str:
-        """Say that a draw is offered or refused, and give the sentence."""
-        said = str(event.data["sentence"])
-        self.alarm(belief, said, Sound.QUESTION if self._log.offer else Sound.SILENCE)
-        return said
+        """Say that a draw is offered or refused, and return the sentence."""
+        sentence = str(event.data["sentence"])
+        self.alarm(belief, sentence, Sound.QUESTION if self._log.offer else Sound.SILENCE)
+        return sentence
 
     def alarm(self, belief: Belief[StateT, TurnT], words: str, sound: Sound = Sound.FAULT) -> None:
-        """Say, with a sound, that something is refused or asked, or that time is up; the lights stay as they are."""
+        """Say something with a sound, such as a refusal, a question or a fallen flag. The lights stay as they are."""
         self.say(words)
         signal = replace(self._on_show.signal, sound=sound, words=words)
         self._publish(self._snapshot(belief, signal, self.time_s))
 
     def question_before(self, belief: Belief[StateT, TurnT], press: Press) -> str:
-        """Ask, with light and sound, whether a button that announces was meant, and give the question.
+        """Ask, with light and sound, whether the press of a button that announces was intended; return the question.
 
-        It is empty where the press is the answer: in a later frame within ``CONFIRM_S``, with nothing played and no
-        other button asked about since. It is empty too where the rules forbid what the button announces.
+        Returns an empty text if the press confirms the question: it comes in a later frame, within ``CONFIRM_S``, and
+        nothing was played and no other button was pressed meanwhile. The text is also empty if the rules forbid the
+        announcement.
         """
         asked, self._asked = self._asked, None
         if asked is not None and asked[:2] == (press.role, belief.states) and 0 < self.time_s - asked[2] <= CONFIRM_S:
@@ -171,7 +176,7 @@ class Announcer(Generic[StateT, TurnT]):
         return question
 
     def end_question(self, belief: Belief[StateT, TurnT]) -> None:
-        """Show the current state again once a button's question has had no answer in time."""
+        """Show the current state again if nobody answered a button's question in time."""
         if self._asked is not None and self.time_s - self._asked[2] > CONFIRM_S:
             self._asked = None
             self.show_again(belief)
@@ -181,13 +186,13 @@ class Announcer(Generic[StateT, TurnT]):
         self._publish(self._snapshot(belief, replace(self._on_show.signal, sound=Sound.SILENCE), self.time_s))
 
     def show_trouble(self, belief: Belief[StateT, TurnT], sentence: str) -> None:
-        """Show trouble that is not the table's, such as a lost camera; open questions stay lit."""
+        """Show a technical problem, such as a lost camera; open questions stay lit."""
         self.say(sentence)
         signal = with_trouble(replace(self._lasting(belief), sound=Sound.SILENCE, words=""), sentence)
         self._publish(replace(self._snapshot(belief, signal, self.time_s), trouble=sentence))
 
     def end_trouble(self, belief: Belief[StateT, TurnT], sentence: str) -> None:
-        """Say that the trouble is over, and show the current state again."""
+        """Say that the problem is solved, and show the current state again."""
         self.say(sentence)
         lasting = self._lasting(belief)
         before = self._on_show if lasting is self._on_show.signal else _OnShow()
@@ -195,14 +200,14 @@ class Announcer(Generic[StateT, TurnT]):
         self._tell(belief)
 
     def _lasting(self, belief: Belief[StateT, TurnT]) -> Signal:
-        """What stays lit while nobody looks at the table: an open question, a fault or the end, else who plays."""
+        """Return what stays lit while the table can't be judged: an open question, a fault, the end, or who plays."""
         if lasts(self._on_show.signal):
             return self._on_show.signal
         states = belief.states
         return self.waiting(states[0]) if states else looking_signal(_WAITING_FOR_SET_UP)
 
     def waiting(self, state: StateT) -> Signal:
-        """Say whose turn it is, how the game ended, or which turn to play for the program."""
+        """Return the signal that says whose turn it is, how the game ended, or which turn to play for the program."""
         if self._log.ended is not None:
             return finished_signal(self._log.ended)
         intention = self._log.intention
@@ -211,7 +216,7 @@ class Announcer(Generic[StateT, TurnT]):
         return replace(wish_signal(intention.places, intention.words), sound=Sound.SILENCE)
 
     def _tell(self, belief: Belief[StateT, TurnT], *, time_s: float | None = None, hint: str = "") -> None:
-        """Publish the current state, with the journal's trouble if there is any."""
+        """Publish the current state, including any problem with the journal."""
         trouble = "" if self._log.trouble is None else str(self._log.trouble)
         signal = with_trouble(self._on_show.signal, trouble) if trouble else self._on_show.signal
         snapshot = self._snapshot(belief, signal, self.time_s if time_s is None else time_s)

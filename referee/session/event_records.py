@@ -1,4 +1,4 @@
-"""Verdicts, accepted turns and corrections as the journal's events, and back. Pure."""
+"""Converts verdicts, accepted turns and corrections to journal events, and back. Pure functions."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _CHANGING = frozenset(
 
 
 def first_to_do(game: Game[Any, Any]) -> str:
-    """Say what the players do once a game has begun."""
+    """Say what the players must do first."""
     return "Set up the pieces." if game.printed_sheet is None else "Lay out empty sheets."
 
 
 def new_game_event(command: NewGame) -> Event:
-    """A game begins. If hints are ruled out, they stay so for the whole game."""
+    """Make the event that begins a game. Hints that it rules out stay ruled out for the whole game."""
     data: dict[str, JsonValue] = {"game": command.game, "options": dict(command.options)}
     if command.seed is not None:
         data["seed"] = command.seed
@@ -43,21 +43,21 @@ def new_game_event(command: NewGame) -> Event:
 
 
 def agreed_start_event(game: Game[Any, Any], states: Sequence[Any], by: str) -> Event:
-    """The pieces stand as the rules say, on a person's word."""
+    """Make the event for a start position that a person vouched for."""
     return Event(
         EventKind.SET_UP, {"state": _one_or_all([game.notation.format_state(state) for state in states]), "by": by}
     )
 
 
 def set_up_event(states: Sequence[str], verdict: Verdict) -> Event:
-    """The set-up was accepted; ``states`` are strict texts."""
+    """Make the event for an accepted set-up; ``states`` are in the game's notation."""
     return Event(EventKind.SET_UP, {"state": _one_or_all(states)}, verdict.time_s)
 
 
 def step_event(step: AcceptedTurn | AcceptedRoll, verdict: Verdict, complete_s: float | None) -> Event:
-    """A turn, or a roll that was seen, was accepted; ``source`` tells that roll from one that a person typed.
+    """Make the event for an accepted turn or a roll that the camera read; the roll's ``source`` is the camera.
 
-    ``complete_s`` is when a turn lay complete on the table, where there is a clock.
+    ``complete_s`` is the time at which the turn was complete on the table, in a game with a clock.
     """
     state, margin = _one_or_all(step.states), round(verdict.margin, 3)
     if isinstance(step, AcceptedRoll):
@@ -76,9 +76,9 @@ def step_event(step: AcceptedTurn | AcceptedRoll, verdict: Verdict, complete_s: 
 
 
 def before_seen_roll(game: Game[StateT, Any], recorded: Sequence[tuple[int, Event]]) -> tuple[StateT, ...]:
-    """Give the belief before the roll in use, if the camera read it; nothing otherwise.
+    """Return the belief before the current roll if the camera read that roll, else nothing.
 
-    A roll that a person types outranks the camera's and replaces it.
+    A roll typed by a person outranks the camera's and replaces it.
     """
     if any(game.awaits_roll(state) for state in fold(game, recorded).states):
         return ()
@@ -92,16 +92,16 @@ def before_seen_roll(game: Game[StateT, Any], recorded: Sequence[tuple[int, Even
 
 
 def take_back_event(by: str, time_s: float | None) -> Event:
-    """The last turn, roll or announcement no longer counts."""
+    """Make the event that takes back the last turn, roll or announcement."""
     return Event(EventKind.TAKE_BACK, {"by": by}, time_s)
 
 
 def said_event(verdict: Verdict) -> Event | None:
-    """What was said without a change of state, or ``None`` for what is only shown."""
+    """Make the event for a verdict that changes no state, ``None`` for one that is only shown."""
     match verdict.kind:
         case VerdictKind.ILLEGAL:
             data: dict[str, JsonValue] = {
-                **_said(verdict),
+                **_verdict_data(verdict),
                 "rules": [breach.rule for breach in verdict.breaches],
                 "remedy": verdict.breaches[0].remedy if verdict.breaches else "",
                 "expected": dict(verdict.expected),
@@ -109,25 +109,27 @@ def said_event(verdict: Verdict) -> Event | None:
             }
             return Event(EventKind.ILLEGAL, data, verdict.time_s)
         case VerdictKind.PUT_RIGHT:
-            return Event(EventKind.PUT_RIGHT, _said(verdict), verdict.time_s)
+            return Event(EventKind.PUT_RIGHT, _verdict_data(verdict), verdict.time_s)
         case VerdictKind.AMBIGUOUS:
-            return Event(EventKind.QUESTION, {**_said(verdict), "candidates": list(verdict.candidates)}, verdict.time_s)
+            return Event(
+                EventKind.QUESTION, {**_verdict_data(verdict), "candidates": list(verdict.candidates)}, verdict.time_s
+            )
         case _:
             return None
 
 
 def note_event(sentence: str, time_s: float | None) -> Event:
-    """A remark: it leaves the state as it is."""
+    """Make the event for a remark, which changes no state."""
     return Event(EventKind.NOTE, {"sentence": sentence}, time_s)
 
 
 def restored_sentence(said: str, by: str) -> str:
-    """Give the journal's sentence about a sensor that a person switched on again."""
+    """Return the journal's sentence about a sensor that a person switched on again."""
     return f"{said} {by} says so."
 
 
 def overruled_event(places: Sequence[str], by: str, time_s: float | None) -> Event:
-    """A person says that places are as believed, whatever the camera sees there."""
+    """Make the event for a person's word that places are as believed, whatever the camera sees there."""
     data: dict[str, JsonValue] = {"sentence": f"{', '.join(places)}: as believed", "by": by, "places": list(places)}
     return Event(EventKind.NOTE, data, time_s)
 
@@ -135,7 +137,7 @@ def overruled_event(places: Sequence[str], by: str, time_s: float | None) -> Eve
 def correction_event(
     states: Sequence[str], by: str, why: str, time_s: float | None, places: Sequence[str] = ()
 ) -> Event:
-    """A person says what holds; ``states`` are strict texts, ``places`` what they spoke of."""
+    """Make the event for a correction; ``states`` are in the game's notation, ``places`` are the corrected places."""
     data: dict[str, JsonValue] = {"by": by, "state": _one_or_all(states), "why": why}
     if places:
         data["places"] = list(places)
@@ -143,7 +145,7 @@ def correction_event(
 
 
 def end_event(outcome: Outcome, time_s: float | None) -> Event:
-    """The game ended."""
+    """Make the event that ends a game."""
     data: dict[str, JsonValue] = {"winner": outcome.winner, "reason": outcome.reason}
     if outcome.shared_by:
         data["shared_by"] = list(outcome.shared_by)
@@ -151,7 +153,7 @@ def end_event(outcome: Outcome, time_s: float | None) -> Event:
 
 
 def missing_end(folded: Folded[StateT], recorded: Sequence[tuple[int, Event]]) -> Event | None:
-    """Give the ``end`` event that a game lacks when it was cut off after its last turn, ``None`` otherwise."""
+    """Return the missing ``end`` event of a game interrupted right after its last turn, else ``None``."""
     kinds = [event.kind for _, event in recorded if event.kind in _CHANGING]
     if folded.outcome is None or kinds[-1:] == [EventKind.END]:
         return None
@@ -159,13 +161,13 @@ def missing_end(folded: Folded[StateT], recorded: Sequence[tuple[int, Event]]) -
 
 
 def corrected_event(game: Game[Any, Any], done: Corrected, correction: Correct, time_s: float | None) -> Event:
-    """A person corrected the game."""
+    """Make the event for an applied correction."""
     texts = [game.notation.format_state(state) for state in done.states]
     return correction_event(texts, correction.by, correction.why, time_s, done.places)
 
 
 def last_word(events: Sequence[Event]) -> int | None:
-    """Give the index of the correction, take-back or typed turn after which no turn was seen, ``None`` without one."""
+    """Return the index of the last correction, take-back or typed turn, ``None`` if a turn was seen since."""
     for index in range(len(events) - 1, -1, -1):
         typed = events[index].kind == EventKind.TURN and "by" in events[index].data
         if events[index].kind in {EventKind.CORRECTION, EventKind.TAKE_BACK} or typed:
@@ -176,12 +178,12 @@ def last_word(events: Sequence[Event]) -> int | None:
 
 
 def undone(folded: Folded[StateT]) -> tuple[StateT, ...]:
-    """Give the states that a take-back undoes: after the last turn, roll or announcement, and corrections since."""
+    """Return the states that a take-back undoes: from the last turn, roll or announcement and corrections since."""
     return tuple(state for step in folded.steps[folded.last_played or 0 :] for state in step.states)
 
 
 def taken_back_words(folded: Folded[StateT]) -> str:
-    """Say what a take-back undoes; ``folded`` has something that was played, rolled or announced."""
+    """Say what a take-back undoes; ``folded`` must have a turn, roll or announcement."""
     step = folded.steps[folded.last_played or 0]
     if step.kind != EventKind.ANNOUNCED:
         return f"{step.text} is taken back."
@@ -191,12 +193,12 @@ def taken_back_words(folded: Folded[StateT]) -> str:
 
 
 def places_of(event: Event) -> tuple[str, ...]:
-    """The places an event speaks of."""
+    """Return the places an event concerns."""
     return _texts(event.data.get("places"))
 
 
 def fault_of(event: Event | None) -> Verdict | None:
-    """Give back the verdict of an ``illegal`` event, so that a restart knows what is still to be put right."""
+    """Restore the verdict of an ``illegal`` event, so that a restarted referee knows what must still be put right."""
     if event is None:
         return None
     rules = event.data.get("rules")
@@ -214,7 +216,7 @@ def fault_of(event: Event | None) -> Verdict | None:
     )
 
 
-def _said(verdict: Verdict) -> dict[str, JsonValue]:
+def _verdict_data(verdict: Verdict) -> dict[str, JsonValue]:
     return {"sentence": verdict.sentence, "places": list(verdict.places)}
 
 

@@ -1,4 +1,4 @@
-"""Carries out commands, in the same way on a running referee and on a journal alone."""
+"""Carries out commands, both on a running referee and directly on a journal."""
 
 from __future__ import annotations
 
@@ -45,35 +45,35 @@ from referee.session.signals import ending
 
 
 class Session(Protocol):
-    """Carries out commands: the running service, or an idle session over the journal.
+    """Carries out commands: either the running service or an IdleSession.
 
-    Each method records first, then gives the sentence of the reply. Raises CorrectionError, or EngineError, for what
-    can't be done.
+    Each method records first and then returns the sentence of the reply. Raises CorrectionError or EngineError if the
+    command can't be carried out.
     """
 
     def end_turn(self) -> list[Verdict]:
-        """Treat the turn as ended, and give the new verdicts."""
+        """Treat the turn as ended; returns the new verdicts."""
 
     def correct(self, command: Correct) -> Corrected:
-        """Let a person say what holds; it outranks the camera."""
+        """Apply a person's correction, which outranks the camera."""
 
     def question_before(self, press: Press) -> str:
-        """Ask whether a button that ends the game was meant, and give the question; empty where its press counts."""
+        """Ask whether a button that ends the game was meant; returns the question, or nothing if the press counts."""
 
     def take_back(self, command: TakeBack) -> str:
         """Undo the last turn, roll or announcement that counts."""
 
     def enter(self, command: Entry) -> str:
-        """Take a turn, roll or announcement that a person typed."""
+        """Apply a turn, roll or announcement that a person typed."""
 
     def settle_draw(self, command: OfferDraw | AnswerDraw) -> str:
-        """Offer a draw, or accept or refuse the one on offer."""
+        """Offer a draw, or answer the open offer."""
 
     def hint(self, command: AskHint, respond: Respond) -> None:
-        """Take a request for a hint; ``respond`` gets it when it is found, or why there is none."""
+        """Start working out a hint; ``respond`` gets it when it is found, or the reason there is none."""
 
     def overrule(self, command: Overrule) -> str:
-        """Let a person say that places are as believed."""
+        """Apply a person's word that places are as believed."""
 
     def restore_sensor(self, command: RestoreSensor) -> str:
         """Switch a sensor on again."""
@@ -82,13 +82,13 @@ class Session(Protocol):
         """Stop the clock, or let it run again."""
 
     def begin(self, command: NewGame | Resume) -> str:
-        """Begin a game, or go on with one."""
+        """Begin a game, or resume one."""
 
 
 def execute(session: Session, command: Command, respond: Respond = unheard) -> list[Verdict]:
-    """Carry out a command and answer it: at once, or for a hint when it is found, which may be some frames later.
+    """Carry out a command and return the verdicts it caused.
 
-    Gives the new verdicts that it caused.
+    ``respond`` gets the reply at once; a hint's reply comes when the hint is found, which may be some frames later.
     """
     try:
         match command:
@@ -98,23 +98,23 @@ def execute(session: Session, command: Command, respond: Respond = unheard) -> l
                 session.hint(command, respond)
                 return []
             case Correct():
-                said = session.correct(command).sentence
+                sentence = session.correct(command).sentence
             case TakeBack():
-                said = session.take_back(command)
+                sentence = session.take_back(command)
             case Announce() if offer := draw_offers.offer_of(command):
-                said = session.settle_draw(offer)
+                sentence = session.settle_draw(offer)
             case EnterTurn() | EnterRoll() | Announce():
-                said = session.enter(command)
+                sentence = session.enter(command)
             case OfferDraw() | AnswerDraw():
-                said = session.settle_draw(command)
+                sentence = session.settle_draw(command)
             case Overrule():
-                said = session.overrule(command)
+                sentence = session.overrule(command)
             case RestoreSensor():
-                said = session.restore_sensor(command)
+                sentence = session.restore_sensor(command)
             case PauseClock():
-                said = session.pause_clock(command)
+                sentence = session.pause_clock(command)
             case NewGame() | Resume():
-                said = session.begin(command)
+                sentence = session.begin(command)
             case _:
                 assert_never(command)
     except CorrectionError as error:
@@ -122,7 +122,7 @@ def execute(session: Session, command: Command, respond: Respond = unheard) -> l
     except EngineError as error:
         respond(Reply(refusal(error), refused=True))
     else:
-        respond(Reply(said))
+        respond(Reply(sentence))
     return []
 
 
@@ -141,34 +141,34 @@ def _press(session: Session, press: Press, respond: Respond) -> list[Verdict]:
             respond(Reply(question))
             return []
         case ButtonRole.ANTI_PLAY | ButtonRole.REPETITION | ButtonRole.DRAW | ButtonRole.RESIGN:
-            # A draw was asked about, and the second press was the answer.
+            # For a draw, the first press asked the question, so the second one means that the players agree.
             return execute(session, Announce(press.role.value, press.by, is_agreed=True), respond)
 
 
 class ImmediateHints:
-    """Works out a hint while the caller waits."""
+    """Works out hints synchronously."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._answers: list[Answer] = []
 
     def ask(self, question: Question) -> None:
-        """Work it out now."""
+        """Work out the hint now."""
         self._answers.append(answer_question(question, self._clock))
 
     def poll(self) -> list[Answer]:
-        """Give the answers that came since the last time."""
+        """Return the answers since the last call."""
         answers, self._answers = self._answers, []
         return answers
 
     def close(self) -> None:
-        """Do nothing: there is nothing to close."""
+        """Do nothing, since nothing is open."""
 
 
 def events_of_game(journal: Journal, number: int | None) -> tuple[Game[Any, Any], list[tuple[int, Event]]]:
-    """Give the rules and the (number, event) pairs of one game, the last one when ``number`` is ``None``.
+    """Return the rules and the (number, event) pairs of a game; ``None`` means the last one.
 
-    Raises JournalMissingError when there is no such game and UnknownGameError for rules we do not have.
+    Raises JournalMissingError if there is no such game, and UnknownGameError if its rules aren't installed.
     """
     chosen = journal.latest_game() if number is None else number
     events = [] if chosen is None else journal.events(chosen)
@@ -183,11 +183,11 @@ def events_of_game(journal: Journal, number: int | None) -> tuple[Game[Any, Any]
 
 
 class IdleSession:
-    """Carries commands out on the latest game of a journal that is open for writing; see ``execution.Session``.
+    """Carries out commands on the latest game of a journal while no referee runs; see ``Session``.
 
-    A game that was never set up begins as the rules say. ``hints`` and ``clock`` are for a hint, which is worked out
-    at once; ``restore`` switches a sensor on again. Raises JournalError when the journal can't be written,
-    JournalMissingError when it has no game.
+    The journal must be open for writing. A game without a recorded set-up starts from the rules' start position.
+    ``hints`` and ``clock`` are used to work out hints; ``restore`` switches a sensor on again. Raises JournalError if
+    the journal can't be written, and JournalMissingError if it has no game.
     """
 
     def __init__(
@@ -214,7 +214,7 @@ class IdleSession:
         return folded.states or usual_states(self._game, folded.options)
 
     def begin(self, command: NewGame | Resume) -> str:
-        """Begin a game; one in the journal goes on by itself."""
+        """Begin a game. Resuming does nothing, since the journal's game continues anyway."""
         if isinstance(command, Resume):
             raise CorrectionError("no referee is running; `./run watch` goes on with the game")
         self._journal.append(event_records.new_game_event(command))
@@ -223,16 +223,16 @@ class IdleSession:
         return f"Game {number} of {game.title} begins in {self._journal.path}. {to_do}"
 
     def end_turn(self) -> list[Verdict]:
-        """Refuse: nobody looks at the table."""
+        """Refuse, since nothing watches the table."""
         raise CorrectionError("no referee is running that could look at the table")
 
     def question_before(self, press: Press) -> str:
-        """Ask nothing: no time passes in which a button could be pressed again."""
+        """Ask nothing, since no second press can follow."""
         del press
         return ""
 
     def correct(self, command: Correct) -> Corrected:
-        """Record what a person says holds."""
+        """Record a person's correction."""
         folded = fold(self._game, self._events)
         done = corrected(self._game, folded.states, command, folded.options)
         self._journal.append(event_records.corrected_event(self._game, done, command, None))
@@ -278,7 +278,7 @@ class IdleSession:
         return str(settled.data["sentence"])
 
     def foretold(self, command: Entry) -> str:
-        """Say what a turn, roll or announcement would bring, and record nothing."""
+        """Say what a turn, roll or announcement would lead to, without recording it."""
         done = entered(self._game, self._states(fold(self._game, self._events)), command)
         return done.sentence if done.outcome is None else f"{done.sentence} {ending(done.outcome)}"
 
@@ -288,25 +288,25 @@ class IdleSession:
         folded = fold(self._game, events)
         states, fault = self._states(folded), folded.fault is not None
         requests = HintRequests(self._game, self._hints, ImmediateHints(self._clock))
-        said = [requests.ask(states, events, command.by, unheard, None, fault=fault)]
-        said += requests.poll(states, lambda: events, None, fault=fault)
-        last = said[-1]
+        messages = [requests.ask(states, events, command.by, unheard, None, fault=fault)]
+        messages += requests.poll(states, lambda: events, None, fault=fault)
+        last = messages[-1]
         if last.event is not None and not last.repeated:
             self._journal.append(last.event)
         respond(Reply(last.words, last.refused))
 
     def overrule(self, command: Overrule) -> str:
-        """Refuse: nobody looks at the table."""
+        """Refuse, since nothing watches the table."""
         raise CorrectionError(f"no referee is running that could leave {', '.join(command.places)} out")
 
     def pause_clock(self, command: PauseClock) -> str:
-        """Refuse: no time passes while no referee is running."""
+        """Refuse, since the clock only runs while a referee is running."""
         del command
         raise CorrectionError("no referee is running, so the clock stands still anyway")
 
     def restore_sensor(self, command: RestoreSensor) -> str:
-        """Switch a sensor on again, and record it where there is a game."""
-        said = self._restore(command.place)
+        """Switch a sensor on again, and record it if there is a game."""
+        sentence = self._restore(command.place)
         if self._journal.latest_game() is not None:
-            self._journal.append(event_records.note_event(event_records.restored_sentence(said, command.by), None))
-        return said
+            self._journal.append(event_records.note_event(event_records.restored_sentence(sentence, command.by), None))
+        return sentence

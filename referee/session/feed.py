@@ -1,4 +1,4 @@
-"""What the session tells the world: a snapshot after every change, once the journal has it."""
+"""The snapshots that a session publishes after every change, once the change is in the journal."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from referee.session.ports import Display
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Everything a screen, a panel of lights or a page needs to show the game as it is believed to be.
+    """Everything that a screen, a panel of lights or a page needs to show the game.
 
-    ``event_number`` is the newest event in the journal. ``states`` are all possible ones, none before the set-up;
-    ``appearance``, ``to_move``, ``scores`` and ``outcome`` are the first one's. ``verdict`` is on show, with its full
-    text in ``words`` and its pictures kept with the event ``evidence``. ``set_aside`` are places ignored for now.
-    ``names`` has the players who gave one; ``turns`` counts the turns played, ``last_turn`` is the last one.
-    ``hint`` is the hint that ``signal`` lights, ``trouble`` what hinders the referee itself. ``time_s`` is the frame's.
-    ``clock`` is what the clock shows, ``None`` without one; ``intention`` the turn that the program asks players to
-    play for it; ``without_hints`` means that hints were ruled out when this game began. ``offer`` is who has offered a
-    draw that is not answered yet.
+    ``event_number`` is the newest event in the journal. ``states`` are all possible states, none before the set-up;
+    ``appearance``, ``to_move``, ``scores`` and ``outcome`` belong to the first of them. ``verdict`` is the current
+    verdict, ``words`` its full text, and ``evidence`` the number of the event that holds its pictures. ``set_aside``
+    are places ignored for now. ``names`` maps players to their names, if they gave any; ``turns`` counts the turns
+    played, ``last_turn`` is the last one. ``hint`` is the hint that ``signal`` lights, ``trouble`` a technical problem.
+    ``time_s`` is the frame's time. ``clock`` is ``None`` in a game without one. ``intention`` is the turn that the
+    players are asked to play for the program. ``without_hints`` means that hints were ruled out when the game began.
+    ``offer`` is the player with an open draw offer.
     """
 
     game: str
@@ -54,7 +54,7 @@ class Snapshot:
 
 
 Subscriber = Callable[[Snapshot], object]
-"""Takes each snapshot, in order and in the session's own thread, so it must not block."""
+"""Receives each snapshot, in order. It is called in the session's thread, so it must not block."""
 
 
 def shown_on(display: Display) -> Subscriber:

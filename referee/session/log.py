@@ -1,4 +1,4 @@
-"""One game's part of the journal: recording with pictures, reading back, and retrying after trouble."""
+"""One game's part of the journal: recording events with pictures, reading them back, and retrying failed writes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from vision.frame import Frame, Image
 
 
 class GameLog(Generic[StateT, TurnT]):
-    """Records the events of the journal's latest game; raises JournalError when they can't be written."""
+    """Records the events of the journal's latest game; raises JournalError if they can't be written."""
 
     def __init__(self, game: Game[StateT, TurnT], journal: Recorder, cropper: Cropper) -> None:
         self._game = game
@@ -37,7 +37,7 @@ class GameLog(Generic[StateT, TurnT]):
         self._recorded: tuple[object, ...] | None = None
         self._catch_up = JournalRetry(journal)
         self.request_id = ""
-        """The id of the order that is being carried out, which its events keep; empty for none."""
+        """The id of the order being carried out, recorded with its events; empty if there is none."""
         self.number = 0
         """The game's number in the journal, 0 before there is one."""
         self.last_event = 0
@@ -47,28 +47,28 @@ class GameLog(Generic[StateT, TurnT]):
         self.without_hints = False
         """Whether the players ruled hints out when the game began."""
         self.turns: tuple[str, ...] = ()
-        """The turns that count, and who played them."""
+        """The turns that count, each with its player."""
         self.clock = ClockFold(game)
         """The game's clock."""
         self.intention: Intention | None = None
-        """The turn that the program has announced, where it plays a side."""
+        """The turn that the program has announced, if it plays a side."""
         self.offer: Player | None = None
-        """Who has offered a draw that is not answered yet."""
+        """The player with an open draw offer."""
         self.ended: Outcome | None = None
-        """How the game ended, by the journal."""
+        """How the game ended according to the journal."""
 
     @property
     def trouble(self) -> JournalError | None:
-        """Why the journal can't be written, ``None`` while all is well."""
+        """Why the journal can't be written, ``None`` if it can."""
         trouble = getattr(self._journal, "trouble", None)
         return trouble if isinstance(trouble, JournalError) else None
 
     def caught_up(self, time_s: float) -> bool:
-        """Let a journal in trouble retry if it is time; tells whether the trouble has just ended."""
+        """Retry failed writes if it is time; returns whether they have just succeeded."""
         return self._catch_up.caught_up(time_s)
 
     def open_latest(self) -> Folded[StateT] | None:
-        """Open the journal's latest game and give its fold; ``None`` where there is none."""
+        """Open the journal's latest game and return its fold, ``None`` if there is no game."""
         number = self._journal.latest_game()
         if number is None:
             return None
@@ -84,7 +84,7 @@ class GameLog(Generic[StateT, TurnT]):
         return folded
 
     def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:
-        """Record an event and give its number; it is durable on return."""
+        """Record an event and return its number; it is durable on return."""
         if self.request_id:
             event = replace(event, data={**event.data, REQUEST: self.request_id})
         self.last_event = self._journal.append(event, evidence)
@@ -92,7 +92,7 @@ class GameLog(Generic[StateT, TurnT]):
             self.number = self._journal.latest_game() or 0
             self._begin(event)
         elif event.kind == EventKind.TURN:
-            self.turns = (*self.turns, _told(event.data.get("player"), str(event.data["turn"])))
+            self.turns = (*self.turns, _turn_text(event.data.get("player"), str(event.data["turn"])))
         elif event.kind == EventKind.TAKE_BACK:
             self._take_stock()
         elif event.kind == EventKind.END:
@@ -105,7 +105,7 @@ class GameLog(Generic[StateT, TurnT]):
         return self.last_event
 
     def end_cut_off(self, folded: Folded[StateT]) -> Outcome | None:
-        """Record the missing end of a game that was cut off after its last turn; give it if it was missing."""
+        """Record the missing end of a game that was interrupted after its last turn; returns it if it was missing."""
         end = event_records.missing_end(folded, self.events())
         if end is None:
             return None
@@ -124,19 +124,19 @@ class GameLog(Generic[StateT, TurnT]):
 
     def _take_stock(self) -> Folded[StateT]:
         folded = self.folded()
-        self.turns = tuple(_told(step.player, step.text) for step in folded.steps if step.kind == EventKind.TURN)
+        self.turns = tuple(_turn_text(step.player, step.text) for step in folded.steps if step.kind == EventKind.TURN)
         return folded
 
     def folded(self) -> Folded[StateT]:
-        """Give the fold of the game's events; raises FoldError when they don't fit together."""
+        """Return the fold of the game's events; raises FoldError when they don't fit together."""
         return fold(self._game, self.events())
 
     def before_seen_roll(self) -> tuple[StateT, ...]:
-        """Give the belief before the roll in use, if the camera read it; nothing otherwise."""
+        """Return the belief before the current roll if the camera read that roll, else nothing."""
         return event_records.before_seen_roll(self._game, self.events())
 
     def hold(self, event: Event, state: Any, time_s: float, reason: str = "") -> None:
-        """Record a person's word, and that the game has ended where it led to that state; ``reason`` may say why."""
+        """Record a person's entry and, if it leads to a final ``state``, the end of the game with its ``reason``."""
         self.append(event)
         outcome = self._game.rules.outcome(state)
         if outcome is not None:
@@ -152,8 +152,8 @@ class GameLog(Generic[StateT, TurnT]):
     ) -> int | None:
         """Record a verdict with pictures of its places from ``frame``; ``states`` are the new belief.
 
-        ``complete_s`` is when the accepted turn lay complete on the table, where there is a clock. Gives the number of
-        the event that has the pictures, ``None`` for a verdict that is only shown.
+        ``complete_s`` is the time at which the accepted turn was complete on the table, in a game with a clock. Returns
+        the number of the event that holds the pictures, ``None`` for a verdict that is only shown.
         """
         evidence = self._crops.evidence(verdict.places, self._cropper, frame)
         number = None
@@ -163,10 +163,10 @@ class GameLog(Generic[StateT, TurnT]):
             )
         for step in steps:
             number = self.append(event_records.step_event(step, verdict, complete_s), evidence)
-        said = event_records.said_event(verdict)
-        if said is not None and self._recorded != key_of(verdict):
-            number = self.append(said, evidence)
-        if said is not None or steps:
+        event = event_records.said_event(verdict)
+        if event is not None and self._recorded != key_of(verdict):
+            number = self.append(event, evidence)
+        if event is not None or steps:
             self._recorded = key_of(verdict)
         if steps or verdict.kind in {VerdictKind.SET_UP, VerdictKind.PUT_RIGHT}:
             self._crops.keep(self._cropper, frame)
@@ -176,12 +176,12 @@ class GameLog(Generic[StateT, TurnT]):
         return number
 
 
-def _told(player: object, turn: str) -> str:
+def _turn_text(player: object, turn: str) -> str:
     return turn if player is None else f"{player} {turn}"
 
 
 MOST_PLACES = 6
-"""Places kept with one verdict; a turn of Deblockle passes at most five."""
+"""The most places pictured for one verdict; a turn of Deblockle passes at most five."""
 
 
 class CropKeeper:
@@ -192,14 +192,14 @@ class CropKeeper:
         self._before: dict[Place, Image] = {}
 
     def keep(self, cropper: Cropper, frame: Frame | None) -> None:
-        """Remember from this frame how the places look."""
+        """Remember how the places look in this frame."""
         if frame is not None:
             self._before = {
                 place: image for place in self._places if (image := _crop(cropper, frame, place)) is not None
             }
 
     def evidence(self, places: Sequence[Place], cropper: Cropper, frame: Frame | None) -> tuple[Evidence, ...]:
-        """Give PNG pictures of the places: ``before-c3`` as they were agreed on, ``after-c3`` as they are now."""
+        """Return PNG pictures of the places: ``before-c3`` when the table was last agreed on, ``after-c3`` now."""
         found: list[Evidence] = []
         for place in places[:MOST_PLACES]:
             before = self._before.get(place)
@@ -214,7 +214,7 @@ def _crop(cropper: Cropper, frame: Frame, place: Place) -> Image | None:
     try:
         return cropper.crop(frame, place)
     except VisionError:
-        # Missing evidence is never a reason to lose a verdict.
+        # A verdict is recorded even if its picture can't be cut out.
         return None
 
 
@@ -228,7 +228,7 @@ def _png(image: Image) -> bytes:
 def belief_from(
     context: JudgeContext[StateT, TurnT], recorded: Sequence[tuple[int, Event]], folded: Folded[StateT]
 ) -> Belief[StateT, TurnT]:
-    """Give the belief that a game's (number, event) pairs lead to, with a person's last word."""
+    """Return the belief that a game's (number, event) pairs lead to, including a person's last override."""
     fault = event_records.fault_of(folded.fault)
     last = event_records.last_word([event for _, event in recorded])
     if last is None:
@@ -249,19 +249,19 @@ EVERY_S = 5.0
 
 
 class JournalRetry:
-    """Lets a journal that holds events in memory retry writing them, every few seconds of frame time."""
+    """Retries writing the events that a journal holds in memory, every few seconds of frame time."""
 
     def __init__(self, journal: object) -> None:
-        """Take the service's journal; only a BufferedJournal can fall behind."""
+        """Use the service's journal; only a BufferedJournal can fall behind."""
         self._journal = journal if isinstance(journal, BufferedJournal) else None
         self._behind_since_s: float | None = None
 
     def caught_up(self, time_s: float) -> bool:
-        """Retry if it is time; tells whether the trouble has just ended."""
+        """Retry if it is time; returns whether the writes have just succeeded."""
         if self._journal is None or self._journal.trouble is None:
             self._behind_since_s = None
             return False
-        # Frame time starts again with the machine, so an earlier time is no reason to wait.
+        # Frame time restarts when the machine does, so a time in the past must not delay the retry.
         if self._behind_since_s is None or time_s < self._behind_since_s:
             self._behind_since_s = time_s
         if time_s - self._behind_since_s < EVERY_S:

@@ -1,4 +1,4 @@
-"""The loop around the service: the thin edge where cameras fail and people give commands."""
+"""The loop around the service: reads frames, handles camera failures, and carries out commands."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ RETRY_S = 1.0
 
 
 class FrameSource(Protocol):
-    """What the loop needs of a camera."""
+    """What the loop needs from a camera."""
 
     def read(self, timeout_s: float) -> Frame:
-        """Give the newest frame; errors as in ``vision.cameras``."""
+        """Return the newest frame; raises the errors of ``vision.cameras``."""
 
 
 def _never() -> bool:
@@ -43,12 +43,12 @@ def _ignore(frame: Frame | None, verdicts: list[Verdict]) -> None:
 
 @dataclass(frozen=True)
 class LoopPorts:
-    """What the loop meets besides the camera.
+    """What the loop uses besides the camera.
 
-    ``commands`` is the queue of everybody's commands. ``buttons`` gives the roles of the buttons pressed since the last
-    call, for buttons that must be polled. ``on_verdicts`` gets the new verdicts after every frame, with ``None`` for a
-    frame that could not be used and for the judging at the end; ``stop`` ends the loop; ``wait`` waits at most that
-    many seconds. ``alive`` is called before every frame, and at least every ``read_timeout_s`` while none comes.
+    ``commands`` is the queue for all commands. ``buttons`` returns the roles of the polled buttons pressed since the
+    last call. ``on_verdicts`` gets the new verdicts after every frame; its frame is ``None`` if the frame was unusable,
+    and for the final judgement. The loop ends when ``stop`` returns true. ``wait`` waits at most that many seconds.
+    ``alive`` is called before every frame, and at least every ``read_timeout_s`` while no frame comes.
     """
 
     wait: Callable[[float], object]
@@ -61,11 +61,11 @@ class LoopPorts:
 
 
 def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> str:
-    """Referee until the frames end or ``ports.stop`` is set; gives why they ended, nothing when it was stopped.
+    """Referee until the frames end or ``ports.stop`` returns true.
 
-    Commands are carried out before a frame. Presses are carried out after it, since it shows the table that they are
-    about. A lost camera is reported once and waited for; an unusable frame is skipped. What the last frames showed is
-    judged at the end.
+    Returns the reason the frames ended, or an empty text if the loop was stopped. Commands are carried out before each
+    frame, presses after it, because the frame shows the table they refer to. A lost camera is reported once, then the
+    loop waits for it. Unusable frames are skipped. At the end, the last frames are judged.
     """
     trouble: str | None = None
     while not ports.stop():
@@ -113,7 +113,7 @@ def _executed(service: Service[Any, Any], submitted: Submitted) -> list[Verdict]
 
 
 def serve(service: Service[Any, Any], commands: CommandQueue) -> None:
-    """Carry out the commands that need no frame, and show a hint that has been found."""
+    """Carry out the commands that need no frame, and show a finished hint."""
     for submitted in commands.take():
         _executed(service, submitted)
     service.look_for_hint()

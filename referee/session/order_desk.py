@@ -1,4 +1,4 @@
-"""Where orders of a page or a broker are taken: each is carried out once, by the session's own thread, and answered."""
+"""Takes orders from the page or the broker. Each is carried out once, by the session's thread, and gets a reply."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from referee.session.table_port import TablePort
 
 ANSWER_TIMEOUT_S = 15.0
 MOST_WAITING = 32
-"""How many orders may wait for their answer; a family does not give so many at once."""
+"""The most orders that may wait for a reply at once; people at a table never give as many."""
 _MOST_REMEMBERED = 500
-"""How many replies are kept for whoever asks again."""
+"""The most replies kept in case an order is repeated."""
 
 
 class OrderFault(enum.Enum):
-    """Why an order was not taken, or has no answer."""
+    """Why an order was refused or got no reply."""
 
     UNREADABLE = "unreadable"
     FORBIDDEN = "forbidden"
@@ -31,7 +31,7 @@ class OrderFault(enum.Enum):
 
 
 class OrderError(PlayError):
-    """An order that was not taken, or not answered in time; the message says why."""
+    """An order was refused, or not answered in time; the message says why."""
 
     def __init__(self, fault: OrderFault, words: str) -> None:
         super().__init__(words)
@@ -39,19 +39,19 @@ class OrderError(PlayError):
 
 
 class Giver(Protocol):
-    """Who gives orders; ``name`` is for the journal."""
+    """A device or person that gives orders."""
 
     @property
     def id(self) -> str:
-        """What tells givers apart: each has request ids of its own."""
+        """The giver's unique id. Request ids are separate for each giver."""
 
     @property
     def role(self) -> Role:
-        """What the giver may do."""
+        """The giver's role, which decides what it may do."""
 
     @property
     def name(self) -> str:
-        """Whom the journal names for an order that says nothing of it; may be empty."""
+        """The name for the journal if the order doesn't give one; may be empty."""
 
 
 def _anybody() -> None:
@@ -59,18 +59,17 @@ def _anybody() -> None:
 
 
 def nothing_done(request_id: str) -> ReplyDocument | None:
-    """Stand in where the journal does not keep what orders its events came from."""
+    """Stand in for a journal that doesn't record which order an event came from."""
     del request_id
     return None
 
 
 class OrderDesk:
-    """Takes orders of any giver. All its methods belong to one event loop.
+    """Takes orders from any giver. Call its methods only from one event loop.
 
-    ``usual_name`` is for the journal where a giver has none; ``forbidden`` refuses an order that ``{needs}`` another
-    role. With ``keeps_requests`` the journal's events keep the
-    request id of the order they came from; ``done_before`` then finds what became of an order before a restart. It may
-    take its time, and is called in a thread.
+    ``usual_name`` is the journal's name for givers without one. ``forbidden`` is the message for an order that
+    ``{needs}`` another role. With ``keeps_requests``, events record the request id of their order; ``done_before``
+    then finds the reply to an order carried out before a restart. It may block, so it is called in a thread.
     """
 
     def __init__(
@@ -92,15 +91,15 @@ class OrderDesk:
         self._one_by_one = asyncio.Lock()
 
     async def take(self, giver: Giver, fields: object, admit: Callable[[], object] = _anybody) -> ReplyDocument:
-        """Have an order carried out and give its reply.
+        """Have an order carried out and return its reply.
 
-        ``admit`` is called for an order that is not a repetition, and may raise to refuse it. Raises OrderError for
-        what is no order, needs another role, is one too many, or gets no reply in time.
+        ``admit`` is called unless the order is a repetition, and may raise to refuse it. Raises OrderError if the order
+        is invalid, needs another role, is one too many, or gets no reply in time.
         """
         try:
             order = ORDERS.validate_python(fields)
         except ValidationError as error:
-            raise OrderError(OrderFault.UNREADABLE, _told(error)) from error
+            raise OrderError(OrderFault.UNREADABLE, _field_errors(error)) from error
         if giver.role < order.needs:
             raise OrderError(OrderFault.FORBIDDEN, self._forbidden.format(needs=order.needs.name.lower()))
         key = (giver.id, order.request_id)
@@ -113,7 +112,7 @@ class OrderDesk:
                 if len(self._given) > _MOST_REMEMBERED:
                     self._given.popitem(last=False)
         try:
-            # Who goes away, or waits no longer, leaves the order to be carried out: it is in the line.
+            # The order is queued and will be carried out even if the client disconnects or the wait times out.
             async with asyncio.timeout(ANSWER_TIMEOUT_S):
                 return await asyncio.shield(task)
         except TimeoutError as error:
@@ -160,7 +159,7 @@ class OrderDesk:
         return 0 if newest is None else newest.snapshot.event_number
 
 
-def _told(error: ValidationError) -> str:
+def _field_errors(error: ValidationError) -> str:
     """Say what is wrong with an order, field by field."""
     faults = []
     for fault in error.errors(include_url=False, include_input=False, include_context=False):

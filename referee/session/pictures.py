@@ -1,4 +1,4 @@
-"""The camera's newest picture as JPEG, encoded once for all who look."""
+"""The camera's newest picture as JPEG, encoded once for all viewers."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from referee.session.table_port import TablePort
 from vision.frame import Frame, Image
 
 _QUALITY = 80
-"""Of 100: a picture of 1280 x 720 has about 150 kB."""
+"""JPEG quality, 0 to 100. A 1280 x 720 picture takes about 150 kB."""
 _WIDEST_PX = 1280
-"""Larger pictures are made smaller: a phone shows no more."""
+"""Wider pictures are scaled down, since a phone shows no more detail."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class _Encoded:
 
 
 class CameraPictures:
-    """Encodes pictures when they are asked for; any thread may ask, and may have to wait."""
+    """Encodes pictures on request. Any thread may call it; the call may block."""
 
     def __init__(self, port: TablePort) -> None:
         self._port = port
@@ -32,7 +32,7 @@ class CameraPictures:
         self._encoded: dict[bool, _Encoded] = {}
 
     def jpeg(self, *, overlay: bool) -> bytes | None:
-        """Give the newest picture, with what was located drawn over it if wished; ``None`` where there is none."""
+        """Return the newest picture, ``None`` if there is none; ``overlay`` draws what was located over it."""
         with self._locks[overlay]:
             frame = self._port.frame()
             if frame is None:
@@ -45,7 +45,7 @@ class CameraPictures:
 
 
 def as_jpeg(image: Image) -> bytes:
-    """Encode a picture for a phone; a wide one is made smaller."""
+    """Encode a picture for a phone; wide ones are scaled down."""
     height, width = image.shape[:2]
     if width > _WIDEST_PX:
         size = (_WIDEST_PX, round(height * _WIDEST_PX / width))

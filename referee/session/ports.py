@@ -1,4 +1,4 @@
-"""What the session needs from its reader, journal and display."""
+"""The interfaces that the session needs from its reader, journal and display."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Cropper(Protocol):
     """Cuts one place out of a frame."""
 
     def crop(self, frame: Frame, place: str) -> Image:
-        """Give a small rectified picture of a place; raises a VisionError when the table was not located."""
+        """Return a small rectified picture of a place; raises a VisionError if the table isn't located."""
 
 
 class Reader(Cropper, Protocol):
-    """Turns a frame into a Reading, and cuts out the picture of one place."""
+    """Turns frames into Readings, and cuts out pictures of places."""
 
     def read(self, frame: Frame) -> Reading:
         """Read a frame; raises FrameError or NotLocatedError for an unusable one."""
@@ -36,28 +36,28 @@ class BeliefListener(Protocol):
     """A reader that learns from what was accepted, such as one with sensors."""
 
     def believed(self, appearance: Appearance) -> None:
-        """Take the appearance that the table showed and the judge accepted."""
+        """Learn from an appearance that the table showed and the judge accepted."""
 
 
 class Recorder(Protocol):
-    """What the service needs of a journal: ``referee.journal.Journal`` and ``BufferedJournal`` both are one."""
+    """What the service needs from a journal, provided by ``referee.journal.Journal`` and ``BufferedJournal``."""
 
     def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:
-        """Record one event and give its number; durable on return."""
+        """Record one event and return its number; durable on return."""
 
     def events(self, game: int | None = None) -> list[tuple[int, Event]]:
-        """List (number, event) in order."""
+        """List (number, event) pairs in order."""
 
     def latest_game(self) -> int | None:
-        """Give the number of the game begun last."""
+        """Return the number of the latest game."""
 
 
 RestoreSensorAt = Callable[[Place], str]
-"""Switches a sensor on again and gives the sentence; raises CorrectionError where it was not off."""
+"""Switches a sensor on again and returns the reply; raises CorrectionError if the sensor wasn't off."""
 
 
 def no_sensors(place: Place) -> str:
-    """Stand in where there are no sensors; raises CorrectionError."""
+    """Raise CorrectionError, since there are no sensors."""
     raise CorrectionError(f"this referee has no sensors, so none under {place}")
 
 
@@ -65,17 +65,17 @@ class Display(Protocol):
     """Shows signals; ``hardware.lights.panel.Panel`` is one."""
 
     def show(self, signal: Signal, time_s: float | None = None) -> None:
-        """Show a signal in place of the one before."""
+        """Show a signal in place of the previous one."""
 
 
 def tell_reader(reader: object, game: Game[Any, Any], belief: Belief[Any, Any], ruling: Ruling) -> None:
-    """Tell a listening reader about a table that is as believed; other readers and rulings are ignored."""
+    """Tell a BeliefListener about a table that looks as believed; other readers and rulings are ignored."""
     if not (isinstance(reader, BeliefListener) and belief.states and ruling.verdicts):
         return
     kind = ruling.verdicts[-1].kind
     appearance = dict(game.table.appearance(belief.states[0]))
     if kind in {VerdictKind.UNCHANGED, VerdictKind.PUT_RIGHT}:
-        # Where a person's word outranks the table, the pieces may still follow.
+        # On overridden places, the pieces may not have been moved yet.
         against = belief.override.left_out
         reader.believed({place: look for place, look in appearance.items() if place not in against})
     elif kind in {VerdictKind.SET_UP, VerdictKind.ACCEPTED}:
@@ -83,7 +83,7 @@ def tell_reader(reader: object, game: Game[Any, Any], belief: Belief[Any, Any], 
 
 
 def read_or_hindered(reader: Reader, frame: Frame) -> Reading:
-    """Read a frame; an unusable one gives a Reading without places that says why."""
+    """Read a frame. An unusable frame results in a Reading without places that says why."""
     try:
         return reader.read(frame)
     except NotLocatedError as error:

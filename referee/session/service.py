@@ -1,7 +1,7 @@
 """The service: frames and commands in; readings, verdicts, journal and snapshots out.
 
-``Service.step`` is synchronous and takes the time only from the frames, so the same frames and commands give the
-same verdicts and events. Every event is in the journal before a snapshot tells of it.
+``Service.step`` is synchronous and takes the time only from the frames, so the same frames and commands always produce
+the same verdicts and events. Every event is in the journal before a snapshot shows it.
 """
 
 from __future__ import annotations
@@ -58,12 +58,11 @@ from vision.reading import Hindrance, HindranceKind, Reading
 
 
 class Service(Generic[StateT, TurnT]):
-    """Referees one game after the other. Call ``start`` once, then ``step`` for every frame.
+    """Referees one game after another. Call ``start`` once, then ``step`` for every frame.
 
-    ``publish`` takes a snapshot after every change. ``say`` hears remarks that are not verdicts (the camera moved, a
-    sighting was dropped), each once. ``hints`` works out hints while frames go on; without it there are none.
-    ``restore`` switches a sensor on again; ``opponent`` plays a side. The methods that carry out commands are those of
-    ``execution.Session``.
+    ``publish`` receives a snapshot after every change. ``say`` receives remarks that aren't verdicts, each once, such
+    as that the camera moved. ``hints`` works out hints while frames keep coming; without it there are none. ``restore``
+    switches a sensor on again; ``opponent`` plays a side. The service carries out commands as an ``execution.Session``.
     """
 
     def __init__(
@@ -99,12 +98,12 @@ class Service(Generic[StateT, TurnT]):
 
     @property
     def reading(self) -> Reading | None:
-        """What the last frame said."""
+        """The last frame's reading."""
         return self._view.reading
 
     @property
     def shown(self) -> Verdict | None:
-        """The verdict on show."""
+        """The verdict currently shown."""
         return self._announcer.shown
 
     @property
@@ -119,7 +118,7 @@ class Service(Generic[StateT, TurnT]):
 
     @contextmanager
     def on_request(self, request_id: str) -> Iterator[None]:
-        """Let the events that are recorded while this is entered keep the id of the order that they come from."""
+        """Record the order's id with every event inside the context."""
         self._log.request_id = request_id
         try:
             yield
@@ -127,9 +126,9 @@ class Service(Generic[StateT, TurnT]):
             self._log.request_id = ""
 
     def start(self, *, resume: bool = True, seed: int | None = None) -> None:
-        """Go on with the journal's latest game if it isn't over and ``resume``; begin a new one otherwise.
+        """With ``resume``, continue the journal's latest game if it isn't over; else begin a new one.
 
-        Raises FoldError when the journal's game does not add up, JournalError when it can't be written.
+        Raises FoldError if the journal's events contradict the rules, and JournalError if the journal can't be written.
         """
         folded = self._log.open_latest() if resume else None
         if folded is not None and folded.outcome is None:
@@ -149,7 +148,7 @@ class Service(Generic[StateT, TurnT]):
         self._announcer.begin(self._belief)
 
     def begin(self, command: NewGame | Resume) -> str:
-        """Begin another game of the same rules; one that is under way goes on by itself."""
+        """Begin another game of the same rules. Resuming does nothing, since the current game continues anyway."""
         if isinstance(command, Resume):
             raise CorrectionError("the game goes on already")
         if command.game != self._game.name:
@@ -167,10 +166,9 @@ class Service(Generic[StateT, TurnT]):
         return f"Game {self._log.number} of {self._game.title} begins. {events.first_to_do(self._game)}"
 
     def step(self, frame: Frame, *, ends_turn: bool = False) -> list[Verdict]:
-        """Take one frame; give the verdicts that are new.
+        """Process one frame and return the new verdicts.
 
-        With ``ends_turn`` a table at rest is left to ``end_turn``, which is called next, so that it is not judged
-        twice in one moment.
+        With ``ends_turn``, a table at rest isn't judged here, because ``end_turn`` is called next and judges it.
         """
         self._announcer.time_s = frame.time_s
         self._view.frame = frame
@@ -184,25 +182,25 @@ class Service(Generic[StateT, TurnT]):
         return verdicts
 
     def bad_frame(self, message: str) -> list[Verdict]:
-        """Take a frame that the camera failed to deliver; ``message`` says why."""
+        """Handle a frame that the camera failed to deliver; ``message`` says why."""
         self._view.frame = None
         sequence = self.reading.sequence if self.reading else 0
         return self._take(Reading(sequence, self._announcer.time_s, {}, (Hindrance(HindranceKind.BAD_FRAME, message),)))
 
     def finish(self) -> list[Verdict]:
-        """Judge what the last frames showed when no more will come."""
+        """Judge what the last frames showed, after the frames have ended."""
         last = self._view.last()
         return [] if last is None else self._decide(last, Trigger.RESTED)
 
     def end_turn(self) -> list[Verdict]:
-        """Treat the turn as ended: judge it now if the table is at rest, else as soon as it is."""
+        """Treat the turn as ended: judge the table now if it is at rest, else as soon as it is."""
         self._view.press()
         self._time.press()
         stable = self._view.stable
         return [] if stable is None else self._decide(stable, Trigger.DECLARED)
 
     def take_back(self, command: TakeBack) -> str:
-        """Undo the last turn, roll or announcement that counts, on a person's word; raises CorrectionError."""
+        """Undo the last turn, roll or announcement at a person's request; raises CorrectionError."""
         folded = self._log.folded()
         if folded.last_played is None:
             self._announcer.say("There is no turn to take back.")
@@ -211,25 +209,25 @@ class Service(Generic[StateT, TurnT]):
         states = self._log.folded().states
         self._belief = believe_person(self._context, self._belief, states, undone=events.undone(folded))
         self._announcer.say(events.taken_back_words(folded))
-        self._show_word(waiting_signal(self._game, states[0]))
+        self._show_override(waiting_signal(self._game, states[0]))
         return "The last turn is taken back."
 
     def correct(self, command: Correct) -> Corrected:
-        """Take a person's correction, which outranks the camera. Raises CorrectionError for an impossible one."""
+        """Apply a person's correction, which outranks the camera; raises CorrectionError if it is impossible."""
         done = corrected(self._game, self.belief, command, self._options)
         event = events.corrected_event(self._game, done, command, self._announcer.time_s)
         self._log.hold(event, done.states[0], self._announcer.time_s)
         self._belief = believe_person(self._context, self._belief, done.states, done.places, besides=done.besides)
         self._announcer.say(done.sentence)
-        self._show_word(corrected_signal(self._game, done.states[0], done.places, done.sentence))
+        self._show_override(corrected_signal(self._game, done.states[0], done.places, done.sentence))
         return done
 
     def enter(self, command: Entry) -> str:
-        """Take a turn, roll or announcement from a person, and say what came of it.
+        """Apply a turn, roll or announcement that a person entered, and return the reply.
 
-        The pieces may follow later: the word counts until the table visibly changes. A typed roll replaces one that was
-        only seen. An announcement ends a turn that lies on the table; while the table is not at rest, it is kept.
-        Raises CorrectionError before the set-up, and EngineError for what can't be read or what the rules forbid.
+        The pieces may be moved later: the entry counts until the table visibly changes. A typed roll replaces one that
+        the camera read. An announcement also ends the turn on the table; it waits until the table is at rest. Raises
+        CorrectionError before the set-up, and EngineError for an entry that is unreadable or illegal.
         """
         if not isinstance(command, Announce):
             return self._enter(command)
@@ -245,11 +243,11 @@ class Service(Generic[StateT, TurnT]):
             raise
 
     def question_before(self, press: Press) -> str:
-        """Ask whether a button that ends the game was meant, and give the question; empty once it is pressed again."""
+        """Ask whether a button that ends the game was meant; returns the question, or nothing on the second press."""
         return self._announcer.question_before(self._belief, press)
 
     def settle_draw(self, command: OfferDraw | AnswerDraw) -> str:
-        """Offer a draw, or accept or refuse the one on offer; raises CorrectionError where that can't be."""
+        """Offer a draw, or answer the open offer; raises CorrectionError if that isn't possible."""
         settled = draw_offers.settled(
             self._game, self.belief, self._log.offer, command, self._announcer.time_s, self._advisers.names
         )
@@ -259,7 +257,7 @@ class Service(Generic[StateT, TurnT]):
         return self._announcer.show_offer(self._belief, settled)
 
     def _turn_announced(self, command: Announce) -> EnterTurn | None:
-        """Give the turn on the table together with the announcement, if a turn may end with it."""
+        """Return the turn on the table combined with the announcement, if a turn may end with it."""
         stable = self._view.stable
         if stable is None or not self.belief:
             return None
@@ -274,9 +272,9 @@ class Service(Generic[StateT, TurnT]):
         return EnterTurn(text, command.by, ruling.steps[0].player)
 
     def _end_turn_before(self) -> None:
-        """Where a touch ends a turn, the next player's roll also ends the turn that lies on the table.
+        """If a touch ends turns, let the next player's roll end the turn on the table as well.
 
-        Raises CorrectionError while it is unclear which turn that is, which is asked as after a press.
+        If it is unclear which turn that is, asks the players, as after a press, and raises CorrectionError.
         """
         stable = self._view.stable
         by_touch = self._settings.turn_end == TurnEnd.TOUCH
@@ -301,11 +299,11 @@ class Service(Generic[StateT, TurnT]):
         self._log.hold(done.event, done.states[0], self._announcer.time_s)
         self._belief = believe_person(self._context, self._belief, done.states, done.places)
         self._announcer.say(done.sentence)
-        self._show_word(entered_signal(self._game, done.states[0], done.places, done.sentence))
+        self._show_override(entered_signal(self._game, done.states[0], done.places, done.sentence))
         return done.sentence
 
     def overrule(self, command: Overrule) -> str:
-        """Take a person's word that these places are as believed; they are ignored until they look so again."""
+        """Accept a person's word that places are as believed, and ignore them until they look that way again."""
         self._belief = self._belief.overruled(command.places)
         event = events.overruled_event(command.places, command.by, self._announcer.time_s)
         self._log.append(event)
@@ -313,42 +311,42 @@ class Service(Generic[StateT, TurnT]):
         return str(event.data["sentence"])
 
     def pause_clock(self, command: PauseClock) -> str:
-        """Stop the clock, or let it run again; raises CorrectionError where that can't be."""
+        """Stop the clock, or let it run again; raises CorrectionError if that isn't possible."""
         return self._time.pause(command, self._belief)
 
     def _lose_on_time(self, player: Player) -> None:
-        """Let a player whose flag has fallen lose, as by resigning, in a game where one may resign."""
+        """Record a loss on time as a resignation, if the game allows resigning."""
         with suppress(EngineError):
             done = entered(self._game, self.belief, Announce(f"{player}:{RESIGN}", BY_CLOCK), self._announcer.time_s)
             self._log.hold(done.event, done.states[0], self._announcer.time_s, f"{player}'s time is up")
             self._belief = believe_person(self._context, self._belief, done.states, done.places)
-            self._show_word(self._announcer.waiting(done.states[0]))
+            self._show_override(self._announcer.waiting(done.states[0]))
 
     def restore_sensor(self, command: RestoreSensor) -> str:
-        """Switch a sensor on again; raises CorrectionError where it was not off."""
-        said = self._restore(command.place)
-        self._announcer.remark(events.restored_sentence(said, command.by))
-        return said
+        """Switch a sensor on again; raises CorrectionError if it wasn't off."""
+        sentence = self._restore(command.place)
+        self._announcer.remark(events.restored_sentence(sentence, command.by))
+        return sentence
 
     def hint(self, command: AskHint, respond: Respond = unheard) -> None:
-        """Take a request for a hint, which is shown when it is found. ``respond`` gets it, or why there is none."""
+        """Start working out a hint and show it when it is found. ``respond`` gets the hint, or why there is none."""
         self._advisers.ask(command, self._belief, respond)
 
     def look_for_hint(self) -> None:
-        """Show a hint that has been found."""
+        """Show a finished hint."""
         self._advisers.poll(self._belief)
 
     def close(self) -> None:
-        """Close the source of hints; everybody who still waits for one is told."""
+        """Close the source of hints and tell everybody who still waits for one."""
         self._advisers.close()
 
     def say_trouble(self, sentence: str) -> None:
-        """Show trouble that is not the table's, such as a lost camera; open questions stay lit."""
+        """Show a technical problem, such as a lost camera; open questions stay lit."""
         self._time.lose_sight()
         self._announcer.show_trouble(self._belief, sentence)
 
     def end_trouble(self, sentence: str) -> None:
-        """Say that the trouble is over, and show the current state again."""
+        """Say that the problem is solved, and show the current state again."""
         self._view.look_anew()
         self._announcer.end_trouble(self._belief, sentence)
 
@@ -388,7 +386,7 @@ class Service(Generic[StateT, TurnT]):
         return self._carry_out(ruling, asked=asked, complete_s=complete_s)
 
     def _name_stall(self, reading: Reading) -> list[Verdict]:
-        """Ask about squares that could not be read for long, when there is nothing else to say."""
+        """Ask about squares that have been unreadable for long, if there is nothing else to say."""
         if not self.belief or self.finished or self._belief.fault is not None:
             return []
         places = self._view.stalled()
@@ -398,7 +396,7 @@ class Service(Generic[StateT, TurnT]):
         return self._carry_out(Ruling((verdict,)), asked=True)
 
     def _carry_out(self, ruling: Ruling, *, asked: bool, complete_s: float | None = None) -> list[Verdict]:
-        """Record a ruling, then show it; give the verdicts that are new."""
+        """Record a ruling, then show it; returns the new verdicts."""
         news: list[Verdict] = []
         question = self._view.question
         if ruling.withdrawn:
@@ -422,8 +420,8 @@ class Service(Generic[StateT, TurnT]):
         self._announcer.holds_against(self._context.in_order(self._belief.override.left_out))
         return news
 
-    def _show_word(self, signal: Signal) -> None:
-        """Show the result of a person's word, and judge the table again."""
+    def _show_override(self, signal: Signal) -> None:
+        """Show the result of a person's entry, and judge the table again."""
         self._announced = None
         self._view.look_anew()
         self._view.question.close()

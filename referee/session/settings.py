@@ -1,4 +1,4 @@
-"""Settings of a session: when turns end, how patient it is, and those of judge and hints."""
+"""A session's settings: when turns end, how long to wait before asking, and the settings of judge and hints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from referee.judge import STILLS, JudgeSettings, StabilitySettings, Trigger
 
 
 class TurnEnd(StrEnum):
-    """What ends a turn; a press does in any case."""
+    """What ends a turn. A button press always does."""
 
     BUTTON = "button"
     TOUCH = "touch"
@@ -25,18 +25,18 @@ class ServiceSettings:
     """How the service referees.
 
     ``turn_end``
-        ``button``: a press ends a turn; ``touch``: touching the next player's pieces does, or the next
-        roll; ``rest``: the table showing the same thing for ``rest_s`` does. A press counts in every mode.
+        ``button``: only a press ends a turn. ``touch``: touching the next player's pieces or the next roll ends it.
+        ``rest``: a table unchanged for ``rest_s`` seconds ends it. A press counts in every mode.
     ``stills``
         every frame is a table at rest at the end of a turn.
     ``patience_s``
-        how long, in seconds, something may be in the way or moving before that is said.
+        how many seconds something may move or block the view before the referee says so.
     ``stall_s``
-        how long a square of an otherwise clear board may be unreadable before it is named.
+        how many seconds a square of an otherwise clear board may be unreadable before the referee asks about it.
     ``hints``
-        how good hints are, or that there are none.
+        how strong hints are, or that hints are off.
     ``clock``
-        the time the players have in a new game, ``None`` without a clock.
+        the time control of a new game, ``None`` without a clock.
     """
 
     options: Mapping[str, OptionValue] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class ServiceSettings:
     clock: TimeControl | None = None
 
     def __post_init__(self) -> None:
-        """Refuse settings the service can't keep."""
+        """Reject invalid settings."""
         if self.turn_end not in frozenset(TurnEnd):
             raise ValueError(f"turn_end is {self.turn_end!r}; expected one of {', '.join(TurnEnd)}")
         if min(self.rest_s, self.patience_s, self.stall_s) < 0:
@@ -63,11 +63,11 @@ class ServiceSettings:
 
     @property
     def settling(self) -> StabilitySettings:
-        """How a table comes to rest: at once for stills."""
+        """The settings of the stability filter; stills are at rest at once."""
         return STILLS if self.stills else self.settle
 
     def trigger_after(self, rested_s: float, *, set_up: bool) -> Trigger:
-        """Give the trigger of a table that has rested this long, when nobody pressed a button."""
+        """Return the trigger for a table that has been at rest this long, if nobody pressed a button."""
         rested = rested_s >= self.rest_s
         if not set_up or self.turn_end == TurnEnd.REST:
             return Trigger.RESTED if rested else Trigger.GLANCE

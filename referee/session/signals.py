@@ -1,7 +1,7 @@
-"""From a verdict to a signal: squares with their roles, a sound, and words. Pure.
+"""Turns verdicts into signals: lit squares with their roles, a sound, and words. Pure functions.
 
-Nothing sounds while a turn is under way, while nothing changed or while something hides the table: a sound means
-that a turn counted, that something is wrong, that a person is asked, or that the table is ready to play.
+A sound means that a turn was accepted, that something is wrong, that a person is asked, or that the table is ready.
+There is no sound while a turn is in progress, while nothing has changed, or while something hides the table.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _MOODS: Mapping[VerdictKind, tuple[Mood, Sound]] = MappingProxyType(
 
 
 def signal_for(verdict: Verdict, game: Game[StateT, TurnT], state: StateT | None) -> Signal:
-    """Give the signal that shows a verdict.
+    """Return the signal that shows a verdict.
 
-    ``state`` is the one the verdict was judged from, or the one after its turns, or ``None`` before the set-up. The
-    first gives the squares of an accepted turn in the order of play; both show a turn that ends the game as its end.
+    ``state`` is the state before or after the verdict's turns, ``None`` before the set-up. From the state before, the
+    squares of an accepted turn are lit in the order of play. A turn that ends the game shows the end.
     """
     mood, sound = _MOODS[verdict.kind]
     words = verdict.sentence
@@ -58,11 +58,11 @@ def signal_for(verdict: Verdict, game: Game[StateT, TurnT], state: StateT | None
 
 
 def fault_lights(verdict: Verdict, believed: Appearance | None = None) -> tuple[Light, ...]:
-    """Give the lights of an illegal verdict: ``fault`` where something is wrong, ``put right`` where it belongs.
+    """Return the lights of an illegal verdict: ``fault`` where something is wrong, ``put right`` where it belongs.
 
-    A place is wrong when a piece stands there that should not, or not like that; it is to be put right when the
-    piece that belongs there is gone. ``believed`` fills in what the verdict does not say it expected. Places that
-    a breach names and that look as they should (a star that was crossed) are part of the fault.
+    A place gets ``fault`` if it holds a wrong piece, or the right piece in a wrong way. It gets ``put right`` if its
+    piece is missing. ``believed`` supplies the expected looks that the verdict lacks. A place that a breach names also
+    gets ``fault``, even if it looks right, such as a star that was crossed.
     """
     expected = {**(believed or {}), **verdict.expected}
     wrong: list[Place] = []
@@ -78,7 +78,7 @@ def fault_lights(verdict: Verdict, believed: Appearance | None = None) -> tuple[
 
 
 def waiting_signal(game: Game[StateT, TurnT], state: StateT) -> Signal:
-    """Give the quiet signal between turns: whose turn it is, or how the game ended."""
+    """Return the quiet signal between turns: whose turn it is, or how the game ended."""
     outcome = game.rules.outcome(state)
     if outcome is not None:
         return finished_signal(outcome)
@@ -86,34 +86,34 @@ def waiting_signal(game: Game[StateT, TurnT], state: StateT) -> Signal:
 
 
 def looking_signal(words: str = "Looking at the table.") -> Signal:
-    """Say that the referee is looking, before there is anything to judge."""
+    """Return the signal shown before there is anything to judge."""
     return Signal(Mood.LOOKING, words=words)
 
 
 def finished_signal(outcome: Outcome, places: Sequence[Place] = ()) -> Signal:
-    """Give the end of the game, with the squares of the turn that ended it."""
+    """Return the signal for the end of the game, with the squares of the last turn."""
     return Signal(Mood.FINISHED, _marked(places, LightRole.TURN), Sound.FINISHED, ending(outcome))
 
 
 def resumed_signal(game: Game[StateT, TurnT], state: StateT, turns_played: int) -> Signal:
-    """Say that a game goes on where its journal ended."""
+    """Return the signal for a game that continues from its journal."""
     after = "before the first turn" if turns_played == 0 else f"after turn {turns_played}"
     words = _joined(f"{game.title} goes on {after}.", waiting_signal(game, state).words)
     return Signal(Mood.WAITING, sound=Sound.READY, words=words)
 
 
 def hint_signal(places: Iterable[Place], words: str) -> Signal:
-    """Show a hint that a person asked for: quietly, on the squares it concerns."""
+    """Return the silent signal for a hint on the squares it concerns."""
     return Signal(Mood.WAITING, _marked(places, LightRole.HINT), words=words)
 
 
 def wish_signal(places: Iterable[Place], words: str) -> Signal:
-    """Ask for the program's turn or roll: where it moves, in a pattern of its own."""
+    """Return the signal that asks players to play the program's turn or roll for it, in a pattern of its own."""
     return Signal(Mood.WAITING, _marked(places, LightRole.OPPONENT), Sound.READY, words)
 
 
 def corrected_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[Place], words: str) -> Signal:
-    """Say quietly that a person put something right, and where; a game that this ends is shown as ended."""
+    """Return the silent signal for a person's correction; if it ends the game, the signal shows the end."""
     outcome = game.rules.outcome(state)
     if outcome is not None:
         return replace(finished_signal(outcome), words=_joined(words, ending(outcome)))
@@ -121,7 +121,7 @@ def corrected_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[
 
 
 def entered_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[Place], words: str) -> Signal:
-    """Show a turn, roll or announcement that a person typed as accepted, and whose turn it is."""
+    """Return the signal that accepts a typed turn, roll or announcement and says whose turn it is."""
     outcome = game.rules.outcome(state)
     if outcome is not None:
         return replace(finished_signal(outcome, tuple(places)), words=_joined(words, ending(outcome)))
@@ -131,15 +131,15 @@ def entered_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[Pl
 
 
 def lasts(signal: Signal) -> bool:
-    """Whether a signal stays although nobody has looked at the table for a while: a question, a fault, or the end."""
+    """Whether a signal stays lit while the table can't be judged: a question, a fault, or the end."""
     return signal.mood in {Mood.QUESTION, Mood.FAULT, Mood.FINISHED}
 
 
 def with_trouble(signal: Signal, message: str) -> Signal:
-    """Add a problem of the referee's own (the journal's disk is full) to what the table shows.
+    """Add a technical problem, such as a full disk, to a signal.
 
-    The squares stay lit, since the game goes on; a sound of the signal's own stays, and without one the trouble
-    sounds as a question, because a person has to do something.
+    The squares stay lit, since the game goes on. If the signal has no sound, it gets the sound of a question, because a
+    person has to act.
     """
     sound = Sound.QUESTION if signal.sound is Sound.SILENCE else signal.sound
     return replace(signal, mood=Mood.TROUBLE, sound=sound, words=_joined(signal.words, message))
@@ -148,7 +148,7 @@ def with_trouble(signal: Signal, message: str) -> Signal:
 def _played(
     verdict: Verdict, game: Game[StateT, TurnT], state: StateT | None
 ) -> tuple[tuple[Place, ...], StateT | None]:
-    """Give the squares of the accepted turns in order, and the state after them."""
+    """Return the squares of the accepted turns in order, and the state after them."""
     if state is None or not verdict.turns:
         return verdict.places, state
     places: list[Place] = []
@@ -159,7 +159,7 @@ def _played(
             places.extend(turn.places)
             after = game.rules.apply(after, turn)
     except EngineError:
-        # The turns do not fit: the state is already the one after them.
+        # The turns don't apply, so the state is already the one after them.
         return verdict.places, state
     return tuple(places), after
 

@@ -1,4 +1,4 @@
-"""What a page or a broker needs of a running referee: its newest snapshot, its queue of commands, journal, pictures."""
+"""What the page and the broker need from a running referee: newest snapshot, command queue, journal, pictures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from vision.frame import Frame, Image
 
 @dataclass(frozen=True)
 class Versioned:
-    """A snapshot, which one it is, and when it came: ``version`` counts up from 1 while the referee runs."""
+    """A snapshot with its version and arrival time. ``version`` counts up from 1 while the referee runs."""
 
     version: int
     snapshot: Snapshot
@@ -29,9 +29,10 @@ class Versioned:
 
 
 class SnapshotHub:
-    """A subscriber for any number of viewers: each gets the newest snapshot, and never the ones it missed.
+    """A subscriber that serves any number of viewers. Each gets only the newest snapshot, not the ones it missed.
 
-    Taking a snapshot costs the session's thread the same however many wait. ``clock`` gives monotonic seconds.
+    Receiving a snapshot costs the session's thread the same for any number of viewers. ``clock`` returns monotonic
+    seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -42,7 +43,7 @@ class SnapshotHub:
         self._waiting: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
 
     def __call__(self, snapshot: Snapshot) -> None:
-        """Take a snapshot in place of the one before, and wake whoever waits for it."""
+        """Replace the newest snapshot, and wake all waiting viewers."""
         with self._lock:
             version = 1 if self._newest is None else self._newest.version + 1
             self._newest = Versioned(version, snapshot, self.clock())
@@ -50,12 +51,12 @@ class SnapshotHub:
 
     @property
     def newest(self) -> Versioned | None:
-        """The snapshot that holds now, ``None`` before the first."""
+        """The newest snapshot, ``None`` before the first."""
         with self._lock:
             return self._newest
 
     async def after(self, version: int) -> Versioned | None:
-        """Wait for a snapshot other than that version and give the newest; ``None`` once no more will come."""
+        """Wait for a version other than ``version`` and return the newest; ``None`` once the hub is closed."""
         while True:
             with self._lock:
                 if self._is_closed:
@@ -68,7 +69,7 @@ class SnapshotHub:
             await changed
 
     def close(self) -> None:
-        """Let everybody who waits know that no more will come."""
+        """Tell all waiting viewers that no more snapshots will come."""
         with self._lock:
             self._is_closed = True
         self._wake()
@@ -77,7 +78,7 @@ class SnapshotHub:
         with self._lock:
             waiting, self._waiting = self._waiting, {}
         for loop, changes in waiting.items():
-            # A loop that has ended has nobody left who waits.
+            # A closed event loop has no waiting viewers left.
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(_set_all, changes)
 
@@ -93,19 +94,19 @@ def _no_frame() -> Frame | None:
 
 
 def no_overlay(frame: Frame) -> Image | None:
-    """Stand in where nothing can be located."""
+    """Stand in for an overlay when nothing can be located."""
     del frame
     return None
 
 
 class NewestFrame:
-    """Holds the camera's newest frame for whoever looks; only that one is kept."""
+    """Holds the camera's newest frame for viewers."""
 
     def __init__(self) -> None:
         self.frame: Frame | None = None
 
     def __call__(self) -> Frame | None:
-        """Give it, ``None`` before the first."""
+        """Return the frame, ``None`` before the first."""
         return self.frame
 
 
@@ -119,15 +120,15 @@ class ReportFile:
 
     @property
     def text(self) -> str | None:
-        """What is written in it, ``None`` for a picture."""
+        """The file's text, ``None`` for a picture."""
         return self.content.decode("utf-8", "replace") if self.media_type.startswith("text/") else None
 
 
 @dataclass(frozen=True)
 class Housekeeping:
-    """What the owner may ask of the installation; each takes its time, and any thread may ask.
+    """Maintenance functions for the owner. They block, and any thread may call them.
 
-    ``examine`` is what ``doctor`` finds, ``gather`` the files of a bug report, and ``zipped`` makes one file of them.
+    ``examine`` runs ``doctor``, ``gather`` collects the files of a bug report, and ``zipped`` packs them into one file.
     """
 
     examine: Callable[[], Sequence[Finding]]
@@ -136,17 +137,16 @@ class Housekeeping:
 
 
 KeepHouse = Callable[[Callable[[], Sequence[str]], Path | None], Housekeeping]
-"""Makes that of what gives the lines that were said, and of the journal, if there is one."""
+"""Builds a Housekeeping from a function that returns the recent log lines, and from the journal's path, if any."""
 
 
 @dataclass(frozen=True)
 class TablePort:
-    """What a page or a broker is given of a running referee.
+    """A running referee, as the page and the broker see it.
 
-    ``journal`` is the file that is read for history, opened read-only for each request; ``None`` where none is kept.
-    ``frame`` gives the camera's newest frame; ``overlay`` draws what was located in a frame over it, which may take its
-    time, and gives ``None`` where nothing was. ``hints_allowed`` is the owner's setting. ``housekeeping`` is ``None``
-    where nobody gives any.
+    ``journal`` is opened read-only for each request for history; ``None`` if no journal is kept. ``frame`` returns the
+    camera's newest frame. ``overlay`` draws what was located over a frame; it may block, and returns ``None`` if
+    nothing was located. ``hints_allowed`` is the owner's setting. ``housekeeping`` is ``None`` if nothing provides it.
     """
 
     game: Game[Any, Any]
@@ -159,15 +159,15 @@ class TablePort:
     housekeeping: Housekeeping | None = None
 
     async def submit(self, command: Command, request_id: str = "") -> Reply | None:
-        """Put a command in the line and wait for its reply; ``None`` when nobody will carry it out any more.
+        """Queue a command and wait for its reply; ``None`` if the queue was closed first.
 
-        The events that it brings keep ``request_id``.
+        The resulting events record ``request_id``.
         """
         loop = asyncio.get_running_loop()
         answered: asyncio.Future[Reply | None] = loop.create_future()
 
         def settle(reply: Reply | None) -> None:
-            # Whoever asked may have gone away meanwhile.
+            # The caller may have been cancelled meanwhile.
             if not answered.done():
                 answered.set_result(reply)
 

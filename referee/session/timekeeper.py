@@ -1,4 +1,4 @@
-"""Runs the clock of a session: when a turn was complete, when the clock waits, whose flag fell; all journalled."""
+"""Runs a session's clock: when turns were complete, when it pauses, whose flag fell. Everything is journalled."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from referee.session.view import TableView
 from vision.reading import HindranceKind
 
 KEPT_EVERY_S = 10.0
-"""How often, in seconds, the journal records a running clock: a restart gives back at most that much time."""
+"""How often, in seconds, the journal records a running clock. A restart loses at most this much thinking time."""
 
 BY_CLOCK = "the clock"
 """The name under which a loss on time is recorded."""
 
 _AT_REST_S = 1.0
-"""How long, in seconds, after a flag's time a table that came to rest before it is known to rest."""
+"""Seconds to wait after a flag's time, because a table that came to rest just before it is recognized later."""
 
 
 class Timekeeper(Generic[StateT, TurnT]):
     """Runs one session's clock from frame to frame; does nothing in a game without a clock.
 
-    A turn takes time until the first frame that shows it complete, not until the verdict, so that neither the rest that
-    ends a turn nor the referee's own work costs a player time. Where only a press ends a turn, it takes time until the
-    press, as on a chess clock: until then its player may still change it.
+    A turn takes time until the first frame that shows it complete, not until the verdict. So neither the rest that ends
+    a turn nor the referee's computing costs a player time. If only a press ends a turn, the time runs until the press,
+    as on a chess clock, since the player may change the turn until then.
     """
 
     def __init__(
@@ -57,11 +57,11 @@ class Timekeeper(Generic[StateT, TurnT]):
         self._judged: tuple[float, bool] | None = None
 
     def restart(self) -> None:
-        """Go on from the journal: the time until the next frame counts for nobody."""
+        """Continue from the journal. The time until the next frame counts for no player."""
         self._has_restarted = True
 
     def begin_frame(self, time_s: float, belief: Belief[StateT, TurnT]) -> None:
-        """Take the time of a new frame, before it is judged."""
+        """Advance to the time of a new frame, before it is judged."""
         if self._has_restarted:
             self._has_restarted = False
             if self._log.clock.clock is not None:
@@ -73,12 +73,12 @@ class Timekeeper(Generic[StateT, TurnT]):
         self._pressed_s = self._announcer.time_s
 
     def look(self, pending: Sequence[TurnT], since_s: float) -> None:
-        """Note since when these turns, complete but not yet accepted, have been on the table."""
+        """Note since when these complete but unaccepted turns have been on the table."""
         if not pending or pending != self._waiting[0]:
             self._waiting = (pending, since_s)
 
     def complete_s(self, view: TableView, trigger: Trigger) -> float | None:
-        """Give when the turn being accepted was complete; ``None`` without a clock."""
+        """Return the time at which the turn being accepted was complete, ``None`` without a clock."""
         if not self._log.clock.is_agreed or view.stable is None:
             return None
         if self._settings.turn_end is TurnEnd.BUTTON and trigger is Trigger.DECLARED:
@@ -87,7 +87,7 @@ class Timekeeper(Generic[StateT, TurnT]):
         return since_s if pending else view.stable.since_s
 
     def pause(self, command: PauseClock, belief: Belief[StateT, TurnT]) -> str:
-        """Stop the clock, or let it run again, on a person's word; raises CorrectionError where that can't be."""
+        """Stop the clock or let it run again at a person's request; raises CorrectionError if that isn't possible."""
         clock = self._log.clock.clock
         if clock is None:
             raise CorrectionError("there is no clock in this game, or it has not begun to run")
@@ -101,19 +101,19 @@ class Timekeeper(Generic[StateT, TurnT]):
             else paused_event(PauseReason.PERSON, command.by, time_s)
         )
         self._log.append(event)
-        said = str(event.data["sentence"])
-        self._announcer.say(said)
+        sentence = str(event.data["sentence"])
+        self._announcer.say(sentence)
         self._announcer.show_again(belief)
-        return said
+        return sentence
 
     def lose_sight(self) -> None:
-        """Note that no pictures come any more."""
+        """Note that the camera delivers no more pictures."""
         clock = self._log.clock.clock
         if clock is not None and clock.control.waits and PauseReason.UNSEEN not in clock.pauses:
             self._log.append(paused_event(PauseReason.UNSEEN, "", self._announcer.time_s))
 
     def mind(self, belief: Belief[StateT, TurnT], view: TableView) -> tuple[Player, ...]:
-        """Do what is due after a frame: pause, go on, announce a fallen flag; give the players who lose on time."""
+        """Pause, resume, or announce a fallen flag after a frame; returns the players who lose on time."""
         clock, time_s = self._log.clock.clock, self._announcer.time_s
         if clock is None or not (clock.running or clock.pauses):
             return ()
@@ -135,7 +135,7 @@ class Timekeeper(Generic[StateT, TurnT]):
         return losing if clock.control.flag is FlagRule.LOSES else ()
 
     def _reasons(self, view: TableView) -> frozenset[PauseReason]:
-        """Why the clock should wait; a hand over the table is the player's own and no reason."""
+        """Return why the clock should pause. A hand over the table is no reason, since it belongs to the player."""
         shown = None if self._announcer.shown is None else self._announcer.shown.kind
         if shown is VerdictKind.AMBIGUOUS and view.question.is_open(view.stable):
             return frozenset({PauseReason.QUESTION})
@@ -144,7 +144,7 @@ class Timekeeper(Generic[StateT, TurnT]):
         return frozenset({PauseReason.UNSEEN}) if shown is VerdictKind.CANNOT_SEE and not is_hand else frozenset()
 
     def _has_fallen(self, player: Player, belief: Belief[StateT, TurnT], view: TableView) -> bool:
-        """Whether a flag has fallen, unless a turn still to be judged was complete before."""
+        """Whether a flag has fallen and no unjudged turn was complete before that."""
         clock = self._log.clock.clock
         assert clock is not None
         if self._settings.turn_end is TurnEnd.BUTTON or player not in clock.running:

@@ -1,4 +1,4 @@
-"""What the table shows, frame by frame, when it should be judged, and which verdicts are worth saying."""
+"""Tracks what the table shows, decides when it should be judged, and which verdicts are worth saying."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class TableView:
         self.frame: Frame | None = None
         """The newest frame, ``None`` for one that could not be used."""
         self.reading: Reading | None = None
-        """What the newest frame said."""
+        """The newest frame's reading."""
         self.stable: StableView | None = None
         """The table at rest, ``None`` while it is not."""
 
     def add(self, reading: Reading) -> StableView | None:
-        """Take the next reading; give the table if it is at rest."""
+        """Process the next reading; returns the stable view if the table is at rest."""
         self.reading = reading
         if self._settings.stills:
             self._filter.clear()
@@ -47,19 +47,19 @@ class TableView:
         return self.stable
 
     def unclear(self) -> Verdict | None:
-        """Say what is in the way once it has been there for a while, immediately for stills."""
+        """Return a verdict on what blocks the view, after a while; for stills, immediately."""
         return None if self.reading is None else self._unclear.add(self.reading)
 
     def stalled(self) -> tuple[str, ...]:
-        """Give the places that could not be read for long, once."""
+        """Return the places that have been unreadable for long; each is returned once."""
         return () if self.reading is None else self._stall.add(self.reading)
 
     def press(self) -> None:
-        """Note that a person declared the turn ended: judge it now if the table is at rest, else as soon as it is."""
+        """Note that a person ended the turn: the table is judged now if it is at rest, else as soon as it is."""
         self._pressed = True
 
     def trigger(self, *, set_up: bool) -> Trigger | None:
-        """Give the trigger for judging the table, ``None`` when it was judged already or is not at rest."""
+        """Return the trigger for judging the table, ``None`` if it isn't at rest or was judged already."""
         if self.stable is None:
             return None
         if self._settings.stills or self._pressed:
@@ -75,28 +75,28 @@ class TableView:
         self._judged_in_sight = view.in_sight
 
     def _came_into_sight(self, view: StableView) -> bool:
-        """Whether places that were hidden when the table was judged can be seen now, as when glare has passed."""
-        # The newest reading alone is compared first, since this is asked at every frame.
+        """Whether places that were hidden when the table was judged can be seen now, for example after glare."""
+        # This runs at every frame, so compare the newest reading first, which is cheap.
         return not view.newest_in_sight <= self._judged_in_sight and not view.in_sight <= self._judged_in_sight
 
     def look_anew(self) -> None:
-        """Have the table judged again although nothing has changed."""
+        """Have the table judged again even if nothing has changed."""
         self._judged = None
 
     def last(self) -> StableView | None:
-        """Give what the last frames showed, when no more will come and they were not judged yet."""
+        """Return the view of the last frames, if they haven't been judged; call this after the frames have ended."""
         pending = self._filter.pending()
         enough = pending is not None and len(pending.readings) >= min(2, self._settings.settling.readings)
         return pending if enough and not self._settings.stills else None
 
 
 def is_before_set_up(game: Game[Any, Any], options: Mapping[str, OptionValue], settled: StableView) -> bool:
-    """Whether the table is certainly empty although the game starts with pieces, which is no reason for an alarm."""
+    """Whether the table is certainly empty and the game starts with pieces; then no alarm is raised."""
     return settled.is_empty and any(look != EMPTY for look in usual_appearance(game, options).values())
 
 
 class UnclearWatch:
-    """Tracks how long the table could not be judged; says what is in the way after ``patience_s`` seconds."""
+    """Tracks how long the table has been unclear; says what blocks the view after ``patience_s`` seconds."""
 
     def __init__(self, patience_s: float) -> None:
         self._patience_s = patience_s
@@ -107,7 +107,7 @@ class UnclearWatch:
         self._since_s = None
 
     def add(self, reading: Reading) -> Verdict | None:
-        """Take a reading that can't be judged; give the verdict to show, ``None`` while it is too early."""
+        """Process a reading that can't be judged; returns the verdict to show, ``None`` while it is too early."""
         if self._since_s is None:
             self._since_s = reading.time_s
         if reading.time_s - self._since_s < self._patience_s:
@@ -121,8 +121,8 @@ class UnclearWatch:
 class OpenQuestion:
     """A question to the players, open until the table shows something else.
 
-    A question about unreadable squares is answered once they can be read. Neither a hand over the table nor a pulled
-    cable answers anything.
+    A question about unreadable squares closes once they can be read. A hand over the table or an unplugged cable closes
+    no question.
     """
 
     def __init__(self, sure_probability: float) -> None:
@@ -131,7 +131,7 @@ class OpenQuestion:
         self._unread: frozenset[str] = frozenset()
 
     def take(self, verdict: Verdict, settled: StableView | None) -> None:
-        """Take the verdict now on show: one that asks opens a question, any other closes it."""
+        """Process the verdict now shown: one that asks opens a question, any other closes it."""
         self.close()
         if settled is not None and verdict.kind is VerdictKind.AMBIGUOUS:
             self._shown = settled.shown
@@ -142,7 +142,7 @@ class OpenQuestion:
         self._shown, self._unread = None, frozenset()
 
     def is_open(self, settled: StableView | None) -> bool:
-        """Whether it is still open at this table, ``None`` for one that is not at rest."""
+        """Whether the question is still open; ``settled`` is ``None`` while the table isn't at rest."""
         if self._shown is None or settled is None:
             return self._shown is not None
         is_unread = not self._unread or bool(self._unread & self._unreadable(settled))
@@ -153,7 +153,7 @@ class OpenQuestion:
 
 
 def unreadable_places(reading: Reading, sure_probability: float) -> tuple[Place, ...]:
-    """Give the places that are hidden or doubtful and have no sensor that tells whether anything stands there."""
+    """Return the places that are hidden or doubtful and have no sensor that tells whether anything stands there."""
     return tuple(
         place
         for place, seen in reading.places.items()
@@ -163,11 +163,11 @@ def unreadable_places(reading: Reading, sure_probability: float) -> tuple[Place,
 
 
 class StallWatch:
-    """Tracks how long each place could not be read; add the readings of tables at rest in order.
+    """Tracks how long each place has been unreadable. Add the readings of tables at rest, in order.
 
-    A place is unreadable while something hides it or its best look has less than ``sure_probability``, unless a sensor
-    tells whether anything stands there. It is named once it has been so for ``after_s`` seconds, and again only after
-    it was readable in between.
+    A place is unreadable while it is hidden or its best look is less probable than ``sure_probability``, unless a
+    sensor tells whether a piece stands there. It is named after ``after_s`` seconds, and named again only if it was
+    readable in between.
     """
 
     def __init__(self, after_s: float, sure_probability: float) -> None:
@@ -177,7 +177,7 @@ class StallWatch:
         self._named: set[str] = set()
 
     def add(self, reading: Reading) -> tuple[str, ...]:
-        """Take a reading; give the places to name now: all that have long been unreadable, if any of them is new."""
+        """Process a reading; returns all places that have long been unreadable if at least one of them is new."""
         unreadable = unreadable_places(reading, self._sure_probability)
         self._since_s = {place: self._since_s.get(place, reading.time_s) for place in unreadable}
         self._named &= set(unreadable)
@@ -189,7 +189,7 @@ class StallWatch:
 
 
 def stall_verdict(believed: Appearance, places: Sequence[Place], reading: Reading, after_s: float) -> Verdict:
-    """Ask about places that could not be read for ``after_s`` seconds."""
+    """Return the verdict that asks about places unreadable for ``after_s`` seconds."""
     return Verdict(
         VerdictKind.AMBIGUOUS,
         stalled(places, after_s),
@@ -201,21 +201,21 @@ def stall_verdict(believed: Appearance, places: Sequence[Place], reading: Readin
 
 
 _LASTING = frozenset({VerdictKind.SET_UP, VerdictKind.ACCEPTED, VerdictKind.PUT_RIGHT, VerdictKind.UNCHANGED})
-"""What may stay on show while nothing changes."""
+"""The verdicts that may stay shown while nothing changes."""
 
 _QUIET = frozenset({VerdictKind.NOT_FINISHED, VerdictKind.CANNOT_SEE, VerdictKind.UNCHANGED})
 
 
 def is_news(verdict: Verdict, shown: Verdict | None, *, unsettled: bool) -> bool:
-    """Whether a verdict tells more than the one on show; ``unsettled`` means that a fault or a question is open.
+    """Whether a verdict says more than the one shown; ``unsettled`` means that a fault or a question is open.
 
-    A question stays on show until the table shows something else, or somebody answers.
+    A question stays until the table shows something else, or a person answers.
     """
     if verdict.turns or verdict.roll or verdict.kind is VerdictKind.SET_UP:
         return True
     if shown is None:
         return verdict.kind is not VerdictKind.UNCHANGED
-    # A fault or a question stays lit while hands correct it.
+    # A fault or a question stays lit while players correct it.
     if verdict.kind in _QUIET and unsettled and shown.kind not in _LASTING:
         return False
     if verdict.kind is VerdictKind.UNCHANGED and shown.kind in _LASTING:
@@ -228,5 +228,5 @@ def is_news(verdict: Verdict, shown: Verdict | None, *, unsettled: bool) -> bool
 
 
 def key_of(verdict: Verdict) -> tuple[object, ...]:
-    """What makes two verdicts the same to a person."""
+    """Return a key that is equal for verdicts that look the same to a person."""
     return (verdict.kind, verdict.turns, verdict.places, tuple(sorted(verdict.seen.items())), verdict.sentence)
