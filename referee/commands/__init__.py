@@ -1,4 +1,4 @@
-"""What people tell the referee: typed values, and the ways by which they arrive.
+"""Commands that people give the referee: typed values, and the channels that deliver them.
 
-Nothing here knows the running session.
+Nothing here depends on the running session.
 """

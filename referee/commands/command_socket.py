@@ -1,8 +1,8 @@
-"""How a command reaches the running referee: a Unix socket beside its journal.
+"""Sends commands to the running referee through a Unix socket beside its journal.
 
-Only the running referee may write its journal, so ``table correct`` asks it to. The socket is ``JOURNAL.ask``, which
-only the same user can use: one JSON object on one line goes in, one comes back, and the connection is closed. A
-command is answered only after its event is in the journal; one that is not answered was not carried out.
+Only the running referee may write its journal, so ``table correct`` sends it a command. Only the same user can access
+the socket ``JOURNAL.ask``. The client sends one JSON object on one line, receives one, and the connection is closed. A
+command is answered only after its event is in the journal.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ _OTHERS_MAY_NOTHING = 0o177
 
 
 def socket_path(journal: Path) -> Path:
-    """Give the path of the socket that belongs to a journal."""
+    """Return the path of the socket that belongs to a journal."""
     return journal.with_name(journal.name + ".ask")
 
 
 class CommandSocket:
-    """Takes commands in a thread of its own and submits them.
+    """Receives commands in its own thread and submits them to the queue.
 
-    The caller must hold the journal's lock: what an earlier referee left at that path is replaced. Raises
-    UnreachableError when there can be no socket, as on a stick with a FAT file system.
+    The caller must hold the journal's lock, because a stale socket at that path is replaced. Raises UnreachableError
+    if the socket can't be created, for example on a FAT file system.
     """
 
     def __init__(self, journal: Path, commands: CommandQueue) -> None:
@@ -75,14 +75,14 @@ class CommandSocket:
                 f"({error.strerror}); "
                 "correct while it is stopped, or keep the journal on another disk"
             ) from error
-        # A daemon, since a thread that waits for a connection ends only with the socket.
+        # A daemon thread, because nothing but closing the socket ends its wait for a connection.
         self._thread = threading.Thread(target=self._listen, name="command socket", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        """Take no more commands; those that were submitted are answered all the same."""
+        """Accept no more commands; those already submitted still get a reply."""
         self._path.unlink(missing_ok=True)
-        # Closing alone does not wake a thread that waits in accept.
+        # Closing the socket doesn't wake a thread blocked in accept, but shutting it down does.
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
@@ -109,14 +109,14 @@ class CommandSocket:
             except CorrectionError as error:
                 respond(Reply(str(error), refused=True))
             except (OSError, ValueError):
-                # Whoever asked sees the connection closed; the game is not theirs to disturb.
+                # A bad client only loses its connection; the game goes on.
                 connection.close()
             else:
                 self._commands.submit(command, respond)
 
 
 def _respond(connection: socket.socket, reply: Reply | None) -> None:
-    """Send the reply and hang up; that nobody waits for it any more is no error."""
+    """Send the reply and close the connection; it is fine if the client has gone."""
     with connection, contextlib.suppress(OSError):
         if reply is not None:
             connection.sendall(json.dumps(reply_message(reply), ensure_ascii=False).encode() + b"\n")
@@ -124,7 +124,7 @@ def _respond(connection: socket.socket, reply: Reply | None) -> None:
 
 @contextlib.contextmanager
 def open_command_socket(journal: Path, commands: CommandQueue, say: Callable[[str], object]) -> Iterator[None]:
-    """Open a journal's socket while this is entered. Why there can be none is said: the game goes on without it."""
+    """Open a journal's socket inside the context. If that fails, ``say`` gets the reason and the game goes on."""
     with ExitStack() as stack:
         try:
             stack.enter_context(CommandSocket(journal, commands))
@@ -134,9 +134,9 @@ def open_command_socket(journal: Path, commands: CommandQueue, say: Callable[[st
 
 
 def ask(journal: Path, command: SentCommand, timeout_s: float = ANSWER_TIMEOUT_S) -> Reply:
-    """Have the referee that has this journal carry a command out, and give its reply.
+    """Send a command to the referee that uses this journal, and return its reply.
 
-    Raises UnreachableError when nobody listens, or no reply comes within ``timeout_s``.
+    Raises UnreachableError if no referee listens, or if no reply comes within ``timeout_s``.
     """
     path = socket_path(journal)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
@@ -169,7 +169,7 @@ def _read_line(connection: socket.socket) -> bytearray:
 
 
 def read_message(line: bytes | bytearray) -> Mapping[str, Any]:
-    """Read the one object of a line; raises ValueError."""
+    """Parse the JSON object on a line; raises ValueError."""
     value = parse_json(line)
     if not isinstance(value, dict):
         raise ValueError(f"a {type(value).__name__} in place of an object")
@@ -178,7 +178,7 @@ def read_message(line: bytes | bytearray) -> Mapping[str, Any]:
 
 @contextlib.contextmanager
 def _address(path: Path) -> Iterator[str]:
-    """Give a name for the socket that is short enough: the kernel takes about a hundred bytes."""
+    """Yield an address for the socket that fits the kernel's limit of about a hundred bytes."""
     whole = str(path.absolute())
     if len(os.fsencode(whole)) <= _LONGEST_ADDRESS:
         yield whole
@@ -191,7 +191,7 @@ def _address(path: Path) -> Iterator[str]:
 
 
 SentCommand = Correct | TakeBack | Entry | AskHint | RestoreSensor | PauseClock
-"""What may be asked of a referee from outside its process."""
+"""The commands that another process may send to a referee."""
 
 _VERBS: Mapping[type[Any], str] = MappingProxyType(
     {
@@ -209,7 +209,7 @@ _ENTRIES: Mapping[str, type[Entry]] = MappingProxyType({each.kind: each for each
 
 
 def command_message(command: SentCommand) -> dict[str, Any]:
-    """Write a command as a JSON object."""
+    """Convert a command to a JSON object."""
     message: dict[str, Any] = {"do": _VERBS[type(command)], "by": command.by}
     match command:
         case Correct():
@@ -229,7 +229,7 @@ def command_message(command: SentCommand) -> dict[str, Any]:
 
 
 def command_of(message: Mapping[str, Any]) -> SentCommand:
-    """Read a command; raises CorrectionError that says what was expected."""
+    """Parse a command; raises CorrectionError that says what was expected."""
     match message.get("do"):
         case "correct":
             return _correction(message)
@@ -249,12 +249,12 @@ def command_of(message: Mapping[str, Any]) -> SentCommand:
 
 
 def reply_message(reply: Reply) -> dict[str, str]:
-    """Write a reply as a JSON object."""
+    """Convert a reply to a JSON object."""
     return {"refused" if reply.refused else "done": reply.words}
 
 
 def reply_of(message: Mapping[str, Any]) -> Reply:
-    """Read a reply; one that says neither ``done`` nor ``refused`` is a refusal that quotes it."""
+    """Parse a reply. A message with neither ``done`` nor ``refused`` becomes a refusal that quotes it."""
     if "done" in message:
         return Reply(str(message["done"]))
     return Reply(str(message.get("refused", f"the referee answered {dict(message)!r}")), refused=True)

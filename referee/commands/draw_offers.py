@@ -1,8 +1,7 @@
-"""A draw that one player offers and the other accepts or refuses: who may, and what the journal keeps of it. Pure.
+"""Draw offers: who may offer, accept or refuse a draw, and the events that the journal records. Pure functions.
 
-Who is offered a draw accepts it by saying "draw" as well. An offer stands until the other player answers or plays a
-turn, or until the position is changed by a correction or a take-back. What the offering player still plays leaves it
-open.
+The other player can also accept by saying "draw". An offer stands until the other player answers or plays a turn, or
+until a correction or a take-back changes the position. A turn by the offering player leaves it open.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from referee.journal.events import STATE_CHANGING, Event, EventKind
 
 MADE, REFUSED = "made", "refused"
 _ENDING = STATE_CHANGING - {EventKind.SET_UP, EventKind.ROLLED} | {EventKind.END}
-"""The events that end an offer; a turn does unless the offering player played it."""
+"""The events that end an offer, except turns by the offering player."""
 
 
 def may_draw(game: Game[Any, Any], belief: Sequence[Any]) -> bool:
@@ -29,7 +28,7 @@ def may_draw(game: Game[Any, Any], belief: Sequence[Any]) -> bool:
 
 
 def offer_of(command: Announce) -> OfferDraw | None:
-    """Give the offer that an announcement of a draw is, ``None`` for another one, and for a draw that is agreed."""
+    """Convert the announcement of a draw to an offer; ``None`` for other announcements and for agreed draws."""
     is_draw = command.text.strip().lower() in (DRAW, f"{EVERYONE}:{DRAW}")
     return OfferDraw(command.by, command.player) if is_draw and not command.is_agreed else None
 
@@ -42,10 +41,10 @@ def settled(
     time_s: float | None,
     programs: Collection[Player] = (),
 ) -> Event | Announce:
-    """Give the event of an offer or a refusal, or the announcement of the draw that is accepted.
+    """Return the event for an offer or a refusal, or the announcement of an accepted draw.
 
-    ``open_offer`` is who has offered; ``programs`` are the sides that a program plays. Raises CorrectionError where
-    nothing can be offered or answered, UnreadableError for a player that the game has not.
+    ``open_offer`` is the player with an open offer; ``programs`` are the sides that a program plays. Raises
+    CorrectionError if a draw can't be offered or answered now, and UnreadableError for an unknown player.
     """
     if isinstance(command, OfferDraw):
         if open_offer is not None and _offering(game, belief, command) == opponent(game.players, open_offer):
@@ -82,13 +81,13 @@ def _offered(
 
 
 def _offering(game: Game[Any, Any], belief: Sequence[Any], command: OfferDraw) -> Player | None:
-    """Give who offers a draw: who was named, or else the only one to move."""
+    """Return the player who offers a draw: the one named, or else the only one to move."""
     movers = {player for state in belief for player in game.rules.players_to_move(state)}
     return command.player or (movers.pop() if len(movers) == 1 else None)
 
 
 def offer_after(before: Player | None, event: Event) -> Player | None:
-    """Give who has an offer open after an event."""
+    """Return the player with an open offer after an event."""
     if event.kind == EventKind.OFFER:
         return str(event.data["player"]) if event.data["change"] == MADE else None
     if event.kind == EventKind.TURN and event.data.get("player") == before:
@@ -97,7 +96,7 @@ def offer_after(before: Player | None, event: Event) -> Player | None:
 
 
 def offer_in(events: Sequence[tuple[int, Event]]) -> Player | None:
-    """Give who has an offer open after a game's (number, event) pairs."""
+    """Return the player with an open offer after a game's (number, event) pairs."""
     offer = None
     for _, event in events:
         offer = offer_after(offer, event)

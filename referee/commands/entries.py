@@ -1,4 +1,4 @@
-"""What a person typed, read by the rules: a turn, a roll, an announcement, or a correction of what holds. Pure."""
+"""Applies typed turns, rolls, announcements and corrections according to the game's rules. Pure functions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from referee.judge.explorer import EITHER, STARTS_OPTION
 
 @dataclass(frozen=True)
 class Entered:
-    """What came of an entry: the states that hold now, the event to record, the places it turns on, a sentence."""
+    """The result of an entry: the new states, the event to record, the places it concerns, and the reply."""
 
     states: tuple[Any, ...]
     event: Event
@@ -33,7 +33,7 @@ class Entered:
 
 
 def done_without(game: Game[Any, Any], belief: Sequence[Any], entry: Entry) -> tuple[EnterTurn, ...]:
-    """Give the turns that a roll takes for granted: it ends what could still be written, and everybody does without."""
+    """Return the passes implied by an early roll: players who could still write something choose not to."""
     if not isinstance(entry, EnterRoll) or len(belief) != 1 or game.awaits_roll(belief[0]):
         return ()
     state, turns = belief[0], silent_turns(game, belief[0])
@@ -47,9 +47,9 @@ def done_without(game: Game[Any, Any], belief: Sequence[Any], entry: Entry) -> t
 
 
 def entered(game: Game[Any, Any], belief: Sequence[Any], entry: Entry, time_s: float | None = None) -> Entered:
-    """Give what holds after an entry, in every state of ``belief`` that it fits.
+    """Apply an entry to every state of ``belief`` in which it is legal.
 
-    Raises CorrectionError before the set-up, and EngineError for what can't be read or what the rules forbid.
+    Raises CorrectionError before the set-up, and EngineError for an entry that is unreadable or illegal.
     """
     if not belief:
         raise CorrectionError("the board is not set up yet; set it up, or say `./run table correct --position TEXT`")
@@ -76,7 +76,7 @@ def entered(game: Game[Any, Any], belief: Sequence[Any], entry: Entry, time_s: f
 
 
 def usual_states(game: Game[Any, Any], options: Mapping[str, OptionValue]) -> tuple[Any, ...]:
-    """Give the states a game without a camera begins with: one, or one for each player while it is open who starts."""
+    """Return the start states of a game without a camera: one, or one per player if it is open who starts."""
     if options.get(STARTS_OPTION) != EITHER:
         return (game.rules.new(options),)
     rest = {name: value for name, value in options.items() if name != STARTS_OPTION}
@@ -84,7 +84,7 @@ def usual_states(game: Game[Any, Any], options: Mapping[str, OptionValue]) -> tu
 
 
 def refusal(error: EngineError) -> str:
-    """Say an engine's refusal with the reason and the remedy of its first breach."""
+    """Put an engine error into words, with the reason and the remedy of its first breach."""
     parts = [str(error).rstrip(".") + "."]
     if isinstance(error, IllegalTurnError):
         for breach in error.breaches[:1]:
@@ -108,7 +108,7 @@ def _who_may(game: Game[Any, Any], state: Any) -> str:
 
 
 def _announcement(game: Game[Any, Any], state: Any, entry: Announce) -> Announcement:
-    """Read what is announced: ``resign`` of the player to move unless another is named, or ``white:resign``."""
+    """Parse an announcement such as ``resign`` (by the named player, else the player to move) or ``white:resign``."""
     if ":" in entry.text:
         return parse_announcement(entry.text, game.players)
     kind = entry.text.strip().lower()
@@ -120,7 +120,7 @@ def _announcement(game: Game[Any, Any], state: Any, entry: Announce) -> Announce
     if len(named) == 1:
         return named[0]
     if not possible and kind not in {each.kind for each in game.rules.announcements(state)}:
-        # The rules themselves say best why it can't be said now.
+        # Let the rules raise the error that says why this can't be announced now.
         game.rules.announce(state, Announcement(kind, None if kind == DRAW else entry.player or state.to_move))
     said = [format_announcement(each) for each in game.rules.announcements(state)]
     raise IllegalTurnError(
@@ -147,9 +147,9 @@ def _sentence(game: Game[Any, Any], step: Any) -> str:
 
 @dataclass(frozen=True)
 class Corrected:
-    """The states that hold, the places the correction is about, and it all in a sentence.
+    """The result of a correction: the new states, the corrected places, and the reply.
 
-    ``besides`` are the places that a whole position leaves as they were believed to be.
+    ``besides`` are the places that a whole position leaves unchanged.
     """
 
     states: tuple[Any, ...]
@@ -161,9 +161,9 @@ class Corrected:
 def corrected(
     game: Game[Any, Any], belief: Sequence[Any], correction: Correct, options: Mapping[str, OptionValue]
 ) -> Corrected:
-    """Give what holds after a correction of ``belief``, or of an empty table before the set-up.
+    """Apply a correction to ``belief``, or to an empty table before the set-up.
 
-    Raises CorrectionError that says what cannot be, in the engine's words.
+    Raises CorrectionError if the correction is impossible; the message quotes the engine.
     """
     try:
         states = _states(game, belief, correction, options)
@@ -188,7 +188,7 @@ def _states(
         state = game.notation.parse_state(correction.position)
         return (game.table.amend(state, {}, to_move) if to_move else state,)
     if belief:
-        # While it is open who starts, saying who plays decides it.
+        # While it is open who starts, the player to move decides it.
         belief = [state for state in belief if state.to_move == to_move] or belief
         return tuple(dict.fromkeys(game.table.amend(state, correction.looks, to_move) for state in belief))
     if not correction.looks:
@@ -204,7 +204,7 @@ def _states(
 
 
 def read_looks(game: Game[Any, Any], words: Sequence[str]) -> dict[Place, str]:
-    """Read ``c3=empty`` or ``c3`` followed by a look, any number of times; raises CorrectionError."""
+    """Parse ``c3=empty`` or ``c3`` followed by a look, any number of times; raises CorrectionError."""
     looks: dict[Place, str] = {}
     remaining = list(words)
     while remaining:
@@ -224,7 +224,7 @@ def read_looks(game: Game[Any, Any], words: Sequence[str]) -> dict[Place, str]:
 
 
 def read_squares(game: Game[Any, Any], text: str) -> dict[Place, str]:
-    """Read ``c3=gold star c4 empty``, parted where a square begins, so that looks need no quotation marks.
+    """Parse ``c3=gold star c4 empty``, split before each square name, so that looks need no quotation marks.
 
     Raises CorrectionError.
     """
@@ -238,7 +238,7 @@ def read_squares(game: Game[Any, Any], text: str) -> dict[Place, str]:
 
 
 def read_look(game: Game[Any, Any], place: Place, text: str) -> str:
-    """Read a look leniently: its words in any order, as many as tell it from the others; raises CorrectionError."""
+    """Parse a look: its words in any order, and only as many as identify it; raises CorrectionError."""
     said = _words(text)
     found = [look for look in game.looks if said and said <= _words(look)]
     for look in found:
@@ -256,5 +256,5 @@ def _words(look: str) -> set[str]:
 
 
 def example_look(game: Game[Any, Any]) -> str:
-    """Give a look of the game, as an example of what may stand on a square."""
+    """Return one look of the game, for use as an example in messages."""
     return next(f'"{look}"' for look in game.looks if look != EMPTY)

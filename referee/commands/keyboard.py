@@ -1,4 +1,4 @@
-"""Lines that a person types while something else goes on."""
+"""Reads lines that a person types while the program does other work."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from contextlib import contextmanager
 from typing import TextIO
 
 _KEYS = re.compile(r"\x1b(?:\[[0-9;]*[@-~]|O.|.)?|.", re.DOTALL)
-"""One key: a character, or what a terminal sends for arrows and other keys that write nothing."""
+"""One key: a character, or the escape sequence of an arrow or function key."""
 _UP = ("\x1b[A", "\x1bOA")
 _DOWN = ("\x1b[B", "\x1bOB")
 
 
 @contextmanager
 def typed_unseen(terminal: TextIO, show: Callable[[str], object]) -> Iterator[Iterator[str]]:
-    """Give the lines that are typed at a terminal that doesn't show them itself; ``show`` gets what is being typed.
+    """Yield the lines typed at a terminal with echo turned off; ``show`` gets the line as it is being typed.
 
-    The terminal is put back as it was afterwards. Ctrl-C still interrupts.
+    The terminal's settings are restored afterwards. Ctrl-C still interrupts.
     """
     number = terminal.fileno()
     before = termios.tcgetattr(number)
-    # What was typed while the program started is not thrown away.
+    # TCSADRAIN keeps what was typed while the program started.
     tty.setcbreak(number, termios.TCSADRAIN)
     try:
         yield edited_lines(lambda: os.read(number, 1024), show)
@@ -36,9 +36,9 @@ def typed_unseen(terminal: TextIO, show: Callable[[str], object]) -> Iterator[It
 
 
 def edited_lines(read: Callable[[], bytes], show: Callable[[str], object]) -> Iterator[str]:
-    """Make lines of keys: Backspace takes one away, Ctrl-U all, and the arrows up and down bring earlier lines back.
+    """Assemble key presses into lines. Backspace deletes a character, Ctrl-U the line; up and down recall lines.
 
-    ``read`` gives what was typed, nothing at the end.
+    ``read`` returns the typed bytes, nothing at the end.
     """
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     line = unsent = ""
@@ -69,17 +69,17 @@ def edited_lines(read: Callable[[], bytes], show: Callable[[str], object]) -> It
 
 
 class TypedLines:
-    """Reads lines in a thread of its own, so that nobody waits for a person."""
+    """Reads lines in its own thread, so that the caller never blocks."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._ended = False
-        # A daemon, since nothing can interrupt a thread that waits for a person to type.
+        # A daemon thread, because nothing can interrupt its wait for typed input.
         self._thread = threading.Thread(target=self._listen, args=(lines,), name="keyboard", daemon=True)
         self._thread.start()
 
     def poll(self) -> list[str]:
-        """Give the lines typed since the last time; raises EOFError once the input has ended and all were given."""
+        """Return the lines typed since the last call; raises EOFError once the input has ended and all are returned."""
         lines: list[str] = []
         while not self._lines.empty():
             line = self._lines.get()
@@ -92,7 +92,7 @@ class TypedLines:
         return lines
 
     def join(self, timeout_s: float) -> None:
-        """Wait until the lines have ended, at most that long."""
+        """Wait until the lines have ended, but no longer than ``timeout_s``."""
         self._thread.join(timeout_s)
 
     def _listen(self, lines: Iterable[str]) -> None:

@@ -1,4 +1,4 @@
-"""Commands as they arrive by JSON: each is checked, and made into the value that the session carries out."""
+"""Orders are commands sent as JSON. They are validated and converted to the session's commands."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _Place = Annotated[str, Field(max_length=20)]
 
 
 class Role(enum.IntEnum):
-    """What whoever gives orders may do; each may do what those before it may."""
+    """The permission of a device or person. Each role includes the previous ones."""
 
     NOBODY = 0
     LOOK = 1
@@ -43,10 +43,10 @@ class Role(enum.IntEnum):
 
 
 class Order(BaseModel):
-    """A command; ``by`` is who gives it, for the journal: the name of the device that sends it where it is left out.
+    """A command sent as JSON. ``by`` is the person's name for the journal; by default, the sending device's name.
 
-    An order that is sent again with the ``request_id`` of an earlier one is not carried out again; it gets the same
-    reply. With ``seen``, the event number that its giver saw, it is refused once the journal has gone on.
+    An order that repeats an earlier ``request_id`` isn't carried out again; it gets the same reply. ``seen`` is the
+    newest event number that the sender saw; the order is refused if the journal has newer events.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -63,59 +63,59 @@ class _Played(Order):
 
 
 class TurnOrder(_Played):
-    """A turn as text."""
+    """A turn, in the game's notation."""
 
     command: Literal["turn"]
 
     def value(self, by: str) -> Command:
-        """Give it as the session takes it."""
+        """Return the session's command."""
         return EnterTurn(self.text, by, self.player or None)
 
 
 class RollOrder(_Played):
-    """What the dice show, as text."""
+    """What the dice show, in the game's notation."""
 
     command: Literal["roll"]
 
     def value(self, by: str) -> Command:
-        """Give it as the session takes it."""
+        """Return the session's command."""
         return EnterRoll(self.text, by, self.player or None)
 
 
 class AnnounceOrder(_Played):
-    """What is announced, as text."""
+    """An announcement, such as a resignation."""
 
     command: Literal["announce"]
 
     def value(self, by: str) -> Command:
-        """Give it as the session takes it."""
+        """Return the session's command."""
         return Announce(self.text, by, self.player or None)
 
 
 class OfferDrawOrder(Order):
-    """A player offers the other a draw: ``player``, or whoever is to move."""
+    """A draw offer by ``player``, or by the player to move."""
 
     command: Literal["offer draw"]
     player: _Name | None = None
 
     def value(self, by: str) -> Command:
-        """Give it as the session takes it."""
+        """Return the session's command."""
         return OfferDraw(by, self.player or None)
 
 
 class AnswerDrawOrder(Order):
-    """The draw that is on offer is accepted or refused."""
+    """Accepts or refuses the open draw offer."""
 
     command: Literal["answer draw"]
     accepts: bool
 
     def value(self, by: str) -> Command:
-        """Give it as the session takes it."""
+        """Return the session's command."""
         return AnswerDraw(by, self.accepts)
 
 
 class CorrectOrder(Order):
-    """What holds: ``looks`` by place, or a whole ``position`` in the game's text; who plays next; why."""
+    """A correction: ``looks`` by place, or a whole ``position`` in the game's notation; who plays next; why."""
 
     command: Literal["correct"]
     looks: Annotated[dict[_Place, _Name], Field(max_length=1000)] = {}
@@ -124,80 +124,80 @@ class CorrectOrder(Order):
     why: Annotated[str, Field(max_length=400)] = ""
 
     def value(self, by: str) -> Command:
-        """Give it as the session takes it; raises CorrectionError when it says nothing, or two things at once."""
+        """Return the session's command; raises CorrectionError if it has neither looks nor position, or both."""
         return Correct(by, self.looks, self.position, self.to_move, self.why)
 
 
 class TakeBackOrder(Order):
-    """The last turn, roll or announcement no longer counts."""
+    """Takes back the last turn, roll or announcement."""
 
     command: Literal["take back"]
 
     def value(self, by: str) -> Command:
-        """Give it as the session takes it."""
+        """Return the session's command."""
         return TakeBack(by)
 
 
 class HintOrder(Order):
-    """A wish for a hint."""
+    """A request for a hint."""
 
     command: Literal["hint"]
 
     def value(self, by: str) -> Command:
-        """Give it as the session takes it."""
+        """Return the session's command."""
         return AskHint(by)
 
 
 class PressOrder(Order):
-    """A press of a button; it is judged by the next frame."""
+    """A button press; it is judged with the next frame."""
 
     command: Literal["press"]
     role: ButtonRole
 
     def value(self, by: str) -> Command:
-        """Give it as the session takes it."""
+        """Return the session's command."""
         return Press(self.role, by)
 
 
 class OverruleOrder(Order):
-    """These places are as believed, whatever is seen there."""
+    """States that places are as believed, whatever the camera sees there."""
 
     command: Literal["overrule"]
     places: Annotated[tuple[_Place, ...], Field(min_length=1, max_length=1000)]
 
     def value(self, by: str) -> Command:
-        """Give it as the session takes it."""
+        """Return the session's command."""
         return Overrule(self.places, by)
 
 
 class RestoreSensorOrder(Order):
-    """The sensor under this place, which was taken out, is to be gone by again."""
+    """Switches the sensor under a place on again."""
 
     needs: ClassVar[Role] = Role.OWN
     command: Literal["restore sensor"]
     place: _Place
 
     def value(self, by: str) -> Command:
-        """Give it as the session takes it."""
+        """Return the session's command."""
         return RestoreSensor(self.place, by)
 
 
 class PauseClockOrder(Order):
-    """The clock is to stand still, or to run again (``goes_on``)."""
+    """Stops the clock, or starts it again (``goes_on``)."""
 
     needs: ClassVar[Role] = Role.PLAY
     command: Literal["pause clock"]
     goes_on: bool = False
 
     def value(self, by: str) -> Command:
-        """Give it as the session takes it."""
+        """Return the session's command."""
         return PauseClock(by, goes_on=self.goes_on)
 
 
 class NewGameOrder(Order):
-    """A game begins, by its rules' ``options``; ``players`` maps a side to who plays it.
+    """Begins a game with these rule ``options``; ``players`` maps sides to players' names.
 
-    ``clock`` is such as ``fischer 5+3`` or ``none``; empty for the house's.
+    ``clock`` is a time control such as ``fischer 5+3``, or ``none``; empty means the one in the settings.
     """
 
     needs: ClassVar[Role] = Role.OWN
@@ -209,7 +209,7 @@ class NewGameOrder(Order):
     clock: _Name = ""
 
     def value(self, by: str) -> Command:
-        """Give it as the session takes it; raises CorrectionError for a clock that can't be read."""
+        """Return the session's command; raises CorrectionError for a clock that can't be read."""
         del by
         try:
             clock = read_control(self.clock) if self.clock else None
@@ -226,13 +226,13 @@ class NewGameOrder(Order):
 
 
 class ResumeOrder(Order):
-    """The journal's latest game goes on."""
+    """Resumes the journal's latest game."""
 
     needs: ClassVar[Role] = Role.OWN
     command: Literal["resume"]
 
     def value(self, by: str) -> Command:
-        """Give it as the session takes it."""
+        """Return the session's command."""
         del by
         return Resume()
 
@@ -256,11 +256,11 @@ AnyOrder = Annotated[
 ]
 
 ORDERS: TypeAdapter[AnyOrder] = TypeAdapter(AnyOrder)
-"""Reads an order; raises pydantic's ValidationError."""
+"""Validates an order; raises pydantic's ValidationError."""
 
 
 class ReplyDocument(BaseModel):
-    """What became of a command, and the newest event by then."""
+    """The reply to a command, and the number of the newest event at that time."""
 
     words: str
     refused: bool

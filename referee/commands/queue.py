@@ -1,4 +1,4 @@
-"""One line of commands, from whoever gives them to the loop that carries them out."""
+"""The queue that brings commands from all sources to the loop that carries them out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from referee.commands.values import Command, Press, Respond, unheard
 
 @dataclass(frozen=True)
 class Submitted:
-    """A command, who is to hear what became of it, and the request id that its events keep (empty: none)."""
+    """A command, the function that receives its reply, and the request id for its events (empty: none)."""
 
     command: Command
     respond: Respond
@@ -24,9 +24,9 @@ class Submitted:
 class CommandQueue:
     """Takes commands from any thread, in order, and wakes the one thread that carries them out.
 
-    Presses are taken apart from the rest, since they are judged by the frame that follows them. ``press_lag_s`` is how
-    long a press is held back: where switches tell what was moved, who puts a piece down and presses at once must not
-    be judged by the table before. ``clock`` gives monotonic seconds.
+    Presses are taken separately, because they are judged with the frame that follows them. A press is held back for
+    ``press_lag_s``: sensors report a piece with a delay, and a press right after putting it down must not be judged
+    with the old table. ``clock`` returns monotonic seconds.
     """
 
     def __init__(self, clock: Callable[[], float], press_lag_s: float = 0.0) -> None:
@@ -39,7 +39,7 @@ class CommandQueue:
         self._is_closed = False
 
     def submit(self, command: Command, respond: Respond = unheard, request_id: str = "") -> None:
-        """Put a command at the end of the line; ``respond`` is called by the thread that carries it out."""
+        """Queue a command; ``respond`` is called by the thread that carries it out."""
         with self._changed:
             if not self._is_closed:
                 submitted = Submitted(command, respond, request_id)
@@ -52,14 +52,14 @@ class CommandQueue:
         respond(None)
 
     def take(self) -> list[Submitted]:
-        """Give the commands that wait, without presses."""
+        """Remove and return the waiting commands, except presses."""
         with self._changed:
             taken = list(self._commands)
             self._commands.clear()
         return taken
 
     def take_presses(self) -> list[Submitted]:
-        """Give the presses that were held back for long enough."""
+        """Remove and return the presses that have been held back long enough."""
         taken = []
         with self._changed:
             while self._presses and self._clock() - self._presses[0][0] >= self._press_lag_s:
@@ -67,19 +67,19 @@ class CommandQueue:
         return taken
 
     def wake(self) -> None:
-        """Let the thread that waits go on, or the next one that would."""
+        """End the current ``wait``, or else the next one."""
         with self._changed:
             self._woken = True
             self._changed.notify_all()
 
     def wait(self, timeout_s: float | None = None) -> None:
-        """Wait for the next command or ``wake`` since the last time, at most so long."""
+        """Wait until there was a command or a ``wake`` since the last wait, but no longer than ``timeout_s``."""
         with self._changed:
             self._changed.wait_for(lambda: self._woken, timeout_s)
             self._woken = False
 
     def close(self) -> None:
-        """Take no more commands; who waits for one that was never taken hears that nobody will carry it out."""
+        """Accept no more commands. Each command that was never taken gets ``None`` as its reply."""
         with self._changed:
             self._is_closed = True
             left = [*self.take(), *(submitted for _, submitted in self._presses)]

@@ -1,4 +1,4 @@
-"""What a line means that a person types beside the table: the end of a turn, a turn, a roll or a correction."""
+"""Interprets the lines a person types during a game: turns, rolls, corrections, or the end of a turn."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from referee.commands.values import (
 from referee.errors import CorrectionError
 
 KEYS = "Enter ends the turn, h hint, b takes back, ? says more"
-"""What may be typed, where there is only one line for it."""
+"""The one-line summary of what may be typed."""
 
 _TAKE_BACK = ("b", "undo", "take-back")
 _HINT = ("h", "hint")
@@ -44,7 +44,7 @@ _QUESTIONS = MappingProxyType({ButtonRole.RESIGN.value: "The player to move give
 
 
 def typed_help(game: Game[Any, Any]) -> str:
-    """Say what may be typed beside the table in three lines at most: screens have no room for more."""
+    """Describe what may be typed during a game, in at most three lines so that it fits on the screen."""
     roll = "" if game.dice is None else "roll FACES, "
     look = f"correct {game.places[0]}={example_look(game)}"
     return (
@@ -59,7 +59,7 @@ def is_hint(line: str) -> bool:
 
 
 def command_of_line(game: Game[Any, Any], line: str, by: str) -> Command:
-    """Give the command that a line stands for, said by ``by``; raises CorrectionError for one that stands for none."""
+    """Parse a line typed by ``by`` into a command; raises CorrectionError if it isn't one."""
     word, _, rest = line.strip().partition(" ")
     rest = rest.strip()
     match line.strip().lower():
@@ -93,22 +93,22 @@ def command_of_line(game: Game[Any, Any], line: str, by: str) -> Command:
 
 
 def listen_to_lines(lines: Iterable[str], take: Callable[[str], object]) -> threading.Thread:
-    """Hand over typed lines as they come, in a thread of its own."""
+    """Pass each typed line to ``take`` from a new thread, and return the thread."""
 
     def listen() -> None:
         for line in lines:
             take(line)
 
-    # A daemon, since nothing can interrupt a thread that waits for a person to type.
+    # A daemon thread, because nothing can interrupt its wait for typed input.
     thread = threading.Thread(target=listen, name="keyboard", daemon=True)
     thread.start()
     return thread
 
 
 class TypedLines:
-    """Submits what typed lines stand for. A resignation is asked about once: typed again at once, it counts.
+    """Submits the commands that a person types. A resignation must be typed twice in a row to count.
 
-    ``say`` hears the question, why a line or its command is refused, and what may be typed.
+    ``say`` gets that question, the reason for a refusal, and the help text.
     """
 
     def __init__(self, game: Game[Any, Any], commands: CommandQueue, say: Callable[[str], object]) -> None:
@@ -118,7 +118,7 @@ class TypedLines:
         self._asked: Command | None = None
 
     def obey(self, line: str) -> None:
-        """Submit what a line stands for."""
+        """Carry out one line."""
         asked, self._asked = self._asked, None
         if line.strip().lower() in _HELP:
             self._say(typed_help(self._game))
@@ -133,7 +133,7 @@ class TypedLines:
             self._asked = command
             self._say(f"{question} Type {line.strip()} again to confirm.")
             return
-        # Of some the table says itself what came.
+        # The session itself shows the result of these commands.
         is_said = isinstance(command, Press | TakeBack | AskHint | Announce)
         self._commands.submit(command, unheard if is_said else partial(_tell_refusal, self._say))
 

@@ -1,4 +1,4 @@
-"""What people tell the referee, as frozen values that say nothing of the way they came."""
+"""Commands as frozen values, independent of the channel that delivered them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from referee.journal.events import EventKind, PlayedKind
 
 @dataclass(frozen=True)
 class Press:
-    """A button was pressed. It is judged by the next frame, which shows the table that it is about."""
+    """A button press. It is judged with the next frame, which shows the table at the time of the press."""
 
     role: ButtonRole
     by: str = "button"
@@ -23,9 +23,9 @@ class Press:
 
 @dataclass(frozen=True)
 class Correct:
-    """What a person says holds: ``looks`` by place, or a whole ``position`` in the game's text; who plays next; why.
+    """A person's correction: ``looks`` by place, or a whole ``position`` in the game's notation; who plays next; why.
 
-    ``to_move`` is empty when it stays as it was.
+    An empty ``to_move`` leaves the player to move unchanged.
     """
 
     by: str
@@ -35,7 +35,7 @@ class Correct:
     why: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a correction that says nothing, or two things at once."""
+        """Refuse a correction with neither looks nor a position, or with both."""
         if self.looks and self.position:
             raise CorrectionError("squares and a whole position were given; give one of them")
         if not (self.looks or self.position or self.to_move):
@@ -44,14 +44,14 @@ class Correct:
 
 @dataclass(frozen=True)
 class TakeBack:
-    """The last turn, roll or announcement no longer counts."""
+    """Takes back the last turn, roll or announcement."""
 
     by: str
 
 
 @dataclass(frozen=True)
 class EnterTurn:
-    """A turn as text; ``player`` says whose it is where that isn't plain."""
+    """A typed turn; ``player`` is needed if several players may move."""
 
     kind: ClassVar[PlayedKind] = EventKind.TURN
     text: str
@@ -61,7 +61,7 @@ class EnterTurn:
 
 @dataclass(frozen=True)
 class EnterRoll:
-    """What the dice show, as text."""
+    """What the dice show, in the game's notation."""
 
     kind: ClassVar[PlayedKind] = EventKind.ROLLED
     text: str
@@ -71,9 +71,9 @@ class EnterRoll:
 
 @dataclass(frozen=True)
 class Announce:
-    """What is announced, as text; ``player`` says who does where that isn't plain.
+    """An announcement; ``player`` is the announcing player if it isn't the player to move.
 
-    A draw ends the game at once only where both players have said so (``is_agreed``); else it is an offer.
+    A draw ends the game at once only if both players agreed (``is_agreed``); else it is an offer.
     """
 
     kind: ClassVar[PlayedKind] = EventKind.ANNOUNCED
@@ -85,7 +85,7 @@ class Announce:
 
 @dataclass(frozen=True)
 class OfferDraw:
-    """A player offers the other a draw: ``player``, or whoever is to move."""
+    """A draw offer by ``player``, or by the player to move."""
 
     by: str
     player: Player | None = None
@@ -93,26 +93,26 @@ class OfferDraw:
 
 @dataclass(frozen=True)
 class AnswerDraw:
-    """The player who was offered a draw accepts it, or refuses."""
+    """Accepts or refuses the open draw offer."""
 
     by: str
     accepts: bool
 
 
 Entry = EnterTurn | EnterRoll | Announce
-"""What a person types instead of playing, rolling or saying it at the table."""
+"""What a person may type instead of doing it at the table."""
 
 
 @dataclass(frozen=True)
 class AskHint:
-    """A person wants a hint."""
+    """A request for a hint."""
 
     by: str
 
 
 @dataclass(frozen=True)
 class Overrule:
-    """These places are as believed, whatever is seen there; they are left out until they look so again."""
+    """States that places are as believed; they are ignored until they look that way again."""
 
     places: tuple[Place, ...]
     by: str
@@ -120,7 +120,7 @@ class Overrule:
 
 @dataclass(frozen=True)
 class RestoreSensor:
-    """The sensor under this place, which was taken out, is to be gone by again."""
+    """Switches the sensor under a place on again."""
 
     place: Place
     by: str
@@ -128,7 +128,7 @@ class RestoreSensor:
 
 @dataclass(frozen=True)
 class PauseClock:
-    """The clock is to stand still, or to run again where somebody stopped it (``goes_on``)."""
+    """Stops the clock, or starts it again after a stop (``goes_on``)."""
 
     by: str
     goes_on: bool = False
@@ -136,11 +136,11 @@ class PauseClock:
 
 @dataclass(frozen=True)
 class NewGame:
-    """A game begins, by its rules' ``options``.
+    """Begins a game with these rule ``options``.
 
-    ``players`` maps a side to who plays it. ``without_hints``: hints are ruled out, whatever settings say later.
-    ``seed`` is the virtual table's. ``clock`` is the time the players have; where it is ``None``, that of the settings,
-    unless the game is ``without_clock``.
+    ``players`` maps sides to players' names. ``without_hints`` rules hints out for the whole game, whatever the
+    settings say later. ``seed`` is the virtual table's seed. ``clock`` is the time control; ``None`` means the one in
+    the settings, or no clock if the game is ``without_clock``.
     """
 
     game: str
@@ -154,7 +154,7 @@ class NewGame:
 
 @dataclass(frozen=True)
 class Resume:
-    """The journal's latest game goes on if it isn't over; otherwise a new one begins."""
+    """Resumes the journal's latest game if it isn't over; otherwise begins a new one."""
 
 
 Command = (
@@ -175,16 +175,16 @@ Command = (
 
 @dataclass(frozen=True)
 class Reply:
-    """What became of a command, in a sentence; the journal has it before anybody is told."""
+    """The reply to a command, sent after the command's event is in the journal."""
 
     words: str
     refused: bool = False
 
 
 Respond = Callable[[Reply | None], object]
-"""Takes the reply to a command, once; ``None`` where nobody will carry it out any more."""
+"""Receives the reply to a command, once; ``None`` if the command will never be carried out."""
 
 
 def unheard(reply: Reply | None) -> None:
-    """Take the reply to a command that nobody waits for."""
+    """Ignore the reply to a command."""
     del reply

@@ -1,1 +1,1 @@
-"""Hints: a question to the engine, its answer in words, and who may have one."""
+"""Hints: questions to the engine, its answers in words, and when a hint is allowed."""

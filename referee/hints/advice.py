@@ -1,4 +1,4 @@
-"""A hint: the question, the engine's answer, and its words. Pure apart from the clock that is passed in.
+"""A hint's question, the engine's answer, and its wording. Pure apart from the clock that is passed in.
 
 It imports only the engine, so that a separate process can find hints without loading the rest of the referee.
 """
@@ -17,17 +17,17 @@ from engine.registry import load
 from engine.values import EMPTY, Place, Strength
 
 HintStrength = Literal["gentle", "fair", "strong", "none"]
-"""How good hints are; ``none`` rules them out."""
+"""The strength of hints; ``none`` rules them out."""
 
 Stage = Literal["piece", "whole"]
-"""What a hint tells: only which piece to move (or die to take), or the whole turn."""
+"""What a hint reveals: only the piece to move (or the die to take), or the whole turn."""
 
 RULED_OUT = "The players ruled hints out."
 
 
 @dataclass(frozen=True)
 class HintSettings:
-    """How good hints are (``none`` rules them out), and how long one may take to be found, in seconds."""
+    """The strength of hints (``none`` rules them out), and the time limit for finding one, in seconds."""
 
     strength: HintStrength = "fair"
     seconds: float = 2.0
@@ -35,9 +35,9 @@ class HintSettings:
 
 @dataclass(frozen=True)
 class Question:
-    """A request for a hint: the game and state (strict text), the strength, and the time limit in seconds.
+    """A request for a hint: the game, the state (in notation), the strength, and the time limit in seconds.
 
-    ``earlier`` are the texts of the earlier states as far as they are known, the oldest first.
+    ``earlier`` are the known earlier states in notation, oldest first.
     """
 
     number: int
@@ -50,7 +50,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Advice:
-    """A turn to play, in the words of ``engine.api.Hint``; the turn as strict text."""
+    """A recommended turn in notation; the other fields are those of ``engine.api.Hint``."""
 
     turn: str
     player: str
@@ -63,7 +63,7 @@ class Advice:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to the question of that number: advice, or why there is none."""
+    """The answer to the question with this number: advice, or the reason there is none."""
 
     number: int
     advice: Advice | None = None
@@ -71,7 +71,7 @@ class Answer:
 
 
 def answer_question(question: Question, clock: Clock) -> Answer:
-    """Work out a hint; the same question draws the same random numbers, so the same time gives the same answer."""
+    """Work out a hint. The question seeds the random numbers, so the same question and time give the same answer."""
     try:
         game = load(question.game)
         state = game.notation.parse_state(question.state)
@@ -89,26 +89,26 @@ def answer_question(question: Question, clock: Clock) -> Answer:
 
 
 def advice_of(game: Game[Any, Any], hint: Hint[Any]) -> Advice:
-    """Write a game's hint as advice."""
+    """Convert a game's hint to advice."""
     turn = game.notation.format_turn(hint.turn)
     return Advice(turn, hint.turn.player, hint.reason, hint.expected, hint.unit, hint.sure, hint.die)
 
 
 def _random(text: str) -> Random:
-    # Seeding Random with text is not guaranteed to stay the same between versions of Python.
+    # Hash the text, because Python doesn't guarantee that Random seeded with text stays the same between versions.
     return Random(int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big"))
 
 
 @dataclass(frozen=True)
 class HintText:
-    """A hint in words, and the places to light in the order from, passed, to."""
+    """A hint in words, and the places to light: where the piece starts, what it passes, and where it ends."""
 
     words: str
     places: tuple[Place, ...]
 
 
 def hint_text(game: Game[Any, Any], state: Any, advice: Advice, stage: Stage) -> HintText:
-    """Put a hint in words, whole or only the piece; raises EngineError when the turn doesn't fit the state."""
+    """Put a hint into words, the whole turn or only the piece; raises EngineError if the turn is illegal."""
     turn = game.notation.parse_turn(state, advice.turn, advice.player)
     roll = None if game.dice is None else game.dice.roll_of(state)
     die = None if advice.die is None or roll is None else f"the die that shows {roll.faces[advice.die]}"
@@ -138,7 +138,7 @@ def _expectation(advice: Advice) -> str:
 
 
 def hint_data(by: str, advice: Advice, strength: str, stage: Stage, said: HintText) -> dict[str, Any]:
-    """Give what the journal records of a hint that was given."""
+    """Return the journal's data for a hint."""
     return {
         "by": by,
         "strength": strength,
@@ -150,7 +150,7 @@ def hint_data(by: str, advice: Advice, strength: str, stage: Stage, said: HintTe
 
 
 def advice_in(data: Mapping[str, Any]) -> Advice:
-    """Read the advice of a hint that was recorded."""
+    """Read the advice from a recorded hint."""
     die = data.get("die")
     return Advice(
         turn=str(data["turn"]),

@@ -1,4 +1,4 @@
-"""The program plays a side: which turn it means to play, as a person is asked to play it. It moves nothing itself."""
+"""Lets the program play a side: it chooses turns and asks a person to play them, since it can't move pieces."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from referee.judge.verdict import AcceptedTurn, Verdict, VerdictKind
 
 @dataclass(frozen=True)
 class OpponentSettings:
-    """Whom the program plays, how well, and how long it may think about a turn, in seconds."""
+    """The side that the program plays, its strength, and its time limit for a turn, in seconds."""
 
     player: Player
     strength: HintStrength = "fair"
@@ -28,7 +28,7 @@ class OpponentSettings:
 
 @dataclass(frozen=True)
 class Intention:
-    """The turn that the program means to play: whose, its strict text, and what a person is asked to do."""
+    """The turn that the program has chosen: its player, its notation, and the request to the people at the table."""
 
     player: Player
     turn: str
@@ -38,16 +38,16 @@ class Intention:
 
 @dataclass(frozen=True)
 class Wish:
-    """What the program asks of the people at the table: a roll, or its turn, with the event to record first."""
+    """A request to the people at the table: to roll, or to play the program's turn. ``event`` is recorded first."""
 
     words: str
     event: Event | None = None
 
 
 class Opponent:
-    """Finds the turns of one side. It answers to nobody's hints: it plays where the players ruled those out as well.
+    """Chooses the turns of one side. It also plays in games in which hints are ruled out.
 
-    ``source`` works turns out while frames go on. The journal keeps an intention, so that a restart has it again.
+    ``source`` works out turns while frames keep coming. The journal records each intention, so a restart restores it.
     Raises ConfigError for a side that the game doesn't have.
     """
 
@@ -64,16 +64,16 @@ class Opponent:
 
     @property
     def player(self) -> Player:
-        """Whom it plays."""
+        """The side that the program plays."""
         return self._settings.player
 
     @property
     def name(self) -> str:
-        """What it is called among the players."""
+        """The program's name in the list of players."""
         return f"program ({self._settings.strength})"
 
     def poll(self, states: Sequence[Any], events: Callable[[], Sequence[tuple[int, Event]]]) -> Wish | None:
-        """Say what it wishes now, if that is new; only to be asked while it means no turn."""
+        """Return a new request, if there is one. Call this only while no intention is open."""
         answers = self._source.poll()
         playing = self._to_play(states)
         if playing is None:
@@ -91,7 +91,7 @@ class Opponent:
             if answer.number == self._number:
                 if answer.advice is None:
                     return self._refused(answer.refused)
-                # Taken back, it is asked for again.
+                # Forget the question, so that it is asked again after a take-back.
                 self._asked = ""
                 return self._wish(states[0], answer.advice)
         return None
@@ -105,11 +105,11 @@ class Opponent:
         return Wish(f"{capitalized(self.player)} finds no turn: {why.rstrip('.')}.")
 
     def close(self) -> None:
-        """Let go of what works turns out."""
+        """Close the source."""
         self._source.close()
 
     def _to_play(self, states: Sequence[Any]) -> Any | None:
-        """Give the position in which it is to play or roll, ``None`` while it isn't; others may write meanwhile."""
+        """Return the state in which the program must play or roll, ``None`` if it isn't its turn."""
         if len({each.to_move for each in states}) != 1:
             return None
         rules, state = self._game.rules, states[0]
@@ -118,7 +118,7 @@ class Opponent:
         if self.player not in rules.players_to_move(state):
             return None
         while state.to_move != self.player:
-            # Who writes at the same time writes on another sheet, so any turn of theirs will do.
+            # Players who write at the same time use their own sheets, so any of their turns will do here.
             others = state.to_move
             state = rules.apply(state, next(turn for turn in rules.legal_turns(state) if turn.player == others))
         return state
@@ -141,7 +141,7 @@ class Opponent:
 
 
 def intention_after(before: Intention | None, event: Event) -> Intention | None:
-    """Give the turn that is meant after an event; what others play at the same time leaves it as it is."""
+    """Return the intention after an event. Turns that other players play at the same time don't change it."""
     if event.kind == EventKind.INTENTION:
         places = event.data.get("places")
         lit = tuple(str(place) for place in places) if isinstance(places, list) else ()
@@ -154,13 +154,13 @@ def intention_after(before: Intention | None, event: Event) -> Intention | None:
 
 
 def is_meant(game: Game[Any, Any], intention: Intention, state: Any, step: AcceptedTurn) -> bool:
-    """Whether a turn that was seen, played in a state, is the one meant, or leaves its places looking the same."""
+    """Whether a seen turn is the intended one, or makes the places it touches look the same."""
     if step.turn == intention.turn:
         return True
     try:
         meant = game.rules.apply(state, game.notation.parse_turn(state, intention.turn, intention.player))
     except EngineError:
-        # More was seen of the table since, so that it can no longer be played.
+        # The intended turn became illegal because more of the table has been seen since.
         return True
     looks = game.table.appearance(meant)
     seen = game.table.appearance(game.notation.parse_state(step.states[0]))
@@ -168,7 +168,7 @@ def is_meant(game: Game[Any, Any], intention: Intention, state: Any, step: Accep
 
 
 def objection(game: Game[Any, Any], intention: Intention, state: Any, step: AcceptedTurn, asked: Verdict) -> Verdict:
-    """Ask kindly for the turn that was meant where another one was played; ``asked`` is what would have been said."""
+    """Return a verdict that asks for the intended turn after another one was played; ``asked`` is replaced by it."""
     turn = game.notation.parse_turn(state, step.turn, step.player)
     sentence = (
         f"{game.notation.describe(turn)} The rules allow it, but the program means another turn. {intention.words} "

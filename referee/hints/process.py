@@ -1,4 +1,4 @@
-"""Hints worked out in a separate process, so that no frame waits for one."""
+"""Works out hints in a separate process, so that they don't delay frames."""
 
 from __future__ import annotations
 
@@ -31,11 +31,10 @@ def _ignore() -> None:
 
 
 class HintProcess:
-    """Answers questions by number without making the caller wait.
+    """Answers questions without blocking the caller.
 
-    The process starts with the first question and is restarted when it has ended; a question it left unanswered gets
-    a refusal. ``command`` is the command line to run; ``on_answer`` is called in a separate thread when there is an
-    answer to poll.
+    The process starts with the first question and is restarted if it ends; a question it left unanswered is refused.
+    ``command`` is the command line to run. ``on_answer`` is called in a separate thread when an answer can be polled.
     """
 
     def __init__(self, command: Sequence[str] = _WORKER, on_answer: Callable[[], object] = _ignore) -> None:
@@ -47,7 +46,7 @@ class HintProcess:
         self._reader: threading.Thread | None = None
 
     def ask(self, question: Question) -> None:
-        """Have a question worked out."""
+        """Send a question to the process."""
         self._asked.append(question.number)
         try:
             process = self._running()
@@ -58,7 +57,7 @@ class HintProcess:
             self._answers.put(Answer(question.number, refused=f"{_GONE} ({error.strerror})"))
 
     def poll(self) -> list[Answer]:
-        """Give the answers that came since the last time."""
+        """Return the answers since the last call."""
         answers = []
         while not self._answers.empty():
             answer = self._answers.get()
@@ -76,7 +75,7 @@ class HintProcess:
         if process is None:
             return
         with contextlib.suppress(OSError):
-            # Closing flushes what a process that has ended never took, which fails again.
+            # Closing flushes the buffer, which fails if the process has ended.
             if process.stdin is not None:
                 process.stdin.close()
         process.terminate()
@@ -110,7 +109,7 @@ class HintProcess:
             encoding="utf-8",
             env=_environment(),
         )
-        # A daemon, since a thread that waits for a line only ends with the process.
+        # A daemon thread, because its wait for a line only ends with the process.
         self._reader = threading.Thread(target=self._listen, args=(self._process,), name="hints", daemon=True)
         self._reader.start()
         return self._process
@@ -126,25 +125,25 @@ class HintProcess:
 
 
 def _environment() -> dict[str, str]:
-    """Give the environment in which the process finds the same packages, wherever this one was started."""
+    """Return an environment in which the process finds the same packages from any working directory."""
     ours = str(Path(referee.__file__).resolve().parent.parent)
     others = os.environ.get("PYTHONPATH")
     return {**os.environ, "PYTHONPATH": ours if not others else os.pathsep.join((ours, others))}
 
 
 NICENESS = 5
-"""Frames come first: a hint gets the computing time that they leave."""
+"""The process's niceness; frames have priority over hints."""
 
 
 def serve(questions: TextIO, answers: TextIO, clock: Clock) -> None:
-    """Answer questions until there are no more."""
+    """Answer questions until the input ends."""
     for line in questions:
         answer = answer_question(Question(**json.loads(line)), clock)
         print(json.dumps(asdict(answer), ensure_ascii=False), file=answers, flush=True)
 
 
 def main() -> None:
-    """Serve the standard streams. Ctrl-C is left to the referee, which then closes them."""
+    """Serve on the standard streams. Ctrl-C is ignored, because the referee handles it and closes the streams."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(NICENESS)
     with contextlib.suppress(BrokenPipeError):

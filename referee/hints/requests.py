@@ -1,4 +1,4 @@
-"""Hints at the table: when one is allowed, which were given already, and which answers came too late."""
+"""Requests for hints: whether one is allowed, whether one was given already, and answers that come too late."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _MEANWHILE = "No hint: the table went on meanwhile; ask again."
 
 
 class HintSource(Protocol):
-    """Works out hints while frames go on; ``referee.hints.process.HintProcess`` is one."""
+    """Works out hints while frames keep coming, such as ``referee.hints.process.HintProcess``."""
 
     def ask(self, question: Question) -> None:
-        """Have a question worked out."""
+        """Start working out a question."""
 
     def poll(self) -> Sequence[Answer]:
-        """Give the answers that came since the last time."""
+        """Return the answers since the last call."""
 
     def close(self) -> None:
         """Release its resources."""
@@ -41,9 +41,9 @@ class HintSource(Protocol):
 
 @dataclass(frozen=True)
 class HintMessage:
-    """What to say now: a hint to record and light, or only words (``event`` is ``None``).
+    """A hint to record and light, or a message without one (``event`` is ``None``).
 
-    With ``repeated`` the hint was given before and is only shown again.
+    ``repeated`` means that the hint was given before and is only shown again.
     """
 
     words: str
@@ -55,14 +55,14 @@ class HintMessage:
 
 
 def ruled_out(settings: HintSettings, events: Sequence[tuple[int, Event]]) -> bool:
-    """Whether hints are ruled out, by the settings or when the game began."""
+    """Whether hints are ruled out, either by the settings or since the game began."""
     return settings.strength == "none" or any(
         event.kind == EventKind.NEW_GAME and event.data.get("hints") == "none" for _, event in events
     )
 
 
 def refused(game: Game[Any, Any], belief: Sequence[Any]) -> str:
-    """Say why there can be no hint now; empty when there can."""
+    """Return the reason there can't be a hint now; empty if there can."""
     if not belief:
         return "the board is not set up yet"
     if game.rules.outcome(belief[0]) is not None:
@@ -75,7 +75,7 @@ def refused(game: Game[Any, Any], belief: Sequence[Any]) -> str:
 
 
 def given_before(events: Sequence[tuple[int, Event]]) -> Event | None:
-    """Give the last hint for the present position."""
+    """Return the last hint given for the current position, ``None`` if there is none."""
     for _, event in reversed(events):
         if event.kind in STATE_CHANGING:
             return None
@@ -85,21 +85,21 @@ def given_before(events: Sequence[tuple[int, Event]]) -> Event | None:
 
 
 def states_before(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> tuple[str, ...]:
-    """Give the texts of the states before the one that the events end with, the oldest first."""
+    """Return the earlier states in notation, oldest first, without the current one."""
     folded = fold(game, events)
     states = [folded.start, *(step.states for step in folded.steps)]
     return tuple(game.notation.format_state(each[0]) for each in states[:-1] if each)
 
 
 def next_stage(strength: str, before: Event | None) -> Stage:
-    """Give the next hint's stage: a gentle hint first names only the piece."""
+    """Return the next hint's stage: a gentle hint first names only the piece."""
     return "piece" if strength == "gentle" and before is None else "whole"
 
 
 def hint_event(
     game: Game[Any, Any], state: Any, advice: Advice, by: str, strength: str, stage: Stage, time_s: float | None
 ) -> Event:
-    """Give the event of a hint that is given; raises EngineError when the turn doesn't fit the state."""
+    """Return the event that records a hint; raises EngineError if the turn is illegal in the state."""
     return Event(
         EventKind.HINT_GIVEN, hint_data(by, advice, strength, stage, hint_text(game, state, advice, stage)), time_s
     )
@@ -107,7 +107,7 @@ def hint_event(
 
 @dataclass
 class _Pending:
-    """A question being worked out, who waits for it, and the key of its position."""
+    """A question being worked out, the callers waiting for it, and the key of its position."""
 
     number: int
     position: object
@@ -116,7 +116,7 @@ class _Pending:
 
 
 class HintRequests:
-    """Takes requests for hints and gives what to say, now or when an answer comes. It records and lights nothing."""
+    """Takes requests for hints and returns messages, at once or later. The caller records and shows them."""
 
     def __init__(self, game: Game[Any, Any], settings: HintSettings, source: HintSource | None) -> None:
         self._game = game
@@ -135,7 +135,7 @@ class HintRequests:
         *,
         fault: bool,
     ) -> HintMessage:
-        """Take a request for a hint in the position that ``belief`` holds; ``events`` are the game's so far."""
+        """Take a request for a hint in the position ``belief``; ``events`` are the game's events so far."""
         why = self._refusal(belief, events, fault)
         if why:
             return HintMessage(why, waiting=(respond,), refused=True)
@@ -144,7 +144,7 @@ class HintRequests:
             try:
                 return self._next_of(before, state, by, (respond,), time_s)
             except EngineError:
-                # More is known now and the turn no longer fits, so it is worked out again.
+                # The table is better known now and the turn is illegal, so work out a new hint.
                 pass
         if self._pending is None or self._pending.position != self._position(state):
             for waiting in () if self._pending is None else self._pending.waiting:
@@ -167,7 +167,7 @@ class HintRequests:
         *,
         fault: bool,
     ) -> list[HintMessage]:
-        """Give what to say now: an answer that arrived, or that the game went on in the meantime."""
+        """Return new messages: an answer that arrived, or the notice that the position has changed meanwhile."""
         if self._source is None:
             return []
         answers = self._source.poll()
@@ -216,14 +216,14 @@ class HintRequests:
     def _next_of(
         self, before: Event, state: Any, by: str, waiting: tuple[Respond, ...], time_s: float | None
     ) -> HintMessage:
-        """Give the rest of a hint, or repeat the whole."""
+        """Return the next stage of a hint, or repeat the whole hint."""
         advice = advice_in(before.data)
         strength = str(before.data["strength"])
         event = hint_event(self._game, state, advice, by, strength, "whole", time_s)
         return _said(event, waiting, repeated=before.data["stage"] == "whole")
 
     def _position(self, state: Any) -> object:
-        """The key of a position, the same when more of its hidden faces become known."""
+        """Return a position's key, which doesn't change when more of its hidden faces become known."""
         roll = None if self._game.dice is None else self._game.dice.roll_of(state)
         return state.to_move, tuple(self._game.table.appearance(state).items()), roll
 
