@@ -1,1 +1,1 @@
-"""From a bare table to the first game: the steps, what each checks, and what is kept of them."""
+"""The guided set-up from a bare table to the first game: its steps, their checks, and the saved progress."""

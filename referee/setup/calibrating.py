@@ -1,6 +1,7 @@
-"""The step that calibrates the camera: pictures of the printed board, which poses are missing, and the verdict.
+"""The set-up step that calibrates the camera from pictures of a printed board.
 
-Pictures are taken all at once, or one by one: then each is kept in a folder, and a pose that is still missing is drawn.
+The pictures are taken either in one series or one by one. Taken one by one, each is saved in a folder, and the page
+draws a pose that is still missing.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from vision.images import load_image, write_image
 from vision.opencv import as_colour, planar_poses
 
 CHARUCO = "charuco:7x5:30:22:DICT_5X5_100"
-"""The calibration board that is printed: it fits on A4 and letter."""
+"""The calibration board to print; it fits on A4 and letter."""
 BOARD = parse_board(CHARUCO)
 CALIBRATION_PICTURES = 15
 BETWEEN_PICTURES_S = 2.0
@@ -40,14 +41,14 @@ BETWEEN_PICTURES_S = 2.0
 _MOST_PICTURES = 25
 _FEWEST_PICTURES = 8
 _STILL_SHARE = 0.004
-"""Of the picture's width: how far the board may move between two pictures and still be held still."""
+"""The most the board may move between two pictures and count as still, as a share of the picture's width."""
 _LIKE_SHARE = 0.06
-"""Of the picture's width: how far the board is moved, on average, before another picture says something new."""
+"""The mean movement of the board from which a picture counts as new, as a share of the picture's width."""
 _NEAR_EDGE = 0.28
-"""Of the picture's width and height: how near to a corner of the picture the board is in that corner."""
+"""How near the board must come to a corner of the picture to count as in it, as a share of width and height."""
 _TILT_DEG = 15.0
 _USUAL_FOCAL = 0.85
-"""Focal length, in picture widths, of a camera that isn't calibrated yet."""
+"""The assumed focal length of an uncalibrated camera, in picture widths."""
 
 _PLACES = {
     (-1, -1): Phrase("in the upper left corner of the picture"),
@@ -69,34 +70,34 @@ Direction = tuple[int, int]
 
 @dataclass
 class PoseGuide:
-    """What a set of pictures of the board, all ``size`` (width, height) in pixels, shows already, and what it lacks."""
+    """Tracks which board poses a set of pictures covers. ``size`` is the pictures' (width, height) in pixels."""
 
     size: tuple[int, int]
     kept: list[BoardCorners] = field(default_factory=list)
 
     @property
     def missing_places(self) -> list[Direction]:
-        """The corners of the picture in which the board was not seen yet."""
+        """The corners of the picture in which the board hasn't been seen yet."""
         return [place for place in _PLACES if not any(self._is_in(place, each) for each in self.kept)]
 
     @property
     def missing_tilts(self) -> list[Direction]:
-        """The sides to which the board was not tilted yet."""
+        """The directions in which the board hasn't been tilted yet."""
         return [tilt for tilt in _TILTS if not any(self._tilts(each) == tilt for each in self.kept)]
 
     @property
     def is_enough(self) -> bool:
-        """Whether the camera can be calibrated from them."""
+        """Whether the pictures suffice to calibrate the camera."""
         return len(self.kept) >= _FEWEST_PICTURES and not self.missing_places and not self.missing_tilts
 
     def is_new(self, seen: BoardCorners) -> bool:
-        """Whether a picture shows the board as none before does."""
+        """Whether a picture shows the board in a new pose."""
         if not seen.is_enough:
             return False
         return all(self._apart(seen, other) > _LIKE_SHARE * self.size[0] for other in self.kept)
 
     def is_still(self, seen: BoardCorners, before: BoardCorners | None) -> bool:
-        """Whether the board has not moved between two pictures."""
+        """Whether the board stayed still between two pictures."""
         return before is not None and self._apart(seen, before) <= _STILL_SHARE * self.size[0]
 
     def words(self) -> Phrase:
@@ -106,7 +107,7 @@ class PoseGuide:
         return Phrase("Hold the board %(place)s, %(tilt)s.", place=place, tilt=tilt)
 
     def outline_px(self) -> FloatArray:
-        """Give the outline of the board as it should be held next, (4, 2) in pixels."""
+        """Return the board's outline in the pose it should have next, shape (4, 2), in pixels."""
         place = next(iter(self.missing_places), (0, 0))
         tilt = next(iter(self.missing_tilts), (0, 0))
         width, height = BOARD.columns * BOARD.square_mm, BOARD.rows * BOARD.square_mm
@@ -137,7 +138,7 @@ class PoseGuide:
         if not poses:
             return None
         rotation = Pose.from_vectors(*poses[0]).rotation
-        # The board's normal, pointing away from the camera: it leans to the side that is nearer.
+        # The board's normal, pointing away from the camera, leans towards the side that is nearer.
         normal = rotation[:, 2] * np.sign(rotation[2, 2])
         if np.degrees(np.arccos(np.clip(normal[2], -1, 1))) < _TILT_DEG:
             return None
@@ -148,7 +149,7 @@ class PoseGuide:
 
     @staticmethod
     def _apart(first: BoardCorners, second: BoardCorners) -> float:
-        """How far the corners that both show lie apart, in pixels on average; endless where they share none."""
+        """Return the mean distance between the corners seen in both, in pixels; infinite if there are none."""
         shared = sorted(set(first.ids) & set(second.ids))
         if not shared:
             return float("inf")
@@ -158,7 +159,7 @@ class PoseGuide:
 
 @dataclass
 class BoardPictures:
-    """The pictures of the board that were taken one by one, in their folder."""
+    """The folder of board pictures that were taken one by one."""
 
     folder: Path
     guide: PoseGuide
@@ -167,7 +168,7 @@ class BoardPictures:
 
     @classmethod
     def of(cls, table: NewTable) -> BoardPictures:
-        """Give those of a table, found again after a restart; raises VisionError for one that can't be read."""
+        """Load a table's pictures, also after a restart; raises VisionError if one can't be read."""
         known = table.pictures
         if isinstance(known, BoardPictures):
             return known
@@ -181,7 +182,7 @@ class BoardPictures:
         return found
 
     def take(self, frame: Frame, *, by_itself: bool) -> Finding:
-        """Keep a picture that shows the board in a new pose; by itself only while the board is held still."""
+        """Save a picture that shows the board in a new pose; with ``by_itself``, only if the board is still."""
         check_size(frame.image, self.guide.size)
         seen = find_board(frame.image, BOARD)
         before, self.before = self.before, seen
@@ -200,13 +201,13 @@ class BoardPictures:
         return Finding.ok(_PICTURE, Phrase("picture %(number)d is kept", number=len(self.guide.kept)))
 
     def start_over(self) -> None:
-        """Throw all of them away."""
+        """Delete all pictures."""
         for path in image_paths(self.folder):
             path.unlink()
         self.guide.kept.clear()
 
     def sight(self, frame: Frame) -> Sight:
-        """Draw the board that is seen and the pose that is missing, and say how many pictures there are."""
+        """Draw the detected board and a missing pose, and say how many pictures there are."""
         seen = find_board(frame.image, BOARD)
         picture: Image = np.array(as_colour(frame.image), dtype=np.uint8)
         for x, y in seen.corners_px:

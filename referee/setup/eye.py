@@ -1,4 +1,4 @@
-"""The camera of a table that is being set up: opened when it is first asked for, and kept open."""
+"""The camera during a set-up: opened at the first use, and kept open."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from vision.frame import Frame
 
 _READ_TIMEOUT_S = 10.0
 _LIVE = ("0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "usb:", "v4l2:", "/dev/", "pi")
-"""How the name of a camera begins that goes on giving pictures, so that a check can be repeated by itself."""
+"""Prefixes of cameras that deliver live pictures, so that a check can be repeated automatically."""
 _GROWING = "folder:"
 
 OpenCamera = Callable[[str], AbstractContextManager[Camera]]
 Counted = Callable[[], AbstractContextManager[Callable[[int, int], object]]]
-"""Entered while several pictures are taken; what it gives hears how many of so many were."""
+"""A context for taking several pictures. It yields a function that gets the number taken and the total."""
 
 
 def is_live(source: str) -> bool:
-    """Whether a camera goes on giving pictures of what is there now."""
+    """Whether a camera delivers live pictures."""
     return source.startswith(_LIVE) and not Path(source).is_dir()
 
 
@@ -31,7 +31,7 @@ def _uncounted() -> AbstractContextManager[Callable[[int, int], object]]:
 
 
 class Eye:
-    """Takes pictures; any thread may ask, one at a time. ``patience_s`` is how long a single one is waited for."""
+    """Takes pictures for any thread, one call at a time. ``patience_s`` is the longest wait for one picture."""
 
     def __init__(
         self, *, opened: OpenCamera = open_camera, counted: Counted = _uncounted, patience_s: float = _READ_TIMEOUT_S
@@ -48,7 +48,7 @@ class Eye:
     def look(self, source: str, count: int, apart_s: float) -> Sequence[Frame]:
         """Take ``count`` pictures, ``apart_s`` seconds of the camera's own time apart; raises CameraError.
 
-        Where one is asked for and files are the camera, it is the newest again if there is no new one.
+        A single picture from a folder of files is the newest one again if there is no new file.
         """
         with self._lock:
             camera = self._opened_at(source)
@@ -66,19 +66,19 @@ class Eye:
             return frames
 
     def opened(self, *_: object, **__: object) -> AbstractContextManager[Camera]:
-        """Give the camera as it is open already, which stays so."""
+        """Return the open camera in a context that doesn't close it."""
         assert self._camera is not None
         return nullcontext(self._camera)
 
     def close(self) -> None:
-        """Let go of the camera."""
+        """Close the camera."""
         with self._lock:
             self._stack.close()
             self._camera = None
 
     def _opened_at(self, source: str) -> Camera:
         if self._camera is None or source != self._source:
-            # One device can't be opened twice, so the camera before is let go of first.
+            # A device can't be opened twice, so close the previous camera first.
             self._stack.close()
             self._camera = self._last = None
             self._camera, self._source = self._stack.enter_context(self._open(source)), source

@@ -1,4 +1,4 @@
-"""The step that measures the table: a printed board, measures that were typed, or the board's corners in a picture."""
+"""The set-up step that measures the table: from a printed board, typed sizes, or the board's corners in a picture."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from vision.opencv import as_grey, planar_poses
 
 LAYOUT_FILE = "layout.json"
 PAPER_MM = 0.2
-"""How thick the printed board is."""
+"""The thickness of the printed board, in mm."""
 SIDE_OFF = 0.05
-"""How far a marker's side may be from what it should be, as a share, before the measures are doubted."""
+"""The largest relative error of a marker's side before the sizes are doubted."""
 _CORNERS = (
     Phrase("far left corner"),
     Phrase("far right corner"),
@@ -40,7 +40,7 @@ _CORNERS = (
     Phrase("near left corner"),
 )
 _INSET = 0.2
-"""Of the picture: where the corners are at first if nothing was found."""
+"""The initial inset of the corners if nothing was found, as a share of the picture's width and height."""
 
 
 def _lay_out(table: NewTable) -> tuple[str, ...]:
@@ -65,14 +65,14 @@ def _check_table(table: NewTable, answer: str) -> Outcome:
 
 
 def _usual(table: NewTable) -> dict[str, Any]:
-    """The layout that comes with the game, as its file has it."""
+    """Return the content of the game's own layout file."""
     text = resources.files("vision.layout").joinpath("games", f"{table.game.name}.json").read_text(encoding="utf-8")
     layout: dict[str, Any] = json.loads(text)
     return layout
 
 
 def _measured(table: NewTable, answer: str, frame: Frame) -> tuple[dict[str, Any], tuple[Finding, ...]]:
-    """Give the layout by an answer, and what was found while it was measured; raises ConfigError."""
+    """Return the layout for an answer, and the findings of measuring it; raises ConfigError."""
     layout = _usual(table)
     findings: tuple[Finding, ...] = ()
     words = answer.split()
@@ -103,7 +103,7 @@ def _measured(table: NewTable, answer: str, frame: Frame) -> tuple[dict[str, Any
 
 
 def _resized(table: NewTable, cell_mm: float, height_mm: float) -> TableLayout:
-    """The table with a board of another size."""
+    """Return the layout with a board of another size."""
     layout = table.usual_layout
     board = replace(layout.board, cell_mm=cell_mm, height_mm=height_mm)
     return replace(layout, surfaces=(board, *layout.surfaces[1:]))
@@ -112,11 +112,10 @@ def _resized(table: NewTable, cell_mm: float, height_mm: float) -> TableLayout:
 def markers_by_corners(
     frame: Frame, camera: CameraModel, layout: TableLayout, corners_px: Sequence[Point]
 ) -> tuple[dict[int, tuple[float, float]], tuple[Finding, ...]]:
-    """Measure where the markers lie: give each one's centre (x, y) in mm by its id, and what was found.
+    """Measure where the markers lie: return each one's centre (x, y) in mm by its id, and the findings.
 
-    ``corners_px`` are the outer corners of the board's squares in the picture, from the far left one on, clockwise;
-    of the board itself the layout has to be right. Raises ConfigError for corners that no board can have, and where a
-    marker isn't seen.
+    ``corners_px`` are the outer corners of the board's squares in the picture, clockwise from the far left one. The
+    layout must have the right board size. Raises ConfigError if the corners are impossible or a marker isn't seen.
     """
     pose = _pose_of(camera, layout.board, corners_px)
     markers = layout.markers
@@ -148,7 +147,7 @@ def _pose_of(camera: CameraModel, board: GridSurface, corners_px: Sequence[Point
     rays = np.asarray(cv2.undistortPoints(pixels, camera.matrix, camera.distortion), dtype=np.float64).reshape(-1, 2)
     for rotation, translation in planar_poses(corners_mm, rays):
         flat = Pose.from_vectors(rotation, translation)
-        # The corners lie on the board's top, and the table's frame begins below it.
+        # The corners lie on the board's top, but the table's frame has its origin at the bottom.
         pose = Pose(flat.rotation, flat.translation - flat.rotation[:, 2] * board.height_mm)
         if pose.camera_position_mm[2] > board.height_mm:
             return pose
@@ -182,7 +181,7 @@ def _ways(table: NewTable) -> tuple[Way, ...]:
 
 
 def _first_corners(table: NewTable) -> list[Point]:
-    """Where the board's corners may be: by the markers if those are seen, else a box well inside the picture."""
+    """Guess the board's corners: from the markers if they are seen, else a box well inside the picture."""
     frame = table.picture()
     height, width = frame.image.shape[:2]
     try:
@@ -200,7 +199,7 @@ def _first_corners(table: NewTable) -> list[Point]:
 
 
 def watch_table(table: NewTable, frame: Frame) -> Sight:
-    """Draw the table as it is found, or the markers where it isn't, and say what the picture lacks."""
+    """Draw the located table, or else the markers, and say what is wrong with the picture."""
     camera, layout = table.camera, table.layout
     findings = tuple(table_findings(frame, camera, layout))
     drawn = Overlay(camera, layout)(frame)

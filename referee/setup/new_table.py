@@ -1,4 +1,4 @@
-"""The table that is being set up, and what a step of that is."""
+"""The table that is being set up, and the definition of a set-up step."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from vision.layout.table import TableLayout
 
 FIRST_CAMERA = "0"
 PICTURES_FOLDER = "calibration"
-"""Where the pictures go that a camera is calibrated with one by one."""
+"""The folder for calibration pictures that are taken one by one."""
 
 Look = Callable[[str, int, float], Sequence[Frame]]
-"""Takes pictures: of which camera, how many, how many seconds apart. Raises CameraError."""
+"""Takes pictures, given the camera, their number, and the seconds between them. Raises CameraError."""
 
 MakeMap = Callable[[Settings, Path], bool]
-"""Goes through lights or switches with a person and writes which is under which square; whether any was found."""
+"""Maps lights or switches to squares with a person's help and writes the file; returns whether any was found."""
 
 
 def _nobody_maps(settings: Settings, path: Path) -> bool:
@@ -40,10 +40,10 @@ def _nobody_maps(settings: Settings, path: Path) -> bool:
 
 @dataclass
 class NewTable:
-    """The table that is being set up: its game, a folder for the files, the camera, and what was found so far.
+    """The table that is being set up: its game, its folder, the camera, and the results so far.
 
-    ``values`` are settings by ``section.key``, as the settings file holds them, with paths relative to the folder.
-    ``belief`` is there once the set-up was seen, ``pictures`` once one was taken to calibrate the camera with.
+    ``values`` are settings by ``section.key``, as in the settings file, with paths relative to the folder. ``belief``
+    is set once the start position was seen, ``pictures`` once a calibration picture was taken.
     """
 
     game: Game[Any, Any]
@@ -60,13 +60,13 @@ class NewTable:
 
     @property
     def options(self) -> Mapping[str, OptionValue]:
-        """The rules that were chosen."""
+        """The chosen rule options."""
         chosen: Mapping[str, OptionValue] = self.values.get("game.options", {})
         return chosen
 
     @property
     def has_board(self) -> bool:
-        """Whether the game has a board with pieces; otherwise it is written on sheets."""
+        """Whether the game has a board with pieces. If not, it is played on paper sheets."""
         return self.game.printed_sheet is None
 
     @property
@@ -83,12 +83,12 @@ class NewTable:
 
     @property
     def usual_layout(self) -> TableLayout:
-        """The table as the game's own layout has it, before anything is measured."""
+        """The game's own layout, used before the table is measured."""
         return with_rules(layout_for_camera(self.game.name, None), self.game, self.options)
 
     @property
     def source(self) -> str:
-        """The camera that is looked through; the first one until another is chosen."""
+        """The camera in use; the first one until another is chosen."""
         return str(self.values.get("camera.source", FIRST_CAMERA))
 
     def picture(self) -> Frame:
@@ -98,19 +98,19 @@ class NewTable:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a check found, and the settings it gives."""
+    """The findings of a check, and the settings that result from it."""
 
     findings: tuple[Finding, ...]
     values: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is missing."""
+        """Whether the check found no fault."""
         return worst(self.findings) is not Severity.FAULT
 
 
 Watch = Callable[[NewTable, Frame], Sight]
-"""Says what a picture shows of a step, and draws it, before anything is answered."""
+"""Describes and draws what a picture shows, before the step is answered."""
 
 
 def _is_needed(table: NewTable) -> str:
@@ -130,13 +130,13 @@ def _no_files(table: NewTable) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Step:
-    """One step. ``prepare`` says what to do, and may write files for it; ``question`` is asked before the check.
+    """One step. ``prepare`` returns the instructions and may write files; ``question`` is asked before the ``check``.
 
-    ``ways`` are those to answer it on the page; each gives such an answer as is typed. ``live`` says that the check
-    looks through the camera and may be repeated until nothing is missing; ``watch`` tells and draws what the newest
-    picture shows. ``after`` names the step that has to be done in the same sitting. ``unneeded`` says why this table
-    needs no such step. ``files`` are those to print. ``collect`` takes a picture; ``takes_photo`` says that the answer
-    may be a picture's file.
+    ``ways`` are the ways to answer on the page; each produces the same text as a typed answer. ``live`` means that the
+    check uses the camera and may be repeated until it passes. ``watch`` describes and draws the newest picture.
+    ``after`` names a step that must be done in the same sitting. ``unneeded`` returns the reason if this table doesn't
+    need the step. ``files`` are the files to print. ``collect`` takes a picture. ``takes_photo`` means that the answer
+    may be a picture file.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Setting up on the page: the same sitting as at the terminal, shown to phones and answered from there."""
+"""The set-up on the page: the same steps as at the terminal, shown on phones and answered from there."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from vision.frame import Frame
 from vision.images import decode_photo, write_image
 
 MOST_PIXELS = 50_000_000
-"""Of a photo that is sent: more than any phone takes."""
+"""The most pixels of an uploaded photo: more than any phone takes."""
 _PHOTO_FILE = "photo.png"
 _GAME = "game"
 _MAPS = ("light-map", "switch-map")
-"""The steps that go on while a person answers."""
+"""The steps that run a dialogue with a person."""
 
 
 @dataclass
 class Kit:
-    """What a set-up is given: the folder for the files, the camera, the day, the paper, who makes maps, who hears."""
+    """What a set-up needs: the folder, the camera, the date, the paper size, the map makers, and the log function."""
 
     folder: Path
     eye: Eye
@@ -48,7 +48,7 @@ class Kit:
 
 @dataclass
 class _Shown:
-    """What is kept of the step on show: what it says to do, and what its last check found."""
+    """The current step: its instructions, and the findings of its last check."""
 
     step: str = ""
     told: tuple[str, ...] = ()
@@ -58,10 +58,10 @@ class _Shown:
 
 
 class SetUpPage:
-    """A table that is being set up, for the page; ``SetUpPort`` says what each method does.
+    """Sets up a table from the page; ``SetUpPort`` describes the methods.
 
-    ``kept`` is what an earlier sitting found; without it the game is chosen on the page. ``camera`` is looked through
-    first.
+    ``kept`` is the progress of an earlier sitting; without it, the game is chosen on the page. ``camera`` is the
+    initial camera.
     """
 
     def __init__(self, kit: Kit, kept: Progress | None, camera: str | None = None) -> None:
@@ -86,14 +86,14 @@ class SetUpPage:
             return self._sitting is not None and self._sitting.step is None
 
     def close(self) -> None:
-        """End what is still asking."""
+        """End a running dialogue."""
         talk, worker = self._talk, self._worker
         if talk is not None and worker is not None:
             talk.close()
             worker.join()
 
     def view(self) -> StepView:
-        """Give the step that is next."""
+        """Return the current step."""
         with self._lock:
             step = self._settled()
             sitting = self._sitting
@@ -125,14 +125,14 @@ class SetUpPage:
             )
 
     def state(self) -> str:
-        """Give a text that changes whenever the view does by itself."""
+        """Return a token that changes whenever the view does."""
         with self._lock:
             step, talk = self._settled(), self._talk
             said = "" if talk is None else str(talk.shown())
             return f"{self.title}/{'' if step is None else step.name}/{said}"
 
     def sight(self, *, again: bool) -> Sight:
-        """Look at the table, as the step does."""
+        """Look at the table as the step does."""
         with self._lock:
             step, sitting = self._settled(), self._sitting
             if not again and self._shown.frame is not None:
@@ -155,14 +155,14 @@ class SetUpPage:
             return self._with_last(step)
 
     def _with_last(self, step: Step | None) -> Sight:
-        """What was seen last; where pictures are collected, with what became of the last one."""
+        """Return the last sight; if pictures are collected, with the finding for the last one."""
         sight = self._shown.sight
         if step is None or step.collect is None:
             return sight
         return Sight((*self._shown.findings, *sight.findings), sight.picture)
 
     def file(self, name: str) -> bytes | None:
-        """Give a file of the step's."""
+        """Return one of the step's files."""
         with self._lock:
             step, sitting = self._settled(), self._sitting
             if sitting is None or step is None or name not in step.files(sitting.table):
@@ -181,7 +181,7 @@ class SetUpPage:
                     self._check(now, text)
 
     def look_at(self, step: str, source: str) -> None:
-        """Look through another camera from now on."""
+        """Use another camera from now on."""
         with self._lock:
             if self._at(step) is not None and source.strip():
                 self._table.values["camera.source"] = source.strip()
@@ -201,7 +201,7 @@ class SetUpPage:
         self._collect(now, frame, by_itself=by_itself)
 
     def take_photo(self, step: str, content: bytes) -> None:
-        """Take a photo that was sent."""
+        """Take an uploaded photo."""
         with self._lock:
             now = self._at(step)
             if now is None or not now.takes_photo:
@@ -220,7 +220,7 @@ class SetUpPage:
                 self._check(now, _PHOTO_FILE)
 
     def start_over(self, step: str) -> None:
-        """Throw away the pictures that were collected."""
+        """Discard the collected pictures."""
         with self._lock:
             now = self._at(step)
             if now is not None and now.collect is not None:
@@ -228,13 +228,13 @@ class SetUpPage:
                 self._shown = _Shown(now.name, self._shown.told)
 
     def say(self, step: str, words: str) -> None:
-        """Answer the question of the dialogue that is on."""
+        """Answer the question of the current dialogue."""
         with self._lock:
             if self._at(step) is not None and self._talk is not None:
                 self._talk.answer(words)
 
     def skip(self, step: str) -> None:
-        """Leave the step out."""
+        """Skip the step."""
         with self._lock:
             now, sitting = self._at(step), self._sitting
             if now is not None and sitting is not None and self._talk is None:
@@ -242,7 +242,7 @@ class SetUpPage:
                 self._kit.say(f"{now.title}: skipped")
 
     def back(self, step: str) -> None:
-        """Go back to the step before, from the first one to the choice of a game."""
+        """Go back to the previous step; from the first one, to the choice of a game."""
         with self._lock:
             now, sitting = self._at(step), self._sitting
             if sitting is None or self._talk is not None or (now is None and step):
@@ -271,7 +271,7 @@ class SetUpPage:
         return Sitting(steps_of(game), table, kept)
 
     def _settled(self) -> Step | None:
-        """The step that is next and needed; what it says to do is prepared once."""
+        """Return the next needed step, after preparing its instructions once."""
         sitting = self._sitting
         if sitting is None or (step := sitting.step) is None:
             return None
@@ -290,7 +290,7 @@ class SetUpPage:
         return step
 
     def _at(self, name: str) -> Step | None:
-        """The step, if it is still the one that is next."""
+        """Return the step if it is still the current one."""
         step = self._settled()
         return step if step is not None and step.name == name else None
 

@@ -1,4 +1,4 @@
-"""What is kept of the steps: the settings file, with comments, and which steps are done."""
+"""The saved progress of a set-up: the settings file with comments, and the steps done."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PROGRESS_FILE = "setup.json"
 
 @dataclass
 class Progress:
-    """How far an owner has come: the game, the names of the steps done, and the settings by ``section.key``."""
+    """The progress so far: the game, the names of the steps done, and the settings by ``section.key``."""
 
     folder: Path
     game: str
@@ -28,9 +28,9 @@ class Progress:
 
     @classmethod
     def load(cls, folder: Path, game: str | None) -> Progress | None:
-        """Read what is kept in a folder; ``None`` where nothing is, or only of another game than ``game``.
+        """Load the progress from a folder; ``None`` if there is none, or only for a game other than ``game``.
 
-        The settings are those of the file, also what an owner added. Raises ConfigError for a file that can't be read.
+        The settings include those that the owner added to the file. Raises ConfigError if a file can't be read.
         """
         if not (folder / PROGRESS_FILE).is_file():
             return None
@@ -44,7 +44,7 @@ class Progress:
         return cls(folder, str(kept["game"]), [str(name) for name in kept.get("done", ())], values)
 
     def keep(self, values: Mapping[str, Any]) -> None:
-        """Write both files; each is whole after a power cut."""
+        """Write both files; each survives a power cut undamaged."""
         self.values = dict(values)
         if self.values:
             write_durably(self.folder / FILE_NAME, written(self.values))

@@ -1,7 +1,6 @@
-"""The steps from a bare table to the first game, as a list: what to do, what is asked, and a check that says what is
-missing or gives settings.
+"""The list of set-up steps. Each has instructions, a question, and a check that yields findings and settings.
 
-Terminal and page walk the same list. Files go into the table's folder, pictures come through its ``look``.
+The terminal and the page use the same list. Files go into the table's folder; pictures come from its ``look``.
 """
 
 from __future__ import annotations
@@ -48,25 +47,25 @@ from vision.reading import Reading
 
 RULER_MM = 100.0
 RULER_OFF_MM = 0.5
-"""How far off the printed ruler may be, in mm: a marker 175 mm from the middle is then off by less than 1 mm."""
+"""The largest error of the printed ruler, in mm. A marker 175 mm from the centre is then off by less than 1 mm."""
 
 LOOKS_FILE = "looks.json"
 BOARD_FILE, MARKERS_FILE, SHEETS_FILE = "board.pdf", "markers.pdf", "sheets.pdf"
 CHARUCO_FILE = "calibration-board.pdf"
 CLEAR = "clear"
-"""What a stack's pyramid without a colour is called."""
+"""The name of a colourless pyramid in a stack."""
 LETTERS = {"black": "K"}
-"""Colours whose letter in a stack's text is not their first."""
+"""Colours whose letter in a stack's text isn't their initial."""
 
 
 def steps_of(game: Game[Any, Any]) -> tuple[Step, ...]:
-    """Give the steps for a game, in order."""
+    """Return the steps for a game, in order."""
     without = {"switches", "switch-map"} if game.printed_sheet is not None else {"players"}
     return tuple(step for step in _STEPS if step.name not in without)
 
 
 def checked(step: Step, table: NewTable, answer: str) -> Outcome:
-    """Check a step and keep what it gives; what can't be read or opened is something missing, too."""
+    """Check a step and store its settings in the table. An expected error becomes a finding."""
     try:
         outcome = step.check(table, answer.strip() or step.default)
     except FAULTS as error:
@@ -77,11 +76,11 @@ def checked(step: Step, table: NewTable, answer: str) -> Outcome:
 
 
 FAULTS = (VisionError, EngineError, ConfigError, HardwareError, BridgeError, OSError)
-"""What may go wrong with a table, and is no fault of the program."""
+"""The errors that a table can cause; any other error is a bug."""
 
 
 def fault_of(step: Step, error: Exception) -> Finding:
-    """Say what went wrong as something that is missing; a phrase stays one."""
+    """Convert an error to a finding; a translatable message stays translatable."""
     said = error.args[0] if error.args and isinstance(error.args[0], Phrase) else str(error)
     return Finding.fault(step.name, said)
 
@@ -205,20 +204,21 @@ def _check_set_up(table: NewTable, answer: str) -> Outcome:
 
 
 def _pictured(table: NewTable, answer: str) -> Frame:
-    """Give the picture whose file is named, or the camera's."""
+    """Return the picture from the named file, or one from the camera."""
     return Frame(load_image(table.folder / Path(answer).expanduser()), 0.0, 0, answer) if answer else table.picture()
 
 
 def _agreed_start(game: Game[Any, Any]) -> Mapping[str, OptionValue]:
-    """Have the first player begin where the dice say who does: one test turn needs no rolls for that."""
+    """Return options that let the first player begin, so that the test turn needs no dice."""
     by_roll = [each for each in game.options if each.name == STARTS_OPTION and each.default not in game.players]
     return {STARTS_OPTION: game.players[0]} if by_roll else {}
 
 
 def _taught(table: NewTable, layout: TableLayout, frame: Frame) -> Reader:
-    """Give a reader that learns the pieces from the set-up, and keeps what it learned in the folder.
+    """Return a reader that learns the pieces from the start position and saves their looks in the folder.
 
-    Stacks are enrolled, since it is known what they hold from below; raises EnrolmentError and NotLocatedError.
+    Stacks are enrolled, because the start position determines their hidden pieces. Raises EnrolmentError and
+    NotLocatedError.
     """
     game, camera, kind, path = table.game, table.camera, reader_kind(layout), table.folder / LOOKS_FILE
     if not isinstance(layout.board.pieces, PyramidPieces) or not isinstance(game.notation, WritesSquares):
@@ -287,7 +287,7 @@ def _check_turn(table: NewTable, answer: str) -> Outcome:
     last = ruling.verdicts[-1]
     if not ruling.steps and not last.candidates:
         return Outcome((*_hindrances(reading), Finding.fault(_TURN, last.sentence)))
-    # Where several turns look alike from above the table is seen well all the same; in a game the referee asks.
+    # Several turns may look alike from above. The view is fine all the same; in a game, the referee asks.
     return Outcome((Finding.ok(_TURN, last.sentence),))
 
 

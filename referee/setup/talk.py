@@ -1,4 +1,4 @@
-"""A talk with somebody who isn't at the terminal: what is said, what is asked, and what they answer."""
+"""A dialogue with a person who isn't at the terminal: messages, questions and answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WIDTH = 200
 
 
 class Talk:
-    """One thread says and asks, others look on and answer. ``console`` is what it writes to."""
+    """A dialogue in which one thread writes and asks while others read and answer. It writes to ``console``."""
 
     def __init__(self) -> None:
         self.console = Console(file=cast("TextIO", self), width=_WIDTH, color_system=None, force_terminal=False)
@@ -27,16 +27,16 @@ class Talk:
         self._answers: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
     def write(self, text: str) -> int:
-        """Say something, as to a file."""
+        """Write text, as to a file."""
         with self._lock:
             self._lines.extend(line for line in text.splitlines() if line.strip())
         return len(text)
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Do nothing, since writing isn't buffered."""
 
     def ask(self, question: str) -> str:
-        """Ask and wait for the answer; raises EOFError once nobody answers any more."""
+        """Ask and wait for the answer; raises EOFError once the dialogue is closed."""
         with self._lock:
             self._question = question
         try:
@@ -49,19 +49,19 @@ class Talk:
         return answer
 
     def lines(self) -> Iterator[str]:
-        """Give what is answered without being asked, until nobody answers any more."""
+        """Yield answers that no question asked for, until the dialogue is closed."""
         while (answer := self._answers.get()) is not None:
             yield answer
 
     def answer(self, text: str) -> None:
-        """Answer the question, or say something."""
+        """Answer the open question, or send a line without one."""
         self._answers.put(text)
 
     def close(self) -> None:
-        """Nobody answers any more."""
+        """Close the dialogue: nobody answers any more."""
         self._answers.put(None)
 
     def shown(self) -> Dialogue:
-        """Give what was said lately, the newest last, and the question that is open."""
+        """Return the latest messages, newest last, and the open question."""
         with self._lock:
             return Dialogue(tuple(self._lines), self._question)

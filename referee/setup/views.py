@@ -1,4 +1,4 @@
-"""What a picture lacks before a table can be refereed from it: in words, and drawn over it."""
+"""Checks whether a picture is good enough for refereeing, and draws the results over it."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from vision.readers.registry import table_reader
 
 @dataclass(frozen=True)
 class ViewSettings:
-    """From when on a picture will do. As docs/set-up.md promises; brightness set by hand."""
+    """The limits for a good picture, as in docs/set-up.md; the brightness limits were chosen by hand."""
 
     marker_px: float = 25.0
-    """Side of a marker, in pixels, that it needs to be found in every light. Lower: farther away, less sure."""
+    """Smallest side of a marker, in pixels. A lower limit allows more distance, but finds markers less reliably."""
     marker_error_px: float = 1.0
-    """Distance, in pixels, between a marker and where the others say it is, from which it lies wrong."""
+    """Distance, in pixels, between a marker and its place computed from the others, above which it lies wrong."""
     darkest: float = 30.0
     """Mean grey value, 0 to 255, below which a picture is too dark."""
     brightest: float = 230.0
     """Mean grey value, 0 to 255, above which it is too bright."""
     edge_px: float = 4.0
-    """Width of the sharpest edges, in pixels, from which it is out of focus. Higher: more blur is put up with."""
+    """Width of the sharpest edges, in pixels, above which a picture is out of focus. Higher limits allow more blur."""
     glare: int = 250
-    """Grey value, 0 to 255, from which nothing can be read."""
+    """Grey value, 0 to 255, from which a pixel counts as glare."""
     glare_share: float = 0.01
-    """Share of the picture, 0 to 1, in which that much light is told."""
+    """Share of the picture, 0 to 1, from which glare is reported."""
 
 
 _SETTINGS = ViewSettings()
@@ -52,7 +52,7 @@ _SEEN_COLOUR, _SMALL_COLOUR, _GLARE_COLOUR = (80, 220, 80), (60, 60, 255), (200,
 
 
 def picture_findings(frame: Frame) -> Iterator[Finding]:
-    """Say how large and how bright a picture is, whether it is sharp, and how much of it is glare."""
+    """Report a picture's size, brightness, sharpness and share of glare."""
     height, width = frame.image.shape[:2]
     grey = as_grey(frame.image)
     mean = float(np.mean(grey))
@@ -76,7 +76,7 @@ def picture_findings(frame: Frame) -> Iterator[Finding]:
 
 
 def edge_width_px(grey: Image) -> float | None:
-    """Give how wide the sharpest edges are, in pixels: 2 to 3 in focus, ``None`` for a picture without edges.
+    """Return the width of the sharpest edges, in pixels: 2 to 3 if in focus, ``None`` for a picture without edges.
 
     An edge's width is its contrast divided by its steepest slope.
     """
@@ -90,7 +90,7 @@ def edge_width_px(grey: Image) -> float | None:
 
 
 def marker_findings(frame: Frame, layout: TableLayout) -> Iterator[Finding]:
-    """Say which markers a camera that isn't calibrated sees, and how wide they are. Before printing none are there."""
+    """Report the markers that an uncalibrated camera sees, and their widths. Before printing there are none."""
     seen = {marker.marker_id: marker for marker in _markers_in(frame, layout)}
     wanted = sorted(each for part in layout.parts() for each in part.markers.centres_mm)
     missing = [number for number in wanted if number not in seen]
@@ -106,7 +106,7 @@ def marker_findings(frame: Frame, layout: TableLayout) -> Iterator[Finding]:
 
 
 def drawn_markers(frame: Frame, layout: TableLayout) -> Image:
-    """Give a copy of the picture with each marker outlined, its number and its width in pixels, and glare tinted."""
+    """Return a copy of the picture with each marker's outline, number and width in pixels, and glare tinted."""
     picture: Image = np.array(as_colour(frame.image), dtype=np.uint8)
     picture[_glare(as_grey(frame.image))] = _GLARE_COLOUR
     for marker in _markers_in(frame, layout):
@@ -151,9 +151,9 @@ def _width_finding(marker: Marker) -> Finding:
 
 
 def table_findings(frame: Frame, camera: CameraModel, layout: TableLayout) -> Iterator[Finding]:
-    """Say for each marker whether it is seen, large enough and in its place, and what hinders the view of the board.
+    """Report for each marker whether it is seen, large enough and in its place, and what blocks the view of the board.
 
-    Raises CalibrationError for a picture of another size than the calibration's.
+    Raises CalibrationError if the picture doesn't have the calibration's size.
     """
     parts = layout.parts()
     sheets = [Phrase("sheet %(number)d", number=number) for number in range(1, len(parts) + 1)]

@@ -1,4 +1,4 @@
-"""The steps for what hangs on wires: lights and switches, and which of them is under which square."""
+"""The set-up steps for wired devices: lights and switches, and the maps that assign them to squares."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EMPTY_BOARD = Phrase("Take everything off the board.")
 
 
 def settings_with(values: Mapping[str, Any]) -> Settings:
-    """Give the settings with these values by ``section.key``; raises ConfigError for one that can't be."""
+    """Return settings with these values by ``section.key``; raises ConfigError for an invalid one."""
     sections: dict[str, dict[str, Any]] = {}
     for name, value in values.items():
         section, _, key = name.partition(".")
@@ -65,7 +65,7 @@ def _check_switches(table: NewTable, answer: str) -> Outcome:
 
 
 def _parted(answer: str, section: str) -> tuple[list[str], dict[str, Any]]:
-    """Part ``board port=/dev/ttyACM0`` into words and settings below a section."""
+    """Split ``board port=/dev/ttyACM0`` into words and settings of a section."""
     words: list[str] = []
     given: dict[str, Any] = {}
     for word in answer.split():
@@ -78,7 +78,7 @@ def _parted(answer: str, section: str) -> tuple[list[str], dict[str, Any]]:
 
 
 def _value(text: str) -> Any:
-    """A value as TOML has it; what TOML can't read is a text."""
+    """Parse a TOML value; anything else is a text."""
     try:
         return parse_toml(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
@@ -86,7 +86,7 @@ def _value(text: str) -> Any:
 
 
 def _wired(table: NewTable, given: Mapping[str, object], told: str, making: Making = "") -> Outcome:
-    """Check what is wired as the settings would have it."""
+    """Check the devices that the settings name."""
     _, problems = plan_and_problems(_settings(table, given), {}, table.game.places, making=making)
     if not problems:
         return Outcome((Finding.ok(_WIRING, told),), given)
@@ -133,7 +133,7 @@ def _check_switch_map(table: NewTable, answer: str) -> Outcome:
 
 
 def _mapped(table: NewTable, answer: str, name: str, make: MakeMap, given: Mapping[str, object]) -> Outcome:
-    """Take the map that is named, or make one; either has to fit the game and what is wired."""
+    """Use the named map, or make one. It must fit the game and the wired devices."""
     path = table.folder / (Path(answer).expanduser() if answer else name)
     if not answer and not make(_settings(table, {}), path):
         return Outcome(
