@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import TypeVar
 
 import cv2
 import numpy as np
@@ -28,6 +29,8 @@ HUES_DEG: Mapping[str, float] = MappingProxyType(
 )
 """Typical position of pens with these names on the circle of ``hues``, in degrees."""
 
+
+Floats = TypeVar("Floats", FloatArray, FloatImage)
 
 _EASILY_DARKER = 0.08
 """Distance below the fitted light, in log units, within which a pixel is paper."""
@@ -85,13 +88,13 @@ def densities_on(light: FloatImage, paper: FloatImage, floor: float) -> FloatIma
     return np.asarray(np.log1p(np.float32(floor)) - np.log(shares + np.float32(floor)), dtype=np.float32)
 
 
-def hues(density: FloatArray) -> tuple[FloatArray, FloatArray]:
+def hues(density: Floats) -> tuple[Floats, Floats]:
     """Hue in degrees and strength of densities (..., 3), each (...)."""
     blue, green, red = np.moveaxis(density, -1, 0)
     across, up = blue - red, green - (blue + red) / 2
     return np.degrees(np.arctan2(up, across)), np.hypot(across, up)
 
 
-def nearest_turn(degrees: FloatArray) -> FloatArray:
+def nearest_turn(degrees: Floats) -> Floats:
     """Angles in degrees mapped to -180 to 180."""
-    return np.asarray((degrees + 180.0) % 360.0 - 180.0)
+    return np.asarray((degrees + 180.0) % 360.0 - 180.0, dtype=degrees.dtype)

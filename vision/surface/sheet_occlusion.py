@@ -1,7 +1,8 @@
 """Occlusions of a sheet of paper: a hand that reaches in over its margin, or an object that lies on it.
 
 Ink is thin, or has the colour of a pen; paper is white up to its edge, except for thin print. Anything else is an
-occlusion. Colours are log shares of the paper's own light; a shadow takes the same share from all channels.
+occlusion, and so is whatever hides the printed grid, even if it is as pale as paper. Colours are log shares of the
+paper's own light; a shadow takes the same share from all channels.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from vision.sampling import least_channel, most_channel
 from vision.surface.bent_paper import PaperShape
 from vision.surface.occlusion import Occlusion, SurfaceEvidence
 from vision.surface.paper import densities_on, fitted_paper, hues, nearest_turn, usual_hues
+from vision.surface.sheet_lines import SheetLines
 from vision.surface.view import PX_PER_MM, RectifiedView, SurfaceSampler
 
 
@@ -45,7 +47,13 @@ class SheetOcclusionSettings:
     reaching_hue_deg: float = 11.0
     """... and of one that reaches in over the margin: skin has a hue between those of red and yellow pens."""
     least_strength: float = 0.25
-    """Minimum strength of a pen's ink, in log units."""
+    """Minimum strength of a pen's ink, in log units ..."""
+    least_saturation: float = 0.45
+    """... and as a multiple of what all channels lose. Higher: dark ink in shadow counts as an object."""
+    warm_saturation: float = 1.1
+    """The same for red to yellow ink, which lets red light pass; brown wood and dark skin don't."""
+    warm_deg: float = 60.0
+    """Maximum distance of such hues from 0 degrees."""
 
 
 class SheetOcclusionDetector:
@@ -66,6 +74,7 @@ class SheetOcclusionDetector:
         self._cell_px = surface.cell_mm * PX_PER_MM
         self._pens_deg = usual_hues(ink.colours)
         self._margin = self._straight_margin(round(margin_mm * PX_PER_MM))
+        self._lines = SheetLines(surface, self.sampler.window)
 
     def _straight_margin(self, width_px: int) -> BoolImage:
         """The paper beside the grid, without the corners, where markers are."""
@@ -82,14 +91,19 @@ class SheetOcclusionDetector:
     def detect(self, view: RectifiedView) -> SurfaceEvidence:
         """Find what covers the sheet."""
         density, odd = self._odd(view)
+        off_pens_deg = self._off_pens(density)
+        filled = off_pens_deg < self._settings.pen_hue_deg
         found = []
-        for pixels in self._things(odd & ~self._filled(density, self._settings.reaching_hue_deg)):
+        for pixels in self._things(odd & ~(off_pens_deg < self._settings.reaching_hue_deg)):
             if float((pixels & self._margin).sum()) > self._settings.reaching_mm2 * PX_PER_MM**2:
                 found.append(_occlusion(HindranceKind.HAND, pixels))
-        for pixels in self._things(odd & ~self._filled(density, self._settings.pen_hue_deg)):
-            if not any((pixels & one.pixels).any() for one in found) and (
-                float(pixels.sum()) > self._settings.lying_cells * self._cell_px**2
-            ):
+        lying = [
+            pixels
+            for pixels in self._things(odd & ~filled)
+            if float(pixels.sum()) > self._settings.lying_cells * self._cell_px**2
+        ]
+        for pixels in [*lying, *_regions(self._lines.covered(view.light, filled | view.outside))]:
+            if not any((pixels & one.pixels).any() for one in found):
                 found.append(_occlusion(HindranceKind.OBJECT, pixels))
         found.sort(key=lambda occlusion: -occlusion.area_mm2)
         return SurfaceEvidence(tuple(found), {})
@@ -107,18 +121,25 @@ class SheetOcclusionDetector:
         """The connected regions of a mask that are wider than strokes."""
         side = 2 * round(self._settings.stroke_mm * PX_PER_MM / 2) + 1
         disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side))
-        wide = cv2.morphologyEx(odd.astype(np.uint8), cv2.MORPH_OPEN, disc)
-        count, labels = cv2.connectedComponents(wide, connectivity=8)
-        return [np.asarray(labels == label) for label in range(1, count)]
+        return _regions(cv2.morphologyEx(odd.astype(np.uint8), cv2.MORPH_OPEN, disc) > 0)
 
-    def _filled(self, density: FloatImage, hue_deg: float) -> BoolImage:
-        """Pixels within the grid that may be ink of one of the pens, with that tolerance of their hues, in degrees."""
+    def _off_pens(self, density: FloatImage) -> FloatImage:
+        """Distance of each pixel from the nearest pen's hue, in degrees; infinite for what can't be ink in the grid."""
+        settings = self._settings
         if not len(self._pens_deg):
-            return np.zeros(self._margin.shape, dtype=np.bool_)
-        hue, strength = hues(density.astype(np.float64))
-        off = np.abs(nearest_turn(hue[..., None] - self._pens_deg)).min(axis=2)
-        own = (off < hue_deg) & (strength > self._settings.least_strength)
-        return np.asarray(own & ~self._margin)
+            return np.full(self._margin.shape, np.inf, dtype=np.float32)
+        hue, strength = hues(density)
+        warm = np.abs(hue) < settings.warm_deg
+        saturation = np.where(warm, settings.warm_saturation, settings.least_saturation)
+        ink = ~self._margin & (strength > np.maximum(settings.least_strength, saturation * least_channel(density)))
+        off = np.abs(nearest_turn(hue[..., None] - self._pens_deg.astype(np.float32))).min(axis=2)
+        return np.asarray(np.where(ink, off, np.inf), dtype=np.float32)
+
+
+def _regions(mask: BoolImage) -> list[BoolImage]:
+    """The connected regions of a mask."""
+    count, labels = cv2.connectedComponents(mask.astype(np.uint8), connectivity=8)
+    return [np.asarray(labels == label) for label in range(1, count)]
 
 
 def _occlusion(kind: HindranceKind, pixels: BoolImage) -> Occlusion:

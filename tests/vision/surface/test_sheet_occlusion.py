@@ -21,15 +21,38 @@ FILLED = default_layout("blokus-dice").board
 
 
 def sheet_with(
-    camera: CameraModel, sheet: GridSurface, parts: list[tuple[Rectangle, tuple[int, int, int]]]
+    camera: CameraModel,
+    sheet: GridSurface,
+    parts: list[tuple[Rectangle, tuple[int, int, int]]],
+    *,
+    printed: bool = False,
+    blur_px: int = 1,
 ) -> list[tuple[str, float]]:
-    """What is found on white paper with these parts coloured: kinds, and areas in mm², the largest first."""
+    """What is found on white paper with these parts coloured: kinds, and areas in mm², the largest first.
+
+    A ``printed`` grid lies below the parts.
+    """
     image: Image = np.full((camera.size[1], camera.size[0], 3), WHITE, dtype=np.uint8)
+    if printed:
+        image[:] = cv2.GaussianBlur(grid_of(camera, sheet), (blur_px, blur_px), 0)
     for part, colour in parts:
         corners = project(camera, ABOVE, part.corners_mm(sheet.height_mm))
         cv2.fillConvexPoly(image, np.round(corners).astype(np.int32), colour)
     cover = SheetOcclusionDetector(camera, ABOVE, sheet)
     return [(str(one.kind), one.area_mm2) for one in cover.detect(cover.view(image, [])).occlusions]
+
+
+def grid_of(camera: CameraModel, sheet: GridSurface) -> Image:
+    """The printed grid on white paper."""
+    image: Image = np.full((camera.size[1], camera.size[0], 3), WHITE, dtype=np.uint8)
+    bounds, cell = sheet.bounds_mm, sheet.cell_mm
+    ends = [(x, bounds.near_mm, x, bounds.far_mm) for x in bounds.left_mm + cell * np.arange(sheet.columns + 1)]
+    ends += [(bounds.left_mm, y, bounds.right_mm, y) for y in bounds.near_mm + cell * np.arange(sheet.rows + 1)]
+    for x1, y1, x2, y2 in ends:
+        line = project(camera, ABOVE, np.array([[x1, y1, sheet.height_mm], [x2, y2, sheet.height_mm]]))
+        start, end = np.round(line).astype(int).tolist()
+        cv2.line(image, start, end, (90, 90, 90), 1)
+    return image
 
 
 def hand(sheet: GridSurface, wide_mm: float = 30.0) -> Rectangle:
@@ -104,3 +127,44 @@ def test_the_largest_covering_comes_first(camera: CameraModel) -> None:
     found = sheet_with(camera, WRITTEN, [(hand(WRITTEN, 50.0), SKIN), (small, BLUE)])
     assert [kind for kind, _ in found] == ["hand", "object"]
     assert found[0][1] > found[1][1]
+
+
+@pytest.mark.parametrize("sheet", [WRITTEN, FILLED])
+def test_a_thing_as_pale_as_paper_is_found_by_the_lines_that_it_hides(camera: CameraModel, sheet: GridSurface) -> None:
+    cell = sheet.cell_mm
+    shift = cell / 2 * (sheet.columns % 2)
+    pale = Rectangle(shift - 1.2 * cell, shift + 1.2 * cell, -1.2 * cell, 1.2 * cell), (220, 210, 222)
+    assert sheet_with(camera, sheet, [], printed=True) == []
+    assert sheet_with(camera, sheet, [pale]) == []
+    ((kind, area_mm2),) = sheet_with(camera, sheet, [pale], printed=True)
+    assert kind == "object"
+    assert cell**2 < area_mm2 < 13 * cell**2
+
+
+def test_what_is_written_over_lines_covers_nothing(camera: CameraModel) -> None:
+    cell = WRITTEN.cell_mm
+    left, near = WRITTEN.bounds_mm.left_mm, WRITTEN.bounds_mm.near_mm
+    thick_mm = 0.15 * cell
+    loop = [
+        (Rectangle(left + cell, left + 3 * cell, near + row * cell, near + row * cell + thick_mm), BLUE)
+        for row in (1, 2, 3)
+    ]
+    loop += [
+        (Rectangle(left + column * cell, left + column * cell + thick_mm, near + cell, near + 3 * cell), BLUE)
+        for column in (1, 2, 3)
+    ]
+    assert sheet_with(camera, WRITTEN, loop, printed=True) == []
+
+
+def test_on_a_picture_too_blurred_for_its_lines_nothing_pale_is_guessed(camera: CameraModel) -> None:
+    cell = WRITTEN.cell_mm
+    pale = Rectangle(-1.2 * cell, 1.2 * cell, -1.2 * cell, 1.2 * cell), WHITE
+    assert sheet_with(camera, WRITTEN, [pale], printed=True, blur_px=61) == []
+
+
+def test_wood_is_no_ink_though_its_hue_is_between_red_and_yellow(camera: CameraModel) -> None:
+    cell = FILLED.cell_mm
+    patch = Rectangle(-cell, cell, -cell, cell)
+    wood, yellow_in_shadow = (26, 46, 78), (20, 90, 105)
+    assert [kind for kind, _ in sheet_with(camera, FILLED, [(patch, wood)])] == ["object"]
+    assert sheet_with(camera, FILLED, [(patch, yellow_in_shadow)]) == []

@@ -1,0 +1,118 @@
+"""Where a sheet's printed grid is hidden: pale and grey objects are found by the lines that they cover.
+
+Each corner of the grid has four arms, halves of the line segments that meet there. An arm is gone where the paper is
+evenly bright across it. Handwriting covers a line here and there, but leaves no even surface, so a corner whose four
+arms are all gone is covered by an object. The expected contrast of a line is the median of the sheet, separately for
+both directions (a shaken camera blurs one of them); the noise is taken from the centres of the cells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from vision.frame import BoolImage, FloatImage
+from vision.layout.surfaces import GridSurface
+from vision.sampling import PixelMap, PlaneWindow, sample
+
+_ACROSS_CELLS = (-0.23, -0.17, -0.06, -0.04, -0.02, 0.0, 0.02, 0.04, 0.06, 0.17, 0.23)
+"""Offsets, in cells, at which the light across an arm is measured; the outer two on each side are paper."""
+_BESIDE = 2
+_ALONG_CELLS = (0.08, 0.47)
+"""Start and end of an arm, in cells from its corner."""
+_POINTS = 8
+_ARMS = ((0, 1), (0, -1), (1, 0), (-1, 0))
+
+
+@dataclass(frozen=True)
+class SheetLineSettings:
+    """When a corner of the printed grid counts as covered. Set by hand on virtual and ray-traced pictures."""
+
+    floor: float = 0.02
+    """Linear light (0 to 1) added before logarithms are taken, against noise in the dark."""
+    clear_of_noise: float = 6.0
+    """Minimum contrast of the lines, in multiples of the noise. Higher: blurred sheets are not judged."""
+    gone: float = 0.3
+    """Share of the expected contrast below which an arm is gone. Higher: faint lines count as covered."""
+    even: float = 0.5
+    """Maximum spread of the light across a covered arm, as a share of the expected contrast. Higher: ink counts too."""
+    most_light: float = 0.88
+    """Linear light (0 to 1) of all channels above which lines may be overexposed, and a corner is not judged."""
+    reach_cells: float = 0.75
+    """Half width, in cells, of the square around a covered corner that counts as hidden."""
+
+
+class SheetLines:
+    """Examines the grid lines of one sheet in views through one window."""
+
+    def __init__(
+        self, surface: GridSurface, window: PlaneWindow, settings: SheetLineSettings = SheetLineSettings()
+    ) -> None:
+        self._settings = settings
+        self._shape = window.shape
+        bounds, cell = surface.bounds_mm, surface.cell_mm
+        x, y = np.meshgrid(
+            bounds.left_mm + cell * np.arange(1, surface.columns), bounds.near_mm + cell * np.arange(1, surface.rows)
+        )
+        corners_mm = np.column_stack([x.ravel(), y.ravel()])
+        self._arms = _profiles(corners_mm, cell, window)
+        # shifted by half a cell they lie between the lines
+        self._blanks = _profiles(corners_mm + cell / 2, cell, window)
+        columns, rows = window.to_pixels(corners_mm[:, 0], corners_mm[:, 1])
+        self._rows, self._columns = np.round(rows).astype(np.intp), np.round(columns).astype(np.intp)
+        self._reach_px = round(settings.reach_cells * cell * window.px_per_mm)
+
+    def covered(self, light: FloatImage, without: BoolImage) -> BoolImage:
+        """Mark the pixels around covered corners, (rows, columns).
+
+        ``light`` is the view's linear light, (rows, columns, 3). Corners in ``without`` are not judged: those under ink
+        or outside the picture.
+        """
+        settings = self._settings
+        pixels = np.zeros(self._shape, dtype=np.bool_)
+        logs = np.log(light.mean(axis=2) + np.float32(settings.floor))
+        contrast, spread = _across(logs, self._arms)
+        blank, _ = _across(logs, self._blanks)
+        gone = np.zeros(contrast.shape, dtype=np.bool_)
+        for way in (slice(0, 2), slice(2, 4)):
+            expected, none = float(np.median(contrast[:, way])), float(np.median(blank[:, way]))
+            noise = 1.4826 * float(np.median(np.abs(blank[:, way] - none)))
+            if expected - none < settings.clear_of_noise * noise:
+                return pixels
+            faint = contrast[:, way] < none + settings.gone * (expected - none)
+            gone[:, way] = faint & (spread[:, way] < settings.even * (expected - none))
+        bright = light[self._rows, self._columns].min(axis=1) > settings.most_light
+        judged = ~(bright | without[self._rows, self._columns])
+        for corner in np.flatnonzero(gone.all(axis=1) & judged):
+            row, column = self._rows[corner], self._columns[corner]
+            pixels[
+                max(0, row - self._reach_px) : row + self._reach_px + 1,
+                max(0, column - self._reach_px) : column + self._reach_px + 1,
+            ] = True
+        return pixels
+
+
+def _profiles(corners_mm: npt.NDArray[np.float64], cell_mm: float, window: PlaneWindow) -> PixelMap:
+    """Pixel map across each arm of each corner, (corners, arms, offsets, points, 2)."""
+    along = np.linspace(*_ALONG_CELLS, _POINTS)
+    maps = []
+    for way in np.array(_ARMS, dtype=np.float64):
+        across = np.array([-way[1], way[0]])
+        steps = along[None, :, None] * way + np.array(_ACROSS_CELLS)[:, None, None] * across
+        points = corners_mm[:, None, None, :] + cell_mm * steps
+        maps.append(np.stack(window.to_pixels(points[..., 0], points[..., 1]), axis=-1))
+    return np.stack(maps, axis=1).astype(np.float32)
+
+
+def _across(logs: FloatImage, maps: PixelMap) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """How much darker the middle of each arm is than the paper beside it, and the spread of the light across it, in log
+    units, (corners, arms). Medians along the arm leave out a stroke that crosses it.
+    """
+    count = maps.shape[0] * maps.shape[1]
+    levels = sample(logs, maps.reshape(count, -1, 2)).reshape(maps.shape[:-1])
+    profile = np.median(levels, axis=3)
+    beside = np.minimum(profile[..., :_BESIDE].mean(axis=2), profile[..., -_BESIDE:].mean(axis=2))
+    darkest = profile[..., _BESIDE:-_BESIDE].min(axis=2)
+    return beside - darkest, profile.max(axis=2) - profile.min(axis=2)
