@@ -392,8 +392,11 @@ class Service(Generic[StateT, TurnT]):
         places = self._view.stalled()
         if not places:
             return []
-        verdict = stall_verdict(self._game.table.appearance(self.belief[0]), places, reading, self._settings.stall_s)
-        return self._carry_out(Ruling((verdict,)), asked=True)
+        believed = self._game.table.appearance(self.belief[0])
+        override = self._belief.override
+        settled = override.places | override.left_out
+        verdict = stall_verdict(believed, places, reading, self._settings.stall_s, settled)
+        return [] if verdict is None else self._carry_out(Ruling((verdict,)), asked=True)
 
     def _carry_out(self, ruling: Ruling, *, asked: bool, complete_s: float | None = None) -> list[Verdict]:
         """Record a ruling, then show it; returns the new verdicts."""

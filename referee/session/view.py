@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from engine.api import Game
-from engine.values import EMPTY, Appearance, OptionValue, Place
+from engine.values import EMPTY, Appearance, LookName, OptionValue, Place
 from referee.judge import StabilityFilter, StableView, Trigger, blocking_hindrance
 from referee.judge.explorer import usual_appearance
 from referee.judge.sentences import stalled
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.settings import ServiceSettings
 from vision.frame import Frame
-from vision.reading import Reading
+from vision.reading import PlaceReading, Reading
 
 
 class TableView:
@@ -188,16 +188,29 @@ class StallWatch:
         return tuple(place for place in unreadable if place in stalled)
 
 
-def stall_verdict(believed: Appearance, places: Sequence[Place], reading: Reading, after_s: float) -> Verdict:
-    """Return the verdict that asks about places unreadable for ``after_s`` seconds."""
+def stall_verdict(
+    believed: Appearance, places: Sequence[Place], reading: Reading, after_s: float, settled: Collection[Place] = ()
+) -> Verdict | None:
+    """Return the verdict that asks about places unreadable for ``after_s`` seconds, ``None`` if none is worth asking.
+
+    A person has ``settled`` some of them. Others are in sight, doubtful, and most likely show what is believed.
+    """
+    to_ask = [place for place in places if place not in settled and not _shows(reading.places[place], believed[place])]
+    if not to_ask:
+        return None
     return Verdict(
         VerdictKind.AMBIGUOUS,
-        stalled(places, after_s),
+        stalled(to_ask, after_s),
         reading.time_s,
         reading.sequence,
-        places=tuple(places),
-        expected={place: believed[place] for place in places},
+        places=tuple(to_ask),
+        expected={place: believed[place] for place in to_ask},
     )
+
+
+def _shows(seen: PlaceReading, look: LookName) -> bool:
+    """Whether a place is in sight and more likely than not has this look."""
+    return seen.hidden_by is None and seen.probabilities.get(look, 0.0) > 0.5
 
 
 _LASTING = frozenset({VerdictKind.SET_UP, VerdictKind.ACCEPTED, VerdictKind.PUT_RIGHT, VerdictKind.UNCHANGED})

@@ -40,8 +40,10 @@ class SheetLineSettings:
     """Maximum spread of the light across a covered arm, as a share of the expected contrast. Higher: ink counts too."""
     most_light: float = 0.88
     """Linear light (0 to 1) of all channels above which lines may be overexposed, and a corner is not judged."""
-    reach_cells: float = 0.75
-    """Half width, in cells, of the square around a covered corner that counts as hidden."""
+    reach_cells: float = 1.0
+    """Half width, in cells, of the square around a covered corner that counts as covered. The object's edge lies
+    somewhere between 0.5 cells and the next corner.
+    """
 
 
 class SheetLines:

@@ -42,6 +42,8 @@ class SheetOcclusionSettings:
     """Minimum area of the margin, in mm², hidden by something that reaches in over it."""
     lying_cells: float = 1.6
     """Minimum area within the grid, in cells, of an object that is not a blot."""
+    edge_cells: float = 0.3
+    """Distance, in cells, from an object within which the sheet counts as hidden, so that its edge is not read."""
     pen_hue_deg: float = 32.0
     """Distance from all pens' hues, in degrees, of an object that lies on a grid of filled cells ..."""
     reaching_hue_deg: float = 11.0
@@ -104,7 +106,7 @@ class SheetOcclusionDetector:
         ]
         for pixels in [*lying, *_regions(self._lines.covered(view.light, filled | view.outside))]:
             if not any((pixels & one.pixels).any() for one in found):
-                found.append(_occlusion(HindranceKind.OBJECT, pixels))
+                found.append(_occlusion(HindranceKind.OBJECT, pixels, round(self._settings.edge_cells * self._cell_px)))
         found.sort(key=lambda occlusion: -occlusion.area_mm2)
         return SurfaceEvidence(tuple(found), {})
 
@@ -142,5 +144,7 @@ def _regions(mask: BoolImage) -> list[BoolImage]:
     return [np.asarray(labels == label) for label in range(1, count)]
 
 
-def _occlusion(kind: HindranceKind, pixels: BoolImage) -> Occlusion:
-    return Occlusion(kind, pixels, float(pixels.sum()) / PX_PER_MM**2)
+def _occlusion(kind: HindranceKind, pixels: BoolImage, edge_px: int = 0) -> Occlusion:
+    """The occlusion by something on these pixels, which hides as many more around it."""
+    hidden = cv2.dilate(pixels.astype(np.uint8), np.ones((2 * edge_px + 1, 2 * edge_px + 1), np.uint8)) > 0
+    return Occlusion(kind, np.asarray(hidden), float(pixels.sum()) / PX_PER_MM**2)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from hardware.lights.signals import Mood, Sound
+from referee.commands.values import Correct
 from referee.judge.verdict import VerdictKind
 from referee.session.settings import ServiceSettings
 from tests.referee.service_table import START, kinds_of
@@ -158,6 +159,21 @@ def test_a_square_that_stays_unreadable_is_named_once_and_the_game_goes_on(
     assert on.kinds()[-1] == "question"
     on.show(after, 2)
     assert kinds_of(on.show(after, 14, **unreadable)) == [VerdictKind.AMBIGUOUS]
+
+
+def test_a_doubtful_square_that_most_likely_shows_what_is_believed_is_not_asked_about(table: Any, start: Any) -> None:
+    on = table(stall_s=10.0)
+    on.service.start()
+    on.show(start, 2)
+    assert kinds_of(on.show(start, 14, overrides={"e5": {start["e5"]: 0.7}})) == []
+
+
+def test_a_square_that_a_person_spoke_of_is_not_asked_about(table: Any, start: Any) -> None:
+    on = table(stall_s=10.0)
+    on.service.start()
+    on.show(start, 2)
+    on.service.correct(Correct("Ann", {"e5": "empty"}))
+    assert VerdictKind.AMBIGUOUS not in kinds_of(on.show(start, 14, hidden=("e5",)))
 
 
 def test_what_the_last_frames_showed_is_judged_at_the_end(table: Any, start: Any) -> None:
