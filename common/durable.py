@@ -1,4 +1,4 @@
-"""Writing files that survive a power cut: whole, or as they were before."""
+"""Writes files so that a power cut leaves either the old content or the new."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ from pathlib import Path
 
 
 def write_durably(path: Path, text: str, *, private: bool = False) -> None:
-    """Put a text file in the place of the one before; on return it is on the disk. Raises OSError.
+    """Replace a text file atomically; on return it is on the disk. Raises OSError.
 
-    Cut off at any moment, the file is as it was before or as it is after. One that is ``private`` only its owner may
-    read.
+    A power cut at any moment leaves either the old file or the new one. Only the owner can read a ``private`` file.
     """
     target = path.resolve()
     if target.exists() and not target.is_file():
-        # A pipe or a terminal: nothing to be put in its place.
+        # A pipe or a terminal can't be replaced.
         target.write_text(text, encoding="utf-8")
         return
     draft = target.with_name(f".{target.name}.draft")
     try:
         if private:
-            # A draft that was left over keeps its own rights.
+            # A leftover draft would keep its own permissions.
             draft.unlink(missing_ok=True)
         mode = 0o600 if private else 0o666
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
@@ -36,7 +35,7 @@ def write_durably(path: Path, text: str, *, private: bool = False) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Put on the disk which files a folder has, so that a new file's name lasts as its content does. Raises OSError."""
+    """Sync a folder to the disk, so that the names of new files survive a power cut. Raises OSError."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""What was found when something was looked at, for ``doctor`` and for checks of a board."""
+"""Findings: the results of checks, for ``doctor``, the set-up and tests of a board."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 class Severity(enum.StrEnum):
-    """How bad it is, the harmless first."""
+    """The severity of a finding, in increasing order."""
 
     OK = "ok"
     NOTE = "note"
@@ -17,9 +17,9 @@ class Severity(enum.StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at, what was found, and what to do about it.
+    """One checked subject, what was found, and what to do about it.
 
-    A note is something that works without it, a fault something that was asked for and will not work.
+    A note is optional: everything works without it. A fault means that something requested will not work.
     """
 
     subject: str
@@ -29,22 +29,22 @@ class Finding:
 
     @classmethod
     def ok(cls, subject: str, message: str) -> Finding:
-        """All is well."""
+        """Make a finding without a problem."""
         return cls(subject, Severity.OK, message)
 
     @classmethod
     def note(cls, subject: str, message: str, remedy: str = "") -> Finding:
-        """It works without it."""
+        """Make a finding that needs no action."""
         return cls(subject, Severity.NOTE, message, remedy)
 
     @classmethod
     def fault(cls, subject: str, message: str, remedy: str = "") -> Finding:
-        """It was asked for and will not work."""
+        """Make a finding that must be fixed."""
         return cls(subject, Severity.FAULT, message, remedy)
 
 
 def worst(findings: Iterable[Finding]) -> Severity:
-    """Give the worst severity there is, ``OK`` where nothing was found.
+    """Return the worst severity, ``OK`` if there are no findings.
 
     >>> worst([Finding.ok("pins", "there"), Finding.note("pins", "slow")]).value
     'note'

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def parse_json(text: str | bytes | bytearray) -> Any:
-    """Parse JSON; raises ValueError with what is wrong, also for nesting too deep for the parser."""
+    """Parse JSON; raises ValueError for invalid JSON, also if it is nested too deeply for the parser."""
     try:
         return json.loads(text)
     except RecursionError as error:
@@ -17,9 +17,9 @@ def parse_json(text: str | bytes | bytearray) -> Any:
 
 
 def read_json(path: Path, what: str, error: Callable[[str], Exception], *, plural: bool = False) -> Any:
-    """Read a JSON file; ``what`` names it in messages (``the layout``), ``plural`` if that is a plural.
+    """Read a JSON file. ``what`` names it in messages, such as ``the layout``; set ``plural`` if the name is a plural.
 
-    Raises what ``error`` makes of a message when the file can't be read or is not valid JSON.
+    If the file can't be read or isn't valid JSON, raises the exception that ``error`` makes from the message.
     """
     try:
         return parse_json(path.read_text(encoding="utf-8"))
@@ -34,7 +34,7 @@ def read_json(path: Path, what: str, error: Callable[[str], Exception], *, plura
 def read_json_object(
     path: Path, what: str, error: Callable[[str], Exception], *, plural: bool = False
 ) -> dict[str, Any]:
-    """Read a JSON file that must hold an object; errors as in ``read_json``."""
+    """Read a JSON file that must contain an object; errors as in ``read_json``."""
     data = read_json(path, what, error, plural=plural)
     if not isinstance(data, dict):
         raise error(f"{what} {path} {'hold' if plural else 'holds'} a {type(data).__name__}; expected an object")

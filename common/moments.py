@@ -1,4 +1,4 @@
-"""Moments in time, in seconds."""
+"""Helpers for times in seconds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def earliest(moments_s: Iterable[float | None]) -> float | None:
-    """Give the earliest moment, leaving out those that never come (``None``); ``None`` if none comes.
+    """Return the earliest time, ignoring ``None`` (never); ``None`` if all are ``None``.
 
     >>> earliest([3.0, None, 2.5]), earliest([None])
     (2.5, None)
@@ -15,7 +15,7 @@ def earliest(moments_s: Iterable[float | None]) -> float | None:
 
 
 def to_microseconds(time_s: float) -> int:
-    """Round to whole microseconds, so that moments that were added up compare exactly.
+    """Round to whole microseconds, so that computed times compare exactly.
 
     >>> to_microseconds(10.04 - 10.0) == to_microseconds(0.04)
     True

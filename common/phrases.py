@@ -1,4 +1,4 @@
-"""What sentences are made of: lists, counts, a capital at the beginning, what somebody may have meant."""
+"""Helpers for building sentences: lists, counts, capital letters, and suggestions for misspelt names."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Self
 
 
 class Phrase(str):
-    """A sentence in English that keeps its template and its parts, so that it can be said in another language.
+    """An English text that keeps its template and its parts, so that it can be translated.
 
-    Parts fill ``%(name)s`` in the template; without parts it stands as it is.
+    Parts fill ``%(name)s`` in the template; a template without parts is used as it is.
 
     >>> said = Phrase("%(marker)s is missing", marker=Phrase("marker %(number)d", number=2))
     >>> german = {"%(marker)s is missing": "%(marker)s fehlt", "marker %(number)d": "Marke %(number)d"}
@@ -30,15 +30,17 @@ class Phrase(str):
         phrase.parts = MappingProxyType(parts)
         return phrase
 
-    def translated(self, told: Callable[[str], str]) -> str:
-        """Say it in the language of ``told``, which translates templates; parts that are phrases are said in it too."""
-        template = told(self.template)
-        parts = {name: part.translated(told) if isinstance(part, Phrase) else part for name, part in self.parts.items()}
+    def translated(self, translate: Callable[[str], str]) -> str:
+        """Translate the text; ``translate`` translates templates. Parts that are phrases are translated too."""
+        template = translate(self.template)
+        parts = {
+            name: part.translated(translate) if isinstance(part, Phrase) else part for name, part in self.parts.items()
+        }
         return template % parts if parts else template
 
 
 def listed(names: Iterable[object], joint: str = "and") -> str:
-    """Join names as a sentence does.
+    """Join names as in a sentence.
 
     >>> listed(["c3"]), listed(["c3", "c4"]), listed(["c3", "c4", "d1"], "or")
     ('c3', 'c3 and c4', 'c3, c4 or d1')
@@ -50,7 +52,7 @@ def listed(names: Iterable[object], joint: str = "and") -> str:
 
 
 def shortened(names: Sequence[str], most: int = 6) -> str:
-    """List names, the first few only where there are more than ``most``.
+    """List names; if there are more than ``most``, only the first ones and the number of the others.
 
     >>> shortened(["a1", "a2"]), shortened(["a1", "a2", "a3", "a4"], most=3)
     ('a1, a2', 'a1, a2 and 2 more')
@@ -61,7 +63,7 @@ def shortened(names: Sequence[str], most: int = 6) -> str:
 
 
 def counted(number: int, thing: str, several: str | None = None) -> str:
-    """Say how many there are; ``several`` is the plural where it is more than an ``s``.
+    """Format a count with its noun; ``several`` is the plural if it isn't formed with an ``s``.
 
     >>> counted(1, "light"), counted(2, "light"), counted(0, "switch", "switches")
     ('1 light', '2 lights', '0 switches')
@@ -70,7 +72,7 @@ def counted(number: int, thing: str, several: str | None = None) -> str:
 
 
 def capitalized(text: str) -> str:
-    """Begin a text with a capital letter and leave the rest as it is.
+    """Capitalize a text's first letter and leave the rest unchanged.
 
     >>> capitalized("the USB cable")
     'The USB cable'
@@ -79,7 +81,7 @@ def capitalized(text: str) -> str:
 
 
 def nearest(got: str, known: Iterable[str]) -> str | None:
-    """Give the known name that is spelled most like ``got``, ``None`` if none is like it.
+    """Return the known name with the spelling closest to ``got``, ``None`` if none is similar.
 
     >>> nearest("gipo", ["terminal", "gpio"])
     'gpio'
@@ -88,7 +90,7 @@ def nearest(got: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(got: str, known: Iterable[str], *, quoted: bool = False) -> str:
-    """Give what to append to a message: ``" (did you mean gpio?)"``, or nothing where no name is like ``got``.
+    """Return a suggestion to append to a message: ``" (did you mean gpio?)"``, or nothing if no name is similar.
 
     >>> did_you_mean("gipo", ["terminal", "gpio"], quoted=True)
     " (did you mean 'gpio'?)"

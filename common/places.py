@@ -1,15 +1,15 @@
-"""What every package calls the same about the places of a table."""
+"""Names and helpers for the places of a table, shared by every package."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 EMPTY = "empty"
-"""How a place looks on which nothing stands."""
+"""The look of an empty place."""
 
 
 def occupied(looks: Mapping[str, str]) -> frozenset[str]:
-    """The places on which something stands, by each place's look.
+    """Return the occupied places, given each place's look.
 
     >>> sorted(occupied({"a1": "empty", "a2": "gold block, x up"}))
     ['a2']

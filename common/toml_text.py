@@ -1,4 +1,4 @@
-"""TOML: reading it, and writing values as they stand in a file."""
+"""Parses TOML, and formats values as TOML."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Parse TOML; raises TOMLDecodeError with what is wrong, also for what is too deep or too long for the parser."""
+    """Parse TOML; raises TOMLDecodeError for invalid TOML, also if it is too deep or too long for the parser."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError:
@@ -21,7 +21,7 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def as_toml(value: object) -> str:
-    """Write a value as it would stand in the file; one that is not set as ``(none)``."""
+    """Format a value as in a TOML file; ``None`` becomes ``(none)``."""
     if value is None:
         return "(none)"
     if isinstance(value, Mapping):
@@ -34,7 +34,7 @@ def as_toml(value: object) -> str:
 
 
 def as_toml_line(key: str, value: object) -> str:
-    """Write a key and its value as a line of a TOML file.
+    """Format a key and its value as a line of a TOML file.
 
     >>> as_toml_line("a1", (0, 1)), as_toml_line("a 1", "x")
     ('a1 = [0, 1]', '"a 1" = "x"')
@@ -48,5 +48,5 @@ def _key(name: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    # JSON's strings are TOML's, but for the one control character that JSON leaves as it is.
+    # JSON strings are valid TOML, except for one control character that JSON doesn't escape.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,4 +1,4 @@
-"""Who sits at this computer."""
+"""The user of this computer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import getpass
 
 
 def user_name() -> str:
-    """Give the name a person is logged in by, ``somebody`` when the system has none."""
+    """Return the login name of the current user, ``somebody`` if the system has none."""
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):

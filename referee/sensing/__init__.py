@@ -1,1 +1,1 @@
-"""Sensors under the squares: what they say, how far to trust them, and how they are combined with the camera."""
+"""Sensors under the squares: their values, how far to trust them, and combining them with the camera."""

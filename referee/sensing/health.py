@@ -1,4 +1,4 @@
-"""Which sensors can be trusted: each sensor's errors against accepted tables, and which are switched off. Pure.
+"""Decides which sensors to trust by comparing them with accepted tables, and switches bad ones off. Pure.
 
 Each sensor is tested for two faults: it always says *occupied*, or always *empty*. At first each fault has the odds
 ``prior_odds``; every table that was accepted, or that a person vouched for, multiplies the odds by how much better the
@@ -117,13 +117,13 @@ class SensorHealth:
         return frozenset(place for place, record in self._records.items() if record.out is not None)
 
     def report(self) -> tuple[SensorRecord, ...]:
-        """Give the record of every sensor, by place."""
+        """Return the record of every sensor, by place."""
         return tuple(self._records[place] for place in sorted(self._records))
 
     def compare(
         self, said: Mapping[Place, bool], truth: Mapping[Place, bool], moving: Iterable[Place] = ()
     ) -> tuple[str, ...]:
-        """Compare the sensors with an accepted table; give the messages to the owner.
+        """Compare the sensors with an accepted table; returns messages for the owner.
 
         ``truth`` maps places to whether something stands there; ``moving`` are places that changed so recently that
         they may belong to the next turn. The same table counts once.
@@ -143,7 +143,7 @@ class SensorHealth:
         return tuple(words)
 
     def listen(self, changes: Iterable[PlaceChange], doubtful: Iterable[Place], now_s: float) -> tuple[str, ...]:
-        """Take the changes that sensors noticed and the unreadable sensors; give the messages to the owner."""
+        """Process the changes that sensors noticed and the unreadable sensors; returns messages for the owner."""
         words: list[str] = []
         for change in changes:
             latest = self._latest.setdefault(change.place, deque(maxlen=self.health.chatter_changes))
@@ -162,21 +162,21 @@ class SensorHealth:
         return tuple(words)
 
     def put_back(self, place: Place) -> str:
-        """Use a sensor again on a person's word; give the sentence. Raises KeyError for one that is in use."""
+        """Use a sensor again at a person's request; returns the reply. Raises KeyError if it is in use."""
         if place not in self.out:
             raise KeyError(f"the sensor under {place} is in use; taken out: {listed(sorted(self.out)) or 'none'}")
         self._records[place] = self._new(place)
         return f"The sensor under {place} is used again."
 
     def as_data(self) -> dict[str, Any]:
-        """Give everything to save, as values that JSON can hold."""
+        """Return everything to save, as JSON values."""
         return {
             record.place: {name: kept for name, kept in asdict(record).items() if name != "place"}
             for record in self.report()
         }
 
     def take_data(self, data: Mapping[str, Any]) -> None:
-        """Restore what was saved. Raises ValueError for anything that ``as_data`` never gives."""
+        """Restore saved data; raises ValueError for anything that ``as_data`` can't return."""
         records: dict[Place, SensorRecord] = {}
         for place, kept in data.items():
             try:
@@ -255,12 +255,12 @@ _REMEDY = "remove the file, and every sensor is gone by again"
 
 
 def health_file(journal: Path) -> Path:
-    """Give the path of the file beside a journal."""
+    """Return the path of the file beside a journal."""
     return journal.with_suffix(".sensors.json")
 
 
 def load_health(path: Path | None, settings: SensorSettings | None = None) -> SensorHealth:
-    """Read the saved records, none where there is no file; raises ConfigError for a file that can't be read."""
+    """Load the saved records, none if there is no file; raises ConfigError if the file can't be read."""
     health = SensorHealth(settings or SensorSettings())
     if path is None or not path.is_file():
         return health
@@ -279,15 +279,15 @@ def load_health(path: Path | None, settings: SensorSettings | None = None) -> Se
 
 
 def sensors_out(health: SensorHealth) -> Mapping[Place, str]:
-    """Give the switched-off sensors and why, in words that follow the sensor's name."""
+    """Return the switched-off sensors with the reason, worded to follow the sensor's name."""
     return {record.place: record.why for record in health.report() if record.out is not None}
 
 
 def put_back(journal: Path, place: Place) -> str:
-    """Use a sensor again on a person's word while no referee is running; gives the sentence.
+    """Use a sensor again at a person's request while no referee is running; returns the reply.
 
-    Raises CorrectionError for a sensor that is in use, ConfigError for a record that can't be read, and OSError for
-    one that can't be written.
+    Raises CorrectionError if the sensor is in use, ConfigError if the record can't be read, and OSError if it can't be
+    written.
     """
     path = health_file(journal)
     health = load_health(path)
@@ -307,13 +307,13 @@ class HealthFile:
         self._failed = False
 
     def put_back(self, place: Place) -> str:
-        """Use a sensor again on a person's word, save that, and give the sentence; raises CorrectionError."""
+        """Use a sensor again at a person's request, save that, and return the reply; raises CorrectionError."""
         said = _put_back(self.health, place)
         self.keep()
         return said
 
     def keep(self) -> None:
-        """Save it if anything is new."""
+        """Save the records if they have changed."""
         data = self.health.as_data()
         if self._path is None or data == self._kept:
             return
@@ -328,7 +328,7 @@ class HealthFile:
 
     @staticmethod
     def write(health: SensorHealth, path: Path) -> None:
-        """Save the records, whole or not at all; raises OSError."""
+        """Save the records atomically; raises OSError."""
         write_durably(path, json.dumps(health.as_data(), indent=1) + "\n")
 
 

@@ -1,4 +1,4 @@
-"""Sensors read at every frame, and readers that use them: with a camera, or alone with ticks for frames."""
+"""Readers that use sensors at every frame: together with a camera, or alone with a clock instead of frames."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _MOVING_S = 10.0
 
 @dataclass(frozen=True)
 class SensorEvidence:
-    """What the sensors tell about the places.
+    """The sensors' evidence about the places.
 
-    ``occupied`` maps places to the probability that something stands there; ``changes`` are the latest, oldest first;
-    ``busy`` means that something was moved just now; ``notices`` are for the owner, each given once; ``fading`` means
-    that the values are old, and pieces may have been moved since.
+    ``occupied`` maps places to the probability that a piece stands there; ``changes`` are the latest changes, oldest
+    first. ``busy`` means that something was moved just now. ``notices`` are for the owner, each given once. ``fading``
+    means that the values are old, so pieces may have been moved since.
     """
 
     occupied: Mapping[Place, float] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class SensorEvidence:
 
 
 class SensorWatch:
-    """Asks a source at every frame. Sensors that are switched off, doubtful or stale are ignored."""
+    """Polls a source at every frame. Sensors that are switched off, doubtful or stale are ignored."""
 
     def __init__(self, source: SensorSource, settings: SensorSettings, health: SensorHealth) -> None:
         self._source = source
@@ -51,7 +51,7 @@ class SensorWatch:
         self._heard_s: float | None = None
 
     def evidence(self, now_s: float) -> SensorEvidence:
-        """Give the sensors' evidence at ``now_s``, on the frames' clock."""
+        """Return the sensors' evidence at ``now_s``, on the frames' clock."""
         self._now_s = now_s
         sensed = self._source.latest(now_s)
         self._heard_s = None if sensed is None else sensed.time_s
@@ -67,10 +67,10 @@ class SensorWatch:
         return SensorEvidence(probabilities, changes, self._busy(changes, now_s), notices, fading=not self._is_heard)
 
     def believed(self, appearance: Appearance) -> None:
-        """Compare the sensors with an accepted table; notices about them come with the next look."""
+        """Compare the sensors with an accepted table; the resulting notices come with the next evidence."""
         moving = {change.place for change in self._changes if self._now_s - change.time_s < _MOVING_S}
         truth = {place: look != EMPTY for place, look in appearance.items()}
-        # Values from before the wire fell silent don't make a sensor wrong.
+        # Values from before the connection was lost don't make a sensor wrong.
         self._notices += self._health.compare(self._said if self._is_heard else {}, truth, moving)
 
     @property
@@ -81,7 +81,7 @@ class SensorWatch:
         return sensed.doubtful | self._health.out
 
     def _noticed(self, sensed: SensorSnapshot, now_s: float) -> tuple[PlaceChange, ...]:
-        """Take in changes; a change lost on the way still shows in what is occupied, and counts from now."""
+        """Add the new changes. A lost change still shows in ``occupied``, and is dated now."""
         noticed = [change for change in sensed.changes if change.place in sensed.occupied]
         named = {change.place for change in noticed}
         for place, closed in sensed.occupied.items():
@@ -113,8 +113,9 @@ _ALONE = "I can't see the table, and use the sensors alone until I can."
 class FusedReader:
     """Reads frames with another reader and adds the sensors.
 
-    While something is being moved, the reading reports a hand. When the camera loses sight of the table, it is waited
-    for; then the sensors go on alone, with a notice, until it sees again. A visible hand is always waited for.
+    While something is being moved, the reading reports a hand. If the camera loses sight of the table, the reader waits
+    for a while and then uses the sensors alone, with a notice, until the camera sees again. It always waits for a
+    visible hand to go.
     """
 
     def __init__(
@@ -135,7 +136,7 @@ class FusedReader:
         self._has_seen = False
 
     def read(self, frame: Frame) -> Reading:
-        """Read a frame; what the other reader raises becomes part of the reading."""
+        """Read a frame; an error of the other reader becomes part of the reading."""
         evidence = self._watch.evidence(frame.time_s)
         reading = read_or_hindered(self._reader, frame)
         reading = replace(reading, notices=(*reading.notices, *evidence.notices), changes=evidence.changes)
@@ -161,7 +162,7 @@ class FusedReader:
         return self._reader.crop(frame, place)
 
     def believed(self, appearance: Appearance) -> None:
-        """Take an accepted table, to find sensors that are wrong."""
+        """Compare the sensors with an accepted table, to find faulty ones."""
         self._watch.believed(appearance)
 
     def _fused(
@@ -179,13 +180,13 @@ class FusedReader:
 
 
 def _contradict(seen: PlaceReading, sensed: float) -> bool:
-    """Whether camera and sensor contradict each other about a place, however sure they are."""
+    """Whether camera and sensor contradict each other about a place, regardless of their certainty."""
     empty = seen.probabilities.get(EMPTY)
     return seen.hidden_by is None and empty is not None and (empty < 0.5) != (sensed > 0.5)
 
 
 def sensed_only(sensed: float, looks: Sequence[LookName], why: HindranceKind) -> PlaceReading:
-    """Give the reading of a place that no camera sees: all pieces are equally probable."""
+    """Return the reading of a place that no camera sees: all pieces are equally probable."""
     pieces = [look for look in looks if look != EMPTY]
     probabilities = {look: sensed / len(pieces) for look in pieces} | {EMPTY: 1 - sensed}
     return PlaceReading(probabilities, hidden_by=why, sensed=sensed)
@@ -196,7 +197,7 @@ NO_CAMERA = "no camera"
 
 
 class SensorReader:
-    """Reads sensors instead of pictures: whether something stands on each place with a sensor."""
+    """Reads sensors instead of pictures: whether a piece stands on each place with a sensor."""
 
     def __init__(
         self,
@@ -212,7 +213,7 @@ class SensorReader:
         self._looks = tuple(looks)
 
     def read(self, frame: Frame) -> Reading:
-        """Read the sensors at the frame's time; its picture says nothing."""
+        """Read the sensors at the frame's time; the picture is ignored."""
         evidence = self._watch.evidence(frame.time_s)
         hindrances: tuple[Hindrance, ...] = ()
         if evidence.busy is not None:
@@ -227,18 +228,18 @@ class SensorReader:
         return Reading(frame.sequence, frame.time_s, places, hindrances, evidence.notices, evidence.changes)
 
     def crop(self, frame: Frame, place: str) -> Image:
-        """There is no picture to cut out."""
+        """Raise NotLocatedError, since there is no picture."""
         raise NotLocatedError(f"there is no camera, so no picture of {place} in frame {frame.sequence}")
 
     def believed(self, appearance: Appearance) -> None:
-        """Take an accepted table, to find sensors that are wrong."""
+        """Compare the sensors with an accepted table, to find faulty ones."""
         self._watch.believed(appearance)
 
 
 class TickSource:
     """A source of blank frames, ``period_s`` seconds apart, for a service without a camera.
 
-    ``clock`` gives monotonic seconds; ``wait`` waits that many seconds.
+    ``clock`` returns monotonic seconds; ``wait`` waits that many seconds.
     """
 
     def __init__(self, clock: Callable[[], float], wait: Callable[[float], object], period_s: float = 0.1) -> None:
@@ -251,7 +252,7 @@ class TickSource:
         self._sequence = 0
 
     def read(self, timeout_s: float) -> Frame:
-        """Give the next blank frame when it is due; ``timeout_s`` is never needed."""
+        """Return the next blank frame when it is due; ``timeout_s`` is ignored."""
         del timeout_s
         now_s = self._clock()
         if self._due_s is not None and now_s < self._due_s:

@@ -1,4 +1,4 @@
-"""What sensors under the places say, how far to trust them, and how much of a game they can tell."""
+"""The values of sensors under the places, how far to trust them, and how much of a game they can distinguish."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _BEST_RATE = 0.001
 
 @dataclass(frozen=True)
 class SensorSnapshot:
-    """What all sensors say at one moment.
+    """The values of all sensors at one moment.
 
-    ``time_s`` is the latest moment for which this is known to hold, on the frames' clock (``time.monotonic`` in the
-    service); ``occupied`` maps every place with a sensor to whether something stands there; ``doubtful`` are places
-    that can't be read now; ``changes`` were noticed since the source was last asked, oldest first, each reported once.
-    A change may be missing; ``occupied`` is right even then.
+    ``time_s`` is the latest moment at which they are known to hold, on the frames' clock (``time.monotonic`` in the
+    service). ``occupied`` maps every place with a sensor to whether a piece stands there. ``doubtful`` are places that
+    can't be read now. ``changes`` are those since the last snapshot, oldest first, each reported once. A change may be
+    missing; ``occupied`` is right even then.
     """
 
     time_s: float
@@ -34,10 +34,10 @@ class SensorSnapshot:
 
 
 class SensorSource(Protocol):
-    """Where sensors are read from; never blocks."""
+    """A source of sensor values; it never blocks."""
 
     def latest(self, now_s: float) -> SensorSnapshot | None:
-        """Give what the sensors say, ``None`` while nothing is known; ``now_s`` is on the frames' clock."""
+        """Return the newest snapshot, ``None`` before the first; ``now_s`` is on the frames' clock."""
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,15 @@ class SensorSettings:
     """How far sensors are trusted, and how long they must have been quiet.
 
     ``false_closed``, ``false_open``
-        how often a sensor says *occupied* where nothing stands, and *empty* where something does; from 0.001 to 0.2.
+        the probabilities that a sensor says *occupied* on an empty place, and *empty* under a piece; 0.001 to 0.2.
     ``after_put_down_s``, ``after_lift_s``
-        how long ago the latest change must be for the table to be at rest: longer after a piece was lifted, since it
-        is likely to be in the air.
+        how long ago the latest change must be for the table to be at rest. It is longer after a piece was lifted,
+        because it is probably still in the air.
     ``fading_s``, ``stale_s``
-        values older than the first count only where the camera agrees, and older than the second not at all: a wire
-        that fell silent reports no turns. A board reports every half second.
+        values older than the first count only if the camera agrees; values older than the second don't count, because
+        a lost connection reports no changes. A board reports every half second.
     ``camera_patience_s``
-        how long the camera may be unable to see the table before the sensors go on alone.
+        how long the camera may lose sight of the table before the sensors are used alone.
     """
 
     false_closed: float = 0.01
@@ -65,7 +65,7 @@ class SensorSettings:
     camera_patience_s: float = 3.0
 
     def __post_init__(self) -> None:
-        """Refuse error rates with which one sensor would decide a turn or none could, and negative times."""
+        """Refuse negative times, and error rates with which a single sensor, or no sensor, could decide a turn."""
         for name in ("false_closed", "false_open"):
             rate = getattr(self, name)
             if not _BEST_RATE <= rate <= _WORST_RATE:
@@ -76,7 +76,7 @@ class SensorSettings:
                 raise ValueError(f"{name} is {seconds}; expected 0 or more seconds")
 
     def probability_occupied(self, closed: bool) -> float:
-        """The probability that something stands on a place by its sensor's value alone; ``closed`` means *occupied*."""
+        """Return the probability that a place is occupied, given its sensor's value; ``closed`` means *occupied*."""
         if closed:
             return (1 - self.false_open) / (1 - self.false_open + self.false_closed)
         return self.false_open / (self.false_open + 1 - self.false_closed)
@@ -88,10 +88,10 @@ _MOST_ROLLS = 4
 
 @dataclass(frozen=True)
 class OccupancyCoverage:
-    """How many of the turns looked at sensors can identify.
+    """How many of the examined turns sensors can identify.
 
-    ``alone`` leave a set of occupied squares that no other turn leaves, ``alike`` share it with others, and
-    ``unsensed`` change nothing that a sensor notices.
+    ``alone`` turns leave a unique set of occupied squares, ``alike`` turns share it with others, and ``unsensed`` turns
+    change nothing that a sensor notices.
     """
 
     turns: int
@@ -106,15 +106,15 @@ class OccupancyCoverage:
 
 
 def occupancy_coverage(game: Game[StateT, TurnT], state: StateT) -> OccupancyCoverage:
-    """Count the legal turns that sensors can identify in ``state``, after some roll where one is awaited.
+    """Count the legal turns that sensors can identify in ``state``. If it awaits a roll, some roll is chosen.
 
-    Turns that leave the same appearance count as one. Looks at 2000 turns at most, the first in the game's order.
+    Turns that leave the same appearance count as one. Only the first 2000 turns in the game's order are examined.
     """
     start = state
     for attempt in range(_MOST_ROLLS):
         if game.dice is None or not game.dice.awaits_roll(start):
             break
-        # The highest rolls come last and rarely leave nothing to do. A tie is rolled again, with another roll.
+        # The highest rolls come last and nearly always allow a turn. After a tie, another roll is chosen.
         rolled = [game.dice.rolled(start, one.roll) for one in reversed(game.dice.possible_rolls(start))]
         start = next((one for one in rolled if not game.awaits_roll(one)), rolled[min(attempt, len(rolled) - 1)])
     turns = game.rules.legal_turns(start)
