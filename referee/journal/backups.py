@@ -1,4 +1,4 @@
-"""Copies of a journal: made while a referee writes it, kept a few days, and put back."""
+"""Backups of a journal: made while a referee writes it, kept for a few days, and restored."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from referee.journal import database
 from referee.journal.database import WriterLock, journal_faults
 
 FOLDER = "backups"
-"""Beside the journal; daily copies are in it."""
+"""The folder for daily copies, beside the journal."""
 
 _LOG_FILES = ("-wal", "-shm")
 _LOOK_S = 3600.0
-"""How often to look whether another day has begun."""
+"""How often, in seconds, to check whether a new day has begun."""
 
 
 def back_up(journal: Path, target: Path) -> None:
-    """Copy a journal into one file that is whole by itself; it may be written meanwhile.
+    """Copy a journal into a single file; the journal may be written meanwhile.
 
-    ``target`` is replaced when the copy is checked and on the disk, and untouched before. Raises JournalMissingError,
+    ``target`` is replaced only after the copy has been checked and synced to the disk. Raises JournalMissingError,
     JournalUnreadableError, JournalFullError, JournalReadOnlyError or JournalError.
     """
     if not journal.is_file():
@@ -44,7 +44,7 @@ def back_up(journal: Path, target: Path) -> None:
 
 
 def restore(backup: Path, journal: Path, now: datetime) -> Path | None:
-    """Put a copy in a journal's place; gives where the journal before is kept, ``None`` where there was none.
+    """Replace a journal with a copy; returns the path of the previous journal, ``None`` if there was none.
 
     The copy is checked first. Raises JournalBusyError while a referee uses the journal, and the errors of ``back_up``.
     """
@@ -76,7 +76,7 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
 def _copy(source: sqlite3.Connection, target: Path, keep_as: Path | None = None) -> Path | None:
     """Copy a database beside ``target``, check it, and rename it; raises sqlite3.Error or JournalError.
 
-    What was there before stays as ``keep_as``; gives that path if there was something.
+    An existing ``target`` is kept as ``keep_as``; returns that path, ``None`` if there was no target.
     """
     draft = target.with_name(f".{target.name}.draft")
     draft.unlink(missing_ok=True)
@@ -84,7 +84,7 @@ def _copy(source: sqlite3.Connection, target: Path, keep_as: Path | None = None)
     try:
         with closing(sqlite3.connect(draft)) as copied:
             source.backup(copied)
-            # In one file: a log beside it would be forgotten when the file is carried away.
+            # Without a log file beside it, so that the copy can be moved as a single file.
             copied.execute("PRAGMA journal_mode = DELETE")
             _check(copied, draft)
         with draft.open("rb") as written:
@@ -101,8 +101,8 @@ def _copy(source: sqlite3.Connection, target: Path, keep_as: Path | None = None)
 
 
 def _keep(journal: Path, kept: Path) -> Path:
-    """Give a journal a second name and its log that name's, so that cut off at any moment both are whole."""
-    # A damaged journal keeps its log as it is.
+    """Link a journal to a second name and move its log there. Both files survive a power cut at any moment."""
+    # A checkpoint of a damaged journal may fail; its log is kept as it is.
     with suppress(sqlite3.Error), closing(sqlite3.connect(journal)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     os.link(journal, kept)
@@ -118,10 +118,10 @@ def _name_before(journal: Path, now: datetime) -> str:
 
 
 class DailyBackups:
-    """Copies a journal once a day, while this is entered, into a folder beside it, and keeps the newest ``keep``.
+    """Copies a journal once a day into a folder beside it, inside the context, and keeps the newest ``keep`` copies.
 
-    ``today`` gives the date. It works in a thread of its own, since a game goes on meanwhile; ``say`` is told, in that
-    thread, why a copy could not be made.
+    ``today`` returns the date. The copies are made in a separate thread, so that they don't delay the game. That thread
+    calls ``say`` with the reason if a copy fails.
     """
 
     def __init__(self, journal: Path, keep: int, today: Callable[[], date], say: Callable[[str], None]) -> None:
@@ -130,7 +130,7 @@ class DailyBackups:
         self._thread = threading.Thread(target=self._run, name="backups", daemon=True)
 
     def __enter__(self) -> Self:
-        """Begin with today's copy."""
+        """Start with today's copy."""
         if self._keep > 0:
             self._thread.start()
         return self
@@ -138,7 +138,7 @@ class DailyBackups:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stop, after a copy that was begun."""
+        """Stop, after finishing a copy in progress."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -149,7 +149,7 @@ class DailyBackups:
             self.look()
 
     def look(self) -> None:
-        """Make today's copy unless it is there, and remove those too many."""
+        """Make today's copy unless it exists, and remove surplus copies."""
         folder = self._journal.with_name(FOLDER)
         target = folder / f"{self._journal.stem}-{self._today().isoformat()}{self._journal.suffix}"
         if target.exists():

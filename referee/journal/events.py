@@ -1,4 +1,4 @@
-"""What the journal holds: events, each accepted once and for ever, and how each is written as a row."""
+"""The journal's events, which never change once accepted, and their encoding as database rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from referee.errors import EventError, JournalUnreadableError
 
 
 class EventKind(StrEnum):
-    """What an event is; the values are what the journal's file holds."""
+    """The kind of an event; the values are stored in the journal's file."""
 
     NEW_GAME = "new game"
     SET_UP = "set up"
@@ -45,16 +45,16 @@ STATE_CHANGING = frozenset(
         EventKind.TAKE_BACK,
     }
 )
-"""The events that the state is folded from; a game that is resumed keeps these."""
+"""The events from which the state is folded. A game resumed under a new number keeps these."""
 
 STOPPED = "stopped before its end"
-"""The reason of a game's end that is none: somebody stopped it, and may go on with it."""
+"""The reason recorded when somebody stops an unfinished game, which may be resumed later."""
 
 REQUEST = "request"
-"""The key of the id that the sender of an order gave it, where the event came from one that was sent by MQTT."""
+"""The key for the request id of the MQTT order that caused an event."""
 
 PlayedKind = Literal[EventKind.TURN, EventKind.ROLLED, EventKind.ANNOUNCED]
-"""What carries a game on by its rules, and what a take-back undoes."""
+"""The events that apply the game's rules; a take-back undoes the last of them."""
 
 JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
 
@@ -65,21 +65,21 @@ class Event:
 
     ``kind`` decides what ``data`` holds (see docs/internals/journal.md):
 
-    - ``new game``: ``game``, ``options``, ``seed`` (virtual table only), ``clock`` where one was agreed on
+    - ``new game``: ``game``, ``options``, ``seed`` (virtual table only), ``clock`` if the game has one
     - ``set up``: ``state`` (strict text of the state the table showed; a list when it is open who starts)
     - ``turn``: ``turn`` (strict text), ``player``, ``state`` (strict text after it), with a clock ``complete_s``
     - ``rolled``: ``roll`` (strict text), ``state`` (strict text after it)
     - ``announced``: ``announcement`` (strict text), ``state`` (strict text after it)
     - ``hint given``: ``by`` (who asked), ``player`` (whose turn it is for), ``turn`` (strict text), ``strength``,
       ``stage`` (``piece`` or ``whole``), ``sentence``, ``places``; it leaves the state as it is
-    - ``intention``: ``player`` (whom the program plays), ``turn`` (strict text), ``strength``, ``sentence``, ``places``
-    - ``clock``: ``change`` and what belongs to it (see ``referee.clocks.fold``)
-    - ``draw offer``: ``player`` (who offers), ``change`` (``made`` or ``refused``), ``by``, ``sentence``; one that is
-      accepted is followed by ``announced``
+    - ``intention``: ``player`` (played by the program), ``turn`` (strict text), ``strength``, ``sentence``, ``places``
+    - ``clock``: ``change`` and its details (see ``referee.clocks.fold``)
+    - ``draw offer``: ``player`` (who offers), ``change`` (``made`` or ``refused``), ``by``, ``sentence``; an accepted
+      offer is followed by ``announced``
     - ``illegal``, ``put right``, ``question``, ``note``: what was said; they leave the state as it is
     - ``correction``: ``by`` (a person's name), ``state`` (strict text that holds from here), ``why``
     - ``take back``: ``by``; the last turn, roll or announcement no longer counts
-    - ``end``: ``winner`` (or null), ``reason``, and ``shared_by`` where several share the victory
+    - ``end``: ``winner`` (or null), ``reason``, and ``shared_by`` if several players share the victory
 
     ``frame_time_s`` is the monotonic time of the frame it was judged from, ``wall_time`` ISO 8601 UTC.
     """
@@ -92,7 +92,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Evidence:
-    """A small picture an event turns on: ``name`` such as ``before-c3``, PNG or JPEG bytes."""
+    """A small picture that documents an event: a ``name`` such as ``before-c3``, and PNG or JPEG bytes."""
 
     name: str
     media_type: str
@@ -115,13 +115,13 @@ REQUIRED: Mapping[EventKind, tuple[str, ...]] = MappingProxyType(
         EventKind.END: ("winner", "reason"),
     }
 )
-"""What ``data`` must hold for the fold to work, by kind."""
+"""The keys that ``data`` must have for the fold, by kind."""
 
 
 def encode(event: Event) -> str:
-    """Write an event's data as canonical JSON (sorted keys, no spaces, no NaN), so that equal events are equal bytes.
+    """Encode an event's data as canonical JSON (sorted keys, no spaces, no NaN), so that equal events are equal bytes.
 
-    Raises EventError for an unknown kind, missing data or a value JSON does not have.
+    Raises EventError for an unknown kind, missing data, or a value that JSON can't represent.
     """
     if event.kind not in frozenset(EventKind):
         raise EventError(f"there is no event of kind {event.kind!r}; expected one of {', '.join(EventKind)}")
@@ -137,7 +137,7 @@ def encode(event: Event) -> str:
 
 
 def decode(number: int, kind: str, data: str, frame_time_s: float | None, wall_time: str) -> Event:
-    """Give the event a row holds; raises JournalUnreadableError that names the event's number."""
+    """Decode a row to an event; raises JournalUnreadableError with the event's number."""
     try:
         known = EventKind(kind)
     except ValueError as error:

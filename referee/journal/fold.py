@@ -23,10 +23,10 @@ _NAMES: Mapping[PlayedKind, str] = MappingProxyType(
 
 @dataclass(frozen=True)
 class FoldedStep(Generic[StateT]):
-    """A turn, roll or announcement that counts, or a correction, and the states after it.
+    """A turn, roll or announcement that counts, or a correction, with the states after it.
 
-    ``text`` is the strict text of what was played, rolled or announced, ``player`` who played a turn where the event
-    says so; a correction has no text and says ``why``.
+    ``text`` is the turn, roll or announcement in notation; ``player`` is the turn's player if the event names one. A
+    correction has the reason ``why`` instead of a text.
     """
 
     kind: PlayedKind | Literal[EventKind.CORRECTION]
@@ -38,11 +38,11 @@ class FoldedStep(Generic[StateT]):
 
 @dataclass(frozen=True)
 class Folded(Generic[StateT]):
-    """What a game's events add up to.
+    """The result of folding a game's events.
 
-    ``start`` holds the states the set-up allows: none before it, two while it is open who starts, else one. ``steps``
-    are the turns, rolls and announcements that count (those taken back do not) and the corrections. ``fault`` is the
-    last ``illegal`` event that was neither put right nor overtaken. ``last_event`` is the number of the last event.
+    ``start`` are the possible start states: none before the set-up, two while it is open who starts, else one.
+    ``steps`` are the corrections, and the turns, rolls and announcements that weren't taken back. ``fault`` is the last
+    ``illegal`` event, unless it was put right or superseded. ``last_event`` is the number of the last event.
     """
 
     game: str = ""
@@ -60,12 +60,12 @@ class Folded(Generic[StateT]):
 
     @property
     def states(self) -> tuple[StateT, ...]:
-        """Every state that may be the case now; none before the set-up."""
+        """All states that are possible now; none before the set-up."""
         return self.steps[-1].states if self.steps else self.start
 
     @property
     def turns(self) -> tuple[str, ...]:
-        """The strict texts of the turns that count."""
+        """The turns that count, in notation."""
         return tuple(step.text for step in self.steps if step.kind == EventKind.TURN)
 
     @property
@@ -75,19 +75,19 @@ class Folded(Generic[StateT]):
 
 
 def fold(game: Game[StateT, TurnT], events: Sequence[tuple[int, Event]]) -> Folded[StateT]:
-    """Give the state after one game's (number, event) pairs.
+    """Fold one game's (number, event) pairs.
 
-    Turns are applied again through the engine and must give the recorded state, or one in which less is hidden (side
-    faces seen at the same time), and so are rolls and announcements. A correction sets the state, before the set-up it
-    is the set-up; ``take back`` undoes the last turn, roll or announcement that counts, together with corrections made
-    after it. Raises FoldError that names the event's number.
+    The engine applies each turn, roll and announcement again. The result must equal the recorded state, which may also
+    know more side faces, if they were seen at the same time. A correction sets the state; before the set-up, it serves
+    as the set-up. ``take back`` undoes the last turn, roll or announcement that counts, and all corrections after it.
+    Raises FoldError with the event's number.
     """
     steps = deque(fold_each(game, events), maxlen=1)
     return steps[0] if steps else Folded()
 
 
 def fold_each(game: Game[StateT, TurnT], events: Iterable[tuple[int, Event]]) -> Iterator[Folded[StateT]]:
-    """Give the fold after each event in turn; raises FoldError as ``fold`` does."""
+    """Yield the fold after each event; raises FoldError as ``fold`` does."""
     folded: Folded[StateT] = Folded()
     for number, event in events:
         folded = fold_next(game, folded, number, event)
@@ -95,7 +95,7 @@ def fold_each(game: Game[StateT, TurnT], events: Iterable[tuple[int, Event]]) ->
 
 
 def fold_next(game: Game[StateT, TurnT], folded: Folded[StateT], number: int, event: Event) -> Folded[StateT]:
-    """Give the fold after one more event; raises FoldError as ``fold`` does."""
+    """Return the fold after one more event; raises FoldError as ``fold`` does."""
     try:
         return replace(_step(game, folded, event), last_event=number)
     except EngineError as error:
@@ -170,7 +170,7 @@ def _start(game: Game[StateT, TurnT], folded: Folded[StateT], event: Event) -> F
 def _played(
     game: Game[StateT, TurnT], folded: Folded[StateT], event: Event, kind: PlayedKind, text: str
 ) -> Folded[StateT]:
-    """Go on by a step that the engine plays again, checking that it gives what the event recorded."""
+    """Apply a step through the engine, and check that the result is the recorded state."""
     if not folded.states:
         raise FoldError(f"{_NAMES[kind]} before the set-up")
     player = event.data.get("player")
@@ -199,7 +199,7 @@ def _after(game: Game[StateT, TurnT], folded: Folded[StateT], step: FoldedStep[S
 
 
 def _agrees(game: Game[StateT, TurnT], recorded: StateT, after: StateT) -> bool:
-    """Whether the recorded state is ``after`` itself, or ``after`` with more of its side faces known."""
+    """Whether the recorded state equals ``after``, or equals it except for more known side faces."""
     if recorded == after:
         return True
     if game.table.appearance(recorded) != game.table.appearance(after):
@@ -219,7 +219,7 @@ def _agrees(game: Game[StateT, TurnT], recorded: StateT, after: StateT) -> bool:
 
 
 def _shows_who_is_blocked(side_faces: SideFaces[StateT], recorded: StateT, after: StateT) -> bool:
-    """Whether the side faces that the recorded state knows let the player pass over whom ``after`` has to move."""
+    """Whether the recorded state's side faces show that the player to move in ``after`` is blocked and must pass."""
     sightings = {
         place: dict(set.intersection(*(set(facing.items()) for facing in facings)))
         for place, facings in side_faces.facings(recorded).items()
@@ -239,7 +239,7 @@ def _states_of(game: Game[StateT, TurnT], event: Event) -> tuple[StateT, ...]:
 
 
 def ended_by(event: Event) -> Outcome:
-    """Give the outcome that an ``end`` event tells of."""
+    """Return the outcome that an ``end`` event records."""
     winner, shared_by = event.data["winner"], event.data.get("shared_by")
     sharers = tuple(str(player) for player in shared_by) if isinstance(shared_by, list) else ()
     return Outcome(None if winner is None else str(winner), str(event.data["reason"]), sharers)
@@ -251,9 +251,9 @@ def _outcome(game: Game[StateT, TurnT], states: tuple[StateT, ...]) -> Outcome |
 
 
 def read_step(game: Game[Any, Any], state: Any, kind: PlayedKind, text: str, player: Player | None = None) -> Any:
-    """Read a turn, a Roll or an Announcement as it is written in an event of that kind; raises EngineError.
+    """Parse a turn, a Roll or an Announcement from an event of that kind; raises EngineError.
 
-    ``player`` says whose turn it is where several may play; one who may not play now is left to the rules.
+    ``player`` is the turn's player if several may play. Whether the player may play now is left to the rules.
     """
     match kind:
         case EventKind.TURN:
@@ -266,7 +266,7 @@ def read_step(game: Game[Any, Any], state: Any, kind: PlayedKind, text: str, pla
 
 
 def after_step(game: Game[Any, Any], state: Any, step: Any) -> Any:
-    """Give the state after a turn, a Roll or an Announcement; raises EngineError."""
+    """Return the state after a turn, a Roll or an Announcement; raises EngineError."""
     if isinstance(step, Roll):
         return game.dice_for(format_roll(step)).rolled(state, step)
     if isinstance(step, Announcement):

@@ -24,17 +24,17 @@ Connect = Callable[[str], sqlite3.Connection]
 SyncFolder = Callable[[Path], None]
 
 MEMORY = Path(":memory:")
-"""The path that means: in memory, gone when closed."""
+"""The path of a journal kept in memory, which is lost on closing."""
 
 _REQUESTS_AMONG = 5000
-"""How many events back an order is looked for that is sent again: many evenings."""
+"""How many of the newest events are searched for the request id of a repeated order: many evenings."""
 
 _NUMBER_AND_EVENT = "SELECT number, kind, data, frame_time_s, wall_time FROM event"
 
 
 @dataclass(frozen=True)
 class GameSummary:
-    """One game of a journal: its number, the rules it is played by, when it began and how many events it has."""
+    """One game of a journal: its number, the name of its rules, when it began, and how many events it has."""
 
     number: int
     name: str
@@ -45,9 +45,9 @@ class GameSummary:
 
 @dataclass(frozen=True)
 class KeptEvidence:
-    """A picture of an event, or why it is no longer there: ``left_out`` is ``too large`` or ``made room``.
+    """A picture of an event. If it was dropped, ``left_out`` says why: ``too large`` or ``made room``.
 
-    ``evidence.content`` is empty when it was left out; ``size_bytes`` is what it had.
+    A dropped picture has an empty ``evidence.content``; ``size_bytes`` is its original size.
     """
 
     evidence: Evidence
@@ -56,35 +56,35 @@ class KeptEvidence:
 
 
 def connect(target: str) -> sqlite3.Connection:
-    """Open SQLite in autocommit mode, so that every transaction is one we began."""
+    """Open SQLite in autocommit mode, so that it begins no transactions by itself."""
     return sqlite3.connect(target, uri=True, isolation_level=None, timeout=2.0)
 
 
 def _empty_log(connection: sqlite3.Connection) -> None:
-    """Fold what a power cut left in the log into the file, so that nothing new shares a block with it."""
+    """Checkpoint a log left by a power cut, so that new data doesn't share a block with it."""
     try:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     except sqlite3.OperationalError as error:
-        # On a full disk the events stay in the log, where they are safe but for a card that wrecks blocks.
+        # On a full disk the events stay in the log. They are safe there unless a card corrupts neighbouring blocks.
         if error.sqlite_errorcode != sqlite3.SQLITE_FULL:
             raise
 
 
 def _only(cursor: sqlite3.Cursor) -> Any:
-    """The value of a query that gives one row of one column."""
+    """Return the result of a query with one row and one column."""
     ((value,),) = cursor
     return value
 
 
 def utc_text(moment: datetime) -> str:
-    """Write a moment as ISO 8601 UTC with milliseconds: ``2026-05-01T18:30:00.250Z``."""
+    """Format a time as ISO 8601 UTC with milliseconds: ``2026-05-01T18:30:00.250Z``."""
     if moment.tzinfo is None:
         raise ValueError("the wall clock gave a time without a zone; expected one in UTC")
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class Journal:
-    """An open journal. One process at a time may write it; any number may read."""
+    """An open journal. One process at a time may write it; any number may read it."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Journal:
         limits: EvidenceLimits,
         lock: WriterLock | None,
     ) -> None:
-        """Take an open connection; use ``open`` or ``in_memory`` instead."""
+        """Wrap an open connection; callers use ``open`` or ``in_memory`` instead."""
         self.path = path
         self._connection = connection
         self._wall_clock = wall_clock
@@ -118,7 +118,7 @@ class Journal:
         connect: Connect = connect,
         sync_folder: SyncFolder = sync_folder,
     ) -> Self:
-        """Open a journal. One that is not there is made, unless it is ``read_only`` or not to be ``create``d.
+        """Open a journal. A missing one is created, unless ``read_only`` is set or ``create`` is false.
 
         Raises JournalMissingError, JournalUnreadableError, JournalNewerError, JournalBusyError (another process
         writes it), JournalFullError or JournalReadOnlyError.
@@ -135,16 +135,16 @@ class Journal:
             lock = WriterLock(path, wall_clock())
             undone_unless_open.callback(lock.release)
             with journal_faults(path):
-                # A card may wreck what lies beside the bytes it was writing when the power went: with psow=0 SQLite
-                # begins every transaction in a block of the log that holds nothing it has promised to keep.
+                # In a power cut, a card may corrupt data next to the bytes it was writing. With psow=0, SQLite starts
+                # each transaction in a new block of the log, so that committed transactions share no block with it.
                 connection = connect(f"{path.absolute().as_uri()}?mode=rwc&psow=0")
                 undone_unless_open.callback(connection.close)
                 version = database.version_of(connection)
                 if 0 < version < len(database.MIGRATIONS):
-                    # Whoever goes back to the program before finds the games as it left them.
+                    # Keep the file as it was, for owners who go back to the previous version.
                     back_up(path, path.with_name(f"{path.stem}-version-{version}{path.suffix}"))
                 cls._prepare(connection)
-                # Always: who made the file may have been killed before its name was durable.
+                # Always sync: the process that created the file may have been killed before it could.
                 sync_folder(path.parent)
                 journal = cls(path, connection, wall_clock, limits or EvidenceLimits(), lock)
             undone_unless_open.pop_all()
@@ -152,14 +152,14 @@ class Journal:
 
     @classmethod
     def in_memory(cls, *, wall_clock: WallClock, limits: EvidenceLimits | None = None) -> Self:
-        """Give a journal that lives as long as the process, for a game nobody wants kept."""
+        """Return a journal that exists only in memory, for a game that isn't kept."""
         connection = connect(str(MEMORY))
         cls._prepare(connection)
         return cls(MEMORY, connection, wall_clock, limits or EvidenceLimits(), None)
 
     @staticmethod
     def _prepare(connection: sqlite3.Connection) -> None:
-        # The version is looked at before anything is written, so that a foreign file stays as it is.
+        # Check the version before writing anything, so that another application's file stays unchanged.
         database.check_version(database.version_of(connection))
         connection.execute("PRAGMA page_size = 4096")
         connection.execute("PRAGMA auto_vacuum = NONE")
@@ -177,8 +177,8 @@ class Journal:
     @classmethod
     def _connect_to_read(cls, path: Path, connect: Connect) -> sqlite3.Connection:
         cls._check_present(path)
-        # Without a log beside it the file is whole by itself, and reading it leaves nothing behind;
-        # with one a writer may be at work, and SQLite has to take part in its locking.
+        # Without a log, the file is complete and can be read without locking or leaving files behind.
+        # With a log, a writer may be active, so SQLite must take part in its locking.
         has_log = path.with_name(path.name + "-wal").exists()
         with journal_faults(path):
             with ExitStack() as closed:
@@ -195,10 +195,10 @@ class Journal:
             return current
 
     def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:
-        """Record an event with its pictures and give its number; when this returns, it is on the disk.
+        """Record an event with its pictures and return its number. On return, it is on the disk.
 
         An empty ``wall_time`` is filled in from the wall clock. Raises EventError, JournalFullError,
-        JournalReadOnlyError or JournalError, and then nothing of the event was recorded.
+        JournalReadOnlyError or JournalError; then no part of the event was recorded.
         """
         event = self.stamped(event)
         data = encode(event)
@@ -222,7 +222,7 @@ class Journal:
                     kept_bytes -= self._make_room(kept_bytes - self._limits.total_bytes)
                 self._connection.execute("COMMIT")
             finally:
-                # whatever went wrong, nothing half recorded stays behind
+                # after any error, no half-recorded event stays behind
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
         self._game = game
@@ -263,18 +263,18 @@ class Journal:
         return freed
 
     def stamped(self, event: Event) -> Event:
-        """Give the event with its wall time filled in."""
+        """Return the event with its wall time filled in."""
         return event if event.wall_time else dataclasses.replace(event, wall_time=utc_text(self._wall_clock()))
 
     def events(self, game: int | None = None) -> list[tuple[int, Event]]:
-        """List (number, event) in order, of one game or of all."""
+        """List (number, event) pairs in order, of one game or of all."""
         where, arguments = ("", ()) if game is None else (" WHERE game = ?", (game,))
         with journal_faults(self.path):
             rows = self._connection.execute(f"{_NUMBER_AND_EVENT}{where} ORDER BY number", arguments).fetchall()
             return [(number, decode(number, *row)) for number, *row in rows]
 
     def games(self) -> list[GameSummary]:
-        """List the games in the journal, in the order they were begun."""
+        """List the journal's games, in the order in which they began."""
         with journal_faults(self.path):
             counts = self._connection.execute("SELECT game, count(*) FROM event GROUP BY game ORDER BY game").fetchall()
         summaries = []
@@ -289,7 +289,7 @@ class Journal:
         return summaries
 
     def latest_game(self) -> int | None:
-        """Give the number of the game begun last, or ``None`` in an empty journal."""
+        """Return the number of the latest game, ``None`` in an empty journal."""
         with journal_faults(self.path):
             latest: int | None = _only(self._connection.execute("SELECT max(game) FROM event"))
         return latest
@@ -302,7 +302,7 @@ class Journal:
         return last
 
     def evidence(self, event_number: int) -> list[KeptEvidence]:
-        """List an event's pictures in the order they were given, those left out included."""
+        """List an event's pictures in their original order, including dropped ones."""
         with journal_faults(self.path):
             rows = self._connection.execute(
                 "SELECT name, media_type, content, size_bytes, left_out FROM evidence WHERE event = ? ORDER BY number",
@@ -314,7 +314,7 @@ class Journal:
         ]
 
     def game_of(self, event_number: int) -> int | None:
-        """Give the number of the game that an event belongs to, ``None`` where there is no such event."""
+        """Return the number of the game that an event belongs to, ``None`` if there is no such event."""
         with journal_faults(self.path):
             game: int | None = _only(
                 self._connection.execute("SELECT max(game) FROM event WHERE number = ?", (event_number,))
@@ -322,7 +322,7 @@ class Journal:
         return game
 
     def event_of_request(self, request_id: str) -> int | None:
-        """Give the number of the newest event that came from an order with this id, among the last few thousand."""
+        """Return the number of the newest event caused by an order with this id, among the last few thousand."""
         with journal_faults(self.path):
             number: int | None = _only(
                 self._connection.execute(
@@ -334,7 +334,7 @@ class Journal:
         return number
 
     def events_after(self, number: int, most: int) -> list[tuple[int, int, Event]]:
-        """List (number, game, event) of the events after a number in order, at most so many."""
+        """List (number, game, event) of at most ``most`` events after a number, in order."""
         with journal_faults(self.path):
             rows = self._connection.execute(
                 "SELECT number, game, kind, data, frame_time_s, wall_time FROM event WHERE number > ? "
@@ -344,7 +344,7 @@ class Journal:
             return [(number, game, decode(number, *row)) for number, game, *row in rows]
 
     def pictures(self, game: int) -> dict[int, tuple[str, ...]]:
-        """Name the pictures that are kept of one game, by event and in the order they were given."""
+        """List the names of a game's pictures by event, in their original order."""
         with journal_faults(self.path):
             rows = self._connection.execute(
                 "SELECT evidence.event, evidence.name FROM evidence JOIN event ON event.number = evidence.event "
@@ -357,14 +357,14 @@ class Journal:
         return names
 
     def check(self) -> None:
-        """Read the whole file through; raises JournalUnreadableError when SQLite finds damage."""
+        """Check the whole file; raises JournalUnreadableError if SQLite finds damage."""
         with journal_faults(self.path):
             (finding,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
             if finding != "ok":
                 raise JournalUnreadableError(f"it is damaged ({finding}): keep a copy, and give another --journal")
 
     def close(self) -> None:
-        """Fold the log into the file and let go of it; closing twice is fine."""
+        """Checkpoint the log and close the file; closing twice is fine."""
         try:
             self._connection.close()
         finally:
@@ -383,7 +383,7 @@ class Journal:
 
 @dataclass(frozen=True)
 class EvidenceLimits:
-    """The most bytes one picture and all pictures together may take; the oldest make room for new ones."""
+    """The size limits of one picture and of all pictures, in bytes. The oldest pictures are dropped for new ones."""
 
     picture_bytes: int = 64 * 1024
     total_bytes: int = 64 * 1024 * 1024
