@@ -14,7 +14,7 @@ from referee.judge.acceptance import PendingTurn
 from referee.judge.dice import SeenDice
 from referee.judge.explanations import Changes
 from referee.judge.explorer import JudgeContext, changes_between
-from referee.judge.pooled_reading import Misread, PooledPlace, PooledReading, beside, misread_places
+from referee.judge.pooled_reading import Dispute, Misread, PooledPlace, PooledReading, beside, misread_places
 from referee.judge.verdict import Verdict
 
 
@@ -23,12 +23,14 @@ class Conversation:
     """What was asked and what was taken back since a state was last believed.
 
     ``asked_about`` are the changes of the latest question that a second press answers; ``asked_disputes`` the places
-    of the latest question about a camera and sensors that disagree; ``refused`` the changes that were taken back.
+    of the latest question about a camera and sensors that disagree; ``refused`` the changes that were taken back;
+    ``unexplained`` those that no turn explained, shown quietly before anybody had ended a turn.
     """
 
     asked_about: Changes | None = None
     asked_disputes: frozenset[Place] = frozenset()
     refused: frozenset[Changes] = frozenset()
+    unexplained: Changes = frozenset()
 
 
 @dataclass(frozen=True)
@@ -91,13 +93,14 @@ class Senses:
     """What the latest looks left behind.
 
     ``looked`` is what each visible place showed at the latest look, at ``looked_s``; ``sensed`` what the sensors said
-    then; ``doubted`` sensor values known to be wrong. Sensor changes up to ``since_s`` belong to accepted turns.
-    ``dice`` lay there at the latest look. ``misread`` is what the camera showed on places that were taken to look
-    different; seeing the same again changes nothing.
+    then; ``disputed`` the places where the two contradicted each other; ``doubted`` sensor values known to be wrong.
+    Sensor changes up to ``since_s`` belong to accepted turns. ``dice`` lay there at the latest look. ``misread`` is
+    what the camera showed on places that were taken to look different; seeing the same again changes nothing.
     """
 
     looked: Mapping[Place, PooledPlace] = field(default_factory=dict)
     sensed: Mapping[Place, bool] = field(default_factory=dict)
+    disputed: Mapping[Place, Dispute] = field(default_factory=dict)
     doubted: Mapping[Place, bool] = field(default_factory=dict)
     since_s: float = -math.inf
     looked_s: float = -math.inf
@@ -111,7 +114,8 @@ class Senses:
 
     def after_looking(self, seen: PooledReading) -> Senses:
         """A copy updated by a look at the visible places."""
-        return replace(self, looked=seen.places, looked_s=seen.time_s, dice=seen.dice or self.dice)
+        dice = seen.dice or self.dice
+        return replace(self, looked=seen.places, disputed=seen.disputed, looked_s=seen.time_s, dice=dice)
 
     def doubting(self, sensed: Mapping[Place, bool], believed: Appearance) -> Senses:
         """Ignore sensors that contradict the believed table until their value changes."""

@@ -81,6 +81,7 @@ def judge(
     game = context.game
     believed = game.table.appearance(belief.states[0])
     seen = pool(readings, tuple(believed), game.looks, context.settings.probability_floor, belief.senses.doubted)
+    seen = seen.still_disputing(belief.senses.disputed)
     tell = VerdictFactory(game, belief.states)
     belief = replace(belief, senses=belief.senses.after_sensing(seen))
     if not seen.places:
@@ -187,10 +188,11 @@ def _undecided(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 
 def _by_kind(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     """Judge a table where it is certain what has happened."""
+    conversation = replace(look.belief.conversation, unexplained=frozenset())
     if not _lies_there(look):
         # The turn taken back is off the table, so it may be played again.
-        conversation = replace(look.belief.conversation, refused=frozenset())
-        look = look.with_belief(replace(look.belief, conversation=conversation))
+        conversation = replace(conversation, refused=frozenset())
+    look = look.with_belief(replace(look.belief, conversation=conversation))
     match look.decision.best.kind:
         case ExplanationKind.NOTHING:
             return unchanged(look)
@@ -289,12 +291,24 @@ def _same_piece_goes_on(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | No
 
 
 def _only_sensed(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    """Ask: more than one turn is never accepted from sensors alone."""
-    if not sensor_evidence.only_sensed(look.decision.best.changes, look.seen):
+    """Ask: more than one turn is never accepted from sensors alone.
+
+    Where a touch ends a turn it is asked aloud at once, since three turns would be too many to follow.
+    """
+    if not sensor_evidence.only_sensed(look.decision.best.changes, look.seen) or _camera_tells_the_same(look):
         return None
-    if not look.trigger.names_faults:
+    if not (look.trigger.names_faults or look.trigger.ends_by_touch):
         return look.belief, look.not_yet()
     return look.belief, look.tell.several_sensed(look.decision, look.seen)
+
+
+def _camera_tells_the_same(look: Look[StateT, TurnT]) -> bool:
+    """Whether the same turns explain the table without the places that sensors alone know."""
+    visible = look.visible
+    without = visible.without([place for place in visible.places if visible.only_sensed(place)])
+    alone = sensor_evidence.decide_as_asked(look.context, look.states, without, look.trigger)
+    told, seen = ({replace(one, score=0.0) for one in each.explanations} for each in (alone, look.decision))
+    return alone.conclusion is Conclusion.ALLOWED and told == seen
 
 
 def _turns_in_a_row(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:

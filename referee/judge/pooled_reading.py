@@ -201,6 +201,18 @@ class PooledReading:
             if place in self.places and not self.places[place].agrees(believed.get(place, EMPTY))
         )
 
+    def still_disputing(self, earlier: Mapping[str, Dispute]) -> PooledReading:
+        """A copy in which ``earlier`` disputes go on where the camera sees nothing now and the sensor says the same.
+
+        Such a place counts as hidden: a sensor that the camera contradicted is no better once the camera is covered.
+        """
+        going_on = {
+            place: dispute
+            for place, dispute in earlier.items()
+            if self.only_sensed(place) and self.places[place].best == dispute.sensor.best
+        }
+        return replace(self.without(going_on), disputed={**self.disputed, **going_on}) if going_on else self
+
     def by_camera(self) -> PooledReading:
         """A copy that trusts the camera where sensors contradict it."""
         return replace(self, disputed={})

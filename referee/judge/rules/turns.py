@@ -9,6 +9,7 @@ from typing import Generic
 
 from engine.api import StateT, TurnT
 from engine.showing import WritesInSteps, turns_showing
+from engine.support.looks import Look as PieceLook
 from engine.values import EMPTY, Breach, Player
 from referee.judge import sensor_evidence, sentences
 from referee.judge.acceptance import Leaning, Resolved, Weighing, advance, left_by, resolve, weigh
@@ -17,7 +18,7 @@ from referee.judge.decision import Conclusion
 from referee.judge.explanations import Changes, ExplanationKind, more_turns_explain
 from referee.judge.explorer import MOST_WEIGHED, JudgeContext
 from referee.judge.faults import StandingFault, breaches_of
-from referee.judge.pooled_reading import PooledReading
+from referee.judge.pooled_reading import PIECE, PooledReading
 from referee.judge.rules.look import Answer, Look, first_answer
 from referee.judge.sensor_evidence import decide_as_asked
 from referee.judge.settings import Trigger
@@ -81,7 +82,16 @@ def sensed_after(context: JudgeContext[StateT, TurnT], belief: Belief[StateT, Tu
 
 def forbidden(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     """Judge a table that no legal turn explains."""
-    rules = (_no_end, _against_sides_only, _too_many_pieces, _too_many_exchanged, _more_turns, _unexplained, _fault)
+    rules = (
+        _played_on,
+        _no_end,
+        _against_sides_only,
+        _too_many_pieces,
+        _too_many_exchanged,
+        _more_turns,
+        _unexplained,
+        _fault,
+    )
     return first_answer(rules, look)
 
 
@@ -103,8 +113,26 @@ def _may_name(look: Look[StateT, TurnT], changes: Changes) -> bool:
     return look.trigger.names_faults or (fault is not None and fault.changes == changes)
 
 
+def _played_on(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    """Ask once more than one colour has changed and play went on after changes that no turn explained.
+
+    Nobody would stop for a quiet light, and each further turn makes it harder to tell what was played.
+    """
+    shown, before = look.decision.shown, look.belief.conversation.unexplained
+    if not look.trigger.ends_by_touch or not before or len(shown) <= len(before):
+        return None
+    looks = (each for place, after in shown for each in (look.believed[place], after) if each != PIECE)
+    if len({piece.colour for each in looks if (piece := PieceLook.parse(each)) is not None}) == 1:
+        return None
+    return look.belief, look.tell.unexplained(shown, look.seen)
+
+
 def _no_end(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    return None if _may_name(look, look.decision.shown) else (look.belief, look.not_yet())
+    shown, conversation = look.decision.shown, look.belief.conversation
+    if _may_name(look, shown):
+        return None
+    first = min(conversation.unexplained or shown, shown, key=len)
+    return replace(look.belief, conversation=replace(conversation, unexplained=first)), look.not_yet()
 
 
 def _against_sides_only(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:

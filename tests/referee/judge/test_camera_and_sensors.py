@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Any
+
+import pytest
 
 from referee.judge import Trigger
 from referee.judge.pooled_reading import pool
@@ -68,6 +71,71 @@ def test_a_dispute_is_asked_about_aloud_once_the_next_player_has_gone_on(deblock
     assert "sensors disagree about a1" in asked.verdict.sentence
     pressed = judge.consider(both(make_reading, later, later, wrong=["a1"]), Trigger.DECLARED)
     assert pressed.verdict.turns == ("c1-c2=hoops-a1", "c5-c4=slider-g4")
+
+
+DIABALLIK = "black black:a1,b1,c1,f1,d2,e2*,g3 white:a4,f6,g6,a7,c7*,d7,e7"
+
+
+def played(diaballik: Any, *texts: str) -> list[Any]:
+    """The states from a position of Diaballik on, one after each turn."""
+    states = [diaballik.notation.parse_state(DIABALLIK)]
+    for text in texts:
+        states.append(diaballik.rules.apply(states[-1], diaballik.notation.parse_turn(states[-1], text)))
+    return states
+
+
+def beside_switches(diaballik: Any, state: Any, hidden: Collection[str] = (), wrong: Collection[str] = ()) -> Any:
+    """Readings of Diaballik by a camera that doesn't see the ``hidden`` squares and switches, some of them wrong."""
+
+    def make_reading(looks: Mapping[str, str], *, time_s: float) -> Reading:
+        rest = 0.01 / (len(diaballik.looks) - 1)
+        return Reading(
+            0,
+            time_s,
+            {
+                place: PlaceReading(
+                    {look: 0.99 if look == shown else rest for look in diaballik.looks},
+                    hidden_by=HindranceKind.OBJECT if place in hidden else None,
+                )
+                for place, shown in looks.items()
+            },
+        )
+
+    looks = diaballik.table.appearance(state)
+    return both(make_reading, looks, looks, wrong=wrong)
+
+
+@pytest.mark.parametrize("trigger", [Trigger.TOUCH, Trigger.TOUCH_RESTED])
+def test_two_quick_turns_that_the_camera_tells_are_followed_although_a_sensor_speaks_for_one_square(
+    diaballik: Any, trigger: Trigger
+) -> None:
+    states = played(diaballik, "d2-d3 g3-g2", "f6-e6 a7-b7 c7*b7", "f1-f2 f2-f3")
+    judge = JudgedGame(diaballik, belief=states[:1])
+    judge.consider(beside_switches(diaballik, states[1]), Trigger.TOUCH)
+    ruling = judge.consider(beside_switches(diaballik, states[3], hidden=["a6", "a7"]), trigger)
+    assert [step.turn for step in ruling.steps] == ["d2-d3 g3-g2", "f6-e6 a7-b7 c7*b7"]
+    assert ruling.verdicts[-1].candidates == ("f1-f2 f2-f3",)
+
+
+def test_two_quick_turns_that_only_sensors_tell_are_asked_about_at_once_where_a_touch_ends_them(diaballik: Any) -> None:
+    states = played(diaballik, "d2-d3 g3-g2", "g6-g5")
+    hidden = ["d2", "d3", "g2", "g3", "d4", "g4"]
+    judge = JudgedGame(diaballik, belief=states[:1])
+    ruling = judge.consider(beside_switches(diaballik, states[2], hidden), Trigger.TOUCH)
+    assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
+    assert not ruling.steps
+
+
+def test_a_sensor_that_contradicts_the_camera_is_not_believed_once_something_covers_its_square(diaballik: Any) -> None:
+    states = played(diaballik, "d2-d3 g3-g2", "f6-e6 c7*a7", "f1-f2 f2-f3")
+    judge = JudgedGame(diaballik, belief=states[1:2])
+    quiet = judge.consider(beside_switches(diaballik, states[2], wrong=["c7"]), Trigger.TOUCH)
+    assert quiet.verdict.kind is VerdictKind.NOT_FINISHED
+    covered = judge.consider(beside_switches(diaballik, states[3], hidden=["c7"], wrong=["c7"]), Trigger.TOUCH)
+    assert covered.verdict.kind is VerdictKind.AMBIGUOUS
+    assert "sensors disagree about c7" in covered.verdict.sentence
+    seen_again = judge.consider(beside_switches(diaballik, states[3]), Trigger.TOUCH)
+    assert [step.turn for step in seen_again.steps] == ["f6-e6 c7*a7"]
 
 
 def test_a_stuck_sensor_elsewhere_disturbs_nobody_who_sees(deblockle: Any, make_reading: Any) -> None:

@@ -76,6 +76,31 @@ def test_what_was_moved_again_before_anybody_looked_is_not_taken_for_misread(dia
     assert waiting.sentence.endswith("if the turn ends here.")
 
 
+def test_play_that_goes_on_after_what_no_turn_explains_is_asked_about_before_the_table_rests(
+    diaballik: Any, judged: JudgedGame, looks: dict[str, str]
+) -> None:
+    jumped = {"a1": "empty", "a4": PLAIN}
+    answered = jumped | {"g7": "empty", "g6": "white piece"}
+    quiet = judged.consider([seen(diaballik, looks | jumped, 1)], Trigger.TOUCH)
+    assert quiet.verdict.kind is VerdictKind.NOT_FINISHED
+    for trigger in (Trigger.TOUCH, Trigger.TOUCH_RESTED):
+        asked = judged.consider([seen(diaballik, looks | answered, 2)], trigger).verdict
+        assert asked.kind is VerdictKind.AMBIGUOUS
+        assert asked.sentence.startswith("I don't understand what happened on a1, a4, g6 and g7.")
+    assert judged.consider([seen(diaballik, looks, 3)], Trigger.TOUCH).verdict.kind is VerdictKind.UNCHANGED
+
+
+def test_more_of_one_player_s_fault_waits_until_the_table_has_rested(
+    diaballik: Any, judged: JudgedGame, looks: dict[str, str]
+) -> None:
+    jumped = {"a1": "empty", "a4": PLAIN}
+    more = jumped | {"b1": "empty", "b4": PLAIN}
+    judged.consider([seen(diaballik, looks | jumped, 1)], Trigger.TOUCH)
+    assert judged.consider([seen(diaballik, looks | more, 2)], Trigger.TOUCH).verdict.kind is VerdictKind.NOT_FINISHED
+    rested = judged.consider([seen(diaballik, looks | more, 3)], Trigger.TOUCH_RESTED)
+    assert rested.verdict.kind is VerdictKind.ILLEGAL
+
+
 @pytest.mark.parametrize(
     ("trigger", "kind"),
     [
