@@ -175,8 +175,8 @@ class _AlternatingSearch:
                 continue
             which = int(pile[-1].islower())
             left = max(allowed[which] for allowed in self.allowed) - node.used[which]
-            for steps in range(1, min(left, len(self.rings[start]) - 1) + 1):
-                for end in self.rings[start][steps]:
+            for steps, ring in enumerate(self.rings[start][1 : left + 1], 1):
+                for end in ring:
                     self._move(node, start, end, which, steps)
 
     def _move(self, node: _Node, start: int, end: int, which: int, steps: int) -> None:
