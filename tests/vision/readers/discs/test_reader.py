@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -19,8 +20,9 @@ from vision.frame import Frame, Image
 from vision.geometry import project
 from vision.layout.pieces import DiscPieces
 from vision.locating.location import locate
+from vision.readers.discs.appearance import DiscAppearance, DiscColours
 from vision.readers.discs.enrolment import enrol
-from vision.readers.discs.reader import DiscReader
+from vision.readers.discs.reader import DiscReader, DiscSettings
 from vision.readers.protocols import EnrolmentPicture
 from vision.readers.registry import table_reader
 from vision.reading import HindranceKind, Reading
@@ -92,6 +94,24 @@ def test_bare_board_tells_nothing_of_how_even_discs_are() -> None:
     assert {place: one.ball_log_odds for place, one in alone.items()} == pytest.approx(
         {place: one.ball_log_odds for place, one in seen.items() if place not in bare}
     )
+
+
+def odds_of_a_ball(looks: DiscAppearance, settings: DiscSettings) -> float:
+    """Those of the black disc on d1, which has one."""
+    view = pictures.view("012.jpg")
+    return DiscReader(view.surface, looks, settings).read(view, view.surface.places, {})["d1"].ball_log_odds
+
+
+def test_discs_that_are_all_even_make_a_ball_stand_out() -> None:
+    usual = DiscSettings()
+    never_narrower = replace(usual, plain_spread_least=usual.plain_spread)
+    assert odds_of_a_ball(pictures.looks(), usual) > odds_of_a_ball(pictures.looks(), never_narrower) + 0.5
+
+
+def test_a_ball_of_another_colour_than_its_own_is_doubted() -> None:
+    known, settings = pictures.looks().players, DiscSettings()
+    elsewhere = DiscAppearance({name: DiscColours(one.disc, one.ball + 2.0) for name, one in known.items()})
+    assert odds_of_a_ball(pictures.looks(), settings) > odds_of_a_ball(elsewhere, settings) + 0.5
 
 
 def test_a_disc_of_another_colour_is_no_piece() -> None:
