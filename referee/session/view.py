@@ -188,12 +188,16 @@ class StallWatch:
         return tuple(place for place in unreadable if place in stalled)
 
 
+_PLAUSIBLE = 2.0
+"""How many times likelier than by an even guess a look must be to need no question. Higher: more questions."""
+
+
 def stall_verdict(
     believed: Appearance, places: Sequence[Place], reading: Reading, after_s: float, settled: Collection[Place] = ()
 ) -> Verdict | None:
     """Return the verdict that asks about places unreadable for ``after_s`` seconds, ``None`` if none is worth asking.
 
-    A person has ``settled`` some of them. Others are in sight, doubtful, and most likely show what is believed.
+    A person has ``settled`` some of them. Others are in sight, doubtful, and may well show what is believed.
     """
     to_ask = [place for place in places if place not in settled and not _shows(reading.places[place], believed[place])]
     if not to_ask:
@@ -209,8 +213,8 @@ def stall_verdict(
 
 
 def _shows(seen: PlaceReading, look: LookName) -> bool:
-    """Whether a place is in sight and more likely than not has this look."""
-    return seen.hidden_by is None and seen.probabilities.get(look, 0.0) > 0.5
+    """Whether a place is in sight and may well have this look: it is clearly likelier than by an even guess."""
+    return seen.hidden_by is None and seen.probabilities.get(look, 0.0) * len(seen.probabilities) >= _PLAUSIBLE
 
 
 _LASTING = frozenset({VerdictKind.SET_UP, VerdictKind.ACCEPTED, VerdictKind.PUT_RIGHT, VerdictKind.UNCHANGED})

@@ -54,6 +54,8 @@ class SheetOcclusionSettings:
     """... and as a multiple of what all channels lose. Higher: dark ink in shadow counts as an object."""
     warm_saturation: float = 1.1
     """The same for red to yellow ink, which lets red light pass; brown wood and dark skin don't."""
+    lit_saturation: float = 1.6
+    """Multiple of these below which pixels beside an object belong to it."""
     warm_deg: float = 60.0
     """Maximum distance of such hues from 0 degrees."""
 
@@ -93,10 +95,11 @@ class SheetOcclusionDetector:
     def detect(self, view: RectifiedView) -> SurfaceEvidence:
         """Find what covers the sheet."""
         density, odd = self._odd(view)
-        off_pens_deg = self._off_pens(density)
-        filled = off_pens_deg < self._settings.pen_hue_deg
+        off_pens_deg, saturation = self._hues(density)
+        ink = saturation > 1.0
+        filled = ink & (off_pens_deg < self._settings.pen_hue_deg)
         found = []
-        for pixels in self._things(odd & ~(off_pens_deg < self._settings.reaching_hue_deg)):
+        for pixels in self._things(odd & ~(ink & (off_pens_deg < self._settings.reaching_hue_deg))):
             if float((pixels & self._margin).sum()) > self._settings.reaching_mm2 * PX_PER_MM**2:
                 found.append(_occlusion(HindranceKind.HAND, pixels))
         lying = [
@@ -104,6 +107,10 @@ class SheetOcclusionDetector:
             for pixels in self._things(odd & ~filled)
             if float(pixels.sum()) > self._settings.lying_cells * self._cell_px**2
         ]
+        if lying:
+            # its lit side may be nearly as colourful as ink
+            whole = self._things(odd & ~(filled & (saturation > self._settings.lit_saturation)))
+            lying = [pixels for pixels in whole if any((pixels & one).any() for one in lying)]
         for pixels in [*lying, *_regions(self._lines.covered(view.light, filled | view.outside))]:
             if not any((pixels & one.pixels).any() for one in found):
                 found.append(_occlusion(HindranceKind.OBJECT, pixels, round(self._settings.edge_cells * self._cell_px)))
@@ -125,17 +132,19 @@ class SheetOcclusionDetector:
         disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side))
         return _regions(cv2.morphologyEx(odd.astype(np.uint8), cv2.MORPH_OPEN, disc) > 0)
 
-    def _off_pens(self, density: FloatImage) -> FloatImage:
-        """Distance of each pixel from the nearest pen's hue, in degrees; infinite for what can't be ink in the grid."""
+    def _hues(self, density: FloatImage) -> tuple[FloatImage, FloatImage]:
+        """Distance of each pixel from the nearest pen's hue, in degrees, and its saturation as a multiple of the least
+        one of ink; 0 where nobody fills cells.
+        """
         settings = self._settings
         if not len(self._pens_deg):
-            return np.full(self._margin.shape, np.inf, dtype=np.float32)
+            nothing = np.zeros(self._margin.shape, dtype=np.float32)
+            return nothing, nothing
         hue, strength = hues(density)
-        warm = np.abs(hue) < settings.warm_deg
-        saturation = np.where(warm, settings.warm_saturation, settings.least_saturation)
-        ink = ~self._margin & (strength > np.maximum(settings.least_strength, saturation * least_channel(density)))
         off = np.abs(nearest_turn(hue[..., None] - self._pens_deg.astype(np.float32))).min(axis=2)
-        return np.asarray(np.where(ink, off, np.inf), dtype=np.float32)
+        least = np.where(np.abs(hue) < settings.warm_deg, settings.warm_saturation, settings.least_saturation)
+        saturation = strength / np.maximum(settings.least_strength, least * least_channel(density))
+        return off, np.asarray(np.where(self._margin, 0.0, saturation), dtype=np.float32)
 
 
 def _regions(mask: BoolImage) -> list[BoolImage]:

@@ -168,3 +168,13 @@ def test_wood_is_no_ink_though_its_hue_is_between_red_and_yellow(camera: CameraM
     wood, yellow_in_shadow = (26, 46, 78), (20, 90, 105)
     assert [kind for kind, _ in sheet_with(camera, FILLED, [(patch, wood)])] == ["object"]
     assert sheet_with(camera, FILLED, [(patch, yellow_in_shadow)]) == []
+
+
+def test_the_lit_side_of_a_wooden_thing_belongs_to_it(camera: CameraModel) -> None:
+    cell = FILLED.cell_mm
+    top = Rectangle(-cell, cell, -cell, cell), (26, 46, 78)
+    side = Rectangle(-cell, cell, cell, 3 * cell), (52, 80, 127)
+    assert sheet_with(camera, FILLED, [side]) == []
+    ((kind, area_mm2),) = sheet_with(camera, FILLED, [top, side])
+    assert kind == "object"
+    assert area_mm2 == pytest.approx(8 * cell**2, rel=0.15)
