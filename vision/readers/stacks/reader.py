@@ -39,9 +39,9 @@ class StackSettings:
 
     own_weight: float = 0.3
     """What tip, faces and foot of a supposed top weigh ..."""
-    sides_weight: float = 0.9
-    """... beside the sides of the stack, laid flat. Both look at the same pixels, so they don't both count in full."""
-    hue_spread: float = 0.38
+    sides_weight: float = 1.3
+    """... beside the sides of the stack, laid flat, which are right more often."""
+    hue_spread: float = 0.45
     """Standard deviation of a hue, in log units. Larger: colours are told apart less surely."""
     most_hue_cost: float = 10.0
     """Most log-likelihood that a strange hue costs."""
