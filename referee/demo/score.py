@@ -96,15 +96,17 @@ def silent_turns_of(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -
     if game.printed_sheet is None:
         return frozenset()
     silent: set[int] = set()
-    before: dict[str, str] = {}
+    board: dict[str, str] = {}
+    before_turns: list[dict[str, str]] = []
     for number, event in events:
         if "state" in event.data:
-            board = _board(game, event)
-            if event.kind == "turn" and board == before:
-                silent.add(number)
-            before = board
-        elif event.kind == EventKind.TAKE_BACK:
-            before = {}
+            before, board = board, _board(game, event)
+            if event.kind == "turn":
+                before_turns.append(before)
+                if board == before:
+                    silent.add(number)
+        elif event.kind == EventKind.TAKE_BACK and before_turns:
+            board = before_turns.pop()
     return frozenset(silent)
 
 
