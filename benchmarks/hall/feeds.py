@@ -16,6 +16,7 @@ import aiomqtt
 
 from engine import registry
 from engine.values import Announcement
+from referee.hall.broker import end_if_cancelled
 from referee.journal.events import EventKind
 from referee.journal.journal import utc_text
 from referee.mqtt.topics import OFFLINE, ONLINE, Answer, ReplayOrder, ShownOutcome, Side, TableEvent, TableState, Topics
@@ -188,6 +189,9 @@ class Feed:
                         playing.cancel()
                         await self._publish(client, topics.availability, OFFLINE.encode(), retain=True)
             except* (aiomqtt.MqttError, OSError):
+                pass
+            end_if_cancelled()
+            if not until.is_set():
                 await asyncio.sleep(0.5 + self.rng.random())
 
     def _client(self, host: str, port: int) -> aiomqtt.Client:

@@ -41,6 +41,13 @@ class Address:
     tls: ssl.SSLContext | None = None
 
 
+def end_if_cancelled() -> None:
+    """Raise CancelledError if this task was cancelled: a task group forgets that when a task of its own fails too."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
+
+
 class Line:
     """Runs the connection: ``run`` in an event loop of its own, until it is cancelled.
 
@@ -83,6 +90,7 @@ class Line:
             finally:
                 self.is_connected = False
                 self._hall.lost_broker()
+            end_if_cancelled()
             failures += 1
             await asyncio.sleep(doubled_wait_s(_FIRST_WAIT_S, _LONGEST_WAIT_S, failures))
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import aiomqtt
 import pytest
 
 from benchmarks.hall.brokers import Mosquitto
@@ -152,3 +153,47 @@ def test_the_command_opens_a_hall_and_ends_when_it_is_told_to(
     assert "closed" in rest
     assert process.returncode == 0
     assert OPENED == []
+
+
+class LostAtTheEnd:
+    """A connection that breaks when it is cancelled; its messages never come."""
+
+    def __init__(self) -> None:
+        self.listened_to = asyncio.Event()
+        self.messages = self
+
+    async def __aenter__(self) -> LostAtTheEnd:
+        assert not self.listened_to.is_set(), "connected again"
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        return
+
+    async def subscribe(self, *_: object, **__: object) -> None:
+        return
+
+    def __aiter__(self) -> LostAtTheEnd:
+        return self
+
+    async def __anext__(self) -> aiomqtt.Message:
+        self.listened_to.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            raise aiomqtt.MqttError("lost") from None
+        raise StopAsyncIteration
+
+
+def test_a_broker_lost_while_the_line_ends_does_not_keep_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = LostAtTheEnd()
+    monkeypatch.setattr(Line, "_client", lambda _: client)
+
+    async def wait() -> None:
+        running = asyncio.create_task(Line(hall_on(str(tmp_path / "hall.db")), Address("here"), "hall", print).run())
+        await client.listened_to.wait()
+        running.cancel()
+        done, _ = await asyncio.wait({running}, timeout=_PATIENCE_S)
+        assert done
+        assert running.cancelled()
+
+    asyncio.run(wait())
