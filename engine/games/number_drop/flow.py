@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from engine.games.number_drop.components import STAR
 from engine.games.number_drop.drops import Cells, landings, turned_shapes
-from engine.games.number_drop.sheet import BONUS_BOX, COLUMNS, CROSS, LETTERS, Sheet, has_combination
+from engine.games.number_drop.sheet import COLUMNS, CROSS, LETTERS, Sheet, has_combination
 from engine.games.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropOptions, NumberDropState, Phase
 from engine.support.grid import members
 from engine.values import Outcome
@@ -218,7 +218,7 @@ def marks_of(squares: Cells, digits: str | None) -> dict[int, str]:
 
 def letter_open(state: NumberDropState, player: int, box: int) -> bool:
     """Whether filling this box lets the player circle its letter."""
-    return box != BONUS_BOX and state.sheets[player].earns_letter(box) and not state.crossed_off >> (box % 5) & 1
+    return state.sheets[player].earns_letter(box) and not state.crossed_off >> (box % 5) & 1
 
 
 def set_up_squares() -> range:

@@ -13,7 +13,6 @@ from engine.games.number_drop.components import DIGITS, STAR
 from engine.games.number_drop.drops import landings, turned_shapes
 from engine.games.number_drop.notation import format_turn
 from engine.games.number_drop.sheet import (
-    BONUS_BOX,
     BONUS_SIZE,
     BOXES,
     CROSS,
@@ -233,7 +232,7 @@ class _SeenSheet:
                 if self._changed & ~squares:
                     continue
                 yield Combination(self._name, GRID.names_of(squares))
-                if box != BONUS_BOX and flow.letter_open(self._state, self._player, box):
+                if flow.letter_open(self._state, self._player, box):
                     yield Combination(self._name, GRID.names_of(squares), LETTERS[box % 5])
 
     def _loops(self, square: int, digit: int) -> bool:

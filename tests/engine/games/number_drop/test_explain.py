@@ -216,6 +216,17 @@ def test_an_amended_sheet_keeps_its_loops_or_gets_new_ones():
         GAME.table.amend(state, {"p1.a1": "digit 1"})
 
 
+@pytest.mark.parametrize("digits", ["22222222", "12345678"])
+def test_eight_circled_digits_fill_the_bonus_box(digits):
+    squares = [*(f"p1.{column}1" for column in "abcdefg"), "p1.g2"]
+    looks = {square: f"digit {digit} circled" for square, digit in zip(squares, digits, strict=True)}
+    amended = GAME.table.amend(GAME.notation.parse_state(f"roll p1=1...... p2=2...... {TILES}"), looks)
+    # Eight for the box, and two for the full line.
+    assert GAME.scores(amended)["p1"] == 8 + 2
+    with pytest.raises(UnreadableError, match="make no combination that is still open"):
+        GAME.table.amend(amended, {"p1.f2": looks["p1.g2"], "p1.e2": looks["p1.g2"]})
+
+
 def test_an_amended_table_goes_on_or_is_over():
     tall = GAME.notation.parse_state(OVER + f" {TILES}")
     lower = GAME.table.amend(tall, {"p1.a12": "empty"}, "p2")

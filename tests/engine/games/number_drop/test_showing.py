@@ -4,9 +4,9 @@ from random import Random
 
 import pytest
 
-from engine.showing import turns_showing
+from engine.showing import turns_by_trying, turns_showing
 from engine.values import Roll
-from tests.engine.games.number_drop.strategies import GAME
+from tests.engine.games.number_drop.strategies import GAME, TILES, state_of
 
 
 @pytest.mark.parametrize("faces", [("1", "3", "4", "4", "T"), ("3", "*", "4", "4", "T"), ("3", "*", "4", "*", "I")])
@@ -31,6 +31,20 @@ def test_where_digits_are_hard_to_tell_only_legal_drops_are_found_each_once(face
     assert len(found) > 1
     assert len(set(found)) == len(found)
     assert all(turn in turns for turn in found)
+
+
+def test_a_loop_is_found_without_its_letter_and_with_it_where_that_is_open():
+    sheet = "4444444/555423./1234333|loop:a2+b2+c2"
+    state = state_of(f"drop p1={sheet} p2=2...... {TILES} roll=1,2,3,4,O then=p1")
+    bonus = [*(f"{column}3" for column in "abcdefg"), "d2"]
+    for circled, letters in ((["a1", "b1", "c1"], {None, "A"}), (["a1", "b1", "c1", "d1"], {None}), (bonus, {None})):
+        looks = GAME.table.appearance(state)
+        looks |= {f"p1.{square}": f"{looks[f'p1.{square}']} circled" for square in circled}
+        seen = {place: (look,) for place, look in looks.items()}
+        found = list(turns_showing(GAME, state, seen))
+        assert {turn.letter for turn in found} == letters
+        assert set(found) == set(turns_by_trying(GAME, state, seen))
+        assert len(found) == len(letters)
 
 
 def test_the_loop_and_the_digit_that_it_goes_round_may_be_seen_together():
