@@ -7,7 +7,6 @@ since 1.25: opening, entering the raw prompt, ``exec`` and ``fs_writefile``.
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import errno
 import io
@@ -16,11 +15,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import serial
 from mpremote.transport import TransportError, TransportExecError
 from mpremote.transport_serial import SerialTransport
+from pydantic import TypeAdapter
 
 from firmware_bridge.errors import BridgeError
 from firmware_bridge.install.manifest import (
@@ -36,9 +36,12 @@ from firmware_bridge.install.manifest import (
 _ANSWER_S = 10.0
 """Maximum time for any answer: a board hashes its files in well under a second."""
 _CHUNK_BYTES = 1024
+_SHOWN_BYTES = 60
+"""How much of an answer that can't be read is shown."""
+T = TypeVar("T")
 
 _SURVEY = f"""
-import os, sys, hashlib
+import os, sys, hashlib, json
 def _hash(path):
     sha = hashlib.sha256()
     with open(path, 'rb') as file:
@@ -55,12 +58,17 @@ def _walk(folder, before):
             if before or entry[0] == {FIRMWARE_FOLDER!r}:
                 _walk('/' + path, path + '/')
         elif before or entry[0].split({NEW_SUFFIX!r})[0] in {(MAIN_FILE, MANIFEST_FILE, PIN_MAP_FILE, *FAULT_FILES)!r}:
-            print(repr((path, _hash('/' + path))))
+            print(json.dumps([path, _hash('/' + path)]))
 _walk('/', '')
-print(repr((sys.implementation[0], tuple(sys.implementation[1]), getattr(sys.implementation, '_machine', ''),
-    os.statvfs('/')[0] * os.statvfs('/')[3])))
+print(json.dumps([sys.implementation[0], list(sys.implementation[1])[:3], getattr(sys.implementation, '_machine', ''),
+    os.statvfs('/')[0] * os.statvfs('/')[3]]))
 """
 
+_READ = """
+import binascii
+with open({path!r}, 'rb') as file:
+    print(binascii.hexlify(file.read()).decode())
+"""
 # rename replaces the other file at once on littlefs; FAT refuses while there is one
 _SWAP = """
 import os
@@ -135,10 +143,26 @@ class Survey:
         return f"MicroPython {'.'.join(map(str, self.version[:3]))} on {self.machine or 'an unnamed board'}"
 
 
+_FILE = TypeAdapter(tuple[str, str])
+_FACTS = TypeAdapter(tuple[str, tuple[int, ...], str, int])
+
+
+def read_survey(said: bytes) -> Survey:
+    """Read a board's answer, a JSON array in each line, the last about its interpreter; raises ValueError."""
+    *files, facts = said.splitlines()
+    hashes = dict(_FILE.validate_json(line, strict=True) for line in files)
+    return Survey(hashes, *_FACTS.validate_json(facts, strict=True))
+
+
+def read_hexadecimal(said: bytes) -> bytes:
+    """Read bytes that a board wrote as hexadecimal digits; raises ValueError."""
+    return bytes.fromhex(said.decode("ascii"))
+
+
 class BareBoard:
     """A board at its raw prompt, on an open port; to be used in ``with``.
 
-    Raises InstallError when the board does not answer, or is disconnected.
+    Raises InstallError when the board does not answer, answers something else, or is disconnected.
     """
 
     def __init__(self, port: str, baud: int) -> None:
@@ -167,13 +191,11 @@ class BareBoard:
 
     def survey(self) -> Survey:
         """Read the contents of the board."""
-        *files, facts = (ast.literal_eval(line) for line in self._run(_SURVEY).splitlines())
-        return Survey(dict(files), *facts)
+        return self._understood(read_survey, self._run(_SURVEY))
 
     def read(self, path: str) -> bytes:
         """Read a small file."""
-        data: bytes = ast.literal_eval(self._run(f"with open({'/' + path!r}, 'rb') as f:\n print(repr(f.read()))"))
-        return data
+        return self._understood(read_hexadecimal, self._run(_READ.format(path="/" + path)))
 
     def make_folders(self, paths: Iterable[str]) -> None:
         """Make missing folders, outer ones first."""
@@ -215,10 +237,17 @@ class BareBoard:
             self._transport.serial.write(_RESET)
         self.close()
 
-    def _run(self, code: str) -> str:
+    def _run(self, code: str) -> bytes:
         with self._explained("did not do what it was told"):
-            text: bytes = self._transport.exec(code)
-        return text.decode()
+            said: bytes = self._transport.exec(code)
+        return said
+
+    def _understood(self, read: Callable[[bytes], T], said: bytes) -> T:
+        try:
+            return read(said)
+        except ValueError as error:
+            shown = said[-_SHOWN_BYTES:].decode("ascii", "backslashreplace")
+            raise self._error("answered something else than what was asked", ascii(shown)) from error
 
     @contextlib.contextmanager
     def _explained(self, what: str) -> Iterator[None]:

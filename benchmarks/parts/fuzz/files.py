@@ -1,4 +1,4 @@
-"""The parsers of files: settings, maps, layouts, calibrations, looks, pictures, and the journal."""
+"""The parsers of files: settings, maps, layouts, calibrations, looks, pictures, house rules, journals, their copies."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ import numpy as np
 from benchmarks.parts.fuzz.run import Parser
 from benchmarks.parts.fuzz.typed import played
 from engine.errors import EngineError
+from engine.games.blokus_dice import sheet
+from engine.games.number_drop import components
 from engine.registry import games, load
 from engine.support.chance import format_roll
 from engine.values import Roll
@@ -30,6 +32,7 @@ from hardware.errors import HardwareError
 from hardware.lights.light_map import LightMap, light_map_as_toml, read_light_map
 from referee.errors import ConfigError, RefereeError
 from referee.journal import Journal, fold
+from referee.journal.backups import restore
 from referee.journal.events import Event, EventKind, Evidence
 from referee.sensing.health import SensorRecord, Suspicion, load_health
 from referee.settings.configuration import load as load_settings
@@ -42,6 +45,7 @@ from vision.calibration import Calibration, load_calibration, save_calibration
 from vision.errors import VisionError
 from vision.images import decode_photo, load_image
 from vision.layout.table import default_layout, games_with_layouts, load_layout
+from vision.readers.dice.faces import INSIDE, FaceSet
 from vision.readers.registry import PIECE_READERS, load_any
 
 _ROLES = ("end turn", "hint", "take back")
@@ -200,6 +204,31 @@ def _journal(path: Path) -> None:
         journal.evidence(journal.last_number)
 
 
+def _copied_journals() -> Sequence[bytes]:
+    return _journals()[:1]
+
+
+def _restored(path: Path) -> None:
+    """Put a copy back, where a copy was put back before."""
+    restore(path, path.with_name("restored"), _NOW)
+    for kept in path.parent.glob("restored-before-*"):
+        kept.unlink()
+
+
+def _house_sheet(data: bytes) -> None:
+    sheet.read_sheet_file(data.decode(errors="surrogateescape"))
+
+
+def _components(data: bytes) -> None:
+    components.read_components(data.decode(errors="surrogateescape"))
+
+
+@cache
+def _faces() -> tuple[bytes, ...]:
+    inks = np.random.default_rng(1).random((2, INSIDE.size), dtype=np.float32)
+    return (_written(FaceSet(("star", "moon"), inks).save),)
+
+
 def _file(
     name: str, seeds: Callable[[], Sequence[bytes]], read: Callable[[Path], object], *refusals: type[Exception]
 ) -> Parser:
@@ -221,5 +250,9 @@ PARSERS = (
     _file("looks", _looks, load_any, VisionError),
     _file("picture", _pictures, _picture, VisionError),
     Parser("photo", lambda: _pictures()[:2], _photo, (VisionError,)),
+    _file("dice faces", _faces, FaceSet.load, VisionError),
     _file("journal", _journals, _journal, RefereeError, EngineError),
+    _file("copy of a journal", _copied_journals, _restored, RefereeError),
+    Parser("house sheet", lambda: [sheet.house_file().encode()], _house_sheet, (EngineError,)),
+    Parser("components", lambda: [components.text().encode()], _components, (EngineError,)),
 )

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+import logging
 import tempfile
-from collections.abc import Sequence
+import warnings
+from collections.abc import Coroutine, Sequence
+from functools import cache
 from pathlib import Path
 
 from pydantic import ValidationError
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.types import Message
 
+from benchmarks.parts.fuzz.files import of_file
 from benchmarks.parts.fuzz.run import Parser
 from common.json_files import parse_json
 from referee.commands.command_socket import command_message, command_of, read_message
@@ -16,7 +24,10 @@ from referee.commands.orders import ORDERS, Role
 from referee.commands.values import AskHint, Correct, EnterTurn, PauseClock, RestoreSensor, TakeBack
 from referee.errors import CorrectionError, PageError
 from referee.mqtt.inbox import look_order, parsed, request_id_of
+from referee.mqtt.topics import ReplayOrder
+from referee.web.access import Access, Door
 from referee.web.devices import PairedDevices
+from referee.web.guard import form_fields, form_with_file, refuse_strangers
 
 _SENT = (
     TakeBack("Ann"),
@@ -57,18 +68,73 @@ def _broker_order(data: bytes) -> None:
         ORDERS.validate_python(fields).value("Ann")
 
 
+def _replay_order(data: bytes) -> None:
+    ReplayOrder.model_validate(parsed(data))
+
+
+_FORM = (
+    b'--parts\r\nContent-Disposition: form-data; name="csrf"\r\n\r\nabc\r\n--parts\r\n'
+    b'Content-Disposition: form-data; name="photo"; filename="a.jpg"\r\nContent-Type: image/jpeg\r\n\r\n'
+    b"\xff\xd8\xff\r\n--parts--\r\n"
+)
+
+
+def _form(data: bytes) -> None:
+    """Read a form: the type that its sender names, a line's end, and the rest."""
+    kind, _, body = data.partition(b"\n")
+    left: list[Message] = [{"type": "http.request", "body": body}]
+
+    async def receive() -> Message:
+        return left.pop()
+
+    # As in an application: only there are faults of a form HTTP errors.
+    request = Request({"type": "http", "headers": [(b"content-type", kind)], "app": None}, receive)
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)
+    with warnings.catch_warnings():
+        # Starlette leaves a file in which a form is cut off to Python, which closes it at once.
+        warnings.simplefilter("ignore", ResourceWarning)
+        _finish(form_with_file(request) if kind.startswith(b"multipart") else form_fields(request))
+
+
+def _finish(reading: Coroutine[object, object, object]) -> None:
+    """Run what waits for nothing but its own request."""
+    try:
+        reading.send(None)
+    except StopIteration:
+        return
+    raise AssertionError("it waits")
+
+
+@cache
+def _access() -> tuple[Access, str]:
+    """Give what reads sessions, and the token of a device that is paired."""
+    access = Access(Door(codes={Role.PLAY: "12345678"}), b"k" * 32, lambda: 1.7e9, lambda: 0.0)
+    return access, access.pair("12345678", "Ann's phone", Role.PLAY, "10.0.0.2")[1]
+
+
+def _sessions() -> Sequence[bytes]:
+    access, token = _access()
+    cookie = f"cookie: {access.cookie}={token}; language=de"
+    heads = (cookie, f"authorization: Bearer {token}", f"{cookie}\r\norigin: http://localhost:8000")
+    return [f"host: localhost:8000\r\n{head}".encode() for head in heads]
+
+
+def _session(data: bytes) -> None:
+    """Read the head of a request: lines of a name and a value."""
+    lines = (line.partition(b": ") for line in data.split(b"\r\n"))
+    headers = Headers(raw=[(name.lower(), value) for name, _, value in lines])
+    access, _ = _access()
+    session = access.session_of(headers)
+    access.check_csrf(session, headers.get("x-csrf-token", session.csrf))
+    refuse_strangers(access.door, headers)
+
+
 def _devices(data: bytes) -> None:
-    with tempfile.TemporaryDirectory(dir=_QUICK) as folder:
-        path = Path(folder) / "devices"
-        path.write_bytes(data)
-        PairedDevices(path, lambda: 0.0).all()
-
-
-_QUICK = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    of_file(lambda path: PairedDevices(path, lambda: 0.0).all(), data)
 
 
 def _kept_devices() -> Sequence[bytes]:
-    with tempfile.TemporaryDirectory(dir=_QUICK) as folder:
+    with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "devices"
         devices = PairedDevices(path, lambda: 1.7e9)
         devices.add("Ann's phone", Role.PLAY)
@@ -89,5 +155,13 @@ PARSERS = (
     Parser(
         "MQTT order", lambda: [json.dumps(each).encode() for each in _ORDERS + _LOOKS], _broker_order, (ValueError,)
     ),
+    Parser("MQTT replay", lambda: [b'{"after": 3, "most": 10, "request_id": "7"}'], _replay_order, (ValueError,)),
+    Parser(
+        "page's form",
+        lambda: [b"multipart/form-data; boundary=parts\n" + _FORM, b"application/x-www-form-urlencoded\na=1&b=%C3%A4"],
+        _form,
+        (HTTPException,),
+    ),
+    Parser("request's head", _sessions, _session, (HTTPException,)),
     Parser("paired devices", _kept_devices, _devices, (PageError,)),
 )

@@ -1,4 +1,4 @@
-"""The parsers of what comes over a serial line, on both ends, and of the pin map that a board is given."""
+"""The parsers of what comes over a serial line, on both ends, and of what a board says while firmware is installed."""
 
 from __future__ import annotations
 
@@ -10,8 +10,13 @@ from benchmarks.parts.fuzz.run import Parser
 from firmware_bridge.errors import MessageError, UnknownKindError
 from firmware_bridge.firmware.core.device import Device
 from firmware_bridge.firmware.core.pin_map import PinMap, read_pin_map
+from firmware_bridge.install.console import InstallError, read_hexadecimal, read_survey
+from firmware_bridge.install.installation import check_machine
+from firmware_bridge.install.manifest import Manifest, ManifestError
 from firmware_bridge.pin_maps.boards import BOARDS, example_pin_map
 from firmware_bridge.pin_maps.file import parse_pin_map
+from firmware_bridge.ports.foreign_devices import certain_foreign_device, foreign_device_error, is_known_device
+from firmware_bridge.ports.serial_ports import SerialPort
 from firmware_bridge.protocol import messages
 from firmware_bridge.protocol.codec import decode_message, encode_message
 from firmware_bridge.protocol.link import HostLink
@@ -19,6 +24,7 @@ from firmware_bridge.protocol.packets import LARGEST_PAYLOAD, Kind, Packet, pack
 from simulator.microcontroller.board import BoardRestartedError, VirtualBoard, Wiring
 
 _SESSION = 4660
+_MANIFEST = Manifest((1, 0, 0), {"main.py": "5e" * 32, "firmware/core/link.py": "00" * 32})
 _ROLES = ("end turn", "hint", "take back")
 _WELCOME = messages.Welcome(1, (1, 2, 3), 77, 500, 1024, 8, 64, 64, 3, 2, 12345, 0, "pico")
 _CHANGE = messages.SwitchChange(5, True, 440)
@@ -56,7 +62,7 @@ def _frames(data: bytes, sequence: int) -> bytes:
 
 
 def _decode(data: bytes) -> object:
-    return decode_message(data[0], data[1:]) if data else None
+    return decode_message(data[0], data[1 : 1 + LARGEST_PAYLOAD]) if data else None
 
 
 def _host(data: bytes) -> None:
@@ -91,10 +97,41 @@ def _device(data: bytes) -> None:
     device.step()
 
 
+def _surveys() -> Sequence[bytes]:
+    facts = b'["micropython", [1, 27, 0], "Raspberry Pi Pico with RP2040", 868352]\r\n'
+    return [facts, b'["main.py", "%s"]\r\n["firmware/core/link.py", "00ff"]\r\n%s' % (b"5e" * 32, facts)]
+
+
+def _survey(data: bytes) -> None:
+    check_machine(read_survey(data), SerialPort("/dev/ttyACM0"), None)
+
+
+def _strangers() -> Sequence[bytes]:
+    return [
+        b"start\r\necho:Marlin 2.1\r\nok T:20.0 B:20.0\r\n",
+        b"\r\nGrbl 1.1h ['$' for help]\r\n",
+        b"$GPGGA,123519,4807.038,N\r\n",
+        b'{"state":{"on":true},"info":{"ver":"0.15","vid":2405180}}',
+        b"MicroPython v1.27.0 on 2026-01-01; Raspberry Pi Pico\r\n>>> ",
+        b"ESP-ROM:esp32s3-20210327\r\nrst:0x1 (POWERON)\r\n",
+        b"Debian GNU/Linux 12 raspberrypi ttyS0\r\nraspberrypi login: ",
+    ]
+
+
+def _stranger(data: bytes) -> None:
+    is_known_device(data)
+    certain_foreign_device(data)
+    str(foreign_device_error("/dev/ttyACM0", data, 115200))
+
+
 PARSERS = (
     Parser("serial message", lambda: _packets(_FROM_DEVICE + _FROM_HOST), _decode, (MessageError, UnknownKindError)),
     Parser("serial line, host", lambda: _packets(_FROM_DEVICE), _host),
     # A board that is told to leave starts again.
     Parser("serial line, board", lambda: _packets(_FROM_HOST), _device, (BoardRestartedError,)),
     Parser("pin map on the board", _device_pin_maps, read_pin_map),
+    Parser("stranger's output", _strangers, _stranger),
+    Parser("board's survey", _surveys, _survey, (InstallError, ValueError)),
+    Parser("board's file", lambda: [b"7b2266726d\r\n", b"\r\n"], read_hexadecimal, (ValueError,)),
+    Parser("board's manifest", lambda: [_MANIFEST.to_json()], Manifest.from_json, (ManifestError,)),
 )

@@ -6,7 +6,9 @@ too. The upper face is the one whose ink has the highest normalised cross-correl
 
 from __future__ import annotations
 
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +32,13 @@ _SHARPNESS = 30.0
 _REACH = 0.46
 """Distance from the centre within which ink is compared, as a share of the edge: the rim shows the sides and table."""
 
+_MOST_FILE_BYTES = 1024 * 1024
+"""What a file of faces may hold once it is unpacked; a hundred faces take a fifth of it."""
+_DAMAGED = (
+    *(OSError, ValueError, KeyError, EOFError, TypeError, RuntimeError, MemoryError, SyntaxError),
+    *(tokenize.TokenError, zipfile.BadZipFile, zlib.error),
+)
+"""What NumPy and zipfile raise, each undocumented, for one or another damage of a file."""
 
 INSIDE = np.hypot(*(np.indices((CROP_PX, CROP_PX)) - (CROP_PX - 1) / 2)) < _REACH * DIE_IN_CROP_PX
 """The points of a square that are compared, (CROP_PX, CROP_PX)."""
@@ -58,14 +67,19 @@ class FaceSet:
     @classmethod
     def load(cls, path: Path) -> FaceSet:
         """Read a file written by ``save``; raises EnrolmentError."""
+        unreadable = EnrolmentError(f"cannot read the faces {path}; expected what `./run pieces enrol --dice` wrote")
         try:
+            with zipfile.ZipFile(path) as packed:
+                if sum(part.file_size for part in packed.infolist()) > _MOST_FILE_BYTES:
+                    raise unreadable
             with np.load(path, allow_pickle=False) as held:
-                names, inks = held["names"], held["inks"].astype(np.float32)
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
-            raise EnrolmentError(
-                f"cannot read the faces {path}; expected what `./run pieces enrol --dice` wrote"
-            ) from None
-        return cls(tuple(str(name) for name in names), np.asarray(inks, dtype=np.float32))
+                names, inks = held["names"], held["inks"]
+        except _DAMAGED:
+            raise unreadable from None
+        is_sound = names.ndim == 1 and names.dtype.kind == "U" and inks.dtype == np.float16
+        if not is_sound or inks.shape != (len(names), INSIDE.size) or len(names) < 2 or not np.isfinite(inks).all():
+            raise unreadable
+        return cls(tuple(map(str, names)), inks.astype(np.float32))
 
 
 def learn_faces(pictures: Mapping[str, Image], networks: Networks) -> FaceSet:

@@ -1,5 +1,7 @@
 """Faces without pips, learned from one picture each."""
 
+import contextlib
+import io
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,7 @@ from simulator.scene.viewpoint import lens, looking_at
 from tests.effort import some
 from vision.errors import EnrolmentError
 from vision.frame import Image
-from vision.readers.dice.faces import FaceSet, ink_of, learn_faces
+from vision.readers.dice.faces import INSIDE, FaceSet, ink_of, learn_faces
 from vision.readers.dice.networks import crop, shipped
 
 NAMES = ("1", "*", "3", "4", "S", "7")
@@ -56,9 +58,46 @@ def test_faces_are_kept_in_a_file(taught: FaceSet, tmp_path: Path) -> None:
     again = FaceSet.load(tmp_path / "faces.npz")
     assert again.names == NAMES
     assert again.inks == pytest.approx(taught.inks, abs=1e-3)
-    (tmp_path / "other.npz").write_text("nothing")
+
+
+def packed(names: object, inks: object) -> bytes:
+    """A file of faces with these arrays."""
+    file = io.BytesIO()
+    np.savez_compressed(file, names=np.array(names), inks=np.array(inks))
+    return file.getvalue()
+
+
+SOUND = packed(["star", "moon"], np.zeros((2, INSIDE.size), dtype=np.float16))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"nothing",
+        b"",
+        # Its header ends in an open bracket.
+        b"\x93NUMPY\x01\x00\x03\x00{(\n",
+        SOUND[: len(SOUND) // 2],
+        packed(["star"], np.zeros((1, INSIDE.size), dtype=np.float16)),
+        packed(["star", "moon"], np.zeros((2, 9), dtype=np.float16)),
+        packed(["star", "moon"], np.full((2, INSIDE.size), np.nan, dtype=np.float16)),
+        packed([1, 2], np.zeros((2, INSIDE.size), dtype=np.float16)),
+        packed(["star", "moon"], np.zeros((2, 2**20), dtype=np.float16)),
+    ],
+    ids=["text", "empty", "header", "cut", "one", "narrow", "infinite", "numbers", "large"],
+)
+def test_a_file_that_holds_no_faces_is_refused(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "other.npz").write_bytes(data)
     with pytest.raises(EnrolmentError, match=r"expected what `\./run pieces enrol --dice` wrote"):
         FaceSet.load(tmp_path / "other.npz")
+
+
+def test_a_file_whose_packed_bytes_are_changed_is_taken_or_refused(tmp_path: Path) -> None:
+    path = tmp_path / "faces.npz"
+    for at in range(0, len(SOUND), 3):
+        path.write_bytes(SOUND[:at] + bytes((SOUND[at] ^ 0xFF,)) + SOUND[at + 1 :])
+        with contextlib.suppress(EnrolmentError):
+            FaceSet.load(path)
 
 
 def test_pictures_that_cannot_teach_are_refused() -> None:
