@@ -50,23 +50,30 @@ TURNS = 60
 WARM_UP_GAMES = 15
 """Three of each game, with two to four sheets: tables are made once in a process's life."""
 MOST_GROWTH_MB = 8.0
-"""What memory may grow by over the day after that, in medians of a fifth of all games."""
+"""What memory may grow by from the first half of the day after that to the second, in their medians."""
+MOST_MORE_BLOCKS = 0.05
+"""What share more Python's objects may hold in the second half; memory also keeps what the largest games left free."""
 
 
 @dataclass(frozen=True)
 class AfterGame:
-    """What the process held after a game; ``hours`` of play had passed by the table's clock."""
+    """What the process held after a game; ``hours`` of play had passed by the table's clock.
+
+    ``blocks`` counts the pieces of memory that Python's objects take.
+    """
 
     hours: float
     memory_mb: float
     files: int
     threads: int
+    blocks: int
 
 
 def held(hours: float) -> AfterGame:
     """Count what this process holds now."""
     gc.collect()
-    return AfterGame(hours, resident_mb(), len(list(Path("/proc/self/fd").iterdir())), threading.active_count())
+    files = len(list(Path("/proc/self/fd").iterdir()))
+    return AfterGame(hours, resident_mb(), files, threading.active_count(), sys.getallocatedblocks())
 
 
 def _look(address: str) -> None:
@@ -116,13 +123,20 @@ def play_day(
     raise AssertionError("games never end")
 
 
-def not_flat(after: Sequence[AfterGame]) -> list[str]:
-    """Say what grew from the end of the warm-up to the end of the day."""
+def halves(after: Sequence[AfterGame]) -> tuple[Sequence[AfterGame], Sequence[AfterGame]]:
+    """Cut the day after the warm-up in two; each half has a game at least."""
     settled = after[min(WARM_UP_GAMES, len(after) - 1) :]
-    fifth = max(1, len(settled) // 5)
-    first, last = settled[:fifth], settled[-fifth:]
+    middle = (len(settled) + 1) // 2
+    return settled[:middle], settled[middle:] or settled
+
+
+def not_flat(after: Sequence[AfterGame]) -> list[str]:
+    """Say what grew from the first half of the day after the warm-up to the second."""
+    first, last = halves(after)
     grew_mb = median(one.memory_mb for one in last) - median(one.memory_mb for one in first)
+    more = median(one.blocks for one in last) / median(one.blocks for one in first) - 1
     said = [f"memory grew by {grew_mb:.1f} MB"] if grew_mb > MOST_GROWTH_MB else []
+    said += [f"Python's objects hold {more:.1%} more"] if more > MOST_MORE_BLOCKS else []
     for name in ("files", "threads"):
         before, now = (max(getattr(one, name) for one in part) for part in (first, last))
         said += [f"{now} {name} are open instead of {before}"] if now > before else []
@@ -152,10 +166,16 @@ def main(hours: float, seed: int, plot: Path | None) -> None:
         journal_mb = (Path(folder) / "games.sqlite").stat().st_size / 1e6
     if plot is not None:
         draw(after, plot)
-    first, last = after[min(WARM_UP_GAMES, len(after) - 1)], after[-1]
-    click.echo(f"{last.hours:.1f} hours, {len(after) - 1} games; the journal holds {journal_mb:.1f} MB")
-    click.echo(f"memory {first.memory_mb:.0f} MB after {WARM_UP_GAMES} games, {last.memory_mb:.0f} MB at the end")
-    click.echo(f"open files {first.files} and {last.files}, threads {first.threads} and {last.threads}")
+    click.echo(f"{after[-1].hours:.1f} hours, {len(after) - 1} games; the journal holds {journal_mb:.1f} MB")
+    for name, half in zip(("first", "second"), halves(after), strict=True):
+        memory_mb, blocks = (median(getattr(one, held) for one in half) for held in ("memory_mb", "blocks"))
+        most_mb, files, threads = (
+            max(getattr(one, held) for one in half) for held in ("memory_mb", "files", "threads")
+        )
+        click.echo(
+            f"{name} half after {WARM_UP_GAMES} games: memory {memory_mb:.0f} MB (median), {most_mb:.0f} MB at most; "
+            f"{blocks:,.0f} blocks of objects; open files {files}, threads {threads}"
+        )
     for line in failed:
         click.echo(f"NOT MET: {line}")
     grown = not_flat(after)

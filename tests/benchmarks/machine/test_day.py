@@ -14,7 +14,7 @@ HOURS = 0.001
 
 
 def a_day(games: int = 60) -> list[AfterGame]:
-    return [AfterGame(number / 2, 200.0, 12, 3) for number in range(games)]
+    return [AfterGame(number / 2, 200.0, 12, 3, 700_000) for number in range(games)]
 
 
 def test_what_stays_the_same_is_flat() -> None:
@@ -28,12 +28,18 @@ def test_what_is_made_once_while_it_warms_up_is_no_growth() -> None:
     assert not_flat(day) == []
 
 
+def test_a_day_of_one_game_is_compared_with_itself() -> None:
+    assert not_flat(a_day(2)) == []
+    assert not_flat(a_day(1)) == []
+
+
 @pytest.mark.parametrize(
     ("grown", "said"),
     [
-        (AfterGame(30, 260.0, 12, 3), "memory grew by 60.0 MB"),
-        (AfterGame(30, 200.0, 13, 3), "13 files are open instead of 12"),
-        (AfterGame(30, 200.0, 12, 4), "4 threads are open instead of 3"),
+        (AfterGame(30, 260.0, 12, 3, 700_000), "memory grew by 60.0 MB"),
+        (AfterGame(30, 200.0, 13, 3, 700_000), "13 files are open instead of 12"),
+        (AfterGame(30, 200.0, 12, 4, 700_000), "4 threads are open instead of 3"),
+        (AfterGame(30, 200.0, 12, 3, 770_000), "Python's objects hold 10.0% more"),
     ],
 )
 def test_what_stays_behind_is_named(grown: AfterGame, said: str) -> None:
