@@ -1,4 +1,4 @@
-"""The command line: each command is a thin layer over the rooms that do the work."""
+"""The command line: thin commands on top of the packages that do the work."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def _run() -> None:
     from referee.cli.machine.link import COMPLETE_VARIABLE
     from referee.cli.root import root
 
-    # The matrices are small: threads of their own would wait for each other longer than they work.
+    # The matrices are small, so the threads of OpenBLAS would wait for each other longer than they work.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # A camera or picture that can't be opened is an error of ours, which says what to do.
+    # We report cameras and pictures that can't be opened ourselves, and say what to do.
     os.environ.setdefault("OPENCV_LOG_LEVEL", "FATAL")
     context = CommandContext(program=shlex.quote(os.environ.get(VARIABLE) or "referee"))
     sys.excepthook = partial(report_fault, context)
-    # `run` starts Python with Ctrl-C blocked; from here on it is answered.
+    # `run` starts Python with Ctrl-C blocked; unblock it now.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     root.main(prog_name=context.program, complete_var=COMPLETE_VARIABLE, obj=context)

@@ -1,4 +1,4 @@
-"""``hardware calibrate`` and ``tools print``: a camera's lens, and the sheets true to scale that a table needs."""
+"""``hardware calibrate`` and ``tools print``: calibrating a camera, and printing sheets true to scale."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _READ_TIMEOUT_S = 10.0
 
 PAPERS = ("a4", "letter")
-"""The papers of ``referee.rendering.printed_sheets``, which takes OpenCV to import; ``referee --help`` must not."""
+"""The papers of ``referee.rendering.printed_sheets``, repeated here so that ``referee --help`` doesn't load OpenCV."""
 
 _BOARD = click.option(
     "--board",

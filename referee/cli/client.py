@@ -1,4 +1,4 @@
-"""Reaching the running referee, or its journal when none is running."""
+"""Sends commands to the running referee, or applies them to the journal if none is running."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from referee.hints.advice import HintSettings
 
 STARTING_S = 5.0
-"""How long a referee that has its journal may take until it listens."""
+"""How long, in seconds, a referee may take from opening its journal to listening for commands."""
 
 _POLL_S = 0.1
 
@@ -35,11 +35,12 @@ def submit(
     idle: str = IDLE,
     running: str = RUNNING,
 ) -> str:
-    """Have a command carried out for the journal's latest game, and give what came of it in a sentence.
+    """Have a command carried out for the journal's latest game, and return the reply.
 
-    ``command`` may be made from the game's rules. ``hints`` are for a hint while no referee is running; ``idle`` or
-    ``running`` ends the sentence, by who carried the command out. Raises CorrectionError when it is refused,
-    UnreachableError when the referee that has the journal does not listen, JournalMissingError when there is no game.
+    ``command`` may be a function of the game's rules. ``hints`` are the settings for a hint while no referee is
+    running. The reply ends with ``running`` or ``idle``, depending on whether a referee is running. Raises
+    CorrectionError if the command is refused, UnreachableError if the running referee doesn't answer, and
+    JournalMissingError if there is no game.
     """
     from referee.session.execution import events_of_game
 
@@ -60,7 +61,7 @@ def tell_referee(
     idle: str = IDLE,
     running: str = RUNNING,
 ) -> str:
-    """Have a command carried out by whoever has the journal, as ``submit`` does."""
+    """Send a command to the referee that uses the journal, or else apply it directly; errors as in ``submit``."""
     from referee.commands.command_socket import socket_path
 
     deadline_s = time.monotonic() + STARTING_S
@@ -76,7 +77,7 @@ def tell_referee(
 
 
 def _carried_out(context: CommandContext, journal: Path, command: SentCommand, hints: HintSettings | None) -> Reply:
-    """Carry a command out on a journal that nobody else has; raises JournalBusyError where somebody has."""
+    """Carry out a command directly on a journal; raises JournalBusyError if a referee uses it."""
     from referee.sensing.health import put_back
     from referee.session.execution import IdleSession, execute
 

@@ -1,4 +1,4 @@
-"""What every command gets: the settings in force and where to print."""
+"""What every command needs: the effective settings, and consoles for its output."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     from referee.settings.configuration import Configuration
 
 PLAIN_WIDTH = 200
-"""Columns where the output is no terminal, so that lines a program reads are not broken."""
+"""The width, in columns, of output that isn't a terminal, so that lines for programs aren't wrapped."""
 
 _UNBROKEN_WIDTH = 10_000
 _LEAD = re.compile(r" +(\d+ +)?")
-"""What a line of a list begins with."""
+"""The start of a list item."""
 _BOARDS_WIDTH = 100
-"""Columns that sheets beside each other take at most."""
+"""The most columns for sheets drawn side by side."""
 
 
 @dataclass
 class CommandContext:
-    """Filled by the root command, read by the others through ``click.pass_obj``.
+    """Set by the root command, and passed to the other commands through ``click.pass_obj``.
 
-    ``program`` is what was typed to call this program.
+    ``program`` is the command that the person typed to run this program.
     """
 
     program: str = PROGRAM
@@ -49,13 +49,13 @@ class CommandContext:
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def as_called(self, text: str) -> str:
-        """Give a text that names commands with what was typed to call this program."""
+        """Replace ``./run`` in a text by the command that the person typed."""
         return text.replace("./run ", f"{self.program} ")
 
     def configuration(self, flags: Mapping[str, Any] | None = None) -> Configuration:
-        """Load the settings in force; ``flags`` (``section.key`` to value) outrank file and environment.
+        """Load the effective settings; ``flags`` (``section.key`` to value) override the file and the environment.
 
-        Flags whose value is ``None`` were not given. Raises ConfigError.
+        A flag with the value ``None`` wasn't given. Raises ConfigError.
         """
         from referee.settings.configuration import load
 
@@ -63,9 +63,9 @@ class CommandContext:
         return load(self.config_path, environment=self.environment, folder=Path.cwd(), flags=given)
 
     def open_journal(self, path: Path | None, *, read_only: bool = True, create: bool = False) -> Journal:
-        """Open the journal at ``path``, or the one of the settings; raises JournalError.
+        """Open the journal at ``path``, or the one in the settings; raises JournalError.
 
-        One that is not there is made only by whoever writes (not ``read_only``) and wants it ``create``d.
+        A missing journal is created only if ``create`` is true and ``read_only`` false.
         """
         from referee.journal import Journal
         from referee.settings.conversions import evidence_limits
@@ -78,17 +78,17 @@ class CommandContext:
 
 
 def context_of(running: click.Context | None) -> CommandContext:
-    """What the command that is run got."""
+    """Return the CommandContext of the running command."""
     return (running and running.find_object(CommandContext)) or CommandContext()
 
 
 def utc_now() -> datetime:
-    """The wall clock of this machine."""
+    """Return this machine's wall-clock time."""
     return datetime.now(UTC)
 
 
 def local_time(wall_time: str, form: str = "%Y-%m-%d %H:%M") -> str:
-    """Give a journal's time in this machine's time zone, as ``strftime`` writes it; as it stands if it is none."""
+    """Format a journal's time in the local time zone with ``strftime``; an invalid time is returned unchanged."""
     try:
         return datetime.fromisoformat(wall_time).astimezone().strftime(form)
     except ValueError:
@@ -96,17 +96,17 @@ def local_time(wall_time: str, form: str = "%Y-%m-%d %H:%M") -> str:
 
 
 def output() -> Console:
-    """The console for a command's results; plain and unwrapped when it is no terminal."""
+    """Return the console for a command's results; plain and unwrapped unless it is a terminal."""
     return _console(stderr=False)
 
 
 def progress_output() -> Console:
-    """The console for progress and remarks, on standard error."""
+    """Return the console for progress and remarks, on standard error."""
     return _console(stderr=True)
 
 
 def say(sentence: str, *, as_error: bool = False) -> None:
-    """Print a sentence, on a terminal broken between words; below an indented or numbered one, it goes on indented."""
+    """Print a text, wrapped on a terminal. Continuation lines of an indented or numbered text are indented too."""
     console = progress_output() if as_error else output()
     if console.is_terminal:
         from referee.rendering.report import hanging
@@ -119,7 +119,7 @@ def say(sentence: str, *, as_error: bool = False) -> None:
 
 
 def print_state(game: Game[Any, Any], state: Any) -> None:
-    """Draw a state of a game as every command does."""
+    """Draw a state of a game in the style common to all commands."""
     from referee.rendering.board_text import draws_ascii, state_text
 
     console = output()
@@ -132,7 +132,7 @@ def print_state(game: Game[Any, Any], state: Any) -> None:
 
 
 def print_legend(game: Game[Any, Any]) -> None:
-    """Say what the signs on a game's board mean."""
+    """Explain the signs on a game's board."""
     from referee.rendering.board_text import DrawnBoard, draws_ascii, legend
 
     console = output()
@@ -142,7 +142,7 @@ def print_legend(game: Game[Any, Any]) -> None:
 
 
 def print_table(console: Console, table: Table) -> None:
-    """Print a table; where the output is no terminal, a row is a line of any length without blanks at its end."""
+    """Print a table. Unless the output is a terminal, each row is one unwrapped line without trailing spaces."""
     if console.is_terminal:
         console.print(table)
         return
@@ -153,7 +153,7 @@ def print_table(console: Console, table: Table) -> None:
 
 
 def print_findings(console: Console, findings: Iterable[Finding], fault_word: str) -> None:
-    """Print what was found, a row each, and below it what to do; a fault is called ``fault_word``."""
+    """Print each finding in a row with its remedy below; faults are labelled ``fault_word``."""
     from rich.table import Table
 
     words = {
@@ -175,11 +175,11 @@ def _console(*, stderr: bool) -> Console:
 
 
 class _CommandConsole(Console):
-    """A console that names commands by what was typed to call this program."""
+    """A console that shows command names as the person typed them."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        # Screens are drawn from other threads too, which run no command.
+        # Screens are also drawn from other threads, where no command is current.
         self._program = context_of(click.get_current_context(silent=True)).program
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:

@@ -1,4 +1,4 @@
-"""What ``./run pieces read --dice`` prints of dice in photographs, and what ``./run table roll --camera`` waits for."""
+"""Reading dice for ``./run pieces read --dice`` (in photos) and ``./run table roll --camera`` (until they rest)."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 NOT_RESTED = "the pictures ended before the dice had rested for two of them; show more pictures"
 FRAME_TIMEOUT_S = 10.0
 RESTING_PX = 0.12
-"""How far a die may seem to move between two pictures and still rest, beside the side of its box."""
+"""The most a resting die may seem to move between two pictures, as a share of the side of its bounding box."""
 
 
 def read_dice(pictures: Sequence[Path], as_json: bool, debug_image: Path | None, taught: Path | None = None) -> int:
-    """Print the dice of each picture and give the exit code; one that can't be read is named, and the rest go on.
+    """Print the dice in each picture and return the exit code. An unreadable picture is reported and skipped.
 
-    ``taught`` holds faces that were learned. Raises EnrolmentError for a file without any.
+    ``taught`` is a file of learned faces. Raises EnrolmentError if it has none.
     """
     from vision.errors import VisionError
     from vision.images import check_frame, load_image, write_image
@@ -88,7 +88,7 @@ def _print(path: Path, dice: Sequence[DieInPicture]) -> None:
 
 
 def teach_faces(pictures: Sequence[Path], names: Sequence[str], out: Path) -> None:
-    """Learn a face from each picture and write them; raises EnrolmentError and FrameError."""
+    """Learn one face from each picture and save them; raises EnrolmentError and FrameError."""
     from vision.images import load_image
     from vision.readers.dice.faces import learn_faces
     from vision.readers.dice.networks import shipped
@@ -98,9 +98,9 @@ def teach_faces(pictures: Sequence[Path], names: Sequence[str], out: Path) -> No
 
 
 def rolled_before(camera: Camera) -> str:
-    """Wait until all dice that a camera sees have rested for two pictures, and give what they show, such as ``4,1``.
+    """Wait until all visible dice have rested for two pictures, and return what they show, such as ``4,1``.
 
-    Raises FrameError where the pictures end before that, and what cameras raise.
+    Raises FrameError if the pictures end before that, and the camera's errors.
     """
     from vision.errors import EndOfFramesError, FrameError
     from vision.readers.dice.networks import shipped
@@ -124,9 +124,9 @@ def rolled_before(camera: Camera) -> str:
 
 
 def rolled_in_tray(camera: Camera, reader: TableReader) -> str:
-    """Wait until all dice in the tray of a calibrated table have rested for two pictures, and give what they show.
+    """Wait until all dice in the tray of a calibrated table have rested for two pictures; return what they show.
 
-    Raises FrameError where the pictures end before that, and what cameras raise.
+    Raises FrameError if the pictures end before that, and the camera's errors.
     """
     from referee.judge import JudgeSettings
     from referee.judge.dice import pool_dice
@@ -165,7 +165,7 @@ def _what_hinders(count: int, leaning: int) -> str:
 
 
 def at_rest(before: Sequence[DieInPicture], after: Sequence[DieInPicture]) -> bool:
-    """Whether every die lies where one lay in the picture before, and shows the same."""
+    """Whether every die lies where one lay in the previous picture, and shows the same face."""
     if len(before) != len(after):
         return False
     return all(any(_same(die, other) for other in before) for die in after)

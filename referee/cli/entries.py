@@ -1,4 +1,4 @@
-"""What people tell the referee by text, whether one is running or not: a game, turns, corrections; and hints."""
+"""Commands for typed input, with or without a running referee: new games, turns, corrections, and hints."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def new_command(
     from vision.layout.table import games_with_layouts
 
     if game_name is not None:
-        # Before the settings are: a wrong GAME is no fault of theirs.
+        # Check GAME before loading the settings, so that a wrong name isn't reported as an error in them.
         registry.load(game_name)
     settings = context.configuration({"game.name": game_name, "clock.time": clock}).settings
     game = registry.load(settings.game.name)
@@ -88,7 +88,7 @@ def new_command(
 
 
 def _ask_to_leave(journal: Journal, *, is_sure: bool) -> None:
-    """Let a person say whether to leave a game that is not finished; where nobody can be asked, say how to go back."""
+    """Ask whether to leave an unfinished game; if nobody can be asked, say how to go back to it."""
     from referee.cli.kept_games import open_game
 
     left = open_game(journal)
@@ -157,7 +157,7 @@ def roll_command(
 
 
 def _tray_reader(settings: Settings) -> TableReader | None:
-    """What reads the trays of the table; ``None`` without a calibration, a layout, its markers or a tray."""
+    """Return the reader for the table's trays; ``None`` without a calibration, layout, markers or tray."""
     from dataclasses import replace
 
     from referee.settings.table_layout import layout_for_camera
@@ -175,7 +175,7 @@ def _tray_reader(settings: Settings) -> TableReader | None:
 
 
 def _seen_by(context: CommandContext, source: str) -> str:
-    """What the dice before a camera show, for a game that does not tell them apart."""
+    """Return what the dice in front of a camera show, for a game whose dice are all alike."""
     from engine import registry
     from engine.api import NamesDice
     from referee.cli.dice import rolled_before, rolled_in_tray
@@ -226,7 +226,7 @@ def announce_command(
 
 
 def _question_before(context: CommandContext, journal: Path | None, command: Announce) -> str:
-    """Ask whether the game is to end so, and say how; raises what the announcement itself would."""
+    """Return the question that asks whether to end the game like this; raises the announcement's errors."""
     from referee.session.execution import IdleSession
 
     with context.open_journal(journal) as opened:
@@ -349,7 +349,7 @@ def hint_command(
     from referee.hints.advice import RULED_OUT, HintSettings
 
     configured = context.configuration({"hints.seconds": seconds, "game.name": game_name}).settings
-    # A flag must not bring back what the players ruled out, so it is looked at before the flag is.
+    # Check this before the flag, because a flag must not override that hints are ruled out.
     if configured.hints.strength == "none":
         raise CorrectionError(RULED_OUT)
     chosen = context.configuration({"hints.strength": strength, "hints.seconds": seconds}).settings.hints
@@ -380,5 +380,5 @@ def _for_position(name: str, position: str, roll: str | None, settings: HintSett
         raise CorrectionError(f"No hint: {answer.refused}")
     stage: Stage = "piece" if settings.strength == "gentle" and not whole else "whole"
     words = hint_text(game, state, answer.advice, stage).words
-    # The turn as text too, to be typed, or read by a program.
+    # Also print the turn's notation, to be typed or read by a program.
     return f"{words}\n  {answer.advice.turn}" if stage == "whole" else words

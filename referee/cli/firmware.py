@@ -1,4 +1,4 @@
-"""``./run hardware firmware``: what runs on the microcontroller, and what hangs on its pins."""
+"""``./run hardware firmware``: the microcontroller's firmware and its pin map."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def pins(file: Path | None, example: bool, board: str) -> None:
 
 
 def _asked(context: CommandContext, port: str | None, pins: Path | None) -> tuple[WantedBoard, PinMap | None]:
-    """The board and the pin map that options and settings mean."""
+    """Return the board and the pin map given by the options and the settings."""
     from firmware_bridge.pin_maps.file import read_pin_map
     from firmware_bridge.ports.selection import WantedBoard
     from hardware.pin_map import BUTTON_ROLES
@@ -172,7 +172,7 @@ def _warn(pin_map: PinMap) -> None:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Show what is being done, and how much of it is, on standard error."""
+    """Show the current operation and its progress on standard error."""
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn())

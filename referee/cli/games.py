@@ -1,4 +1,4 @@
-"""``./run tools rules``, ``./run tools sheet`` and ``./run tools perft``: what a game is, without a table."""
+"""``./run tools rules``, ``./run tools sheet`` and ``./run tools perft``: information about games without a table."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def rules_command(game_name: str, options: tuple[str, ...], by_id: bool) -> None
 
 
 def by_ids(game: Game[Any, Any]) -> Iterator[str]:
-    """Give a line for each rule that a refusal may name: its id and its sentence."""
+    """Yield a line for each rule that a refusal may name: its id and its sentence."""
     for rule in game.rules.catalogue.values():
         yield textwrap.fill(f"{rule.id}: {rule.sentence}", _COLUMNS, subsequent_indent="    ", break_on_hyphens=False)
 
 
 def told(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> Iterator[str]:
-    """Give the lines of a game's rules in short; raises OptionError for a bad option."""
+    """Yield the lines of a game's short rules; raises OptionError for an invalid option."""
     from engine.options import read_options
 
     yield f"{game.title}\n"

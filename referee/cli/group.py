@@ -1,4 +1,4 @@
-"""How commands end: exit codes, and errors as one line instead of a traceback."""
+"""Command groups, exit codes, and errors shown as one line instead of a traceback."""
 
 from __future__ import annotations
 
@@ -57,31 +57,31 @@ EXIT_CODES: tuple[tuple[type[Exception], int], ...] = (
     (BridgeError, 7),
     (OSError, 8),
 )
-"""The exit code of each family of errors, the first that fits; docs/command-line.md lists them."""
+"""The exit code of each family of errors; the first match counts. docs/command-line.md lists them."""
 
 EXPECTED_ERRORS = tuple(family for family, _ in EXIT_CODES)
 
 
 def exit_code_of(error: Exception) -> int:
-    """Give the exit code for an error of EXPECTED_ERRORS."""
+    """Return the exit code for an error of EXPECTED_ERRORS."""
     return next(code for family, code in EXIT_CODES if isinstance(error, family))
 
 
 def describe_error(error: BaseException) -> str:
-    """Say an error for a person: the message, or for the system's own errors the file and what happened."""
+    """Describe an error to a person: its message, or for an OSError the file and what happened."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
     return str(error) or type(error).__name__
 
 
 def as_help(text: str | None) -> str | None:
-    """Make a docstring a help text whose examples keep their lines."""
-    # A backspace alone on a line is click's mark for a paragraph that is not to be wrapped.
+    """Convert a docstring to a help text in which the examples aren't wrapped."""
+    # A line with only a backspace tells click not to wrap the following paragraph.
     return None if text is None else inspect.cleandoc(text).replace("Examples:\n", "\b\nExamples:\n")
 
 
 class _HelpFormatter(click.HelpFormatter):
-    """Names commands by what was typed to call this program."""
+    """Shows command names as the person typed them."""
 
     def __init__(self, context: CommandContext, **options: Any) -> None:
         super().__init__(**options)
@@ -100,7 +100,7 @@ class _HelpContext(click.Context):
 
 
 class ExampleCommand(click.Command):
-    """A command whose help ends with examples, one a line."""
+    """A command whose help ends with examples, one per line."""
 
     context_class = _HelpContext
 
@@ -110,7 +110,7 @@ class ExampleCommand(click.Command):
         self.help = as_help(self.help)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Name the games last, where the command takes one."""
+        """List the games at the end, if the command takes one."""
         super().format_epilog(ctx, formatter)
         if any(isinstance(parameter.type, GameName) for parameter in self.params):
             formatter.write_paragraph()
@@ -118,13 +118,13 @@ class ExampleCommand(click.Command):
 
 
 class ExampleGroup(ExampleCommand, click.Group):
-    """A command with subcommands whose help ends with examples, one a line."""
+    """A command with subcommands whose help ends with examples, one per line."""
 
 
 def load_command(target: str) -> click.Command:
-    """Import a command, given as ``module:attribute``; a Ctrl-C meanwhile is answered afterwards.
+    """Import a command, given as ``module:attribute``. A Ctrl-C during the import takes effect afterwards.
 
-    Within an import Python may report it as an error of a class or of a weak reference.
+    Inside an import, Python might report it as an error of a class or of a weak reference.
     """
     module, _, attribute = target.partition(":")
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -136,12 +136,12 @@ def load_command(target: str) -> click.Command:
 
 
 class LazyGroup(ExampleGroup):
-    """A group that imports a command's module when it is asked for."""
+    """A group that imports a command's module on first use."""
 
     def __init__(
         self, *args: Any, targets: Mapping[str, str], aliases: Mapping[str, str] | None = None, **kwargs: Any
     ) -> None:
-        """Take ``targets``: for each command where it is, as ``module:attribute``; ``aliases`` are not listed."""
+        """Set the ``targets``: each command's ``module:attribute``. The ``aliases`` aren't listed in the help."""
         super().__init__(*args, **kwargs)
         self.targets = targets
         self.aliases = aliases or {}
@@ -151,14 +151,14 @@ class LazyGroup(ExampleGroup):
         return [*self.targets, *super().list_commands(ctx)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and give one command, ``None`` when there is none of that name."""
+        """Import and return a command, ``None`` if there is none of that name."""
         target = self.targets.get(cmd_name)
         return super().get_command(ctx, cmd_name) if target is None else load_command(target)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that was typed; of one that is none, say which is meant perhaps."""
+        """Find the command that was typed; for an unknown one, suggest a similar name."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
@@ -167,20 +167,20 @@ class LazyGroup(ExampleGroup):
 
 
 class Root(LazyGroup):
-    """The program itself: commands for every day, groups for the rest, and the documented exit codes.
+    """The program itself: everyday commands, groups for the rest, and the documented exit codes.
 
-    A command of a group can be called without naming its group, too.
+    A group's command can also be called without naming the group.
     """
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Give a command, a group or a command of one, ``None`` when there is none of that name."""
+        """Return a command, a group, or a group's command; ``None`` if there is none of that name."""
         found = super().get_command(ctx, cmd_name)
         if found is not None:
             return found
         return load_command(self.aliases[cmd_name]) if cmd_name in self.aliases else None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands for every day and the groups; the options are told in the epilog."""
+        """Write the everyday commands and the groups; the epilog describes the options."""
         for title, names in (("Every day", self.targets), ("More", self.commands)):
             commands = [(name, self.get_command(ctx, name)) for name in names]
             with formatter.section(title):
@@ -194,7 +194,7 @@ class Root(LazyGroup):
         standalone_mode: bool = True,
         **extra: Any,
     ) -> Any:
-        """Run; in standalone mode exit with the command's code and print errors as ``referee: error:`` lines."""
+        """Run a command. In standalone mode, print errors as ``referee: error:`` lines and exit with its code."""
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         context = extra.pop("obj", None) or CommandContext(program=prog_name or PROGRAM)
@@ -225,12 +225,12 @@ class Root(LazyGroup):
 def report_fault(
     context: CommandContext, kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
-    """Say an error nobody expected in one line and exit with OUR_FAULT; with ``--debug`` show its traceback.
+    """Report an unexpected error in one line and exit with OUR_FAULT; with ``--debug``, show its traceback.
 
-    To be used as ``sys.excepthook``.
+    For use as ``sys.excepthook``.
     """
     if isinstance(error.__cause__, KeyboardInterrupt):
-        # Python 3.11 turns a Ctrl-C that comes while a class is made into a RuntimeError.
+        # Python 3.11 turns a Ctrl-C during the creation of a class into a RuntimeError.
         click.echo("referee: stopped", err=True)
         sys.exit(INTERRUPTED)
     if context.debug:

@@ -9,7 +9,7 @@ from referee.cli.context import CommandContext, output, print_findings, print_ta
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 
 _TABLE_NEEDS = ("camera", "calibration")
-"""What a table that a camera looks at can't do without, by the doctor's subjects."""
+"""The doctor's subjects that a table with a camera requires."""
 
 
 @click.command(cls=ExampleCommand)
@@ -42,7 +42,7 @@ def doctor_command(context: CommandContext) -> int:
 
 
 class _Quiet:
-    """Stands in for a spinner where the output is no terminal."""
+    """Stands in for a spinner if the output isn't a terminal."""
 
     def __enter__(self) -> None:
         """Show nothing."""

@@ -1,4 +1,4 @@
-"""``./run games`` and ``./run status``: the games of a journal, how they stand, and going back to one."""
+"""``./run games`` and ``./run status``: the games of a journal, their state, and resuming one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, Event]]) -> None:
-    """Say how a game of a journal stands: the board, whose turn it is and what is awaited; raises FoldError."""
+    """Print a game's board, whose turn it is, and what it waits for; raises FoldError."""
     from referee.journal import fold
 
     folded = fold(game, events)
@@ -48,7 +48,7 @@ def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, 
 
 
 def _awaited(game: Game[Any, Any], folded: Folded[Any]) -> str:
-    """What a game waits for, or how it ended."""
+    """Say what a game waits for, or how it ended."""
     from referee.journal.events import STOPPED
 
     if folded.outcome is not None and folded.outcome.reason == STOPPED:
@@ -67,7 +67,7 @@ def _awaited(game: Game[Any, Any], folded: Folded[Any]) -> str:
 
 
 def open_game(journal: Journal) -> str | None:
-    """Say which game of a journal would be left when a new one begins; ``None`` where none is under way."""
+    """Describe the unfinished game that a new one would replace; ``None`` if there is none."""
     from referee.journal import fold
     from referee.session.execution import events_of_game
 
@@ -189,7 +189,7 @@ def results(context: CommandContext, first: int, journal: Path | None) -> None:
 
 
 def _score(tally: Tally) -> str:
-    """What one name made of its games with another: a draw is half a win for each."""
+    """Format one player's score against another: a draw is half a win for each."""
     return f"{tally.won + tally.drawn / 2:g}-{tally.lost + tally.drawn / 2:g}" if tally.played else ""
 
 
@@ -255,7 +255,7 @@ def resume(context: CommandContext, number: int, journal: Path | None) -> None:
             raise CorrectionError(f"game {number} is the last one; `./run watch` or `./run table turn` goes on with it")
         for _, event in events:
             if event.kind in STATE_CHANGING:
-                # The time of a frame was another machine's start ago, and means nothing any more.
+                # Frame times restart with the machine, so the old ones mean nothing now.
                 opened.append(replace(event, frame_time_s=None))
         clock = ClockFold.of(game, events).clock
         if clock is not None:

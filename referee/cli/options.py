@@ -1,4 +1,4 @@
-"""Options that several commands share, and reading what they say."""
+"""Options that several commands share, and parsers for their values."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class WholeNumber(click.IntRange):
-    """A whole number within limits, called so in messages."""
+    """An integer within limits, called a whole number in messages."""
 
     name = "whole number"
 
 
 class Number(click.FloatRange):
-    """A number within limits, called so in messages."""
+    """A number within limits, called a number in messages."""
 
     name = "number"
 
 
 class GameName(click.types.StringParamType):
-    """A game's name; whoever leaves it out, or asks for help, is told which there are."""
+    """A game's name. The help, and the error for a missing name, list the games."""
 
     name = "game"
 
@@ -51,13 +51,13 @@ class GameName(click.types.StringParamType):
 
 
 GAME = GameName()
-"""What a command's GAME is."""
+"""The type of a command's argument GAME."""
 
 READABLE_FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
-"""A file that has to be there already."""
+"""A file that must exist."""
 
 WRITABLE_FILE = click.Path(path_type=Path, dir_okay=False)
-"""A file to write; it need not be there."""
+"""A file to write, which may not exist yet."""
 
 
 def journal_option(command: Command) -> Command:
@@ -68,7 +68,7 @@ def journal_option(command: Command) -> Command:
 
 
 def page_options(command: Command) -> Command:
-    """Add ``--page``, ``--no-page``, ``--page-port N`` and ``--page-address ADDRESS``; the last two alone will do."""
+    """Add ``--page``, ``--no-page``, ``--page-port N`` and ``--page-address ADDRESS``; the last two imply it."""
     for option in (
         click.option(
             "--page-address", metavar="ADDRESS", help="Open the page to the house: 0.0.0.0 is for all networks."
@@ -88,9 +88,9 @@ def chosen_page(
     *,
     opens_itself: bool = False,
 ) -> PageOptions | None:
-    """Give where the page is to be opened: by these flags, and by the settings where they leave it open.
+    """Return the page's options from these flags, completed by the settings; ``None`` if no page is wanted.
 
-    With ``opens_itself`` the settings alone may open it. Raises BadParameter for what is not an address.
+    With ``opens_itself``, the settings alone may open the page. Raises BadParameter for an invalid address.
     """
     from common.user import user_name
     from referee.settings.conversions import is_address
@@ -178,7 +178,7 @@ Corners = tuple[tuple[float, float], ...]
 
 
 def _read_grid(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[int, int] | None:
-    """Read rows and columns, such as ``4x6``; raises click's BadParameter."""
+    """Parse rows and columns, such as ``4x6``; raises click's BadParameter."""
     if text is None:
         return None
     match = re.fullmatch(r"\s*(\d{1,4})\s*[xX×]\s*(\d{1,4})\s*", text, re.ASCII)
@@ -188,7 +188,7 @@ def _read_grid(_context: click.Context, _option: click.Parameter, text: str | No
 
 
 def _read_corners(_context: click.Context, _option: click.Parameter, text: str | None) -> Corners | None:
-    """Read points in pixels, such as ``90,80 550,85 560,400 80,395``; raises click's BadParameter."""
+    """Parse points in pixels, such as ``90,80 550,85 560,400 80,395``; raises click's BadParameter."""
     if text is None:
         return None
     number = r"(-?\d{1,6}(?:\.\d*)?)"
@@ -204,7 +204,7 @@ def _read_corners(_context: click.Context, _option: click.Parameter, text: str |
 
 
 def grid_options(*, required: bool) -> Callable[[Command], Command]:
-    """Give what adds ``--grid`` and ``--corners``, a grid of tiles in a photo."""
+    """Return a decorator that adds ``--grid`` and ``--corners``, a grid of tiles in a photo."""
 
     def add(command: Command) -> Command:
         command = click.option(
@@ -226,7 +226,7 @@ def grid_options(*, required: bool) -> Callable[[Command], Command]:
 
 
 def read_pairs(options: Sequence[str], example: str = "side_by_side=false") -> dict[str, OptionValue]:
-    """Read texts such as ``example``; raises click's BadParameter for another form or a name given twice."""
+    """Parse texts such as ``example``; raises click's BadParameter for an invalid text or a repeated name."""
     pairs: dict[str, OptionValue] = {}
     for text in options:
         name, equals, value = text.partition("=")
@@ -239,7 +239,7 @@ def read_pairs(options: Sequence[str], example: str = "side_by_side=false") -> d
 
 
 def checked_options(game: Game[Any, Any], options: Sequence[str]) -> dict[str, OptionValue]:
-    """Read ``name=value`` texts as options of a game, only those given; raises OptionError."""
+    """Parse ``name=value`` texts as a game's options and return only those given; raises OptionError."""
     from engine.options import read_options
     from referee.settings.conversions import with_sheet_file
 

@@ -1,4 +1,4 @@
-"""The owner's commands about the page, and what its own pages ask of the installation."""
+"""The owner's commands for the page, and the maintenance functions that the page offers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def housekeeping(configuration: Configuration) -> KeepHouse:
-    """Give what the owner of a running referee may ask for on its page, by these settings."""
+    """Return a factory for the page's maintenance functions, based on these settings."""
 
     def keep(said: Callable[[], Sequence[str]], journal: Path | None) -> Housekeeping:
         from referee.bug_report.bundle import zipped
@@ -151,7 +151,7 @@ def _list(devices: PairedDevices) -> None:
 
 
 def _chosen(devices: PairedDevices, text: str) -> Device:
-    """Give the device that a number or a name stands for; raises BadParameter for none, and for several."""
+    """Return the device with a number or a name; raises BadParameter if there is none, or more than one."""
     listed = devices.all()
     if text.isascii() and text.isdigit() and 1 <= int(text) <= len(listed):
         return listed[int(text) - 1]

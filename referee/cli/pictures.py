@@ -1,4 +1,4 @@
-"""``./run pieces read`` and ``./run pieces enrol``: what a picture of the table shows, and what pieces look like."""
+"""``./run pieces read`` and ``./run pieces enrol``: reading pictures of the table, and learning the pieces' looks."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _read_table(
     *,
     as_json: bool,
 ) -> int:
-    """Print a reading of one picture of the table and give the exit code."""
+    """Print a reading of one picture of the table and return the exit code."""
     from engine import registry
     from referee.runtime.readers import likeliest_turn
     from referee.settings.table_layout import layout_for_camera
@@ -167,7 +167,7 @@ def _read_table(
 
 
 def show_reading(game: Game[Any, Any], reading: Reading) -> None:
-    """Print the board as it was read, then what is doubtful, what was rolled, and what hinders the view."""
+    """Print the board as read, then doubtful places, rolls, and what hinders the view."""
     from common.places import EMPTY
     from referee.rendering.board_text import DrawnBoard, board_text, draws_ascii, legend
 
@@ -301,7 +301,7 @@ def camera_of(calibration: Path | None) -> CameraModel:
 
 
 def pictures_in(sources: Sequence[Path]) -> Iterator[Path]:
-    """Give the image files, those of a folder in name order; raises CameraError for a folder without any."""
+    """Yield the image files, those in a folder in name order; raises CameraError for a folder without images."""
     from vision.cameras import image_paths
 
     for source in sources:
@@ -313,12 +313,12 @@ def pictures_in(sources: Sequence[Path]) -> Iterator[Path]:
 
 _DIGITS = 4
 SURE = 0.95
-"""From which probability on nobody is told that a place is doubtful."""
+"""The probability from which a place isn't reported as doubtful."""
 _LEAST_SHOWN = 0.001
 
 
 def reading_to_json(reading: Reading, source: str) -> dict[str, Any]:
-    """Give a reading as JSON values: the likeliest look of each place, and all that have a chance, to four digits."""
+    """Return a reading as JSON values: each place's likeliest look, and all plausible looks, to four digits."""
     return {
         "source": source,
         "places": {place: _place_to_json(seen) for place, seen in reading.places.items()},

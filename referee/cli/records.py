@@ -1,4 +1,4 @@
-"""``./run games replay`` and ``./run games export``: check a game, tell what happened, write it as a record."""
+"""``./run games replay`` and ``./run games export``: check and describe a game, and write it as a record."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def replay_command(context: CommandContext, file: Path | None, game_number: int 
 
 
 def _record_text(file: Path | None) -> str | None:
-    """A record's text, or ``None`` when the file is a journal."""
+    """Return a record's text, ``None`` if the file is a journal."""
     from engine.errors import UnreadableError
 
     if file is None:
@@ -83,7 +83,7 @@ def _replay_record(console: Console, text: str) -> None:
 
 
 def _told(game: Game[Any, Any], step: Any) -> str:
-    """Say one line of a record."""
+    """Describe one step of a record."""
     from engine.support.players import format_announcement
     from engine.values import Announcement, Roll
 

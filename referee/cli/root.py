@@ -1,4 +1,4 @@
-"""The command ``referee`` itself: what holds for every subcommand, and the list of them."""
+"""The command ``referee`` itself: global options, and the list of subcommands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``./run setup``: the guided way from a bare table to the first game."""
+"""``./run setup``: the guided set-up from a bare table to the first game."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _LISTEN_S = 0.1
 _PAGE_PATIENCE_S = 2.0
-"""How long a picture is waited for on the page, where it is asked for again anyway."""
+"""How long, in seconds, to wait for a picture for the page, which asks again anyway."""
 _CODES_FILE = "setup.page-codes"
 _KEYS = "b: back, s: skip, q: stop for now"
 
@@ -105,7 +105,7 @@ def setup_command(
 
 
 def page_key(environment: Mapping[str, str], folder: Path) -> Path:
-    """Give the file of the key that `watch` signs with in this folder: what is paired here stays paired there."""
+    """Return the key file that `watch` uses in this folder, so that devices paired here stay paired."""
     from referee.errors import ConfigError
     from referee.settings.configuration import load
     from referee.settings.sections import Settings
@@ -114,7 +114,7 @@ def page_key(environment: Mapping[str, str], folder: Path) -> Path:
     try:
         settings = load(None, environment=environment, folder=folder).settings
     except ConfigError:
-        # The set-up writes the file anew.
+        # The set-up will replace the file.
         settings = Settings().placed({}, folder, environment)
     settings.journal.path.parent.mkdir(parents=True, exist_ok=True)
     return key_path(settings.journal.path)
@@ -123,7 +123,7 @@ def page_key(environment: Mapping[str, str], folder: Path) -> Path:
 def _on_page(
     kept: Progress | None, folder: Path, paper: str, camera: str | None, options: PageOptions, key: Path
 ) -> int:
-    """Serve the set-up until Ctrl-C; whether all is set up then."""
+    """Serve the set-up until Ctrl-C; returns whether it is complete."""
     from rich.text import Text
 
     from referee.setup.eye import Eye
@@ -152,7 +152,7 @@ def _on_page(
             ) as opened,
             closing(setting_up),
         ):
-            # What isn't a terminal may well be a log.
+            # Output that isn't a terminal may be a log.
             is_seen = output().is_terminal
             click.echo(opened.words if is_seen else opened.words_for_a_log(folder / _CODES_FILE))
             if opened.codes and is_seen:
@@ -174,7 +174,7 @@ def _picked_game() -> str:
 
 @contextmanager
 def _counted() -> Iterator[Callable[[int, int], object]]:
-    """Show how many pictures of a series were taken."""
+    """Show the progress of a series of pictures."""
     from rich.progress import Progress
 
     from referee.cli.context import progress_output
@@ -185,7 +185,7 @@ def _counted() -> Iterator[Callable[[int, int], object]]:
 
 
 def _map_lights(eye: Eye, settings: Settings, path: Path, console: Console, ask: Callable[[str], str]) -> bool:
-    """Find each light with the camera, and ask where it is not sure; raises what keeps a board away."""
+    """Find each light with the camera, and ask if it isn't sure; raises the errors of a board that doesn't answer."""
     from referee.mapping.lights import LightMapOptions, map_lights
     from referee.settings.configuration import Configuration
 
@@ -197,9 +197,9 @@ def _map_lights(eye: Eye, settings: Settings, path: Path, console: Console, ask:
 def _map_switches(
     settings: Settings, path: Path, console: Console, typed: Callable[[threading.Event], Iterator[str]]
 ) -> bool:
-    """Have a piece put on each square; ``typed`` gives lines until its event is set.
+    """Ask for a piece on each square; ``typed`` yields lines until its event is set.
 
-    Raises ConfigError and what keeps a board away.
+    Raises ConfigError, and the errors of a board that doesn't answer.
     """
     from referee.mapping.sensors import SensorMapOptions, map_sensors
     from referee.settings.configuration import Configuration
@@ -212,7 +212,7 @@ def _map_switches(
 
 
 def _typed_until(over: threading.Event) -> Iterator[str]:
-    """Lines as they are typed; once it is over none is taken, since the next one answers the next question."""
+    """Yield lines as they are typed, until ``over`` is set. Later lines are left for the next question."""
     while not over.is_set():
         ready, _, _ = select.select([sys.stdin], [], [], _LISTEN_S)
         if ready and not over.is_set():
@@ -223,7 +223,7 @@ def _typed_until(over: threading.Event) -> Iterator[str]:
 
 
 def _walk(sitting: Sitting, camera: str | None) -> bool:
-    """Go through the steps that are not done; whether none is left."""
+    """Go through the unfinished steps; returns whether none is left."""
     while (step := sitting.step) is not None:
         click.echo(f"\nStep {sitting.number(step)} of {len(sitting.steps)}: {step.title}")
         if why := step.unneeded(sitting.table):
@@ -239,7 +239,7 @@ def _walk(sitting: Sitting, camera: str | None) -> bool:
 
 
 def _done(step: Step, sitting: Sitting, given: str | None) -> str:
-    """Ask and check until nothing is missing; give "b" or "q" where that was typed."""
+    """Ask and check until the step is done; returns "b" or "q" if that was typed."""
     from referee.setup.eye import is_live
 
     for line in step.prepare(sitting.table):
@@ -268,7 +268,7 @@ def _done(step: Step, sitting: Sitting, given: str | None) -> str:
 
 
 def _until_seen(step: Step, sitting: Sitting, answer: str, outcome: Outcome) -> Outcome:
-    """Look again and again, and show what is still missing, until nothing is or Ctrl-C."""
+    """Repeat a check and show what is still missing, until it passes or Ctrl-C is pressed."""
     from rich.live import Live
     from rich.text import Text
 

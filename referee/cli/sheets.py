@@ -1,4 +1,4 @@
-"""Sheets in a phone's photos: what ``./run pieces read --sheet`` prints, what ``./run pieces enrol --sheet`` learns."""
+"""Sheets in phone photos, for ``./run pieces read --sheet`` and ``./run pieces enrol --sheet``."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 _MOST_UNCLEAR = 0.5
-"""The share of unclear cells among those written above which a sheet has no score."""
+"""The largest share of unclear cells among the written ones with which a sheet still gets a score."""
 
 
 def read_sheets(pictures: Sequence[Path], layout: Path | None, looks: Path | None, *, as_json: bool) -> int:
-    """Print the sheet in each photo and give the exit code; one that can't be read is named, and the rest go on.
+    """Print the sheet in each photo and return the exit code. An unreadable photo is reported and skipped.
 
-    Without a layout any game's sheet is read that comes with one. Raises LayoutError and EnrolmentError for what is
-    wrong with the files of the layout and the looks.
+    Without a layout, the sheet of any game is recognized. Raises LayoutError and EnrolmentError for faults in the
+    files of the layout and the looks.
     """
     from engine.registry import load
     from vision.errors import VisionError
@@ -49,7 +49,7 @@ def read_sheets(pictures: Sequence[Path], layout: Path | None, looks: Path | Non
             reader = table_reader(sheet.camera, sheet.layout, _fitting(taught, sheet.layout))
             reading = reader.read(Frame(image, 0.0, 0, str(path)))
         except VisionError as error:
-            # What is wrong with the file itself names it already.
+            # An error about the file itself already names it.
             said = str(error)
             click.echo(said if said.startswith(str(path)) else f"{path}: {said}", err=True)
             ended = max(ended, exit_code_of(error))
@@ -60,7 +60,7 @@ def read_sheets(pictures: Sequence[Path], layout: Path | None, looks: Path | Non
 
 
 def teach_digits(pictures: Sequence[Path], positions: Sequence[str], layout: Path | None, out: Path) -> None:
-    """Learn a household's digits from photos of filled sheets and write them; raises VisionError."""
+    """Learn handwritten digits from photos of filled sheets and save them; raises VisionError."""
     from vision.images import load_image
     from vision.locating.photographed import photographed_sheet
     from vision.readers.ink.appearance import learn_handwriting, read_copied, save_appearance
@@ -79,14 +79,14 @@ def teach_digits(pictures: Sequence[Path], positions: Sequence[str], layout: Pat
 
 
 def _layouts(layout: Path | None) -> list[TableLayout]:
-    """The tables that a sheet may be of: the one that is given, or all that come with a game."""
+    """Return the layouts a sheet may belong to: the given one, or those of all games."""
     from vision.layout.table import default_layout, games_with_layouts, load_layout
 
     return [load_layout(layout)] if layout is not None else [default_layout(game) for game in games_with_layouts()]
 
 
 def _fitting(taught: Appearance | None, layout: TableLayout) -> Appearance | None:
-    """What was taught of the handwriting, on sheets that are written in; pens on others are told without."""
+    """Return the learned handwriting if the layout's sheets have digits; others need none."""
     from vision.layout.pieces import Ink
 
     return None if Ink.on(layout.board).colours else taught
@@ -109,7 +109,7 @@ def _print(game: Game[Any, Any], sheet: str, reading: Reading, path: Path, *, as
 
 
 def _points(game: Game[Any, Any], reading: Reading) -> tuple[Mapping[str, int] | None, str]:
-    """The points of what is likeliest, or why there are none."""
+    """Return the points of the likeliest reading, or the reason there are none."""
     from engine.api import CountsSheets
     from engine.errors import UnreadableError
 

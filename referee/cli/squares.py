@@ -1,4 +1,4 @@
-"""``hardware lights`` and ``hardware sensors``: which light and which switch is which square, and whether they work."""
+"""``hardware lights`` and ``hardware sensors``: assign lights and switches to squares, and test them."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def put_sensor_back(context: CommandContext, place: str, by: str | None, journal
     square, name = place.strip().lower(), by or user_name()
     path = context.configuration({"journal.path": journal}).settings.journal.path
     if not path.exists():
-        # What is known of the sensors outlives the journal beside it.
+        # The sensors' record may outlive its journal.
         click.echo(f"{put_back(path, square)} {IDLE}")
         return
     click.echo(tell_referee(context, path, RestoreSensor(square, name)))

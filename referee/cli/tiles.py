@@ -1,4 +1,4 @@
-"""``./run pieces teach`` and what ``./run pieces read --tiles`` prints: printed tiles of any game."""
+"""``./run pieces teach`` and ``./run pieces read --tiles``: printed tiles of any game."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def teach_command(image: Path, grid: tuple[int, int], corners: Corners, symbols:
 def read_tiles(
     image: Path, tiles: Path, grid: tuple[int, int], corners: Corners, *, any_way_up: bool, as_json: bool
 ) -> int:
-    """Print the tiles of a photo and give the exit code; raises VisionError."""
+    """Print the tiles in a photo and return the exit code; raises VisionError."""
     from vision.images import check_frame, load_image
     from vision.readers.tiles.cells import TileGrid
     from vision.readers.tiles.symbols import UNKNOWN, TileSet

@@ -154,7 +154,7 @@ def watch_command(
         lights = replace(lights, drivers=tuple(dict.fromkeys(("terminal", *lights.drivers))))
         notices = (*wrong, "Until that is mended the game goes on with the camera and the terminal.")
     if is_recorded and "lights.drivers" not in configuration.sources:
-        # Nobody sits at a table that was filmed: its lights would only say everything twice.
+        # Nobody sits at a recorded table, and lights on the terminal would only repeat the verdicts.
         lights = replace(lights, drivers=())
     if camera is not None and wire.inputs is Inputs.SENSORS:
         raise click.UsageError("--camera names a camera, but the eyes are sensors alone; add --eyes both or camera.")
@@ -193,7 +193,7 @@ def watch_command(
             full_screen=not lines,
             notices=notices,
             page=chosen_page(page, page_port, page_address, settings.page, opens_itself=True),
-            # A recording is no table that anybody sits at.
+            # A recording isn't a table with players.
             mqtt=None if is_recorded else mqtt_options(settings.mqtt, socket.gethostname(), os.environ),
             housekeeping=housekeeping(configuration),
         ),
@@ -323,7 +323,7 @@ def demo_command(
 
 
 _WHOLE = 10_000
-"""More turns than any game takes."""
+"""More turns than any game has."""
 
 
 def _faults(text: str | None, *, used: bool) -> LinkFaults | None:

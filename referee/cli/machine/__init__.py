@@ -1,1 +1,1 @@
-"""Commands that make the referee a part of this machine."""
+"""Commands that install the referee on this machine."""

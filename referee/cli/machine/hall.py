@@ -101,7 +101,7 @@ def hall_command(
 
 
 def _address(broker: str, user: str | None, password_file: Path | None, ca: Path | None, *, tls: bool) -> Address:
-    """Read what was given of the broker; raises BadParameter for what is no address."""
+    """Build the broker's address from the options; raises BadParameter if it is invalid."""
     from referee.hall.broker import Address
     from referee.mqtt.options import PLAIN_PORT, TLS_PORT, TlsOptions, read_password
 

@@ -1,4 +1,4 @@
-"""``tools link`` and ``tools completion``: the program as the command ``referee``, and its words completed by Tab."""
+"""``tools link`` and ``tools completion``: the command ``referee``, and its Tab completion."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def link_command(context: CommandContext, remove: bool, shell: str | None) -> No
 
 
 def _files(home: Path, environment: Mapping[str, str]) -> dict[str, Path]:
-    """Where the command ("") and each shell's completion go."""
+    """Return the files for the command (key "") and for each shell's completion."""
     data = Path(environment.get("XDG_DATA_HOME") or home / ".local/share")
     settings = Path(environment.get("XDG_CONFIG_HOME") or home / ".config")
     return {
@@ -85,7 +85,7 @@ def _remove(files: list[Path]) -> None:
 
 
 def _next_steps(files: Mapping[str, Path], used: str, environment: Mapping[str, str]) -> list[str]:
-    """What is left for the owner to do."""
+    """List the steps left to the owner."""
     folder = files[""].parent
     steps = []
     if str(folder) not in environment.get("PATH", "").split(os.pathsep):
@@ -107,7 +107,7 @@ def completion_command(shell: str) -> None:
 
 
 def completion_script(shell: str) -> str:
-    """Give the script that completes ``referee`` in a shell of SHELLS."""
+    """Return the script that completes ``referee`` in a shell of SHELLS."""
     from referee.cli.root import root
 
     completion = get_completion_class(shell)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _RUN = Path(__file__).resolve().parents[3] / "run"
 _ROOT = 0
 _UDEV = Path("/run/udev/control")
-"""There where udev runs."""
+"""This path exists if udev is running."""
 
 
 @click.command(cls=ExampleCommand, context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -120,7 +120,7 @@ def uninstall_command(as_user: bool, root: Path | None) -> int:
 
 
 def _installation(context: CommandContext, owner: pwd.struct_passwd | None, arguments: tuple[str, ...]) -> Installation:
-    """Work out what is to be installed; raises UsageError and ConfigError for what ``watch`` would not take."""
+    """Determine what to install; raises UsageError and ConfigError for options that ``watch`` would reject."""
     from referee.cli.watch import watch_command
     from referee.systemd.files import DEVICE_GROUPS, Installation
 
@@ -128,7 +128,7 @@ def _installation(context: CommandContext, owner: pwd.struct_passwd | None, argu
         raise click.UsageError("The referee was installed without its `run`; there is nothing that systemd can start.")
     environment = {name: value for name, value in context.environment.items() if not name.startswith("REFEREE_")}
     if owner is not None:
-        # Under sudo the variables are root's or the caller's; the service will have neither.
+        # Under sudo, these variables belong to root or the caller, and the service will have neither.
         environment = {name: value for name, value in environment.items() if not name.startswith("XDG_")}
         environment["HOME"] = owner.pw_dir
     with watch_command.make_context("watch", list(arguments)) as checked:
@@ -154,7 +154,7 @@ def _installation(context: CommandContext, owner: pwd.struct_passwd | None, argu
 
 
 def _owner(context: CommandContext, name: str | None) -> pwd.struct_passwd:
-    """Find out whose games a referee of the whole machine plays."""
+    """Determine the user for a system-wide service."""
     name = name or context.environment.get("SUDO_USER") or pwd.getpwuid(os.getuid()).pw_name
     try:
         owner = pwd.getpwnam(name)
@@ -166,7 +166,7 @@ def _owner(context: CommandContext, name: str | None) -> pwd.struct_passwd:
 
 
 def _make_folder(folder: Path, owner: pwd.struct_passwd | None) -> None:
-    """Make a folder and those above it that are missing; they belong to the owner."""
+    """Create a folder and its missing parents, owned by ``owner``."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     for each in missing:
@@ -187,7 +187,7 @@ def _base(as_user: bool, root: Path | None) -> Path:
 
 
 def _ours(as_user: bool, root: Path | None) -> list[Path]:
-    """The installed files that this program wrote."""
+    """List the installed files that this program wrote."""
     from referee.systemd.files import MARK, Installation
 
     anybody = Installation(_RUN, _RUN.parent, None, (), (), (), None if as_user else "anybody")
@@ -226,5 +226,5 @@ def _systemctl(as_user: bool, root: Path | None, *arguments: str) -> bool:
 
 
 def _run(command: list[str]) -> bool:
-    """Run a command of the system and say whether it went well; what it complains of is shown."""
+    """Run a system command and show its errors; returns whether it succeeded."""
     return subprocess.run(command, check=False).returncode == 0

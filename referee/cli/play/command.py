@@ -162,12 +162,12 @@ def play_command(
 
 
 def _is_asked() -> bool:
-    """Whether there is a person at a terminal who can be asked, and no file or pipe of turns."""
+    """Whether a person at a terminal can be asked, because the input is not a file or pipe."""
     return sys.stdin.isatty()
 
 
 def _check_record_file(file: Path, *, is_free: bool) -> None:
-    """Let a person say whether a file may be written over; raises click's UsageError where nobody can be asked."""
+    """Ask whether a file may be overwritten; raises click's UsageError if nobody can be asked."""
     if not file.absolute().parent.is_dir():
         raise click.BadParameter(f"there is no folder {file.absolute().parent} to keep the game in")
     if is_free or not file.is_file():
@@ -178,7 +178,7 @@ def _check_record_file(file: Path, *, is_free: bool) -> None:
 
 
 def _gone_on_with(game: Game[Any, Any]) -> Path | None:
-    """The file of an unfinished game that a person wants to go on with; where nobody can be asked it is told."""
+    """Return the file of an unfinished game that the person wants to resume; if nobody can be asked, mention it."""
     from referee.cli.play.keeping import unfinished_game
 
     found = unfinished_game(game, Path())
@@ -191,7 +191,7 @@ def _gone_on_with(game: Game[Any, Any]) -> Path | None:
 
 
 def _start(game: Game[Any, Any], options: dict[str, OptionValue], how: str, seed: int) -> Any:
-    """The start with the pieces as they are drawn, as they usually stand, or as squares and looks say."""
+    """Return the start position: drawn at random, the usual one, or as given by squares and looks."""
     from random import Random
 
     from engine.api import RollsSetUp
@@ -202,7 +202,7 @@ def _start(game: Game[Any, Any], options: dict[str, OptionValue], how: str, seed
             return game.table.rolled_set_up(options, Random(f"{seed} set-up"))
         case "rolled" | "usual":
             return game.rules.new(options)
-    # Whose piece stands on a starting place need not be said.
+    # The starting place determines the piece's owner, so it may be left out.
     owners = {place: look.split()[0] for place, look in game.table.appearance(game.rules.new(options)).items()}
     words = how.replace("=", " ").split()
     return game.table.set_up(
@@ -222,7 +222,7 @@ def _begun(
 
 
 def _playing(so_far: GameSoFar, programs: Iterable[str]) -> list[str]:
-    """Who is in the game: whoever could give it up; raises click's BadParameter for a program that is not."""
+    """Return the players who may resign; raises click's BadParameter for a program player who isn't one."""
     from engine.support.players import RESIGN
 
     said = so_far.game.rules.announcements(so_far.state)
@@ -238,7 +238,7 @@ def _texts(pairs: tuple[str, ...], example: str) -> dict[str, str]:
 
 
 def _tags(game: Game[Any, Any], names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """The record's tags: the date, and who plays under which name."""
+    """Return the record's tags: the date and the players' names."""
     tags = [("Date", f"{utc_now():%Y-%m-%d}")]
     for side, name in _texts(names, "gold=Ann").items():
         if side.lower() not in game.players:
@@ -250,9 +250,9 @@ def _tags(game: Game[Any, Any], names: tuple[str, ...]) -> tuple[tuple[str, str]
 
 
 def _line_reader() -> Callable[[str], str | None]:
-    """Ask with a prompt on the terminal; lines from a file or pipe are shown after the prompt, so that a log reads."""
+    """Return a function that prompts for a line. Lines from a file or pipe are echoed, so that a log is readable."""
     if isinstance(sys.stdin, io.TextIOWrapper):
-        # A byte that is no text is a slip of the hand like others, not the end of the game.
+        # An invalid byte is a typing error like any other, and must not end the game.
         sys.stdin.reconfigure(errors="replace")
     is_terminal = sys.stdin.isatty()
     if is_terminal:
@@ -271,8 +271,8 @@ def _line_reader() -> Callable[[str], str | None]:
 
 
 def _edited_line(prompt: str) -> str | None:
-    """Ask at a terminal, where the line can be edited and the up arrow brings earlier ones back."""
-    import readline  # noqa: F401 - that it is there is what makes input() edit
+    """Prompt at a terminal with line editing and history."""
+    import readline  # noqa: F401 - importing it enables line editing in input()
 
     try:
         return input(prompt)
@@ -282,4 +282,4 @@ def _edited_line(prompt: str) -> str | None:
 
 
 def _not_kept(so_far: GameSoFar) -> None:
-    """Keep nothing."""
+    """Don't save the game."""

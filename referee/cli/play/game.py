@@ -1,4 +1,4 @@
-"""A game at the terminal so far: what was played, taken back, kept as a record, and what is said of it."""
+"""The state of a game at the terminal: its steps, take-backs and record, and messages about it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from referee.errors import PlayError
 
 @dataclass(frozen=True)
 class Step:
-    """A turn, roll or announcement (``None``: the position was set), the state after it, and who made it.
+    """A turn, roll or announcement (``None``: the position was set), and the state after it.
 
-    ``by_person`` says whether a person typed it: taking back goes back to such a step.
+    ``by_person`` says whether a person typed it. A take-back goes back to before the last such step.
     """
 
     what: Any
@@ -30,7 +30,7 @@ class Step:
 
 @dataclass(frozen=True)
 class GameSoFar:
-    """The rules, the start, the steps since then and the tags of the record."""
+    """A game's rules, start state, steps, and record tags."""
 
     game: Game[Any, Any]
     start: Any
@@ -39,31 +39,31 @@ class GameSoFar:
 
     @property
     def state(self) -> Any:
-        """The state as it stands."""
+        """The current state."""
         return self.steps[-1].after if self.steps else self.start
 
     @property
     def earlier(self) -> tuple[Any, ...]:
-        """The states before that one, the oldest first."""
+        """The earlier states, oldest first."""
         return (self.start, *(step.after for step in self.steps))[:-1]
 
     def called(self, player: Player) -> str:
-        """Give a player's name with the side, the side alone where no name was given."""
+        """Return a player's name with the side, or only the side if no name was given."""
         name = dict(self.tags).get(player.capitalize())
         return player if name is None else f"{name} ({player})"
 
     @property
     def turns(self) -> int:
-        """How many turns were played."""
+        """The number of turns played."""
         return sum(not isinstance(step.what, Roll | Announcement | None) for step in self.steps)
 
     @property
     def rolls(self) -> int:
-        """How many rolls were thrown."""
+        """The number of rolls made."""
         return sum(isinstance(step.what, Roll) for step in self.steps)
 
     def played(self, what: Any, *, by_person: bool) -> GameSoFar:
-        """Give the game after a turn, roll or announcement; raises IllegalTurnError."""
+        """Return the game after a turn, roll or announcement; raises IllegalTurnError."""
         if isinstance(what, Roll):
             after = self.game.dice_for(format_roll(what)).rolled(self.state, what)
         elif isinstance(what, Announcement):
@@ -73,20 +73,20 @@ class GameSoFar:
         return replace(self, steps=(*self.steps, Step(what, after, by_person)))
 
     def taken_back(self) -> GameSoFar | None:
-        """Give the game before the last thing a person typed, ``None`` when nobody typed anything yet."""
+        """Return the game before the last step a person typed, ``None`` if there is none."""
         last = max((number for number, step in enumerate(self.steps) if step.by_person), default=None)
         return None if last is None else replace(self, steps=self.steps[:last])
 
     def record(self) -> record.Record:
-        """Give the record of the game so far."""
+        """Return the record of the game so far."""
         steps = [(step.what, step.after, step.why) for step in self.steps]
         return record.make(self.game, self.start, steps, self.tags)
 
 
 def game_of_record(game: Game[Any, Any], text: str, tags: Sequence[tuple[str, str]]) -> GameSoFar:
-    """Give the game that a record holds, to be gone on with; tags given here outrank its own.
+    """Load a game from a record so that it can be continued; ``tags`` override the record's own.
 
-    Raises EngineError for a record that can't be read or breaks the rules, or is one of another game.
+    Raises EngineError if the record is unreadable, breaks the rules, or belongs to another game.
     """
     read = record.read(text)
     if read.game != game.name:
@@ -102,7 +102,7 @@ def game_of_record(game: Game[Any, Any], text: str, tags: Sequence[tuple[str, st
 
 
 def player_meant(game: Game[Any, Any], state: Any, text: str) -> tuple[Player | None, str]:
-    """Part ``p2 keep`` into the player who may play now and the rest; no player where none is named."""
+    """Split ``p2 keep`` into the player and the rest; the player is ``None`` if none is named."""
     first, _, rest = text.partition(" ")
     name = first.rstrip(":").lower()
     if name in game.rules.players_to_move(state) and rest.strip():
@@ -128,12 +128,12 @@ Where several may play at the same time, name the player first: `p2 TURN`.
 
 
 def refusal(error: EngineError | PlayError, typed: str) -> Iterator[str]:
-    """Say why something was refused: a line for each breach with its remedy, or the message; mark the column."""
+    """Explain a refusal: a line for each breach with its remedy, or the message with its column marked."""
     message = capitalized(str(error))
     if isinstance(error, UnreadableError) and error.column is not None and 0 < error.column <= len(typed) + 1:
         yield f"  {typed}"
         yield f"  {'^':>{error.column}}"
-        # The mark says already what can't be read.
+        # The mark already shows what can't be read.
         _, expected, what = message.partition("; expected ")
         message = f"Expected {what}" if expected else message
     breaches = error.breaches if isinstance(error, IllegalTurnError) else ()
@@ -147,7 +147,7 @@ def refusal(error: EngineError | PlayError, typed: str) -> Iterator[str]:
 
 
 def reasons(game: Game[Any, Any], error: EngineError | PlayError) -> Iterator[str]:
-    """Say more about a refusal: the message, then each rule that was broken and where."""
+    """Explain a refusal in detail: the message, then each broken rule and where."""
     yield str(error)
     for breach in error.breaches if isinstance(error, IllegalTurnError) else ():
         where = f" ({', '.join(breach.places)})" if breach.places else ""
@@ -155,7 +155,7 @@ def reasons(game: Game[Any, Any], error: EngineError | PlayError) -> Iterator[st
 
 
 def ended(game: Game[Any, Any], state: Any, called: Callable[[Player], str] = str) -> str:
-    """Say how the game ended, with the points where there are any; ``called`` gives what a player is called."""
+    """Say how the game ended, with the points if it has them; ``called`` returns a player's name."""
     outcome = game.rules.outcome(state)
     if outcome is None:
         return "The game is not over."

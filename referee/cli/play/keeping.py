@@ -1,4 +1,4 @@
-"""Keeping a game at the terminal: durable after every step, and found again by the next one who plays."""
+"""Saves a game at the terminal after every step, and finds unfinished games."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ _MOST_LOOKED_AT = 20
 
 @dataclass(frozen=True)
 class UnfinishedGame:
-    """A game that was kept and did not come to its end."""
+    """A saved game that isn't finished."""
 
     path: Path
     turns: int
 
     @property
     def told(self) -> str:
-        """Its file and how far it came."""
+        """Describe the file and how many turns were played."""
         return f"{self.path}, {counted(self.turns, 'turn')}"
 
 
 class GameFile:
-    """The file that a game is kept in.
+    """The file in which a game is saved.
 
-    ``path`` is made up when the first step is kept, where none is given. ``say`` hears of a disk that takes nothing.
+    Without a ``path``, a name is chosen when the first step is saved. ``say`` gets a message if the disk is full.
     """
 
     def __init__(self, path: Path | None, now: Callable[[], datetime], say: Callable[[str], None]) -> None:
@@ -51,11 +51,11 @@ class GameFile:
         self.is_written = False
 
     def begin(self, so_far: GameSoFar) -> None:
-        """Take it that the game up to here needs no keeping: nothing was played yet, or it is kept already."""
+        """Start with a game that needs no saving, because it is new or already saved."""
         self._kept = so_far
 
     def keep(self, so_far: GameSoFar) -> None:
-        """Put the game on the disk, where it changed; a disk that is full is told once, and the game goes on."""
+        """Save the game if it has changed. A disk error is reported once, and the game goes on."""
         if self._kept is not None and self._kept.steps == so_far.steps:
             return
         if self.path is None:
@@ -70,16 +70,16 @@ class GameFile:
         self._kept, self._fault, self.is_written = so_far, None, True
 
     def close(self, so_far: GameSoFar) -> None:
-        """Keep the game for the last time; raises OSError where the disk takes nothing, the game said instead."""
+        """Save the game for the last time. If the disk fails, print the record instead and raise OSError."""
         self.keep(so_far)
         if self._fault is not None:
-            # Whoever played for an hour shall have the game all the same.
+            # Print the record, so that the players don't lose the game.
             self._say(record.write(so_far.record()))
             raise self._fault
 
 
 def free_name(stem: str) -> Path:
-    """Give the name of a text file in this folder that is not there yet."""
+    """Return an unused name for a text file in this folder."""
     path = Path(f"{stem}.txt")
     number = 2
     while path.exists():
@@ -89,7 +89,7 @@ def free_name(stem: str) -> Path:
 
 
 def unfinished_game(game: Game[Any, Any], folder: Path) -> UnfinishedGame | None:
-    """Give the last game in a folder that was kept under a name of its own and did not come to its end."""
+    """Return the newest unfinished game in a folder that was saved under an automatic name."""
     name = re.compile(rf"{re.escape(game.name)}-\d{{4}}-\d\d-\d\d-\d{{6}}(-\d+)?\.txt")
     files = [path for path in folder.glob(f"{game.name}-*.txt") if name.fullmatch(path.name)]
     for path in sorted(files, key=lambda path: path.stat().st_mtime, reverse=True)[:_MOST_LOOKED_AT]:
@@ -103,7 +103,7 @@ def unfinished_game(game: Game[Any, Any], folder: Path) -> UnfinishedGame | None
 
 
 def read_text(path: Path) -> str:
-    """Read a record's file; raises UnreadableError for one that is no text, OSError for one that can't be read."""
+    """Read a record's file; raises UnreadableError if it isn't text, and OSError if it can't be read."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""Who plays at the terminal: people, hints and programs; and the dice that are drawn for them."""
+"""The players at the terminal (people, hints and programs), and drawing dice for them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KINDS = (PERSON, "hint", "hint:gentle", "hint:fair", "hint:strong", "greedy", "
 
 @dataclass(frozen=True)
 class Choice:
-    """A turn that a program plays, and why."""
+    """The turn that a program chose, and the reason."""
 
     turn: Any
     reason: str = ""
@@ -32,7 +32,7 @@ class Program(Protocol):
     def choose(
         self, game: Game[Any, Any], state: Any, player: Player, rng: Random, earlier: Sequence[Any] = ()
     ) -> Choice:
-        """Choose one of the player's legal turns; ``earlier`` are the states before, the oldest first."""
+        """Choose one of the player's legal turns; ``earlier`` are the earlier states, oldest first."""
 
 
 class RandomPlayer:
@@ -44,7 +44,7 @@ class RandomPlayer:
         state: Any,
         player: Player,
         rng: Random,
-        earlier: Sequence[Any] = (),  # noqa: ARG002 - what was before is all the same
+        earlier: Sequence[Any] = (),  # noqa: ARG002 - random turns don't depend on the past
     ) -> Choice:
         """Choose one of the player's legal turns."""
         turns = turns_of(game, state, player)
@@ -53,7 +53,7 @@ class RandomPlayer:
 
 @dataclass(frozen=True)
 class HintPlayer:
-    """Plays what the game's own hint says to whoever is first to move."""
+    """Plays the turn that the game's hint recommends to the first player to move."""
 
     strength: Strength
     seconds: float
@@ -63,7 +63,7 @@ class HintPlayer:
         self,
         game: Game[Any, Any],
         state: Any,
-        player: Player,  # noqa: ARG002 - a hint is always for who is to move
+        player: Player,  # noqa: ARG002 - a hint is always for the player to move
         rng: Random,
         earlier: Sequence[Any] = (),
     ) -> Choice:
@@ -75,18 +75,18 @@ class HintPlayer:
 
 
 class PlayersTurns(Sequence[Any]):
-    """The turns of one player among those of all who may play now; lazy where those are."""
+    """One player's part of the turns of all players who may play now; as lazy as ``turns``."""
 
     def __init__(self, turns: Sequence[Any], first: int, after: int) -> None:
-        """Take the part of ``turns`` from ``first`` up to, and without, ``after``."""
+        """Select the turns from index ``first`` up to, but excluding, ``after``."""
         self._turns, self._first, self._count = turns, first, after - first
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Return the number of turns."""
         return self._count
 
     def __getitem__(self, index: Any) -> Any:
-        """Give one turn, or several for a slice."""
+        """Return one turn, or a list for a slice."""
         if isinstance(index, slice):
             return [self[number] for number in range(*index.indices(self._count))]
         if not -self._count <= index < self._count:
@@ -95,7 +95,7 @@ class PlayersTurns(Sequence[Any]):
 
 
 def turns_of(game: Game[Any, Any], state: Any, player: Player) -> Sequence[Any]:
-    """Give one player's legal turns; where several may play they are found without walking all turns."""
+    """Return one player's legal turns. If several players may play, they are found by binary search."""
     turns = game.rules.legal_turns(state)
     playing = game.rules.players_to_move(state)
     if len(playing) < 2:
@@ -109,7 +109,7 @@ def turns_of(game: Game[Any, Any], state: Any, player: Player) -> Sequence[Any]:
 def read_players(
     game: Game[Any, Any], given: Mapping[str, str], seconds: float, strength: Strength, clock: Clock
 ) -> dict[Player, Program]:
-    """Read who plays each player, people left out; raises click's BadParameter for what can't be."""
+    """Parse which program plays each player, without the people; raises click's BadParameter."""
     programs: dict[Player, Program] = {}
     for player, told in given.items():
         kind = told.lower()
@@ -128,14 +128,14 @@ def read_players(
 
 
 def draw_roll(game: Game[Any, Any], state: Any, seed: int, number: int) -> Roll:
-    """Draw the game's roll of that number; the same seed and number draw alike, so that taking back changes no luck.
+    """Draw the game's roll number ``number``. It depends only on seed and number, so a take-back doesn't change it.
 
-    Raises ValueError when no roll is awaited.
+    Raises ValueError if no roll is awaited.
     """
     possible = () if game.dice is None else game.dice.possible_rolls(state)
     return drawn(possible, Random(f"{seed} roll {number}"))
 
 
 def program_rng(seed: int, player: Player, number: int) -> Random:
-    """The random numbers of a player's choice; the same seed, player and number of steps give the same."""
+    """Return the random generator for a player's choice, determined by seed, player and number of steps."""
     return Random(f"{seed} {player} {number}")

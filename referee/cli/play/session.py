@@ -1,4 +1,4 @@
-"""A game at the terminal: asking people, letting programs play, and the commands besides turns."""
+"""Runs a game at the terminal: prompts people, lets programs play, and handles commands other than turns."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from referee.hints.advice import RULED_OUT, Stage, advice_of
 from referee.hints.advice import hint_text as told_hint
 
 _KEPT_EVERY_S = 1.0
-"""While programs play by themselves the game is put on the disk this often; each time takes milliseconds."""
+"""How often, in seconds, the game is saved while only programs play; each save takes milliseconds."""
 
 
 @dataclass(frozen=True)
 class PlaySettings:
     """How a game at the terminal is played.
 
-    ``draws_dice`` has dice drawn rather than typed; legal turns are listed unasked while there are at most
-    ``most_listed``; a hint takes ``seconds``.
+    ``draws_dice`` draws dice instead of asking for them. Legal turns are listed automatically if there are at most
+    ``most_listed``. A hint takes ``seconds``.
     """
 
     programs: Mapping[Player, Program]
@@ -49,7 +49,7 @@ class PlaySettings:
 
 
 class PlaySession:
-    """One game; ``ask`` gives the line a person typed after a prompt, ``None`` at the end of the input."""
+    """One game; ``ask`` shows a prompt and returns the typed line, ``None`` at the end of the input."""
 
     def __init__(
         self,
@@ -62,10 +62,10 @@ class PlaySession:
         keep: Callable[[GameSoFar], None] = lambda _: None,
         draw: Callable[[Game[Any, Any], Any], None] = lambda _, __: None,
     ) -> None:
-        """Begin with a game so far, the start or a kept one.
+        """Start from a new or saved game.
 
-        ``waiting`` shows that something takes its time. ``keep`` puts the game on the disk: before a person is asked,
-        so that nothing they saw can be lost, and every second while programs play. ``draw`` shows a state.
+        ``waiting`` shows that an operation takes some time. ``keep`` saves the game: before each prompt, so that
+        nothing a person saw can be lost, and every second while programs play. ``draw`` shows a state.
         """
         self.so_far = so_far
         self._settings = settings
@@ -105,7 +105,7 @@ class PlaySession:
         return self.so_far.state
 
     def run(self) -> None:
-        """Play to the end of the game or of the input, or until somebody stops; the end itself can be undone."""
+        """Play until the game or the input ends or a person quits. The last step of a finished game can be undone."""
         while self._going_on:
             self._play_on()
             if not self._is_over:
@@ -122,7 +122,7 @@ class PlaySession:
         return not self._game.rules.players_to_move(self._state)
 
     def _play_on(self) -> None:
-        """Play until the game is over, or somebody stops."""
+        """Play until the game is over or a person quits."""
         while self._going_on and not self._is_over:
             if self.so_far.turns >= self._settings.most_turns:
                 self._draw(self._game, self._state)
@@ -141,7 +141,7 @@ class PlaySession:
                 self._let_play(player, program)
 
     def _ask_after_the_end(self) -> None:
-        """Let a person take the end back, or keep the game; programs alone are done."""
+        """Let a person take back the last step or save the game; returns at once if only programs play."""
         if all(player in self._settings.programs for player in self._game.players):
             self._quit()
             return
@@ -190,7 +190,7 @@ class PlaySession:
                 self._list([self._game.notation.parse_turn(self._state, text) for text in candidates])
 
     def _agrees(self, question: str) -> bool:
-        """Whether a person says yes."""
+        """Ask a yes-or-no question."""
         return (self._ask(f"{question} [y/N] ") or "").strip().lower() in {"y", "yes"}
 
     def _obey(self, line: str, *, awaits_roll: bool) -> None:
@@ -206,7 +206,7 @@ class PlaySession:
             self._play(self._typed_turn(line))
 
     def _announced_kinds(self) -> set[str]:
-        """What may be said after a colon; what can't be said just now is refused with the rules' reason."""
+        """Return the announcements that may follow a colon. The rules refuse those that aren't possible now."""
         return {RESIGN, DRAW, REPETITION, *(each.kind for each in self._game.rules.announcements(self._state))}
 
     def _typed_turn(self, line: str) -> Any:
@@ -239,7 +239,7 @@ class PlaySession:
         self._say(told_announcement(announcement))
 
     def _asked_of(self, announcement: Announcement, after: Any) -> str:
-        """What is asked before a player gives up, or of the others when a draw is offered."""
+        """Return the question before a resignation, or the one to the other players about a draw."""
         if announcement.kind == DRAW:
             offering = self._game.rules.players_to_move(self._state)[0]
             others = [player for player in self._game.players if player != offering]
@@ -259,7 +259,7 @@ class PlaySession:
         self._list(numbered_turns(self._game, self._state, player, self._settings.most_listed))
 
     def _list(self, turns: Sequence[Any]) -> None:
-        """List turns with the numbers by which they can be picked until something is played."""
+        """List turns with numbers, by which a person can choose one until the next step."""
         self._listed = (len(self.so_far.steps), turns)
         for number, turn in enumerate(turns, 1):
             self._say(f"{number:4}  {self._game.notation.format_turn(turn)}  {self._game.notation.describe(turn)}")
@@ -344,7 +344,7 @@ class PlaySession:
             if each.kind not in (RESIGN, DRAW) and kind.lower() in ("", each.kind)
         ]
         if not claims and kind:
-            # The rules say why not.
+            # Let the rules refuse it with their reason.
             self._play(Announcement(kind.lower(), self._game.rules.players_to_move(self._state)[0]))
             return
         if not claims:
@@ -367,7 +367,7 @@ class PlaySession:
                 self._say("Not saved.")
                 return
             write_durably(file, write(self.so_far.record()))
-        except (OSError, ValueError) as error:  # a ValueError is a name that no file can have
+        except (OSError, ValueError) as error:  # a ValueError means an invalid file name
             self._say(f"Not saved: {name}: {getattr(error, 'strerror', None) or error}")
         else:
             self._saved.add(file)

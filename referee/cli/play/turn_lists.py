@@ -1,4 +1,4 @@
-"""What may be played now, as lists for a person: numbered, searched, or three examples."""
+"""Lists of legal turns for a person: numbered, searched, or three examples."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_SEARCHED = 100_000
 
 
 def numbered_turns(game: Game[Any, Any], state: Any, player: Player, most: int) -> Sequence[Any]:
-    """Give the legal turns that are listed unasked with their numbers; none where they are many or cost seconds."""
+    """Return the legal turns to list automatically; none if there are too many or listing them takes seconds."""
     if most == 0 or game.is_slow_to_list:
         return ()
     turns = turns_of(game, state, player)
@@ -24,7 +24,7 @@ def numbered_turns(game: Game[Any, Any], state: Any, player: Player, most: int) 
 
 
 def turns_with(game: Game[Any, Any], state: Any, part: str) -> tuple[Sequence[Any], str]:
-    """Give the first legal turns, or the first whose text has ``part`` in it, and say how many there are."""
+    """Return the first legal turns whose notation contains ``part``, and a sentence with their number."""
     dice = game.dice
     if dice is not None and dice.awaits_roll(state):
         rolls = dice.possible_rolls(state)
@@ -42,7 +42,7 @@ def turns_with(game: Game[Any, Any], state: Any, part: str) -> tuple[Sequence[An
 
 
 def examples(game: Game[Any, Any], state: Any) -> list[str]:
-    """Give three things that may be rolled or played now: of a long list the first, the middle and the last."""
+    """Return three possible rolls or turns: the first, the middle and the last of a long list."""
     dice = game.dice
     if dice is not None and dice.awaits_roll(state):
         return [format_roll(possible.roll) for possible in _three_of(dice.possible_rolls(state))]
