@@ -12,14 +12,14 @@ from vision.frame import Frame
 
 
 class AdaptingCamera(Protocol):
-    """A camera that can be told to keep its settings."""
+    """A camera whose automatic settings can be locked."""
 
     @property
     def is_locked(self) -> bool:
-        """Whether it keeps them."""
+        """Whether the settings are locked."""
 
     def lock(self, locked: bool) -> None:
-        """Keep them as they are, or adapt."""
+        """Lock the current settings, or let them adapt."""
 
 
 @dataclass(frozen=True)
@@ -31,20 +31,20 @@ class HoldSettings:
     """
 
     settle_s: float = 3.0
-    """How long the table must have been in sight before: cameras adapt within two seconds."""
+    """How long, in seconds, the table must have been in sight before locking; cameras adapt within two seconds."""
     darker: float = 0.55
     brighter: float = 1.7
     changed_s: float = 4.0
-    """How long the light must be another: longer than a hand or a shadow stays."""
+    """How long, in seconds, the light must have changed: longer than a hand or a shadow stays."""
     check_s: float = 1.0
-    """A camera that jumps to other settings when it is held does so within this time."""
+    """The time, in seconds, within which a locked camera shows whether it jumps to other settings."""
 
 
 class ExposureHold:
     """Locks a camera once the table is found, and lets it adapt when the light has changed.
 
-    Hands over the board would else make it brighter or darker by themselves, and colours drift. A camera whose
-    pictures jump when it is locked is left automatic for good. ``say`` tells people.
+    Otherwise, hands over the board would change the brightness, and colours would drift. A camera whose pictures jump
+    when it is locked stays automatic for good. ``say`` gets messages for people.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class ExposureHold:
         self._settings = settings or HoldSettings()
         self._found_s: float | None = None
         self._held: tuple[float, float] | None = None
-        """When it was locked, and how bright the picture was."""
+        """When the camera was locked, and the picture's brightness then."""
         self._changed_s: float | None = None
         self._can_hold = True
 
@@ -63,7 +63,7 @@ class ExposureHold:
         if not self._can_hold:
             return
         if self._held is not None and not self._camera.is_locked:
-            # The camera was away in between.
+            # The camera was disconnected in between.
             self._held = self._found_s = None
         if self._held is None:
             self._lock_when_settled(frame, is_located)

@@ -132,7 +132,7 @@ class OpenedInputs:
     exposure: ExposureHold | None = None
 
     def hear(self, frame: Frame | None, reading: Reading | None, *, is_set_up: bool, has_verdicts: bool) -> None:
-        """Take in what a frame showed, so that the camera and the reader adapt to it."""
+        """Let the camera and the reader adapt to what a frame showed."""
         if self.exposure is not None and frame is not None:
             self.exposure.see(frame, is_located=reading is not None and bool(reading.places))
         if self.learning is not None and has_verdicts and not is_set_up:

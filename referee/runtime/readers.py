@@ -1,4 +1,4 @@
-"""Readers around a table reader: one skips frames that need no reading, one learns the colours from the set-up.
+"""Wrappers of a table reader: one skips frames that need no reading, one learns the colours from the set-up.
 
 A full reading costs far more than checking whether anything moved. So frames with movement are skipped, a picture that
 has come to rest is read a few times, and then its reading is reused until the picture changes.
@@ -32,10 +32,10 @@ MAD_TO_SIGMA = 1.4826
 class AttentionSettings:
     """When a picture counts as changed, and how often a still one is read.
 
-    A pixel of the shrunk picture has changed when it differs by more than ``grey_levels`` (of 255) and by more than
-    noise explains, after the two pictures were made equally bright; the picture has when at least ``pixels`` have.
-    ``reads`` readings are taken
-    of a picture at rest, then one every ``refresh_s`` seconds, or ``hindered_refresh_s`` where something is in the way.
+    A pixel of the shrunk picture has changed if it differs by more than ``grey_levels`` (of 255) and by more than noise
+    explains, after equalizing the brightness. The picture has changed if at least ``pixels`` pixels have. A picture at
+    rest is read ``reads`` times, then every ``refresh_s`` seconds, or every ``hindered_refresh_s`` if something is in
+    the way.
     """
 
     grey_levels: float = 6.0
@@ -46,10 +46,10 @@ class AttentionSettings:
 
 
 class AttentiveReader:
-    """Wraps a reader so that it is asked only when there is something new to see.
+    """Wraps a reader so that it is called only if there is something new to see.
 
-    Frames must come in order. A frame with movement gives a Reading without places and a hindrance of kind ``hand``;
-    one like the last frame read gives that reading again, with its own time and number.
+    Frames must come in order. A frame with movement results in a Reading without places and a hindrance of kind
+    ``hand``. A frame like the last one read returns that reading again, with the new frame's time and number.
     """
 
     def __init__(self, reader: Reader, settings: AttentionSettings | None = None) -> None:
@@ -113,13 +113,13 @@ def _shrunk(image: Image) -> FloatArray:
 
 
 class LearningReader:
-    """Reads frames like ``TableReader`` once a clear frame has taught it what is missing.
+    """Reads frames like ``TableReader``, after learning the looks of the pieces from a clear frame.
 
-    It learns the pieces' colours where ``known`` does not give them, and for a board without markers the first player's
-    side: the one from which the board shows what is ``expected``, place by place. ``colour_names`` go from the first
-    player, nearest to the camera's lower edge in the layout's terms, to the last. What is learned stays until
-    ``forget``, for a set-up that turned out not to be one. ``keep`` saves it before anything is read with it, so that
-    no set-up is accepted with colours that a power cut could lose.
+    It learns the pieces' colours unless they are ``known``. For a board without markers, it also learns the first
+    player's side: the one from which the board shows the ``expected`` looks, place by place. ``colour_names`` are in
+    the order of the players; the first player sits at the camera's lower edge in the layout's terms. ``forget``
+    discards what was learned, for a frame that turned out not to show a set-up. ``keep`` saves the looks before they
+    are used, so that no set-up is accepted with colours that a power cut could lose.
     """
 
     def __init__(
@@ -146,16 +146,16 @@ class LearningReader:
 
     @property
     def looks(self) -> Appearance | None:
-        """What was learned, ``None`` before."""
+        """The learned looks, ``None`` before learning."""
         return self._learned
 
     @property
     def pose(self) -> Pose | None:
-        """The pose from which it was learned, ``None`` before."""
+        """The pose of the frame used for learning, ``None`` before learning."""
         return self._pose
 
     def read(self, frame: Frame) -> Reading:
-        """Read one frame; a Reading without places that says why while the colours can't be learned."""
+        """Read a frame. Until the colours can be learned, the Reading has no places and says why."""
         reading = self._reader.read(frame)
         if (
             self._learned is not None
@@ -198,13 +198,13 @@ def likeliest_turn(
     looks_at: Callable[[SurfaceView], Appearance],
     expected: Mapping[str, str],
 ) -> tuple[Pose, Appearance]:
-    """Give the pose from which a picture shows what is expected, place by place, and the pieces' looks.
+    """Return the pose in which a picture shows the ``expected`` looks, place by place, and the pieces' looks.
 
-    A board's lines look the same from all sides. Where the expected pieces don't decide, the side nearest to the
+    A board's lines look the same from all sides. If the expected pieces don't decide, the side nearest to the
     picture's lower edge is taken.
 
-    ``looks_at`` teaches or knows the pieces. Of a table with markers the pose is their own. Raises NotLocatedError, and
-    EnrolmentError where ``looks_at`` does from every side.
+    ``looks_at`` learns or returns the pieces' looks. For a table with markers, they determine the pose. Raises
+    NotLocatedError, and EnrolmentError if ``looks_at`` raises it for every side.
     """
     located = locate(frame.image, camera, layout)
     found: list[tuple[float, Pose, Appearance]] = []

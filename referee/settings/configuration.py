@@ -232,7 +232,7 @@ def problems(settings: Settings, sources: Mapping[str, Source]) -> Iterator[str]
 
 
 def _mqtt_problems(mqtt: MqttSection, sources: Mapping[str, Source]) -> Iterator[str]:
-    """Nobody should take a connection for encrypted that is not."""
+    """Yield TLS settings that have no effect, so that nobody believes the connection is encrypted."""
     files = ("ca_file", "certificate_file", "key_file")
     for name in [] if mqtt.tls else [name for name in files if getattr(mqtt, name) is not None]:
         yield f"{sources.get(f'mqtt.{name}', _DEFAULT)}: mqtt.{name} is set, but mqtt.tls is false; set tls = true"

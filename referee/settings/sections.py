@@ -1,4 +1,4 @@
-"""The settings themselves: sections, names, defaults, and what each takes."""
+"""The settings themselves: sections, names, defaults, and allowed values."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ Pin = StrictInt | StrictStr
 
 
 Button = Literal["end turn", "hint", "take back", "anti-play", "repetition", "draw", "resign"]
-"""What a button can be for: the values of ``hardware.pin_map.ButtonRole``."""
+"""The function of a button: the values of ``hardware.pin_map.ButtonRole``."""
 
 
 class Section(BaseModel):
-    """A section of the settings file; its docstring is the section's sentence in the example."""
+    """A section of the settings file. Its docstring becomes the section's comment in the example file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 AUTO_PORT = "auto"
-"""The port's name that means: the board that answers, whatever its port is called today."""
+"""The port name that stands for the board that answers, whatever its port is called."""
 
 
 class BoardSection(Section):
@@ -44,18 +44,18 @@ class BoardSection(Section):
     serial_number: str | None = Field(
         default=None, examples=["E6614103E72B8F2A"], description="Only the board with this serial number."
     )
-    baud: int = Field(default=115200, ge=1200, le=3_000_000, description="Speed of a UART; USB takes no notice.")
+    baud: int = Field(default=115200, ge=1200, le=3_000_000, description="Speed of a UART; ignored on USB.")
     pin_map: Path | None = Field(
         default=None,
         examples=["pins.toml"],
-        description="The pin map that `./run hardware firmware install` put on the board; when given, it is compared.",
+        description="The pin map that `./run hardware firmware install` put on the board; if set, it is compared.",
     )
     buttons: tuple[Button, ...] = Field(
         default=("end turn", "hint", "take back"),
-        description="What the board's buttons are for, in their order; with pin_map as that says.",
+        description="What the board's buttons do, in their order; a pin_map overrides this.",
     )
     silence_s: float = Field(
-        default=3.0, ge=0.5, le=60, description="After how long without the referee the board shows that it waits."
+        default=3.0, ge=0.5, le=60, description="Seconds without the referee until the board shows that it waits."
     )
     debounce_ms: float = Field(
         default=20.0, ge=1, le=1000, description="How long the board's contacts must be quiet, in milliseconds."
@@ -68,7 +68,7 @@ class SensorSection(Section):
     source: Literal["none", "board", "pins"] = Field(
         default="none", description="Where switches are: none, on the board below [board], or on the Pi's own pins."
     )
-    eyes: Literal["camera", "sensors", "both"] = Field(default="camera", description="What the referee looks through.")
+    eyes: Literal["camera", "sensors", "both"] = Field(default="camera", description="What the referee sees with.")
     map: Path | None = Field(
         default=None,
         examples=["sensors.toml"],
@@ -87,7 +87,7 @@ class SensorSection(Section):
         default=(), examples=[(16, 20, 21)], description="The Pi's pins that read the columns of a matrix."
     )
     switch_pins: tuple[Pin, ...] = Field(
-        default=(), examples=[(17, 27)], description="The Pi's pins with one switch each; they count after the matrix."
+        default=(), examples=[(17, 27)], description="The Pi's pins with one switch each; numbered after the matrix."
     )
     diodes: bool = Field(default=True, description="Whether each switch of the matrix has a diode.")
 
@@ -96,13 +96,13 @@ JOURNAL_FILE = Path("journal.sqlite")
 
 
 class GameSection(Section):
-    """Which game is played, and by which options."""
+    """The game to play, and its options."""
 
     name: str = Field(default="deblockle", description="The game's name, as in `./run tools perft --help`.")
     options: dict[str, StrictBool | StrictInt | StrictStr] = Field(
         default={},
         examples=[{"side_by_side": False}],
-        description="Rule options by name; docs/games/ has one page a game.",
+        description="Rule options by name; docs/games/ has one page per game.",
     )
 
 
@@ -121,14 +121,14 @@ class CameraSection(Section):
     )
     width_px: int = Field(default=1280, ge=160, le=8192, description="Width of the frames to ask for.")
     height_px: int = Field(default=720, ge=120, le=8192, description="Height of the frames to ask for.")
-    frames_per_second: float = Field(default=15.0, gt=0, le=240, description="How many frames a second to ask for.")
+    frames_per_second: float = Field(default=15.0, gt=0, le=240, description="Frames per second to ask for.")
     hold: bool = Field(
         default=True, description="Whether the camera keeps exposure, white balance and focus once it sees the table."
     )
 
 
 class TableSection(Section):
-    """What was measured and learned of the table."""
+    """What was measured and learned about the table."""
 
     layout: Path | None = Field(
         default=None, examples=["layout.json"], description="The measured table. Without one: the game's printed sheet."
@@ -140,7 +140,7 @@ class TableSection(Section):
     )
     markers: Literal["layout", "none"] = Field(
         default="layout",
-        description="What the table is found by: the layout's markers, or none, the board's own lines.",
+        description="How to find the table: by the layout's markers, or with none by the board's own lines.",
     )
     anywhere: bool = Field(default=False, description="Accept other starting places than the game suggests.")
 
@@ -159,7 +159,7 @@ class TurnSection(Section):
 
 
 class LightSection(Section):
-    """What shows verdicts, and the buttons. Pins are BCM numbers or names such as "GPIO17" or "BOARD11"."""
+    """The lights that show verdicts, and the buttons. Pins are BCM numbers or names such as "GPIO17" or "BOARD11"."""
 
     drivers: tuple[Literal["terminal", "gpio", "board", "wled-serial", "wled-network"], ...] = Field(
         default=("terminal",), description="What shows the signals."
@@ -203,9 +203,9 @@ class LightSection(Section):
         ge=1,
         le=300,
         examples=[49],
-        description="How many lights the WLED strip has. Default: as many as the map needs; a board says it itself.",
+        description="How many lights the WLED strip has. Default: as many as the map needs; a board reports its own.",
     )
-    brightness: float = Field(default=1.0, gt=0, le=1, description="How bright a strip is at the most.")
+    brightness: float = Field(default=1.0, gt=0, le=1, description="The maximum brightness of a strip.")
     current_limit_ma: int = Field(
         default=0, ge=0, le=65535, description="The most a board's strip may draw, in mA; 0: as its pin map says."
     )
@@ -280,18 +280,18 @@ class PageSection(Section):
 
 
 class MqttSection(Section):
-    """A broker of MQTT, for a smart home such as Home Assistant, or for a hall of many tables."""
+    """An MQTT broker, for a smart home such as Home Assistant, or for a hall of many tables."""
 
     address: str | None = Field(
         default=None,
         pattern=r"^[A-Za-z0-9._:-]{1,253}$",
         examples=["homeassistant.local"],
-        description="The broker's name or address. Without one nothing is told to anybody.",
+        description="The broker's name or address. Without one, MQTT is off.",
     )
     port: int | None = Field(
         default=None, ge=1, le=65535, examples=[1883], description="Its port. Default: 1883, and 8883 with tls."
     )
-    user: str | None = Field(default=None, examples=["referee"], description="The user's name that the broker knows.")
+    user: str | None = Field(default=None, examples=["referee"], description="The user name for the broker.")
     password_file: Path | None = Field(
         default=None,
         examples=["mqtt-password"],
@@ -301,7 +301,7 @@ class MqttSection(Section):
     ca_file: Path | None = Field(
         default=None,
         examples=["ca.crt"],
-        description="The certificate of the authority that signed the broker's. Default: those the system knows.",
+        description="The certificate of the authority that signed the broker's. Default: those the system trusts.",
     )
     certificate_file: Path | None = Field(
         default=None, examples=["table.crt"], description="The table's own certificate, if the broker asks for one."
@@ -311,7 +311,7 @@ class MqttSection(Section):
         default=None,
         pattern=r"^[A-Za-z0-9_-]{1,40}$",
         examples=["table-3"],
-        description="The table's id in topics, another for each table. Default: this machine's name.",
+        description="The table's id in topics, different for each table. Default: this machine's name.",
     )
     table_name: str | None = Field(
         default=None, examples=["Table by the window"], description="What people call the table. Default: its id."
@@ -320,23 +320,23 @@ class MqttSection(Section):
         default="referee",
         pattern=r"^[A-Za-z0-9_-]{1,40}(/[A-Za-z0-9_-]{1,40}){0,4}$",
         examples=["referee"],
-        description="What all topics begin with.",
+        description="The prefix of all topics.",
     )
-    discovery: bool = Field(default=True, description="Whether Home Assistant is told of the table.")
+    discovery: bool = Field(default=True, description="Whether Home Assistant discovers the table.")
     discovery_prefix: str = Field(
         default="homeassistant",
         pattern=r"^[A-Za-z0-9_-]{1,40}(/[A-Za-z0-9_-]{1,40}){0,4}$",
         examples=["homeassistant"],
-        description="The topic that Home Assistant listens to for that.",
+        description="The topic that Home Assistant watches for new devices.",
     )
     commands: Literal["off", "play", "own"] = Field(
         default="off",
-        description="What may be ordered by MQTT: nothing, what players may, or also what the owner or an arbiter may.",
+        description="What MQTT may command: nothing, what players may do, or also what the owner or an arbiter may do.",
     )
 
 
 class JournalSection(Section):
-    """Where accepted events are kept, and how many pictures with them."""
+    """The file for accepted events, and the limits of its pictures."""
 
     path: Path = Field(
         default=JOURNAL_FILE,
@@ -345,7 +345,7 @@ class JournalSection(Section):
     )
     evidence_picture_kib: int = Field(default=64, ge=0, le=16384, description="The most one picture may take, in KiB.")
     evidence_total_mib: int = Field(
-        default=64, ge=0, le=65536, description="The most all pictures may take, in MiB; the oldest make room."
+        default=64, ge=0, le=65536, description="The most all pictures may take, in MiB; the oldest are dropped."
     )
     daily_copies: int = Field(
         default=3, ge=0, le=366, description="How many daily copies to keep in the folder backups beside it."
@@ -361,7 +361,7 @@ class DemoSection(Section):
 
 
 class Settings(Section):
-    """Everything that can be set."""
+    """All settings."""
 
     game: GameSection = GameSection()
     camera: CameraSection = CameraSection()
@@ -379,9 +379,9 @@ class Settings(Section):
     demo: DemoSection = DemoSection()
 
     def placed(self, bases: Mapping[str, Path], folder: Path, environment: Mapping[str, str]) -> Settings:
-        """Give the settings with every path whole: relative ones from ``bases`` (by setting), ``~`` expanded.
+        """Return the settings with absolute paths: relative ones start from ``bases`` (by setting), ``~`` is expanded.
 
-        A journal nobody placed goes to the user's data folder.
+        Without a path in the settings, the journal is in the user's data folder.
         """
         sections: dict[str, Section] = {}
         for section in type(self).model_fields:

@@ -98,7 +98,7 @@ def lines_of_keys(text: str) -> dict[str, int]:
     for line, statement in _statements(text):
         is_header = statement.startswith("[")
         if is_listed and not is_header:
-            # No setting is in a list of tables.
+            # Settings are never in a list of tables.
             continue
         is_listed = statement.startswith("[[")
         names = list(_names(tomllib.loads(statement), "" if is_header else prefix))
@@ -112,11 +112,11 @@ def lines_of_keys(text: str) -> dict[str, int]:
 _TOKENS = re.compile(
     r'''"""(?:\\.|[^\\])*?"{3,5}|\'{3}.*?\'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|#[^\n]*|[][{}\n]''', re.DOTALL
 )
-"""What may hold the end of a line that ends no statement: strings, comments and brackets."""
+"""Tokens that can make a statement span several lines: strings, comments and brackets."""
 
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:
-    """Give each header and each key with its value, and the line on which it begins."""
+    """Yield each header and each key with its value, and the line on which it begins."""
     line, start, depth = 1, 0, 0
     for token in _TOKENS.finditer(text + "\n"):
         depth += (token[0] in "[{") - (token[0] in "]}")

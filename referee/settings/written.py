@@ -13,7 +13,7 @@ _WIDTH = 100
 
 
 def example() -> str:
-    """Write the file: read back, it gives the defaults. Settings without a default are commented out."""
+    """Return the example file. Reading it back yields the defaults; settings without a default are commented out."""
     definitions = Settings.model_json_schema()["$defs"]
     blocks = [
         "\n".join(
@@ -44,7 +44,7 @@ def example() -> str:
 
 
 def written(values: Mapping[str, Any]) -> str:
-    """Write a file with these values, by ``section.key``, each below what it is for."""
+    """Return a file with these values, by ``section.key``, each below a comment that describes it."""
     blocks = ["\n".join(_comment("Written by `./run setup`. `./run tools config --example` has every setting."))]
     for section in Settings.model_fields:
         kind = type(getattr(Settings(), section))
@@ -59,7 +59,7 @@ def written(values: Mapping[str, Any]) -> str:
 
 
 def allowed_text(schema: dict[str, Any]) -> str:
-    """Say what a setting takes from its JSON schema: ``"button", "touch" or "rest"``, ``0.2 to 60``, or nothing."""
+    """Describe the allowed values in a JSON schema: ``"button", "touch" or "rest"``, ``0.2 to 60``, or nothing."""
     kinds = [part for part in schema.get("anyOf", (schema,)) if part.get("type") != "null"]
     if len(kinds) > 1:
         return ""
