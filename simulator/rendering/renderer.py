@@ -149,7 +149,7 @@ class Renderer:
         self._painters: OrderedDict[int, _SettingPainter] = OrderedDict()
 
     def render(self, scene: Scene, frame: int = 0) -> Image:
-        """Give what the camera sees, shape (height, width, 3), blue-green-red; ``frame`` chooses the noise."""
+        """Return what the camera sees, shape (height, width, 3), blue-green-red; ``frame`` chooses the noise."""
         painter = self._painters.get(id(scene.setting))
         if painter is None:
             painter = _SettingPainter(scene.setting, self._seed)
