@@ -186,9 +186,12 @@ def first_fault(stack: Stack) -> tuple[int, str] | None:
     return None
 
 
+_BLACK_PIECES = frozenset(piece_of(BLACK, size) for size in (SMALL, MEDIUM, LARGE))
+
+
 def is_blockade(stack: Stack) -> bool:
     """Whether black stands in the stack."""
-    return any(colour_of(piece) == BLACK for piece in stack)
+    return not _BLACK_PIECES.isdisjoint(stack)
 
 
 def uncapped(stack: Stack) -> Stack:
@@ -199,6 +202,7 @@ def uncapped(stack: Stack) -> Stack:
     return stack
 
 
+@lru_cache(maxsize=4096)
 def makes_tower(stack: Stack, tower: str) -> bool:
     """Whether a stack without black is a tower: a large, one medium (``contains``: any number) and a small on top."""
     colour = colour_of(stack[0])

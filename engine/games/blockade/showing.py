@@ -70,16 +70,21 @@ class _ColourEnds:
         self._state = state
         self._supply = state.supply
         self._most_caps = points + others
+        self._terrains: dict[int, Terrain] = {}
         self._ways: dict[tuple[Layout, int, tuple[int, ...], bool], Way | None] = {}
         self.starts_on = sum(1 << square for square in CLEARS if self.terrain.start[square])
 
-    @cached_property
+    @property
     def terrain(self) -> Terrain:
         """The colour's ground."""
         return self._with_taken(0)
 
     def _with_taken(self, taken: int) -> Terrain:
-        return terrain_of(self._state.stacks, self._state.options, self.colour, taken)
+        known = self._terrains.get(taken)
+        if known is None:
+            known = terrain_of(self._state.stacks, self._state.options, self.colour, taken)
+            self._terrains[taken] = known
+        return known
 
     @cached_property
     def candidates(self) -> Candidates:
@@ -113,8 +118,7 @@ class _ColourEnds:
             return None
         key = (end.layout, taken, caps, covered)
         if key not in self._ways:
-            terrain = self._with_taken(taken) if taken else self.terrain
-            self._ways[key] = way_to(terrain, end.layout, points, caps, covered=covered)
+            self._ways[key] = way_to(self._with_taken(taken), end.layout, points, caps, covered=covered)
         return self._ways[key]
 
 

@@ -7,12 +7,11 @@ bound of a search that goes straight on (A*), where an assignment of least cost 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from engine.games.blockade.board import UNREACHABLE
-from engine.games.blockade.enumeration.terrain import BLACK_MARKS, Layout, Terrain
-
-_TO_LIFT_AND_RETURN = 2
+from engine.games.blockade.enumeration.terrain import BLACK_MARKS, TO_LIFT_AND_RETURN, Layout, Terrain
 
 
 class _ToDo(NamedTuple):
@@ -52,7 +51,7 @@ class Guide:
         mark = "M" if pile[-1] == "M" else "S"
         spare = most - to_do.steps
         pairs = [
-            (first, last, way[first][last] if first != last else _TO_LIFT_AND_RETURN)
+            (first, last, way[first][last] if first != last else TO_LIFT_AND_RETURN)
             for first in set(to_do.lifted[mark])
             for last in set(to_do.missing[mark])
         ]
@@ -80,38 +79,26 @@ def _to_do(terrain: Terrain, before: Layout, after: Layout) -> _ToDo:
         wanted = after[square]
         if pile == wanted:
             continue
-        kept = _common(pile, wanted)
-        for mark in pile[kept:]:
+        off, on = _differing(pile, wanted)
+        for mark in off:
             if mark in BLACK_MARKS:
                 steps = UNREACHABLE
             else:
                 lifted["M" if mark == "M" else "S"].append(square)
-        for mark in wanted[kept:]:
-            if mark not in BLACK_MARKS:
-                missing[mark].append(square)
-    steps += sum(_least_pairing(terrain, lifted[mark], missing[mark]) for mark in "MS")
+        for mark in on:
+            missing[mark].append(square)
+    pairings = terrain.pairings
+    steps += sum(pairings[tuple(lifted[mark]), tuple(missing[mark])] for mark in "MS")
     return _ToDo(steps, lifted, missing)
 
 
-def _common(before: str, after: str) -> int:
-    """How many pieces from below need not be touched."""
-    length = 0
+# A search compares the same few piles thousands of times.
+@lru_cache(maxsize=4096)
+def _differing(before: str, after: str) -> tuple[str, str]:
+    """What has to be lifted from a pile to make it another one, and what to be put on it; caps come by themselves."""
+    kept = 0
     for one, other in zip(before, after, strict=False):
         if one != other:
             break
-        length += 1
-    return length
-
-
-def _least_pairing(terrain: Terrain, starts: list[int], ends: list[int]) -> int:
-    if len(starts) != len(ends):
-        return UNREACHABLE
-    if not starts:
-        return 0
-    way = terrain.way[starts[0]]
-    return min(
-        (_TO_LIFT_AND_RETURN if end == starts[0] else way[end])
-        + _least_pairing(terrain, starts[1:], ends[:number] + ends[number + 1 :])
-        for number, end in enumerate(ends)
-        if end not in ends[:number]
-    )
+        kept += 1
+    return before[kept:], "".join(mark for mark in after[kept:] if mark not in BLACK_MARKS)

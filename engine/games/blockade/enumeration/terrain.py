@@ -39,6 +39,9 @@ BLACK_MARKS = frozenset("123")
 COVERED = "C"
 """A small that waits where it would have made a tower, were there not a piece of another colour below it."""
 
+TO_LIFT_AND_RETURN = 2
+"""The fewest steps of a piece that leaves its square and comes back to it."""
+
 _SIZE = {"M": MEDIUM, "S": SMALL}
 _LETTER = {MEDIUM: "M", SMALL: "S"}
 
@@ -67,6 +70,26 @@ class _Between(dict[tuple[int, int, int], int]):
         both = zip(self._way[start], self._way[last], strict=True)
         squares = self[ends] = sum(1 << square for square, (one, other) in enumerate(both) if one + other <= most)
         return squares
+
+
+class _Pairings(dict[tuple[tuple[int, ...], tuple[int, ...]], int]):
+    """The fewest steps from some squares to as many others, each pair worked out once; pieces may change parts."""
+
+    def __init__(self, way: tuple[bytes, ...]) -> None:
+        super().__init__({((), ()): 0})
+        self._way = way
+
+    def __missing__(self, pairing: tuple[tuple[int, ...], tuple[int, ...]]) -> int:
+        starts, ends = pairing
+        if len(starts) != len(ends):
+            return UNREACHABLE
+        row, others = self._way[starts[0]], starts[1:]
+        least = self[pairing] = min(
+            (TO_LIFT_AND_RETURN if end == starts[0] else row[end]) + self[others, ends[:number] + ends[number + 1 :]]
+            for number, end in enumerate(ends)
+            if end not in ends[:number]
+        )
+        return least
 
 
 class _Needs(dict[str, int]):
@@ -113,6 +136,11 @@ class Terrain:
     def between(self) -> _Between:
         """``between[start, last, most]``: the set of squares over which that is no more than ``most`` steps."""
         return _Between(self.way)
+
+    @cached_property
+    def pairings(self) -> _Pairings:
+        """``pairings[starts, ends]``: the fewest steps that take a piece from each start to one of the ends."""
+        return _Pairings(self.way)
 
     @cached_property
     def rings(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
