@@ -199,6 +199,17 @@ def test_a_large_that_is_gone_is_not_taken_for_one_that_lies_elsewhere():
     assert (breach.sentence, breach.places) == ("The red large on a2 is gone.", ("a2",))
 
 
+def test_a_small_may_have_gone_out_of_sight_as_far_as_both_dice_take_it():
+    board = oracle.start()
+    for place in ("e3", "e2", "d2"):
+        board["a1"].append(board[place].pop())
+    # The nearest yellow small that hides another is two steps from e4.
+    change = {"e4": "yellow large", "c4": "red large", "c5": "red small"}
+    breaches = GAME.table.explain(state_of(board, "warm", (1, 1)), change)
+    assert [breach.rule for breach in breaches] == ["rested-on-other-colour", "too-many-points"]
+    assert breaches[1].places == ("c4", "c5", "e4", "c2")
+
+
 def test_black_must_be_larger():
     board = towered("a2", "a3", "a4", "b4", "e2", "e3")
     board["a2"][-1] = "black M"
@@ -293,6 +304,18 @@ def with_stacks(roll, stacks):
 def test_what_became_of_a_cap(roll, stacks, change, rule, sentence, remedy, places):
     (breach,) = GAME.table.explain(with_stacks(roll, stacks), change)
     assert (breach.rule, breach.sentence, breach.remedy, breach.places) == (rule, sentence, remedy, places)
+
+
+@pytest.mark.parametrize(
+    ("looks", "stacks"),
+    [
+        ({"b4": "red medium", "e5": "red small"}, {"b4:RLM", "e5:CL+RMMMS"}),
+        ({"a2": "red small", "c4": "red large"}, {"a2:RLMS+KL+RS", "c4:RL"}),
+    ],
+)
+def test_a_correction_moves_as_few_pieces_as_will_do(looks, stacks):
+    amended = GAME.table.amend(with_stacks("4,1", TOWERS), looks)
+    assert stacks <= set(GAME.notation.format_state(amended).split())
 
 
 def test_a_look_that_a_hidden_piece_may_have_made_is_legal():
