@@ -67,16 +67,16 @@ def tell_referee(
     deadline_s = time.monotonic() + STARTING_S
     while True:
         try:
-            return f"{_done(_carried_out(context, journal, command, hints))} {idle}".rstrip()
+            return f"{_accepted_words(_carry_out_idle(context, journal, command, hints))} {idle}".rstrip()
         except JournalBusyError as busy:
             if socket_path(journal).exists():
-                return f"{_done(_asked(journal, command))} {running}".rstrip()
+                return f"{_accepted_words(_ask_running(journal, command))} {running}".rstrip()
             if time.monotonic() > deadline_s:
                 raise UnreachableError(f"{busy} (it takes no requests)") from busy
         time.sleep(_POLL_S)
 
 
-def _carried_out(context: CommandContext, journal: Path, command: SentCommand, hints: HintSettings | None) -> Reply:
+def _carry_out_idle(context: CommandContext, journal: Path, command: SentCommand, hints: HintSettings | None) -> Reply:
     """Carry out a command directly on a journal; raises JournalBusyError if a referee uses it."""
     from referee.sensing.health import put_back
     from referee.session.execution import IdleSession, execute
@@ -89,7 +89,7 @@ def _carried_out(context: CommandContext, journal: Path, command: SentCommand, h
     return reply
 
 
-def _asked(journal: Path, command: SentCommand) -> Reply:
+def _ask_running(journal: Path, command: SentCommand) -> Reply:
     from referee.commands.command_socket import ask
 
     try:
@@ -98,7 +98,7 @@ def _asked(journal: Path, command: SentCommand) -> Reply:
         raise UnreachableError(f"{error}; `./run games replay` tells whether it was done") from error
 
 
-def _done(reply: Reply) -> str:
+def _accepted_words(reply: Reply) -> str:
     if reply.refused:
         raise CorrectionError(reply.words)
     return reply.words

@@ -39,7 +39,7 @@ def rules_command(game_name: str, options: tuple[str, ...], by_id: bool) -> None
 
     game = registry.load(game_name)
     given = checked_options(game, options)
-    for line in by_ids(game) if by_id else told(game, given):
+    for line in by_ids(game) if by_id else rule_lines(game, given):
         click.echo(line)
 
 
@@ -49,7 +49,7 @@ def by_ids(game: Game[Any, Any]) -> Iterator[str]:
         yield textwrap.fill(f"{rule.id}: {rule.sentence}", _COLUMNS, subsequent_indent="    ", break_on_hyphens=False)
 
 
-def told(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> Iterator[str]:
+def rule_lines(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> Iterator[str]:
     """Yield the lines of a game's short rules; raises OptionError for an invalid option."""
     from engine.options import read_options
 
@@ -59,12 +59,12 @@ def told(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> Iterator[str
     yield "Options in force:"
     values = read_options(game.options, given)
     for option in game.options:
-        choices = f" ({', '.join(map(_written, option.choices))})" if option.choices else ""
-        line = f"{option.name}={_written(values[option.name])}  {option.help}{choices}"
+        choices = f" ({', '.join(map(_format_value, option.choices))})" if option.choices else ""
+        line = f"{option.name}={_format_value(values[option.name])}  {option.help}{choices}"
         yield textwrap.fill(line, _COLUMNS, initial_indent="  ", subsequent_indent="    ")
 
 
-def _written(value: OptionValue) -> str:
+def _format_value(value: OptionValue) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

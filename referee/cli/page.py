@@ -36,24 +36,24 @@ def housekeeping(configuration: Configuration) -> KeepHouse:
         placed = settings.journal.model_copy(update={"path": journal or settings.journal.path})
         chosen = replace(configuration, settings=settings.model_copy(update={"journal": placed}))
         return Housekeeping(
-            partial(_found, chosen, is_at_work=True),
-            lambda: _gathered(chosen, said(), is_at_work=True),
+            partial(_examine, chosen, is_at_work=True),
+            lambda: _gather(chosen, said(), is_at_work=True),
             zipped,
         )
 
     return keep
 
 
-def _found(configuration: Configuration, *, is_at_work: bool) -> list[Finding]:
+def _examine(configuration: Configuration, *, is_at_work: bool) -> list[Finding]:
     from referee.doctor import Machine, at_work, examine
 
     return list(examine(lambda: configuration, utc_now(), at_work() if is_at_work else Machine()))
 
 
-def _gathered(configuration: Configuration, said: Sequence[str], *, is_at_work: bool) -> tuple[ReportFile, ...]:
+def _gather(configuration: Configuration, said: Sequence[str], *, is_at_work: bool) -> tuple[ReportFile, ...]:
     from referee.bug_report.bundle import gather
 
-    findings = _found(configuration, is_at_work=is_at_work)
+    findings = _examine(configuration, is_at_work=is_at_work)
     return gather(configuration, findings, said, utc_now(), {user_name(), socket.gethostname(), str(Path.home())})
 
 
@@ -79,7 +79,7 @@ def bug_report_command(
     from common.phrases import counted
     from referee.bug_report.bundle import zipped
 
-    files = _gathered(context.configuration({"journal.path": journal}), (), is_at_work=False)
+    files = _gather(context.configuration({"journal.path": journal}), (), is_at_work=False)
     names = [file.name for file in files]
     for name in (*left_out, *([shown] if shown else [])):
         if name not in names:

@@ -74,7 +74,7 @@ def _replay_record(console: Console, text: str) -> None:
     played = replay(record)
     game = registry.load(record.game)
     for number, step in enumerate(played.steps, start=1):
-        console.print(f"{number:4}. {_told(game, step)}".rstrip(), markup=False)
+        console.print(f"{number:4}. {_describe(game, step)}".rstrip(), markup=False)
     result = record.result if played.outcome is None else result_of(played.outcome)
     scores = {} if game.scores is None else game.scores(played.states[-1])
     listed = ", ".join(f"{player} {points}" for player, points in scores.items())
@@ -82,7 +82,7 @@ def _replay_record(console: Console, text: str) -> None:
     console.print(f"{len(played.turns)} turns, all legal.{points} Result: {result}", markup=False)
 
 
-def _told(game: Game[Any, Any], step: Any) -> str:
+def _describe(game: Game[Any, Any], step: Any) -> str:
     """Describe one step of a record."""
     from engine.support.players import format_announcement
     from engine.values import Announcement, Roll

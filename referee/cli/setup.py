@@ -91,7 +91,7 @@ def setup_command(
         return _on_page(kept, folder, paper, camera, options, page_key(context.environment, folder))
     assert kept is not None
     game = registry.load(kept.game)
-    with closing(Eye(counted=_counted)) as eye:
+    with closing(Eye(counted=_progress)) as eye:
         table = NewTable(game, folder, eye.look, utc_now().date(), paper, dict(kept.values))
         table.make_light_map = partial(_map_lights, eye, console=output(), ask=input)
         table.make_sensor_map = partial(_map_switches, console=output(), typed=_typed_until)
@@ -173,7 +173,7 @@ def _picked_game() -> str:
 
 
 @contextmanager
-def _counted() -> Iterator[Callable[[int, int], object]]:
+def _progress() -> Iterator[Callable[[int, int], object]]:
     """Show the progress of a series of pictures."""
     from rich.progress import Progress
 
@@ -230,7 +230,7 @@ def _walk(sitting: Sitting, camera: str | None) -> bool:
             say(f"  {why} Skipped.")
             sitting.skip(step)
             continue
-        answer = _done(step, sitting, camera if step.name == "camera" else None)
+        answer = _complete(step, sitting, camera if step.name == "camera" else None)
         if answer == "q":
             return False
         if answer == "b":
@@ -238,7 +238,7 @@ def _walk(sitting: Sitting, camera: str | None) -> bool:
     return True
 
 
-def _done(step: Step, sitting: Sitting, given: str | None) -> str:
+def _complete(step: Step, sitting: Sitting, given: str | None) -> str:
     """Ask and check until the step is done; returns "b" or "q" if that was typed."""
     from referee.setup.eye import is_live
 

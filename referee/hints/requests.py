@@ -211,7 +211,7 @@ class HintRequests:
             event = hint_event(self._game, state, answer.advice, pending.by, strength, stage, time_s)
         except EngineError as error:
             return HintMessage(f"No hint: {error}.", waiting=waiting, refused=True)
-        return _said(event, waiting)
+        return _message_of(event, waiting)
 
     def _next_of(
         self, before: Event, state: Any, by: str, waiting: tuple[Respond, ...], time_s: float | None
@@ -220,7 +220,7 @@ class HintRequests:
         advice = advice_in(before.data)
         strength = str(before.data["strength"])
         event = hint_event(self._game, state, advice, by, strength, "whole", time_s)
-        return _said(event, waiting, repeated=before.data["stage"] == "whole")
+        return _message_of(event, waiting, repeated=before.data["stage"] == "whole")
 
     def _position(self, state: Any) -> object:
         """Return a position's key, which doesn't change when more of its hidden faces become known."""
@@ -228,7 +228,7 @@ class HintRequests:
         return state.to_move, tuple(self._game.table.appearance(state).items()), roll
 
 
-def _said(event: Event, waiting: tuple[Respond, ...], *, repeated: bool = False) -> HintMessage:
+def _message_of(event: Event, waiting: tuple[Respond, ...], *, repeated: bool = False) -> HintMessage:
     places = event.data["places"]
     lit = tuple(str(place) for place in places) if isinstance(places, list) else ()
     return HintMessage(str(event.data["sentence"]), lit, event, repeated, waiting)

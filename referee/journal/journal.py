@@ -70,7 +70,7 @@ def _empty_log(connection: sqlite3.Connection) -> None:
             raise
 
 
-def _only(cursor: sqlite3.Cursor) -> Any:
+def _single_value(cursor: sqlite3.Cursor) -> Any:
     """Return the result of a query with one row and one column."""
     ((value,),) = cursor
     return value
@@ -101,8 +101,8 @@ class Journal:
         self._limits = limits
         self._lock = lock
         with journal_faults(path):
-            self._game: int = _only(connection.execute("SELECT coalesce(max(game), 0) FROM event"))
-            self._kept_bytes: int = _only(
+            self._game: int = _single_value(connection.execute("SELECT coalesce(max(game), 0) FROM event"))
+            self._kept_bytes: int = _single_value(
                 connection.execute("SELECT coalesce(sum(size_bytes), 0) FROM evidence WHERE content IS NOT NULL")
             )
 
@@ -209,7 +209,7 @@ class Journal:
         with journal_faults(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
-                number: int = _only(
+                number: int = _single_value(
                     self._connection.execute(
                         "INSERT INTO event (game, kind, data, frame_time_s, wall_time) VALUES (?, ?, ?, ?, ?) "
                         "RETURNING number",
@@ -291,14 +291,14 @@ class Journal:
     def latest_game(self) -> int | None:
         """Return the number of the latest game, ``None`` in an empty journal."""
         with journal_faults(self.path):
-            latest: int | None = _only(self._connection.execute("SELECT max(game) FROM event"))
+            latest: int | None = _single_value(self._connection.execute("SELECT max(game) FROM event"))
         return latest
 
     @property
     def last_number(self) -> int:
         """The number of the last event, 0 in an empty journal."""
         with journal_faults(self.path):
-            last: int = _only(self._connection.execute("SELECT coalesce(max(number), 0) FROM event"))
+            last: int = _single_value(self._connection.execute("SELECT coalesce(max(number), 0) FROM event"))
         return last
 
     def evidence(self, event_number: int) -> list[KeptEvidence]:
@@ -316,7 +316,7 @@ class Journal:
     def game_of(self, event_number: int) -> int | None:
         """Return the number of the game that an event belongs to, ``None`` if there is no such event."""
         with journal_faults(self.path):
-            game: int | None = _only(
+            game: int | None = _single_value(
                 self._connection.execute("SELECT max(game) FROM event WHERE number = ?", (event_number,))
             )
         return game
@@ -324,7 +324,7 @@ class Journal:
     def event_of_request(self, request_id: str) -> int | None:
         """Return the number of the newest event caused by an order with this id, among the last few thousand."""
         with journal_faults(self.path):
-            number: int | None = _only(
+            number: int | None = _single_value(
                 self._connection.execute(
                     "SELECT max(number) FROM event WHERE number > (SELECT max(number) FROM event) - ? "
                     f"AND json_extract(data, '$.{REQUEST}') = ?",

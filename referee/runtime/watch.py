@@ -81,7 +81,7 @@ def watch(options: WatchOptions, console: Console) -> int:
         health = None if options.journal is None else health_file(options.journal)
         devices = stack.enter_context(opened_devices(options.wire, health, report.remark, options.list_ports))
         inputs = open_inputs(options, game, layout, journal, devices, stack, report.remark)
-        lights = options.lights if screen is None else replace(options.lights, drivers=_but_terminal(options))
+        lights = options.lights if screen is None else replace(options.lights, drivers=_other_drivers(options))
         panel = stack.enter_context(_panel(lights, game, layout, devices, console, report.remark))
         commands = stack.enter_context(CommandQueue(time.monotonic, devices.sensor_lag_s))
         snapshots, newest = SnapshotHub(), NewestFrame()
@@ -113,7 +113,7 @@ def watch(options: WatchOptions, console: Console) -> int:
         page = stack.enter_context(shown_page(port, options.page, console, screen, report.remark))
         stack.enter_context(told_broker(port, options.mqtt, page, report.remark))
         if service.belief:
-            report.remark(_where_it_goes_on(game, service.belief[0], journal))
+            report.remark(_resume_message(game, service.belief[0], journal))
         elif options.is_live:
             report.remark("Waiting for the set-up.")
         pictures = _debug_pictures(options, overlay)
@@ -179,7 +179,7 @@ def _opponent(options: WatchOptions, game: Game[Any, Any], commands: CommandQueu
     return Opponent(game, options.opponent, HintProcess(on_answer=commands.wake))
 
 
-def _where_it_goes_on(game: Game[Any, Any], state: Any, journal: BufferedJournal) -> str:
+def _resume_message(game: Game[Any, Any], state: Any, journal: BufferedJournal) -> str:
     """Say which game is continued, how many turns were played, and what it waits for."""
     number = journal.latest_game()
     played = counted(len(fold(game, journal.events(number)).turns), "turn")
@@ -240,7 +240,7 @@ def _listen(
     listen_to_lines(lines, take)
 
 
-def _but_terminal(options: WatchOptions) -> tuple[str, ...]:
+def _other_drivers(options: WatchOptions) -> tuple[str, ...]:
     """The drivers of lights except the terminal, whose lights are on the screen already."""
     return tuple(driver for driver in options.lights.drivers if driver != "terminal")
 

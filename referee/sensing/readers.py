@@ -60,8 +60,8 @@ class SensorWatch:
         notices, self._notices = tuple(self._notices), []
         if sensed is None or now_s - sensed.time_s > self._settings.stale_s:
             return SensorEvidence(notices=notices)
-        mute = self._mute(sensed)
-        trusted = {place: closed for place, closed in sensed.occupied.items() if place not in mute}
+        ignored = self._ignored(sensed)
+        trusted = {place: closed for place, closed in sensed.occupied.items() if place not in ignored}
         probabilities = {place: self._settings.probability_occupied(closed) for place, closed in trusted.items()}
         changes = tuple(change for change in self._changes if change.place in trusted)
         return SensorEvidence(probabilities, changes, self._busy(changes, now_s), notices, fading=not self._is_heard)
@@ -77,7 +77,7 @@ class SensorWatch:
     def _is_heard(self) -> bool:
         return self._heard_s is not None and self._now_s - self._heard_s <= self._settings.fading_s
 
-    def _mute(self, sensed: SensorSnapshot) -> frozenset[Place]:
+    def _ignored(self, sensed: SensorSnapshot) -> frozenset[Place]:
         return sensed.doubtful | self._health.out
 
     def _noticed(self, sensed: SensorSnapshot, now_s: float) -> tuple[PlaceChange, ...]:

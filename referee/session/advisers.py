@@ -49,13 +49,13 @@ class Advisers(Generic[StateT, TurnT]):
     def ask(self, command: AskHint, belief: Belief[StateT, TurnT], respond: Respond) -> None:
         """Start working out a hint."""
         fault, time_s = belief.fault is not None, self._announcer.time_s
-        self._tell(belief, self._hints.ask(belief.states, self._log.events(), command.by, respond, time_s, fault=fault))
+        self._send(belief, self._hints.ask(belief.states, self._log.events(), command.by, respond, time_s, fault=fault))
 
     def poll(self, belief: Belief[StateT, TurnT]) -> None:
         """Show a finished hint, and the opponent's request."""
         fault = belief.fault is not None
         for message in self._hints.poll(belief.states, self._log.events, self._announcer.time_s, fault=fault):
-            self._tell(belief, message)
+            self._send(belief, message)
         if self._opponent is None or fault:
             return
         if self._log.intention is None:
@@ -95,7 +95,7 @@ class Advisers(Generic[StateT, TurnT]):
         if self._opponent is not None:
             self._opponent.close()
 
-    def _tell(self, belief: Belief[StateT, TurnT], message: HintMessage) -> None:
+    def _send(self, belief: Belief[StateT, TurnT], message: HintMessage) -> None:
         if message.event is not None and not message.repeated:
             self._log.append(message.event)
         self._announcer.show_hint(belief, message)

@@ -105,12 +105,12 @@ class Announcer(Generic[StateT, TurnT]):
     def begin(self, belief: Belief[StateT, TurnT]) -> None:
         """Show that a game begins."""
         self._on_show, self._against = _OnShow(), ()
-        self._tell(belief)
+        self._publish_current(belief)
 
     def show(self, belief: Belief[StateT, TurnT], signal: Signal) -> None:
         """Show a signal instead of the current verdict."""
         self._on_show = _OnShow(signal)
-        self._tell(belief)
+        self._publish_current(belief)
 
     def show_verdict(self, belief: Belief[StateT, TurnT], verdict: Verdict, evidence: int | None) -> None:
         """Show a verdict. ``evidence`` is the number of the event that holds its pictures."""
@@ -122,7 +122,7 @@ class Announcer(Generic[StateT, TurnT]):
         elif verdict.kind is VerdictKind.UNCHANGED and state is not None:
             signal = waiting_signal(self._game, state)
         self._on_show = _OnShow(signal, verdict, words, evidence)
-        self._tell(belief, time_s=verdict.time_s)
+        self._publish_current(belief, time_s=verdict.time_s)
 
     def show_hint(self, belief: Belief[StateT, TurnT], message: HintMessage) -> None:
         """Say a hint and light its squares. A refusal leaves the lights as they are."""
@@ -134,13 +134,13 @@ class Announcer(Generic[StateT, TurnT]):
             else replace(self._on_show.signal, words=message.words)
         )
         self._on_show = replace(self._on_show, signal=replace(signal, sound=Sound.SILENCE))
-        self._tell(belief, hint=message.words if is_hint else "")
+        self._publish_current(belief, hint=message.words if is_hint else "")
 
     def show_wish(self, belief: Belief[StateT, TurnT], words: str, places: Sequence[Place] = ()) -> None:
         """Ask players to play the program's turn, or to roll for it."""
         self.say(words)
         self._on_show = replace(self._on_show, signal=wish_signal(places, words))
-        self._tell(belief)
+        self._publish_current(belief)
 
     def show_offer(self, belief: Belief[StateT, TurnT], event: Event) -> str:
         """Say that a draw is offered or refused, and return the sentence."""
@@ -197,7 +197,7 @@ class Announcer(Generic[StateT, TurnT]):
         lasting = self._lasting(belief)
         before = self._on_show if lasting is self._on_show.signal else _OnShow()
         self._on_show = replace(before, signal=replace(lasting, sound=Sound.SILENCE))
-        self._tell(belief)
+        self._publish_current(belief)
 
     def _lasting(self, belief: Belief[StateT, TurnT]) -> Signal:
         """Return what stays lit while the table can't be judged: an open question, a fault, the end, or who plays."""
@@ -215,7 +215,7 @@ class Announcer(Generic[StateT, TurnT]):
             return waiting_signal(self._game, state)
         return replace(wish_signal(intention.places, intention.words), sound=Sound.SILENCE)
 
-    def _tell(self, belief: Belief[StateT, TurnT], *, time_s: float | None = None, hint: str = "") -> None:
+    def _publish_current(self, belief: Belief[StateT, TurnT], *, time_s: float | None = None, hint: str = "") -> None:
         """Publish the current state, including any problem with the journal."""
         trouble = "" if self._log.trouble is None else str(self._log.trouble)
         signal = with_trouble(self._on_show.signal, trouble) if trouble else self._on_show.signal

@@ -187,8 +187,8 @@ class BoardPictures:
         seen = find_board(frame.image, BOARD)
         before, self.before = self.before, seen
         if not seen.is_enough:
-            told = Phrase("only %(count)d corners of the board are seen", count=len(seen.ids))
-            return Finding.note(_PICTURE, told, Phrase("bring it nearer, and keep your fingers off its squares"))
+            message = Phrase("only %(count)d corners of the board are seen", count=len(seen.ids))
+            return Finding.note(_PICTURE, message, Phrase("bring it nearer, and keep your fingers off its squares"))
         if len(self.guide.kept) >= _MOST_PICTURES:
             return Finding.note(_PICTURE, Phrase("there are enough pictures"), Phrase("calibrate with these"))
         if not self.guide.is_new(seen):
@@ -254,7 +254,7 @@ def _before_calibration(_: NewTable) -> tuple[str, ...]:
 def _check_calibration(table: NewTable, answer: str) -> Outcome:
     given = (table.folder / Path(answer).expanduser()) if answer else None
     if given is not None and given.is_file():
-        return _given(table, given, answer)
+        return _use_calibration(table, given, answer)
     images: list[Image]
     if given is not None:
         images = [load_image(path) for path in image_paths(given)]
@@ -269,16 +269,16 @@ def _check_calibration(table: NewTable, answer: str) -> Outcome:
         faults = tuple(Finding.fault(_CALIBRATION, reason, remedy) for reason in found.reasons)
         return Outcome((_numbers(found), *faults))
     save_calibration(table.folder / "camera.json", found, made_on=table.today)
-    told = Phrase(
+    message = Phrase(
         "good: %(error).2f px off on average; written to camera.json", error=found.camera.reprojection_error_px
     )
-    return Outcome((Finding.ok(_CALIBRATION, told), _numbers(found)), {"camera.calibration": "camera.json"})
+    return Outcome((Finding.ok(_CALIBRATION, message), _numbers(found)), {"camera.calibration": "camera.json"})
 
 
 _CALIBRATION = Phrase("calibration")
 
 
-def _given(table: NewTable, path: Path, answer: str) -> Outcome:
+def _use_calibration(table: NewTable, path: Path, answer: str) -> Outcome:
     camera = load_calibration(path)
     size = (table.values.get("camera.width_px"), table.values.get("camera.height_px"))
     if camera.size != size:
@@ -290,20 +290,20 @@ def _given(table: NewTable, path: Path, answer: str) -> Outcome:
             camera=of_camera,
         )
         return Outcome((Finding.fault(_CALIBRATION, wrong, Phrase("calibrate at the size you play with")),))
-    told = Phrase("%(file)s is used", file=path.name)
-    return Outcome((Finding.ok(_CALIBRATION, told),), {"camera.calibration": answer})
+    message = Phrase("%(file)s is used", file=path.name)
+    return Outcome((Finding.ok(_CALIBRATION, message),), {"camera.calibration": answer})
 
 
 def _numbers(found: Calibration) -> Finding:
     used = [view for view in found.views if view.used]
-    told = Phrase(
+    message = Phrase(
         "%(used)d of %(all)d pictures used, corners in %(share).0f %% of the picture, tilted by up to %(tilt).0f°",
         used=len(used),
         all=len(found.views),
         share=100 * found.coverage,
         tilt=max((view.tilt_deg or 0.0 for view in used), default=0.0),
     )
-    return Finding.ok(_PICTURES, told)
+    return Finding.ok(_PICTURES, message)
 
 
 def _ways(table: NewTable) -> tuple[Way, ...]:

@@ -64,7 +64,7 @@ def _check_table(table: NewTable, answer: str) -> Outcome:
     return Outcome(findings, {"table.layout": LAYOUT_FILE})
 
 
-def _usual(table: NewTable) -> dict[str, Any]:
+def _own_layout_data(table: NewTable) -> dict[str, Any]:
     """Return the content of the game's own layout file."""
     text = resources.files("vision.layout").joinpath("games", f"{table.game.name}.json").read_text(encoding="utf-8")
     layout: dict[str, Any] = json.loads(text)
@@ -73,7 +73,7 @@ def _usual(table: NewTable) -> dict[str, Any]:
 
 def _measured(table: NewTable, answer: str, frame: Frame) -> tuple[dict[str, Any], tuple[Finding, ...]]:
     """Return the layout for an answer, and the findings of measuring it; raises ConfigError."""
-    layout = _usual(table)
+    layout = _own_layout_data(table)
     findings: tuple[Finding, ...] = ()
     words = answer.split()
     if not words:
@@ -130,12 +130,12 @@ def markers_by_corners(
         centres[number] = (round(float(on_table[:, 0].mean()), 1), round(float(on_table[:, 1].mean()), 1))
         side_mm = float(np.linalg.norm(on_table - np.roll(on_table, 1, axis=0), axis=1).mean())
         subject = Phrase("marker %(number)d", number=number)
-        told = Phrase("%(measured).1f mm wide; it is %(printed).1f mm", measured=side_mm, printed=markers.side_mm)
+        message = Phrase("%(measured).1f mm wide; it is %(printed).1f mm", measured=side_mm, printed=markers.side_mm)
         if abs(side_mm / markers.side_mm - 1) > SIDE_OFF:
             remedy = Phrase("measure a square again, and put the corners onto those of the outer squares")
-            findings.append(Finding.fault(subject, told, remedy))
+            findings.append(Finding.fault(subject, message, remedy))
         else:
-            findings.append(Finding.ok(subject, told))
+            findings.append(Finding.ok(subject, message))
     return centres, tuple(findings)
 
 

@@ -71,7 +71,7 @@ class SetUpPage:
         self._shown = _Shown()
         self._talk: Talk | None = None
         self._worker: threading.Thread | None = None
-        self._sitting: Sitting | None = None if kept is None else self._begun(kept)
+        self._sitting: Sitting | None = None if kept is None else self._new_sitting(kept)
 
     @property
     def title(self) -> str:
@@ -262,7 +262,7 @@ class SetUpPage:
             raise ConfigError(Phrase("choose a game first"))
         return self._sitting.table
 
-    def _begun(self, kept: Progress) -> Sitting:
+    def _new_sitting(self, kept: Progress) -> Sitting:
         game: Game[Any, Any] = registry.load(kept.game)
         kit = self._kit
         table = NewTable(game, kit.folder, kit.eye.look, kit.today, kit.paper, dict(kept.values))
@@ -334,7 +334,7 @@ class SetUpPage:
             self._shown = _Shown(findings=(fault,))
             return
         kept = Progress.load(self._kit.folder, name) or Progress(self._kit.folder, name)
-        self._sitting = self._begun(kept)
+        self._sitting = self._new_sitting(kept)
         self._shown = _Shown()
 
     def _choice_of_game(self) -> StepView:

@@ -104,7 +104,7 @@ def _check_camera(table: NewTable, source: str) -> Outcome:
     return Outcome(tuple(picture_findings(frame)), given)
 
 
-def _which_camera(table: NewTable) -> tuple[Way, ...]:
+def _camera_ways(table: NewTable) -> tuple[Way, ...]:
     return (Way(Phrase("This is the camera"), (Field(Phrase("Camera"), value=str(table.source)),)),)
 
 
@@ -120,11 +120,11 @@ def _about_players(table: NewTable) -> tuple[str, ...]:
 def _check_players(table: NewTable, answer: str) -> Outcome:
     options = {**table.options, "players": answer}
     players = read_options(table.game.options, options)["players"]
-    told = Phrase("%(players)s play", players=players)
-    return Outcome((Finding.ok(Phrase("players"), told),), {"game.options": {**options, "players": players}})
+    message = Phrase("%(players)s play", players=players)
+    return Outcome((Finding.ok(Phrase("players"), message),), {"game.options": {**options, "players": players}})
 
 
-def _how_many(table: NewTable) -> tuple[Way, ...]:
+def _player_ways(table: NewTable) -> tuple[Way, ...]:
     players = str(table.options.get("players", 2))
     return (Way(Phrase("So many play"), (Field(Phrase("How many play?"), FieldKind.NUMBER, players),)),)
 
@@ -162,17 +162,17 @@ def _check_print(_: NewTable, answer: str) -> Outcome:
     try:
         ruler_mm = float(answer.replace(",", ".").removesuffix("mm"))
     except ValueError:
-        told = Phrase("%(answer)s is not a length", answer=repr(answer))
-        return Outcome((Finding.fault(ruler, told, Phrase("type millimetres, such as 100")),))
+        message = Phrase("%(answer)s is not a length", answer=repr(answer))
+        return Outcome((Finding.fault(ruler, message, Phrase("type millimetres, such as 100")),))
     if not abs(ruler_mm - RULER_MM) <= RULER_OFF_MM:
         scale = 100 * RULER_MM / ruler_mm if 0 < ruler_mm < float("inf") else 100.0
         remedy = Phrase("set the printer's scale to %(scale).1f %% and print again", scale=scale)
-        told = Phrase("%(got)g mm long; it must be %(right)g mm", got=ruler_mm, right=RULER_MM)
-        return Outcome((Finding.fault(ruler, told, remedy),))
+        message = Phrase("%(got)g mm long; it must be %(right)g mm", got=ruler_mm, right=RULER_MM)
+        return Outcome((Finding.fault(ruler, message, remedy),))
     return Outcome((Finding.ok(ruler, Phrase("%(got)g mm: the prints are true to scale", got=ruler_mm)),))
 
 
-def _ruler(_: NewTable) -> tuple[Way, ...]:
+def _ruler_ways(_: NewTable) -> tuple[Way, ...]:
     return (Way(Phrase("It is so long"), (Field(Phrase("How long is the printed ruler, in mm?"), FieldKind.NUMBER),)),)
 
 
@@ -187,9 +187,9 @@ def _set_up(table: NewTable) -> tuple[str, ...]:
 
 def _check_set_up(table: NewTable, answer: str) -> Outcome:
     game, layout, looks = table.game, table.layout, {}
-    frame = _pictured(table, answer)
+    frame = _picture_for(table, answer)
     if table.has_board:
-        table.reader = _taught(table, layout, frame)
+        table.reader = _learning_reader(table, layout, frame)
         looks = {"table.looks": LOOKS_FILE}
     reading = _read(table, frame)
     options = {**table.options, **_agreed_start(game)}
@@ -203,7 +203,7 @@ def _check_set_up(table: NewTable, answer: str) -> Outcome:
     )
 
 
-def _pictured(table: NewTable, answer: str) -> Frame:
+def _picture_for(table: NewTable, answer: str) -> Frame:
     """Return the picture from the named file, or one from the camera."""
     return Frame(load_image(table.folder / Path(answer).expanduser()), 0.0, 0, answer) if answer else table.picture()
 
@@ -214,7 +214,7 @@ def _agreed_start(game: Game[Any, Any]) -> Mapping[str, OptionValue]:
     return {STARTS_OPTION: game.players[0]} if by_roll else {}
 
 
-def _taught(table: NewTable, layout: TableLayout, frame: Frame) -> Reader:
+def _learning_reader(table: NewTable, layout: TableLayout, frame: Frame) -> Reader:
     """Return a reader that learns the pieces from the start position and saves their looks in the folder.
 
     Stacks are enrolled, because the start position determines their hidden pieces. Raises EnrolmentError and
@@ -258,12 +258,12 @@ def _before_turn(table: NewTable) -> tuple[str, ...]:
     return (Phrase("Play one turn, and take your hands away."),)
 
 
-def _played(table: NewTable) -> tuple[Way, ...]:
+def _turn_ways(table: NewTable) -> tuple[Way, ...]:
     rolled = (Field(Phrase("What was rolled?")),) if _awaits_roll(table) else ()
     return (Way(Phrase("The turn is played"), rolled),)
 
 
-def _stands(_: NewTable) -> tuple[Way, ...]:
+def _set_up_ways(_: NewTable) -> tuple[Way, ...]:
     return (Way(Phrase("It is set up")),)
 
 
@@ -300,17 +300,17 @@ _STEPS = (
         "Which camera? 0 is the first",
         _check_camera,
         "0",
-        ways=_which_camera,
+        ways=_camera_ways,
         watch=_watch_camera,
     ),
-    Step("players", Phrase("The players"), _about_players, "How many play?", _check_players, "2", ways=_how_many),
+    Step("players", Phrase("The players"), _about_players, "How many play?", _check_players, "2", ways=_player_ways),
     Step(
         "print",
         Phrase("Printing"),
         _print,
         "How long is the printed ruler, in mm?",
         _check_print,
-        ways=_ruler,
+        ways=_ruler_ways,
         files=_files,
     ),
     CALIBRATION_STEP,
@@ -322,7 +322,7 @@ _STEPS = (
         _set_up,
         "Enter when it is set up, or a picture of it",
         _check_set_up,
-        ways=_stands,
+        ways=_set_up_ways,
         watch=watch_table,
         takes_photo=True,
     ),
@@ -333,7 +333,7 @@ _STEPS = (
         "Enter when it is played",
         _check_turn,
         after="pieces",
-        ways=_played,
+        ways=_turn_ways,
         watch=watch_table,
     ),
 )

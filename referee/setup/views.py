@@ -65,14 +65,14 @@ def picture_findings(frame: Frame) -> Iterator[Finding]:
     yield Finding.ok(Phrase("picture"), Phrase("%(width)d x %(height)d pixels", width=width, height=height))
     edge_px = edge_width_px(grey)
     if edge_px is not None and edge_px > _SETTINGS.edge_px:
-        told = Phrase("out of focus: the sharpest edges are %(width).1f px wide", width=edge_px)
-        yield Finding.note(Phrase("focus"), told, Phrase("turn the lens until that number is smallest"))
+        message = Phrase("out of focus: the sharpest edges are %(width).1f px wide", width=edge_px)
+        yield Finding.note(Phrase("focus"), message, Phrase("turn the lens until that number is smallest"))
     elif edge_px is not None:
         yield Finding.ok(Phrase("focus"), Phrase("sharp: edges are %(width).1f px wide", width=edge_px))
     share = float(np.mean(_glare(grey)))
     if share > _SETTINGS.glare_share and mean <= _SETTINGS.brightest:
-        told = Phrase("%(share).0f %% of the picture is white with light", share=100 * share)
-        yield Finding.note(Phrase("glare"), told, Phrase("move the lamp to the side, or close a curtain"))
+        message = Phrase("%(share).0f %% of the picture is white with light", share=100 * share)
+        yield Finding.note(Phrase("glare"), message, Phrase("move the lamp to the side, or close a curtain"))
 
 
 def edge_width_px(grey: Image) -> float | None:
@@ -98,8 +98,8 @@ def marker_findings(frame: Frame, layout: TableLayout) -> Iterator[Finding]:
         if number in seen:
             yield _width_finding(seen[number])
     if missing and len(missing) == len(wanted):
-        told = Phrase("none is seen yet")
-        yield Finding.note(Phrase("markers"), told, Phrase("they are printed in a later step"))
+        message = Phrase("none is seen yet")
+        yield Finding.note(Phrase("markers"), message, Phrase("they are printed in a later step"))
     else:
         for number in missing:
             yield Finding.note(_marker_name(number), Phrase("not seen yet"), _BRING_IN)
@@ -141,13 +141,13 @@ def _marker_name(number: int) -> Phrase:
 def _width_finding(marker: Marker) -> Finding:
     if marker.side_px >= _SETTINGS.marker_px:
         return Finding.ok(_marker_name(marker.marker_id), Phrase("%(width).0f px wide", width=marker.side_px))
-    told = Phrase(
+    message = Phrase(
         "%(width).0f px wide, which is too small: %(needed).0f px are needed",
         width=marker.side_px,
         needed=_SETTINGS.marker_px,
     )
     remedy = Phrase("move the camera nearer, or take larger pictures")
-    return Finding.fault(_marker_name(marker.marker_id), told, remedy)
+    return Finding.fault(_marker_name(marker.marker_id), message, remedy)
 
 
 def table_findings(frame: Frame, camera: CameraModel, layout: TableLayout) -> Iterator[Finding]:
@@ -183,5 +183,5 @@ def _marker_findings(frame: Frame, camera: CameraModel, layout: TableLayout, nam
         if width.severity is Severity.FAULT:
             yield width
         if error_px > _SETTINGS.marker_error_px:
-            told = Phrase("%(error).1f px out of place", error=error_px)
-            yield Finding.fault(width.subject, told, Phrase("put it where it belongs, or measure again"))
+            message = Phrase("%(error).1f px out of place", error=error_px)
+            yield Finding.fault(width.subject, message, Phrase("put it where it belongs, or measure again"))

@@ -44,7 +44,7 @@ def _about_lights(_: NewTable) -> tuple[str, ...]:
 
 
 def _check_lights(table: NewTable, answer: str) -> Outcome:
-    words, given = _parted(answer, "lights")
+    words, given = _split_answer(answer, "lights")
     drivers = [word for word in " ".join(words).replace(",", " ").split() if word]
     given["lights.drivers"] = drivers
     return _wired(table, given, ", ".join(drivers), making="light map")
@@ -59,12 +59,12 @@ def _about_switches(_: NewTable) -> tuple[str, ...]:
 
 
 def _check_switches(table: NewTable, answer: str) -> Outcome:
-    words, given = _parted(answer, "sensors")
+    words, given = _split_answer(answer, "sensors")
     given |= {"sensors.source": " ".join(words), "sensors.eyes": "camera"}
     return _wired(table, given, " ".join(words), making="sensor map")
 
 
-def _parted(answer: str, section: str) -> tuple[list[str], dict[str, Any]]:
+def _split_answer(answer: str, section: str) -> tuple[list[str], dict[str, Any]]:
     """Split ``board port=/dev/ttyACM0`` into words and settings of a section."""
     words: list[str] = []
     given: dict[str, Any] = {}
@@ -85,11 +85,11 @@ def _value(text: str) -> Any:
         return text
 
 
-def _wired(table: NewTable, given: Mapping[str, object], told: str, making: Making = "") -> Outcome:
+def _wired(table: NewTable, given: Mapping[str, object], message: str, making: Making = "") -> Outcome:
     """Check the devices that the settings name."""
     _, problems = plan_and_problems(_settings(table, given), {}, table.game.places, making=making)
     if not problems:
-        return Outcome((Finding.ok(_WIRING, told),), given)
+        return Outcome((Finding.ok(_WIRING, message),), given)
     remedy = Phrase("add what is missing to the answer, such as strip_lights=49, or answer otherwise")
     return Outcome(tuple(Finding.fault(_WIRING, problem, remedy) for problem in problems))
 
@@ -142,7 +142,7 @@ def _mapped(table: NewTable, answer: str, name: str, make: MakeMap, given: Mappi
     return _wired(table, given, Phrase("%(file)s is used", file=path.name))
 
 
-def _which_lights(_: NewTable) -> tuple[Way, ...]:
+def _light_ways(_: NewTable) -> tuple[Way, ...]:
     choices = (
         ("terminal", Phrase("the screen")),
         ("gpio", Phrase("the Pi's pins")),
@@ -153,21 +153,21 @@ def _which_lights(_: NewTable) -> tuple[Way, ...]:
     return (
         Way(
             Phrase("These show the lights"),
-            (Field(Phrase("Lights"), FieldKind.CHOICE, "", choices), _needs()),
+            (Field(Phrase("Lights"), FieldKind.CHOICE, "", choices), _needs_field()),
         ),
     )
 
 
-def _which_switches(_: NewTable) -> tuple[Way, ...]:
+def _switch_ways(_: NewTable) -> tuple[Way, ...]:
     choices = (
         ("none", Phrase("none")),
         ("board", Phrase("on a microcontroller")),
         ("pins", Phrase("on the Pi's pins")),
     )
-    return (Way(Phrase("It is so"), (Field(Phrase("Switches"), FieldKind.CHOICE, "", choices), _needs())),)
+    return (Way(Phrase("It is so"), (Field(Phrase("Switches"), FieldKind.CHOICE, "", choices), _needs_field())),)
 
 
-def _needs() -> Field:
+def _needs_field() -> Field:
     return Field(Phrase("What they need, such as strip_lights=49"), is_optional=True)
 
 
@@ -177,7 +177,7 @@ def _map_ways(_: NewTable) -> tuple[Way, ...]:
 
 
 WIRING_STEPS = (
-    Step("lights", Phrase("Lights"), _about_lights, "Lights", _check_lights, "terminal", ways=_which_lights),
+    Step("lights", Phrase("Lights"), _about_lights, "Lights", _check_lights, "terminal", ways=_light_ways),
     Step(
         "light-map",
         Phrase("Which light is where"),
@@ -187,7 +187,7 @@ WIRING_STEPS = (
         unneeded=_without_strip,
         ways=_map_ways,
     ),
-    Step("switches", Phrase("Switches"), _about_switches, "Switches", _check_switches, "none", ways=_which_switches),
+    Step("switches", Phrase("Switches"), _about_switches, "Switches", _check_switches, "none", ways=_switch_ways),
     Step(
         "switch-map",
         Phrase("Which switch is where"),

@@ -61,7 +61,7 @@ class PairedDevices:
         """List the devices, oldest pairing first."""
         with self._lock:
             self._refresh()
-            return tuple(sorted(map(self._dated, self._known.values()), key=lambda device: device.paired_s))
+            return tuple(sorted(map(self._with_seen_time, self._known.values()), key=lambda device: device.paired_s))
 
     def find(self, identity: str) -> Device | None:
         """Return a device, ``None`` if it isn't paired or has been unpaired."""
@@ -107,7 +107,7 @@ class PairedDevices:
                 with self._changing():
                     self._kept_s = self._now_s()
 
-    def _dated(self, device: Device) -> Device:
+    def _with_seen_time(self, device: Device) -> Device:
         return replace(device, seen_s=max(device.seen_s, self._seen.get(device.id, 0.0)))
 
     @contextmanager
@@ -120,7 +120,7 @@ class PairedDevices:
             try:
                 with _locked(self._path.parent):
                     self._refresh()
-                    devices = {identity: self._dated(device) for identity, device in self._known.items()}
+                    devices = {identity: self._with_seen_time(device) for identity, device in self._known.items()}
                     yield devices
                     rows = [asdict(device) for device in devices.values()]
                     write_durably(self._path, json.dumps({"devices": rows}, indent=1), private=True)

@@ -51,8 +51,8 @@ class DiceDocument(Document):
 
 def turns_document(game: Game[Any, Any], snapshot: Snapshot, begins: str = "", say: Say = str) -> TurnsDocument:
     """List the turns whose notation starts with ``begins``, ignoring case and spaces."""
-    wanted, found = _bare(begins), _listable(game, snapshot)
-    fitting = ((text, turn) for text, turn in found if _bare(text).startswith(wanted))
+    wanted, found = _normalized(begins), _listable(game, snapshot)
+    fitting = ((text, turn) for text, turn in found if _normalized(text).startswith(wanted))
     shown = [
         TypedTurnDocument(text=text, words=say(game.notation.describe(turn)))
         for text, turn in islice(fitting, MOST_TURNS)
@@ -60,7 +60,7 @@ def turns_document(game: Game[Any, Any], snapshot: Snapshot, begins: str = "", s
     return TurnsDocument(event_number=snapshot.event_number, turns=tuple(shown), more=sum(1 for _ in fitting))
 
 
-def _bare(text: str) -> str:
+def _normalized(text: str) -> str:
     return "".join(text.split()).lower()
 
 
@@ -88,8 +88,8 @@ def dice_document(
     names = game.dice.dice_names(state) if isinstance(game.dice, NamesDice) else ()
     read = game.dice.roll_of(snapshot.states[0]) if before_seen else None
     shown = read.faces if read is not None and len(read.faces) == len(faces) else ("",) * len(faces)
-    told = [capitalized(say(name)) for name in names] if len(names) == len(faces) else [""] * len(faces)
-    dice = (DieDocument(name=n, faces=f, shown=s) for n, f, s in zip(told, faces, shown, strict=True))
+    labels = [capitalized(say(name)) for name in names] if len(names) == len(faces) else [""] * len(faces)
+    dice = (DieDocument(name=n, faces=f, shown=s) for n, f, s in zip(labels, faces, shown, strict=True))
     return DiceDocument(event_number=snapshot.event_number, dice=tuple(dice))
 
 

@@ -22,7 +22,7 @@ CATALOGUES = _HERE / "catalogues"
 TEMPLATES = _HERE / "templates"
 
 
-def house_of(request: Request) -> PageOptions:
+def page_options(request: Request) -> PageOptions:
     """Return the owner's options for the page that received the request."""
     house = getattr(request.app.state, "house", None)
     return house if isinstance(house, PageOptions) else PageOptions()
@@ -30,7 +30,7 @@ def house_of(request: Request) -> PageOptions:
 
 def language_of(request: Request) -> str:
     """Return the language chosen on this device, else the owner's, else the first one the browser accepts."""
-    for chosen in (request.cookies.get(COOKIE), house_of(request).language):
+    for chosen in (request.cookies.get(COOKIE), page_options(request).language):
         if chosen is not None and chosen in LANGUAGES:
             return chosen
     wished = request.headers.get("accept-language", "").split(",")

@@ -119,7 +119,7 @@ class Sentences:
                 self._plain[entry.form, entry.template] = entry.said
         for templates in self._templates.values():
             templates.sort(key=lambda one: -one.weight)
-        self._found: Callable[[str, str], str | None] = lru_cache(_MOST_KEPT)(self._sought)
+        self._cached: Callable[[str, str], str | None] = lru_cache(_MOST_KEPT)(self._translate)
         self._known: Callable[[str, str], str | None] = lru_cache(_MOST_KEPT)(self._matched)
 
     @classmethod
@@ -144,17 +144,17 @@ class Sentences:
     def translated(self, text: str, form: str = "") -> str | None:
         """Translate a text in a form, ``None`` if it contains an unknown word."""
         bare = text.strip()
-        said = self._found(bare, form)
+        said = self._cached(bare, form)
         return None if said is None else text.replace(bare, said, 1) if bare else text
 
-    def _sought(self, text: str, form: str) -> str | None:
+    def _translate(self, text: str, form: str) -> str | None:
         if form == UNCHANGED:
             # Copied text must not swallow the sentence that follows it.
             return None if _BETWEEN_SENTENCES.search(text) else text
         if form == FILE:
             return None if " " in text or text.rstrip(".").isalpha() else text
         if form == WHERE_KNOWN:
-            return self._sought(text, "") or self._sought(text, UNCHANGED)
+            return self._translate(text, "") or self._translate(text, UNCHANGED)
         if form == NAME:
             return None if text[:1].islower() or "," in text or _BETWEEN_SENTENCES.search(text) else text
         if text in _JOINT_WORDS:
@@ -165,7 +165,7 @@ class Sentences:
         if said is None:
             said = self._in_two(text, form)
         if said is None and text.endswith("."):
-            said = self._sought(text[:-1], form)
+            said = self._translate(text[:-1], form)
             return None if said is None else f"{said}."
         return said
 

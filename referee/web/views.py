@@ -25,7 +25,7 @@ from referee.web.documents import TableDocument
 from referee.web.drawing.boards import RINGS
 from referee.web.entering import turns_document
 from referee.web.guard import CSRF_FIELD, Guarded, form_fields
-from referee.web.languages import COOKIE, LANGUAGES, house_of, language_of, sentences, templates, translations
+from referee.web.languages import COOKIE, LANGUAGES, language_of, page_options, sentences, templates, translations
 
 _STATIC = Path(__file__).with_name("static")
 _SAID = "said"
@@ -243,7 +243,7 @@ def page(
             may_own=session.role >= Role.OWN,
             said=unquote(request.cookies.get(_SAID, "")),
             kinds=_kinds(language),
-            quiet=(house_of(request).quiet_hours or "").partition("-"),
+            quiet=(page_options(request).quiet_hours or "").partition("-"),
             **words,
         )
     )

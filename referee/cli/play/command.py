@@ -116,7 +116,7 @@ def play_command(
     file = GameFile(record_file, utc_now, click.echo)
     has_own_start = bool(options or set_up or position or load or record_file or no_record or is_new)
     is_played_by_people = len(programs) < len(game.players)
-    if not has_own_start and is_played_by_people and (found := _gone_on_with(game)) is not None:
+    if not has_own_start and is_played_by_people and (found := _file_to_resume(game)) is not None:
         load = file.path = found
     if seed is None:
         seed = random.SystemRandom().randrange(1_000_000)
@@ -124,7 +124,7 @@ def play_command(
         usual = "rolled" if _is_asked() and is_played_by_people else "usual"
         so_far = GameSoFar(game, _start(game, checked_options(game, options), set_up or usual, seed), tags=tags)
     else:
-        so_far = _begun(game, position, load, tags)
+        so_far = _initial_game(game, position, load, tags)
     file.begin(so_far)
     playing = _playing(so_far, programs)
     is_watched = all(player in programs for player in playing)
@@ -177,7 +177,7 @@ def _check_record_file(file: Path, *, is_free: bool) -> None:
     click.confirm(f"{file} is there already. Write over it?", abort=True)
 
 
-def _gone_on_with(game: Game[Any, Any]) -> Path | None:
+def _file_to_resume(game: Game[Any, Any]) -> Path | None:
     """Return the file of an unfinished game that the person wants to resume; if nobody can be asked, mention it."""
     from referee.cli.play.keeping import unfinished_game
 
@@ -210,7 +210,7 @@ def _start(game: Game[Any, Any], options: dict[str, OptionValue], how: str, seed
     )
 
 
-def _begun(
+def _initial_game(
     game: Game[Any, Any], position: str | None, load: Path | None, tags: tuple[tuple[str, str], ...]
 ) -> GameSoFar:
     from referee.cli.play.game import GameSoFar, game_of_record

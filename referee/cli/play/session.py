@@ -17,7 +17,7 @@ from engine.records.record import write
 from engine.support.chance import format_roll
 from engine.support.players import DRAW, REPETITION, RESIGN, parse_announcement, told_announcement
 from engine.values import Announcement, Player, Strength
-from referee.cli.games import told
+from referee.cli.games import rule_lines
 from referee.cli.play.game import HELP, GameSoFar, ended, game_of_record, player_meant, reasons, refusal
 from referee.cli.play.keeping import read_text
 from referee.cli.play.players import Program, draw_roll, program_rng
@@ -265,9 +265,9 @@ class PlaySession:
             self._say(f"{number:4}  {self._game.notation.format_turn(turn)}  {self._game.notation.describe(turn)}")
 
     def _list_turns(self, part: str) -> None:
-        turns, told = turns_with(self._game, self._state, part)
+        turns, summary = turns_with(self._game, self._state, part)
         self._list(turns)
-        self._say(told)
+        self._say(summary)
 
     def _give_hint(self) -> None:
         if not self._settings.gives_hints:
@@ -318,7 +318,7 @@ class PlaySession:
 
     def _tell_rules(self) -> None:
         options = written_options(self._game.options, self._game.notation.format_state(self._state))
-        for line in told(self._game, options):
+        for line in rule_lines(self._game, options):
             self._say(line)
 
     def _tell_why(self) -> None:

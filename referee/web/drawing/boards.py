@@ -56,7 +56,7 @@ def middles(grid: PlaceGrid, side: float = SQUARE) -> dict[Place, Point]:
 
 
 def draw_wood(into: Element, grid: PlaceGrid, goals: Mapping[Place, str]) -> None:
-    """Draw a board's frame, squares, names and stars. A square's id is its name after ``place-``."""
+    """Draw a board's frame, squares, names and stars. Each square's id is ``place-`` followed by its name."""
     wide, high = len(grid.rows[0]) * SQUARE, len(grid.rows) * SQUARE
     edges = {"x": -FRAME, "y": -FRAME, "width": wide + 2 * FRAME, "height": high + 2 * FRAME}
     add(into, "rect", **edges, rx=16, fill=_FRAME_WOOD, stroke=_FRAME_EDGE, stroke_width=4)
@@ -145,7 +145,7 @@ def draw_arrow(into: Element, route: Sequence[Place], where: Mapping[Place, Poin
     add(arrow, "polygon", points=head, fill=_ARROW, stroke=LIGHT_INK, stroke_width=3, stroke_linejoin="round")
 
 
-def said_of(appearance: Mapping[Place, str]) -> str:
+def description_of(appearance: Mapping[Place, str]) -> str:
     """Describe what stands where, for people who can't see the drawing."""
     standing = [f"{place} {look}" for place, look in appearance.items() if look != EMPTY]
     return "; ".join(standing) + "." if standing else "Nothing stands on it."

@@ -10,7 +10,7 @@ from engine.support.looks import Look
 from engine.values import EMPTY, Place
 from hardware.grid import PlaceGrid, column_and_row
 from referee.rendering.board_text import DrawnBoard, letter_of
-from referee.web.drawing.boards import draw_lights, middles, said_of
+from referee.web.drawing.boards import description_of, draw_lights, middles
 from referee.web.drawing.pieces import SQUARE, colour_of, write_ink
 from referee.web.drawing.svg import Element, add, ink_on, number, picture, shade, words
 
@@ -39,7 +39,7 @@ class Heading:
 
 
 def draw_sheet(board: DrawnBoard, grid: PlaceGrid, heading: Heading, marked: MarkedSheet | None) -> Element:
-    """Draw one sheet. A square's id is its name after ``place-``."""
+    """Draw one sheet. Each square's id is ``place-`` followed by its name."""
     wide, high = len(grid.rows[0]) * SQUARE, len(grid.rows) * SQUARE
     line_boxes = marked.printed.line_boxes if marked else ()
     right = _RIGHT + (_LINE_BOX if line_boxes else 0.0)
@@ -47,7 +47,7 @@ def draw_sheet(board: DrawnBoard, grid: PlaceGrid, heading: Heading, marked: Mar
     below = _BELOW + (max(group.top for group in groups) + _TITLE + _BOX + _BOX_GAP if groups else 0.0)
     here = {place: board.appearance.get(place, EMPTY) for row in grid.rows for place in row}
     title = heading.name if heading.score is None else f"{heading.name}: {heading.score}"
-    said = said_of({place.rpartition(".")[2]: look for place, look in here.items()})
+    said = description_of({place.rpartition(".")[2]: look for place, look in here.items()})
     kind = " ".join(("sheet", *["tall"] * (high > _TALL * wide), *["to-move"] * heading.is_to_move))
     drawn = picture(kind, title, said, -_LEFT, -_TOP, wide + _LEFT + right, high + _TOP + below)
     edges = {"x": 4 - _LEFT, "y": 4 - _TOP, "width": wide + _LEFT + right - 8, "height": high + _TOP + below - 8}

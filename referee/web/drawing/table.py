@@ -13,7 +13,7 @@ from engine.values import EMPTY, Place
 from hardware.grid import PlaceGrid
 from referee.rendering.board_text import DrawnBoard, sheets_of
 from referee.session.feed import Snapshot
-from referee.web.drawing.boards import FRAME, draw_arrow, draw_lights, draw_wood, middles, said_of
+from referee.web.drawing.boards import FRAME, description_of, draw_arrow, draw_lights, draw_wood, middles
 from referee.web.drawing.dice import draw_dice
 from referee.web.drawing.pieces import SQUARE, draw_piece, stack_in
 from referee.web.drawing.sheets import Heading, draw_sheet
@@ -26,7 +26,7 @@ _OTHER_WAY = re.compile(r"\|[a-z]\d+")
 def draw_table(game: Game[Any, Any], snapshot: Snapshot, say: Callable[[str], str] = str) -> str:
     """Draw a game's table as SVG: a picture of the board or of each sheet, and one of the dice if a roll is shown.
 
-    A square's id is its name after ``place-``. Arrows show the last turn. Before the set-up the squares are empty.
+    Each square's id is ``place-`` followed by its name. Arrows show the last turn. The squares are empty before set-up.
     ``say`` translates an English text into the reader's language. Players' names are not translated.
     """
     lights = snapshot.signal.lights
@@ -103,7 +103,7 @@ def _board(
     wide, high = len(grid.rows[0]) * SQUARE, len(grid.rows) * SQUARE
     # Half of the frame's stroke lies outside its edge.
     edge = FRAME + 2
-    drawn = picture("board", title, said_of(board.appearance), -edge, -edge, wide + 2 * edge, high + 2 * edge)
+    drawn = picture("board", title, description_of(board.appearance), -edge, -edge, wide + 2 * edge, high + 2 * edge)
     draw_wood(drawn, grid, board.goals)
     where = middles(grid)
     over = add(drawn, "g", class_="quiet")
