@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
+from engine.games.diaballik.state import is_wall
 from engine.registry import load
 from engine.values import EMPTY, Announcement, Certainty
 from tests.effort import cases
@@ -334,3 +335,10 @@ def test_random_games_by_the_interface_and_all_at_once_agree_on_what_ends():
         assert tally.games == 6 == sum(tally.wins.values()) + tally.draws + tally.unfinished
         assert 0 < tally.plies <= 240
     assert GAME.advice.playouts(GAME.rules.new(), 0, Random(1)).plies == 0
+
+
+@pytest.mark.parametrize("row", range(7))
+def test_a_straight_wall_may_stand_on_any_row_and_takes_every_column(row):
+    wall = 0b1111111 << 7 * row
+    assert is_wall(wall)
+    assert not any(is_wall(wall ^ 1 << 7 * row + column) for column in range(7))
