@@ -46,11 +46,6 @@ class Grid:
         """The squares' indices by name."""
         return {name: square for square, name in enumerate(self.names)}
 
-    @property
-    def extent(self) -> str:
-        """The first square and the last, as an error names them: ``a1 to c2``."""
-        return f"{self.names[0]} to {self.names[-1]}"
-
     @cached_property
     def every(self) -> int:
         """The set of all squares."""

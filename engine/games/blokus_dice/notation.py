@@ -118,7 +118,8 @@ def _read(state: BlokusState, text: str, who: str) -> _Written:
             raise unreadable(text, match.group(), column, f"a square of {who}'s own sheet")
         if not written.takes(word, is_square=owner is not None):
             if word not in grid.index:
-                raise unreadable(text, word, column, f"{_EXPECTED}, with squares from {grid.extent}")
+                names = f"{grid.names[0]} to {grid.names[-1]}"
+                raise unreadable(text, word, column, f"{_EXPECTED}, with squares from {names}")
             if written.squares >> grid.index[word] & 1:
                 raise unreadable(text, word, column, "each square once")
             written.squares |= 1 << grid.index[word]

@@ -111,9 +111,10 @@ def apply(state: BlokusState, turn: BlokusTurn) -> BlokusState:
     Raises IllegalTurnError with breaches.
     """
     if not _is_of(state, turn):
+        names = state.options.sheet.grid.names
         raise IllegalTurnError(
             f"{format_turn(turn)} by {turn.player} is not a turn of this game; expected one of "
-            f"{', '.join(state.options.names)} and squares from {state.options.sheet.grid.extent}"
+            f"{', '.join(state.options.names)} and squares from {names[0]} to {names[-1]}"
         )
     breaches = violations.breaches_of_turn(state, turn)
     if breaches:

@@ -199,7 +199,7 @@ def _closed(closed: object, grid: Grid, fault: Callable[[str, str], None]) -> in
     for name in closed:
         square = grid.index.get(name.strip().lower()) if isinstance(name, str) else None
         if square is None:
-            fault("blocked", f"got {name!r}; expected a square from {grid.extent}")
+            fault("blocked", f"got {name!r}; expected a square from {grid.names[0]} to {grid.names[-1]}")
         elif found >> square & 1:
             fault("blocked", f"got {name!r} twice; expected each square once")
         else:

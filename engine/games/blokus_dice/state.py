@@ -198,9 +198,10 @@ def read_looks(options: BlokusOptions, looks: Mapping[Place, LookName]) -> dict[
     for place, look in looks.items():
         player, _, square = place.partition(".")
         if player not in options.names or square not in options.sheet.grid.index:
+            names = options.sheet.grid.names
             raise UnreadableError(
                 f"there is no place {place!r}; expected a player ({', '.join(options.names)}), a dot and a square "
-                f"from {options.sheet.grid.extent}"
+                f"from {names[0]} to {names[-1]}"
             )
         if look not in LOOKS:
             raise UnreadableError(f"{place} shows {look!r}; expected one of {', '.join(LOOKS)}")

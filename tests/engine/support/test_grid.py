@@ -29,7 +29,6 @@ def test_names_run_along_the_first_row():
     grid = Grid(3, 2)
     assert grid.names == ("a1", "b1", "c1", "a2", "b2", "c2")
     assert [grid.index[name] for name in grid.names] == list(range(6))
-    assert grid.extent == "a1 to c2"
     assert (grid.column_of(4), grid.row_of(4)) == (1, 1)
 
 
