@@ -297,8 +297,8 @@ def demo_command(
     game = registry.load(game_name).name
     if game not in GAMES:
         raise click.BadParameter(f"nobody plays {game} on the virtual table yet; there is {', '.join(GAMES)}")
-    if tells_broker and configured.mqtt.address is None:
-        raise click.UsageError("--mqtt needs a broker; set address below [mqtt].")
+    if tells_broker and not (configured.mqtt.address or configured.mqtt.hall):
+        raise click.UsageError("--mqtt needs a broker; set address or hall below [mqtt].")
     options = DemoOptions(
         game=game,
         seed=settings.seed,

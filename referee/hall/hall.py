@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
@@ -16,6 +15,7 @@ from pydantic import ValidationError
 from referee.hall.copies import Arrival, Copies, Copy
 from referee.hall.database import Database
 from referee.hall.floor import Floor
+from referee.hall.pictures import Pictures
 from referee.hall.rulings import Ruling, Rulings
 from referee.mqtt.topics import OFFLINE, ONLINE, Answer, ReplayOrder, TableEvent, TableState, Topics
 
@@ -25,7 +25,7 @@ REPLAY_MOST = 1000
 MOST_BYTES = 256 * 1024
 """Longer messages are no event and no state of ours."""
 MOST_PICTURE_BYTES = 4 * 1024 * 1024
-_MOST_PICTURES = 200
+_MOST_WISHES = 200
 _MOST_COMPLAINTS = 1000
 _NEVER_S = -1e9
 _LARGEST = 2**63 - 1
@@ -105,7 +105,7 @@ class Hall:
         self._replays: dict[Copy, tuple[float, int]] = {}
         self._behind: dict[str, float] = {}
         self._sent: dict[str, float] = {}
-        self._pictures: OrderedDict[tuple[str, int, str], bytes] = OrderedDict()
+        self._pictures = Pictures()
         self._wishes: set[tuple[str, int]] = set()
         self._complained: set[str] = set()
         self.lock = threading.RLock()
@@ -197,13 +197,13 @@ class Hall:
 
     def picture(self, seat: str, number: int, name: str) -> bytes | None:
         """Give a picture that an event turns on, ``None`` until the table has sent it."""
-        return self._pictures.get((seat, number, name))
+        return self._pictures.get(seat, number, name)
 
     @_alone
     def wish_for_pictures(self, seat: str, number: int) -> None:
         """Have ``due`` ask a table for the pictures that an event turns on."""
         if (seat, number) not in self._wishes:
-            self._wishes = {*self._wishes, (seat, number)} if len(self._wishes) < _MOST_PICTURES else {(seat, number)}
+            self._wishes = {*self._wishes, (seat, number)} if len(self._wishes) < _MOST_WISHES else {(seat, number)}
 
     @_alone
     def lost_broker(self) -> None:
@@ -252,9 +252,7 @@ class Hall:
         number, _, name = kind.removeprefix("evidence/").partition("/")
         if not number.isdecimal() or not name or len(content) > MOST_PICTURE_BYTES:
             raise ValueError("it is no picture of an event")
-        self._pictures[seat, int(number), name] = content
-        if len(self._pictures) > _MOST_PICTURES:
-            self._pictures.popitem(last=False)
+        self._pictures.keep(seat, int(number), name, content)
         told.change(seat)
 
     def _show(self, told: _Told) -> None:

@@ -56,7 +56,8 @@ class MqttOptions:
 
     ``table`` is the table's id in topics, ``table_name`` what people call it. ``allows`` is what orders by MQTT may do:
     nothing (``Role.NOBODY``), what players may, or what the owner may. Without ``discovery_prefix`` no smart home is
-    told of the table. ``page`` is the address of the table's page, for links.
+    told of the table. ``page`` is the address of the table's page, for links. With a ``hall``, its broker is looked for
+    in the network of ``own_address``, and ``address`` is empty until it is found.
     """
 
     address: str
@@ -70,6 +71,8 @@ class MqttOptions:
     password: str | None = field(default=None, repr=False)
     tls: TlsOptions | None = None
     page: str | None = None
+    hall: str | None = None
+    own_address: str | None = None
 
     @property
     def topics(self) -> Topics:
@@ -79,6 +82,8 @@ class MqttOptions:
     @property
     def broker(self) -> str:
         """What to call the broker when talking to people."""
+        if not self.address:
+            return "the hall"
         return f"{f'[{self.address}]' if ':' in self.address else self.address}, port {self.port}"
 
 
@@ -87,11 +92,11 @@ def mqtt_options(section: MqttSection, machine: str, environment: Mapping[str, s
 
     Raises BrokerError where the password can't be read.
     """
-    if section.address is None:
+    if section.address is None and section.hall is None:
         return None
     table = section.table or re.sub(r"[^A-Za-z0-9_-]+", "-", machine)[:40].strip("-") or "table"
     return MqttOptions(
-        section.address,
+        section.address or "",
         section.port or (TLS_PORT if section.tls else PLAIN_PORT),
         table,
         section.table_name or table,
@@ -101,6 +106,8 @@ def mqtt_options(section: MqttSection, machine: str, environment: Mapping[str, s
         user=section.user,
         password=None if section.user is None else read_password(section.password_file, environment),
         tls=TlsOptions(section.ca_file, section.certificate_file, section.key_file) if section.tls else None,
+        hall=section.hall,
+        own_address=section.own_address,
     )
 
 

@@ -12,7 +12,7 @@ import aiomqtt
 
 from referee.errors import BrokerError
 from referee.mqtt.options import MqttOptions
-from referee.mqtt.table_link import TableLink, broker_client, why_not
+from referee.mqtt.table_link import TableLink, at_broker, broker_client, why_not
 from referee.session.table_port import TablePort
 
 _LONGEST_END_S = 10.0
@@ -23,7 +23,8 @@ def ask_broker(options: MqttOptions) -> None:
     """Connect to a broker and leave it again; a table may be on it meanwhile. Raises BrokerError that says why not."""
 
     async def ask() -> None:
-        client = broker_client(options, None if options.tls is None else options.tls.context(), suffix="-doctor")
+        found = await at_broker(options)
+        client = broker_client(found, None if options.tls is None else options.tls.context(), suffix="-doctor")
         async with client:
             pass
 

@@ -18,8 +18,9 @@ from paho.mqtt.reasoncodes import ReasonCode
 from pydantic import ValidationError
 
 from common.backoff import Backoff
+from common.phrases import capitalized
 from referee.commands.orders import ReplyDocument
-from referee.errors import JournalError
+from referee.errors import BrokerError, JournalError
 from referee.mqtt.discovery import BIRTH, discovery_message, discovery_topic, status_topic
 from referee.mqtt.inbox import (
     MOST_BYTES,
@@ -71,6 +72,7 @@ class TableLink:
     ) -> None:
         self._port = port
         self._options = options
+        self._reached = options
         self._topics = options.topics
         self._say = say
         self._wall_clock = wall_clock
@@ -106,7 +108,11 @@ class TableLink:
     async def _connected(self) -> None:
         """Connect, and serve the connection until it breaks, which raises MqttError, or until ``stop``."""
         will = aiomqtt.Will(self._topics.availability, OFFLINE, qos=1, retain=True)
-        client = broker_client(self._options, self._context, will)
+        options = await self._at_broker()
+        if options is None:
+            return
+        self._reached = options
+        client = broker_client(options, self._context, will)
         await client.__aenter__()
         try:
             await self._served(client)
@@ -116,6 +122,19 @@ class TableLink:
                     await self._leave(client)
             with suppress(aiomqtt.MqttError):
                 await client.__aexit__(None, None, None)
+
+    async def _at_broker(self) -> MqttOptions | None:
+        """Give where the broker is, which may have to be looked for; ``None`` if ``stop`` comes first."""
+        looking = asyncio.create_task(at_broker(self._options))
+        stopping = asyncio.create_task(self._stopping.wait())
+        try:
+            await asyncio.wait({looking, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            return looking.result() if looking.done() else None
+        finally:
+            # Once: what is looked through has sockets to close.
+            looking.cancel()
+            stopping.cancel()
+            await asyncio.gather(looking, stopping, return_exceptions=True)
 
     async def _leave(self, client: aiomqtt.Client) -> None:
         """Send what has just happened, such as the end of the game, and say goodbye."""
@@ -314,13 +333,13 @@ class TableLink:
         if self._is_away or not self._backoff.is_news(self._clock()):
             return
         self._is_away = True
-        self._say(f"{why_not(error, self._options)} The game goes on; I keep trying.")
+        self._say(f"{why_not(error, self._reached)} The game goes on; I keep trying.")
 
     def _back(self) -> None:
         self._backoff = self._backoff.worked(self._clock())
         if self._is_away:
             self._is_away = False
-            self._say(f"The broker at {self._options.broker} is back.")
+            self._say(f"The broker at {self._reached.broker} is back.")
 
 
 async def _end(tasks: set[asyncio.Task[Any]]) -> None:
@@ -333,6 +352,8 @@ async def _end(tasks: set[asyncio.Task[Any]]) -> None:
 
 def why_not(error: Exception, options: MqttOptions) -> str:
     """Say why a broker can't be used, and what to look at."""
+    if isinstance(error, BrokerError):
+        return f"{capitalized(str(error))}."
     told = error.__cause__ if isinstance(error.__cause__, aiomqtt.MqttCodeError) else error
     code = told.rc if isinstance(told, aiomqtt.MqttCodeError) else None
     reason = str(code) if isinstance(code, ReasonCode) else str(error).rstrip(".")
@@ -349,6 +370,16 @@ def why_not(error: Exception, options: MqttOptions) -> str:
             "look at user and password_file below [mqtt], and at the broker's own rules."
         )
     return f"The broker at {options.broker} does not answer ({reason})."
+
+
+async def at_broker(options: MqttOptions) -> MqttOptions:
+    """Give the options with the broker's address, which a hall may have to be asked for; raises BrokerError."""
+    if options.hall is None:
+        return options
+    # multicast DNS is only loaded if a hall is looked for
+    from referee.mqtt.hall_search import at_found_broker
+
+    return await at_found_broker(options)
 
 
 def broker_client(

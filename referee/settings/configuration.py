@@ -232,13 +232,22 @@ def problems(settings: Settings, sources: Mapping[str, Source]) -> Iterator[str]
 
 
 def _mqtt_problems(mqtt: MqttSection, sources: Mapping[str, Source]) -> Iterator[str]:
-    """Yield TLS settings that have no effect, so that nobody believes the connection is encrypted."""
+    """Yield what would leave a connection unencrypted, or give a password to whoever says that it is a hall."""
     files = ("ca_file", "certificate_file", "key_file")
     for name in [] if mqtt.tls else [name for name in files if getattr(mqtt, name) is not None]:
         yield f"{sources.get(f'mqtt.{name}', _DEFAULT)}: mqtt.{name} is set, but mqtt.tls is false; set tls = true"
     if mqtt.key_file is not None and mqtt.certificate_file is None:
         source = sources.get("mqtt.key_file", _DEFAULT)
         yield f"{source}: mqtt.key_file is set without mqtt.certificate_file; a key alone proves nothing"
+    source = sources.get("mqtt.hall", _DEFAULT)
+    for name in [] if mqtt.hall is None else ["address", "port"]:
+        if getattr(mqtt, name) is not None:
+            yield f"{source}: mqtt.hall is set, and mqtt.{name} too; keep one, as a hall says where its broker is"
+    if mqtt.hall is not None and mqtt.user is not None and mqtt.ca_file is None:
+        yield (
+            f"{source}: mqtt.hall is set with mqtt.user, but without mqtt.ca_file; anybody in the network could get "
+            "the password, so set tls = true and ca_file, or address instead of hall"
+        )
 
 
 def _rule_problems(

@@ -279,6 +279,10 @@ class PageSection(Section):
     )
 
 
+ANY_HALL = "auto"
+"""The hall's name that means: the one that is announced, whatever it is called."""
+
+
 class MqttSection(Section):
     """An MQTT broker, for a smart home such as Home Assistant, or for a hall of many tables."""
 
@@ -286,7 +290,20 @@ class MqttSection(Section):
         default=None,
         pattern=r"^[A-Za-z0-9._:-]{1,253}$",
         examples=["homeassistant.local"],
-        description="The broker's name or address. Without one, MQTT is off.",
+        description="The broker's name or address. Without one, and without hall, MQTT is off.",
+    )
+    hall: str | None = Field(
+        default=None,
+        pattern=r"^[^\x00-\x1f\x7f.]{1,63}$",
+        examples=["auto"],
+        description='Instead of address: the name of a hall, whose broker is found in the network; "auto" takes the '
+        "only one there.",
+    )
+    own_address: str | None = Field(
+        default=None,
+        pattern=r"^(\d{1,3}\.){3}\d{1,3}$",
+        examples=["192.168.1.20"],
+        description="This machine's address in the network where hall is looked for. Default: where it sends to many.",
     )
     port: int | None = Field(
         default=None, ge=1, le=65535, examples=[1883], description="Its port. Default: 1883, and 8883 with tls."

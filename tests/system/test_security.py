@@ -13,6 +13,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 
@@ -103,7 +104,9 @@ class Running:
         tables = Path(f"/proc/{self.process.pid}/net")
         own = set()
         for descriptor in Path(f"/proc/{self.process.pid}/fd").iterdir():
-            own |= set(re.findall(r"^socket:\[(\d+)\]$", str(descriptor.readlink())))
+            # It may have been closed just now.
+            with suppress(FileNotFoundError):
+                own |= set(re.findall(r"^socket:\[(\d+)\]$", str(descriptor.readlink())))
         for kind in ("tcp", "tcp6", "udp", "udp6", "raw", "raw6"):
             for row in map(str.split, (tables / kind).read_text().splitlines()[1:]):
                 # What isn't connected takes from everybody.
@@ -151,6 +154,22 @@ def test_a_referee_with_a_page_has_what_the_page_tells_of(tmp_path: Path, mask: 
         assert running.settled_files(expected) == expected
         assert sorted(running.sockets()) == [("tcp", f"0100007F:{port}"), ("unix", f"{running.journal}.ask")]
         assert listed("Listening sockets", "page") == {("--page-port", "tcp", "")}
+    finally:
+        running.close()
+
+
+def test_a_referee_that_looks_for_a_hall_has_what_the_page_tells_of(tmp_path: Path) -> None:
+    (tmp_path / "referee.toml").write_text('[mqtt]\nhall = "auto"\nown_address = "127.0.0.1"\n', encoding="utf-8")
+    running = Running(tmp_path)
+    try:
+        running.wait_until_it_says("Waiting for the set-up")
+        expected = {("unix", f"{running.journal}.ask"), ("udp", "00000000:5353"), ("udp", "0100007F:5353")}
+        deadline_s = time.monotonic() + GUARD_S
+        # It looks again and again, and between two looks nothing is open.
+        while (found := set(running.sockets())) != expected and time.monotonic() < deadline_s:
+            time.sleep(0.05)
+        assert found == expected
+        assert listed("Listening sockets", "looking for a `hall`") == {("5353", "udp", "")}
     finally:
         running.close()
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from referee.hall.broker import Address
+    from referee.mqtt.hall_search import HallBroker
     from referee.web.access import Access
 
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 @click.option(
     "--prefix", metavar="PREFIX", default="referee", show_default=True, help="What the tables' topics begin with."
 )
+@click.option("--announce", metavar="NAME", help="Let tables find the broker in this network, by this name.")
+@click.option("--announce-at", metavar="ADDRESS", help="This machine's address in that network.  [default: its own]")
 @click.option("--table", "listed", multiple=True, metavar="ID", help="A table that is expected; may be repeated.")
 @click.option("--store", metavar="FILE|URL", default="hall.db", show_default=True, help="A file, or postgresql://…")
 @click.option("--page-port", type=WholeNumber(1, 65535), help="The page's port.  [default: 8000 or the next]")
@@ -46,6 +49,8 @@ def hall_command(
     ca: Path | None,
     tls: bool,
     prefix: str,
+    announce: str | None,
+    announce_at: str | None,
     listed: tuple[str, ...],
     store: str,
     page_port: int | None,
@@ -58,6 +63,7 @@ def hall_command(
 
     Examples:
       ./run tools hall --broker localhost --page-address 0.0.0.0
+      ./run tools hall --broker localhost --announce "Chess club"
       ./run tools hall --broker broker.local --user hall --password-file hall.password --ca ca.pem
       ./run tools hall --broker localhost --store postgresql://hall@localhost/hall
     """
@@ -73,6 +79,7 @@ def hall_command(
     from referee.web.server import open_site, spaced
 
     address = _address(broker, user, password_file, ca, tls=tls)
+    announced = None if announce is None else _announced(announce, address, prefix)
     database = Database(store)
     name = hashlib.sha256(database.name.encode()).hexdigest()[:8]
     rulings = Rulings(database, lambda: f"hall-{secrets.token_hex(12)}", utc_now)
@@ -86,18 +93,43 @@ def hall_command(
     key = Path("hall.page-key") if store.startswith(POSTGRESQL) else Path(f"{store}.page-key")
     options = chosen_page(True, page_port, page_address)
     assert options is not None
+
+    async def work() -> None:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(line.run())
+            if announced is not None:
+                # multicast DNS is only loaded if it is spoken
+                from referee.hall.announcement import announce as announce_broker
+
+                tasks.create_task(announce_broker(announced, announce_at, say))
+
     try:
         with Interrupts() as interrupts, open_site(make, options, say, key=key, close=hall.floor.close) as page:
             say(f"The hall: {page.address}")
             if page.codes:
                 say(f"Pair a device to look: {spaced(page.codes[Role.PLAY])}.")
                 say(f"Pair an arbiter's device: {spaced(page.codes[Role.OWN])}.")
-            interrupts.waiting(lambda: asyncio.run(line.run()))
+            interrupts.waiting(lambda: asyncio.run(work()))
     except KeyboardInterrupt:
         say("The hall is closed. What the tables do meanwhile it hears when it is opened again.")
     finally:
         database.close()
     return OK
+
+
+def _announced(name: str, address: Address, prefix: str) -> HallBroker:
+    """Give what tables are told of the broker; raises BadParameter for a name that can't be announced."""
+    from referee.mqtt.hall_search import MOST_NAME_BYTES, HallBroker
+    from referee.settings.sections import ANY_HALL
+
+    size = len(name.encode("utf-8", "surrogatepass"))
+    if not 0 < size <= MOST_NAME_BYTES or "." in name or not name.isprintable() or name.casefold() == ANY_HALL:
+        raise click.BadParameter(
+            f"{name!r} can't be a hall's name; expected 1 to {MOST_NAME_BYTES} bytes without a full stop, "
+            f'and not "{ANY_HALL}"'
+        )
+    is_here = address.host == "localhost" or address.host.startswith("127.") or address.host == "::1"
+    return HallBroker(name, "" if is_here else address.host, address.port, prefix, address.tls is not None)
 
 
 def _address(broker: str, user: str | None, password_file: Path | None, ca: Path | None, *, tls: bool) -> Address:

@@ -27,8 +27,9 @@ NOW = datetime(2026, 11, 21, tzinfo=UTC)
 FREE_TEXTS = (
     "camera.source", "camera.calibration", "table.layout", "table.looks", "lights.light_map", "lights.wled_host",
     "lights.wled_serial_port", "board.port", "board.serial_number", "board.pin_map", "sensors.map", "journal.path",
-    "opponent.player", "mqtt.address", "mqtt.user", "mqtt.password_file", "mqtt.ca_file", "mqtt.certificate_file",
-    "mqtt.key_file", "mqtt.table", "mqtt.table_name", "mqtt.topic_prefix", "mqtt.discovery_prefix",
+    "opponent.player", "mqtt.address", "mqtt.hall", "mqtt.user", "mqtt.password_file", "mqtt.ca_file",
+    "mqtt.certificate_file", "mqtt.key_file", "mqtt.table", "mqtt.table_name", "mqtt.topic_prefix",
+    "mqtt.discovery_prefix",
 )  # fmt: skip
 SECRET = st.text("abcdefghkmnpqrstuvwxyz", min_size=8, max_size=16).map(lambda text: f"q{text}q")
 
@@ -56,7 +57,7 @@ def free_settings() -> set[str]:
     return found
 
 
-CHECKED = {"game.name", "clock.time", "page.address", "page.quiet_hours"}
+CHECKED = {"game.name", "clock.time", "mqtt.own_address", "page.address", "page.quiet_hours"}
 """Those that the settings themselves check against what there is."""
 PINS = {name for name in free_settings() if name.endswith(("_pin", "_pins"))}
 

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from benchmarks.hall.feeds import Feed, script
 from referee.hall.broker import Address, Line
 from referee.hall.hall import Hall
 from referee.hall.rulings import Status
+from tests.commands import runner_in
 from tests.referee.hall.halls import OPENED, hall_on, kept, table
 
 pytestmark = pytest.mark.skipif(shutil.which("mosquitto") is None, reason="mosquitto is not installed")
@@ -140,16 +142,19 @@ def test_a_broker_that_is_not_there_is_said_once(tmp_path: Path) -> None:
 def test_the_command_opens_a_hall_and_ends_when_it_is_told_to(
     number: signal.Signals, broker: Mosquitto, tmp_path: Path
 ) -> None:
+    name = f"Club {uuid.uuid4().hex[:8]}"
     arguments = ["hall", "--broker", f"127.0.0.1:{broker.port}", "--store", str(tmp_path / "h.db")]
+    arguments += ["--announce", name, "--announce-at", "127.0.0.1"]
     program = [sys.executable, "-c", "from referee.cli import main; main()", *arguments]
     root = Path(__file__).resolve().parents[3]
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=root) as process:
         assert process.stdout is not None
-        lines = [process.stdout.readline(), process.stdout.readline()]
+        lines = [process.stdout.readline() for _ in range(3)]
         process.send_signal(number)
         rest = process.stdout.read()
     assert "The hall: http://127.0.0.1:" in lines[0]
-    assert "Connected to the broker" in lines[1]
+    assert "Connected to the broker 127.0.0.1." in "".join(lines[1:])
+    assert f"Tables find this hall as '{name}'." in "".join(lines[1:])
     assert "closed" in rest
     assert process.returncode == 0
     assert OPENED == []
@@ -197,3 +202,13 @@ def test_a_broker_lost_while_the_line_ends_does_not_keep_it(tmp_path: Path, monk
         assert running.cancelled()
 
     asyncio.run(wait())
+
+
+@pytest.mark.parametrize("name", ["", "a.b", "auto", "x" * 64, "tab\tbed"])
+def test_a_name_that_no_hall_can_be_announced_by_is_refused(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = runner_in(tmp_path, monkeypatch)("tools", "hall", "--broker", "localhost", "--announce", name)
+    assert refused.exit_code == 2
+    assert "can't be a hall's name; expected 1 to 63 bytes" in refused.stderr
+    assert list(tmp_path.iterdir()) == []

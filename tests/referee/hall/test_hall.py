@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.hall.hall import Hall, Incoming
+from referee.hall.hall import MOST_PICTURE_BYTES, Hall, Incoming
 from referee.hall.rulings import Status
 from referee.mqtt.topics import Answer, ShownClock, TableEvent, Topics
 from tests.referee.hall.halls import OPENED, PREFIX, Clock, event, hall_on, kept, online, settle, state, table
@@ -168,9 +168,12 @@ def test_an_answer_counts_only_from_the_table_that_was_asked(where: str) -> None
     assert [each.status for each in hall.rulings.newest("table-1", 1)] == [Status.WAITING]
 
 
-def test_pictures_are_kept_for_who_looks_and_are_bounded(tmp_path: Path) -> None:
+def test_a_table_that_floods_the_hall_with_pictures_costs_the_others_nothing(tmp_path: Path) -> None:
     hall = hall_on(str(tmp_path / "hall.db"))
-    for number in range(1, 400):
-        hall.take([Incoming(f"club/table-1/evidence/{number}/before-c3", b"\x89PNG")])
-    assert hall.picture("table-1", 399, "before-c3") == b"\x89PNG"
-    assert hall.picture("table-1", 1, "before-c3") is None
+    hall.take([Incoming("club/table-1/evidence/3/before-c3", b"\x89PNG")])
+    large = bytes(MOST_PICTURE_BYTES)
+    for number in range(1, 41):
+        hall.take([Incoming(f"club/liar/evidence/{number}/before-c3", large)])
+    assert hall.picture("table-1", 3, "before-c3") == b"\x89PNG"
+    assert hall.picture("liar", 40, "before-c3") == large
+    assert hall.picture("liar", 1, "before-c3") is None

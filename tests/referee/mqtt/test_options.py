@@ -59,6 +59,7 @@ def test_a_password_is_read_from_a_file_or_the_environment(tmp_path: Path) -> No
     ("lines", "words"),
     [
         ('ca_file = "ca.crt"', "mqtt.ca_file is set, but mqtt.tls is false; set tls = true"),
+        ('hall = "auto"', "mqtt.hall is set, and mqtt.address too; keep one"),
         ('tls = true\nkey_file = "a.key"', "mqtt.key_file is set without mqtt.certificate_file"),
         ('table = "a/b"', 'expected text such as "table-3"'),
         ('topic_prefix = "a/+"', 'expected text such as "referee"'),
@@ -71,6 +72,29 @@ def test_settings_that_do_not_fit_are_told(lines: str, words: str, tmp_path: Pat
     with pytest.raises(ConfigError) as refused:
         load(None, environment={"HOME": str(tmp_path), "REFEREE_MQTT_PASSWORD": "x"}, folder=tmp_path)
     assert words in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ("port = 1883", "mqtt.hall is set, and mqtt.port too; keep one"),
+        ('user = "Ann"', "mqtt.hall is set with mqtt.user, but without mqtt.ca_file; anybody in the network"),
+        ('user = "Ann"\ntls = true', "anybody in the network could get the password"),
+        ('own_address = "pi.local"', 'expected text such as "192.168.1.20"'),
+    ],
+)
+def test_what_does_not_fit_a_hall_that_is_looked_for_is_told(lines: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "referee.toml").write_text(f'[mqtt]\nhall = "Club"\n{lines}\n', encoding="utf-8")
+    with pytest.raises(ConfigError) as refused:
+        load(None, environment={"HOME": str(tmp_path)}, folder=tmp_path)
+    assert words in str(refused.value)
+
+
+def test_a_hall_takes_the_place_of_an_address() -> None:
+    options = mqtt_options(MqttSection(hall="Club", own_address="10.0.0.5"), "pi", {})
+    assert options is not None
+    assert (options.address, options.hall, options.own_address, options.broker) == ("", "Club", "10.0.0.5", "the hall")
+    assert mqtt_options(MqttSection(hall="Club", user="Ann", tls=True, ca_file=Path("ca.crt")), "pi", {}) is not None
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,69 @@
+"""The hall's broker, announced in the network so that tables find it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import zeroconf
+from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
+
+from common.backoff import doubled_wait_s
+from referee.errors import BrokerError
+from referee.mqtt.hall_search import SERVICE_TYPE, HallBroker, multicast_dns, own_address
+
+_NAME_CHECK_S = 3.0
+_ADDRESS_CHECK_S = 15.0
+_FIRST_WAIT_S, _LONGEST_WAIT_S = 1.0, 60.0
+_CONNECT_S = 3.0
+
+
+async def announce(
+    broker: HallBroker, chosen_address: str | None, say: Callable[[str], object], *, name_check_s: float = _NAME_CHECK_S
+) -> None:
+    """Announce a broker until this is cancelled, at the machine's new address if that changes.
+
+    ``chosen_address`` is the machine's own in the network that is told; ``None`` takes the one it goes out by. Another
+    hall of the same name is looked for as long as ``name_check_s``. ``say`` hears, once each, why it isn't announced
+    and that it is.
+    """
+    said, failures = "", 0
+    while True:
+        try:
+            address = own_address(chosen_address)
+            async with multicast_dns(address) as dns:
+                await _announce(dns, broker, address, name_check_s)
+                said, failures = "", 0
+                say(f"Tables find this hall as {broker.hall!r}.")
+                await _warn(broker, address, say)
+                while own_address(chosen_address) == address:
+                    await asyncio.sleep(_ADDRESS_CHECK_S)
+        except (BrokerError, OSError, zeroconf.Error) as error:
+            words = f"The hall is not announced: {error}."
+            if words != said:
+                say(words)
+            said, failures = words, failures + 1
+            await asyncio.sleep(doubled_wait_s(_FIRST_WAIT_S, _LONGEST_WAIT_S, failures))
+
+
+async def _announce(dns: AsyncZeroconf, broker: HallBroker, address: str, name_check_s: float) -> None:
+    service = broker.service(address)
+    if await AsyncServiceInfo(SERVICE_TYPE, service.name).async_request(dns.zeroconf, name_check_s * 1000):
+        raise BrokerError(f"another hall in this network is called {broker.hall!r}; give this one another name")
+    await (await dns.async_register_service(service))
+
+
+async def _warn(broker: HallBroker, address: str, say: Callable[[str], object]) -> None:
+    """Say so if a broker on this machine does not listen to others: Mosquitto does that only when it is told to."""
+    if broker.host:
+        return
+    try:
+        async with asyncio.timeout(_CONNECT_S):
+            _, writer = await asyncio.open_connection(address, broker.port)
+    except OSError:
+        say(
+            f"No broker answers at {address}, port {broker.port}, so no table gets in. "
+            f"Mosquitto needs a line 'listener {broker.port}' in its settings."
+        )
+        return
+    writer.close()

@@ -1,0 +1,145 @@
+"""Halls that are announced in the loopback's network, and tables that look for them there."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from zeroconf import IPVersion
+from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
+
+from referee.errors import BrokerError
+from referee.mqtt.hall_search import (
+    SERVICE_TYPE,
+    HallBroker,
+    at_found_broker,
+    chosen_broker,
+    own_address,
+    parsed_broker,
+)
+from referee.mqtt.options import MqttOptions, TlsOptions
+from tests.effort import cases
+from tests.guard import GUARD_S
+
+HERE = "127.0.0.1"
+
+
+TAG = uuid.uuid4().hex[:8]
+"""Sets halls apart from those that tests beside this one announce."""
+
+
+def club(name: str = f"Club {TAG}", **changes: Any) -> HallBroker:
+    fields: dict[str, Any] = {"host": "", "port": 1883, "prefix": TAG, "is_encrypted": False, **changes}
+    return HallBroker(name, **fields)
+
+
+def table(hall: str = "auto", tls: TlsOptions | None = None) -> MqttOptions:
+    return MqttOptions("", 1, "t1", "Table 1", prefix=TAG, hall=hall, own_address=HERE, tls=tls)
+
+
+@asynccontextmanager
+async def announced(*brokers: HallBroker) -> AsyncIterator[None]:
+    """Announce brokers, as their halls do."""
+    dns = AsyncZeroconf(interfaces=[HERE], ip_version=IPVersion.V4Only)
+    try:
+        for broker in brokers:
+            await (await dns.async_register_service(broker.service(HERE)))
+        yield
+    finally:
+        await dns.async_close()
+
+
+def found(*brokers: HallBroker, options: MqttOptions, settle_s: float = 0.0) -> MqttOptions:
+    """Look for a hall while these are announced. A second one is waited for as long as it takes, or not at all."""
+
+    async def look() -> MqttOptions:
+        async with announced(*brokers):
+            return await at_found_broker(options, look_s=GUARD_S, settle_s=settle_s)
+
+    return asyncio.run(look())
+
+
+def test_the_only_hall_is_found() -> None:
+    options = found(club(port=1884), options=table())
+    assert options == replace(table(), address=HERE, port=1884)
+
+
+def test_the_hall_that_is_named_is_found_where_it_says_its_broker_is() -> None:
+    saal = club(f"Tübingen, Saal 2 {TAG}", host="broker.local", is_encrypted=True, port=8883)
+    options = found(club(), saal, options=table(saal.hall, TlsOptions()))
+    assert (options.address, options.port) == ("broker.local", 8883)
+
+
+def test_of_several_halls_none_is_chosen() -> None:
+    with pytest.raises(BrokerError, match=rf"several halls .* \('Club {TAG}', 'Pub {TAG}'\); name one as hall"):
+        found(club(), club(f"Pub {TAG}"), options=table(), settle_s=GUARD_S)
+
+
+def test_a_hall_of_other_topics_is_not_the_one() -> None:
+    async def look() -> None:
+        async with announced(club(prefix="other")):
+            await at_found_broker(table(), look_s=0.5)
+
+    with pytest.raises(BrokerError, match=r"no hall is announced|other halls than the one wanted"):
+        asyncio.run(look())
+
+
+@pytest.mark.parametrize(
+    ("brokers", "options", "words"),
+    [
+        ([], table(), "no hall is announced in this network; open one with --announce NAME"),
+        ([club("Pub")], table("Club"), "other halls than the one wanted ('Pub'); correct hall"),
+        ([club("Club", prefix="x")], table(), "('Club' with the topic_prefix 'x'); correct hall"),
+        ([club(str(number)) for number in range(9)], table(), "several halls are announced in this network ('0', '1',"),
+        ([club("Club", is_encrypted=True)], table(), "'Club' is encrypted; set tls = true"),
+        ([club("Club")], table(tls=TlsOptions()), "'Club' is not encrypted, and tls = true is set"),
+    ],
+)
+def test_why_no_hall_is_taken_is_told(brokers: list[HallBroker], options: MqttOptions, words: str) -> None:
+    with pytest.raises(BrokerError) as refused:
+        chosen_broker(brokers, options)
+    assert words in str(refused.value)
+    assert len(str(refused.value)) < 200
+
+
+def test_an_address_that_is_not_this_machine_s_is_named() -> None:
+    with pytest.raises(BrokerError, match=r"192\.0\.2\.7 is no address of this machine"):
+        own_address("192.0.2.7")
+    assert own_address(HERE) == HERE
+
+
+TEXTS = st.none() | st.text(max_size=300) | st.binary(max_size=300)
+
+
+@settings(max_examples=cases(30), deadline=None)
+@given(
+    name=st.text("a.Ü \x7f'", min_size=1, max_size=20),
+    addresses=st.lists(st.binary(min_size=4, max_size=4), max_size=2),
+    port=st.none() | st.integers(0, 2**16 - 1),
+    fields=st.dictionaries(st.sampled_from(["host", "prefix", "tls"]) | st.text(max_size=5), TEXTS),
+)
+def test_an_announcement_gives_an_address_or_nothing(
+    name: str, addresses: list[bytes], port: int | None, fields: dict[str, str | bytes | None]
+) -> None:
+    told = AsyncServiceInfo(SERVICE_TYPE, f"a.{SERVICE_TYPE}", port=port, addresses=addresses, properties=dict(fields))
+    # What the network says is not checked as what is announced here would be.
+    told.name = f"{name}.{SERVICE_TYPE}"
+    broker = parsed_broker(told)
+    if broker is not None:
+        assert 0 < broker.port < 2**16
+        assert broker.host
+        assert broker.host.isascii()
+        assert not set(broker.host) & set(" /@?#\0\n")
+
+
+@settings(max_examples=cases(30), deadline=None)
+@given(broker=st.builds(club, st.text("abc Ü-_'", min_size=1, max_size=20), is_encrypted=st.booleans()))
+def test_what_is_announced_is_read_again(broker: HallBroker) -> None:
+    assert parsed_broker(broker.service(HERE)) == replace(broker, host=HERE)
