@@ -22,6 +22,8 @@ _JPEG_START, _JPEG_SCAN, _JPEG_END = b"\xff\xd8", b"\xff\xda", b"\xff\xd9"
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """The markers of the segments that say how large a JPEG is."""
 _PNG_START, _PNG_END = b"\x89PNG\r\n\x1a\n", b"IEND"
+_PNG_CHUNK_BYTES = 12
+"""A chunk's length, kind and checksum."""
 
 
 def check_frame(image: Image, size: tuple[int, int] | None = None, *, source: str = "the camera") -> None:
@@ -48,8 +50,17 @@ def is_complete_image(data: bytes) -> bool:
     if data.startswith(_JPEG_START):
         return data.rfind(_JPEG_END) > data.rfind(_JPEG_SCAN) > 0
     if data.startswith(_PNG_START):
-        return _PNG_END in data[-16:]
+        return _has_all_chunks(data)
     return len(data) > 0
+
+
+def _has_all_chunks(data: bytes) -> bool:
+    """Whether a PNG's chunks are as long as they say, to its end: OpenCV takes the memory that a chunk claims."""
+    at, kind = len(_PNG_START), b""
+    while kind != _PNG_END and at + _PNG_CHUNK_BYTES <= len(data):
+        kind = data[at + 4 : at + 8]
+        at += _PNG_CHUNK_BYTES + int.from_bytes(data[at : at + 4])
+    return kind == _PNG_END and at <= len(data)
 
 
 def decode_image(data: bytes, name: str) -> Image:

@@ -85,6 +85,16 @@ def test_a_missing_file_is_a_camera_error(tmp_path):
         load_image(tmp_path / "none.jpg")
 
 
+def test_a_png_with_a_chunk_that_claims_more_than_is_there_is_refused() -> None:
+    whole = encoded(".png")
+    end = whole.index(b"IEND") - 4
+    claims = whole[:end] + (0x30000000).to_bytes(4) + whole[end + 4 :]
+    assert is_complete_image(whole)
+    assert not is_complete_image(claims)
+    with pytest.raises(FrameError, match="cut off"):
+        decode_photo(claims, "photo", most_pixels=1_000_000)
+
+
 @pytest.mark.parametrize("name", [b"plain.png", b"\xff.jpg", "Spielbrett-ä.png".encode()])
 def test_a_picture_is_written_under_any_name_that_a_file_may_have(tmp_path, name):
     path = tmp_path / os.fsdecode(name)
