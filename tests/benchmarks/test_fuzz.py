@@ -61,5 +61,14 @@ def test_the_same_seed_draws_the_same_inputs() -> None:
 
 def test_what_led_to_a_new_place_is_changed_further() -> None:
     mutator = Mutator([b"0"], Random(1))
-    mutator.keep(b"a rare find")
+    mutator.found("here", b"a rare find")
     assert any(b"rare" in mutator.draw() for _ in range(50))
+
+
+def test_of_inputs_that_led_to_one_place_the_shortest_is_changed_further() -> None:
+    mutator = Mutator([b"0"], Random(1))
+    for data in (b"a rare find", b"short", b"a rare, longer find"):
+        mutator.found("here", data)
+    drawn = [mutator.draw() for _ in range(200)]
+    assert any(b"short" in data for data in drawn)
+    assert all(b"rare" not in data for data in drawn)

@@ -6,7 +6,7 @@ The same seed makes the same inputs. What led a parser to refuse at a new place 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from random import Random
 
 MOST_BYTES = 64 * 1024
@@ -42,6 +42,7 @@ class Mutator:
     def __init__(self, seeds: Sequence[bytes], rng: Random) -> None:
         self._seeds = tuple(seeds)
         self._kept: list[bytes] = []
+        self._rows: dict[Hashable, int] = {}
         self._rng = rng
         self._vocabulary = tuple(dict.fromkeys(word for seed in seeds for word in _WORDS.findall(seed)))
         self._changes: tuple[Callable[[bytes], bytes], ...] = (
@@ -67,12 +68,14 @@ class Mutator:
             data = rng.choice(self._changes)(data)[:MOST_BYTES]
         return data
 
-    def keep(self, data: bytes) -> None:
-        """Change this input further: it led somewhere new."""
-        if len(self._kept) < _MOST_KEPT:
+    def found(self, place: Hashable, data: bytes) -> None:
+        """Change this input further if it is the first or the shortest that led to a place: short ones are fast."""
+        row = self._rows.get(place)
+        if row is None and len(self._kept) < _MOST_KEPT:
+            self._rows[place] = len(self._kept)
             self._kept.append(data)
-        else:
-            self._kept[self._rng.randrange(_MOST_KEPT)] = data
+        elif row is not None and len(data) < len(self._kept[row]):
+            self._kept[row] = data
 
     def _span(self, data: bytes) -> tuple[int, int]:
         start = self._rng.randrange(len(data) + 1)

@@ -96,9 +96,8 @@ def fuzz(
             data = mutator.draw()
             place = _tried(parser, data, done, longest_s)
             done.inputs += 1
-            if place not in done.places:
-                done.places.add(place)
-                mutator.keep(data)
+            done.places.add(place)
+            mutator.found(place, data)
             if number % 1000 == 0:
                 tell(done.inputs)
             if len(done.faults) >= _MOST_FAULTS:
