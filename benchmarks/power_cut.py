@@ -1,12 +1,16 @@
 """Losing nothing: kill -9 at random moments of live games, and power cuts at every sync point of others.
 
-Run: python benchmarks/power_cut.py --kills 1000 [--games 5] [--seed 1]
+Run: python benchmarks/power_cut.py --kills 1000 [--games 5] [--seed 1] | --served 1000 [--disk failing] [--seed 1]
 
 First ``--games`` games are played on a disk that loses, reorders, tears or wrecks whatever was not yet synced, and
-are cut at every sync point, several times each (power_sync.py). Then games are refereed by a process that is killed
-``--kills`` times (power_kill.py). Each line below ends with what was found; exit code 1 when anything was lost,
-changed, or there without having been judged. A cut that fails prints what to give to ``--replay``; killed games keep
-their journal, since where in its work a kill falls is the machine's doing and does not replay.
+are cut at every sync point, several times each. Then games are refereed by a process that is killed ``--kills`` times.
+Each line below ends with what was found; exit code 1 when anything was lost, changed, or there without having been
+judged. A cut that fails prints what to give to ``--replay``; killed games keep their journal, since where in its work a
+kill falls is the machine's doing and does not replay.
+
+``--served`` instead kills tables whose page is open and which are on a broker (a Mosquitto of this command's own).
+Their orders come from the page, the broker and a terminal. All disks but ``plain`` need root; ``slow``, ``failing`` and
+``cut``, whose power goes at each kill, also need FUSE.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from benchmarks.parts.environment import ROOT, enter_environment
 
 enter_environment(__name__)
 
+import multiprocessing
 import shutil
 import tempfile
 import time
@@ -27,10 +32,14 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
+from benchmarks.hall.brokers import Mosquitto
 from benchmarks.parts.command_line import PROGRESS, counting_bar
 from benchmarks.parts.power.cuts import Cut, CutError, PlayedOnDisk
 from benchmarks.parts.power.disk import CutOutcome
+from benchmarks.parts.power.guests import BrokerGuest
 from benchmarks.parts.power.kills import KilledGame, KillError, KillTally, ready_to_fork
+from benchmarks.parts.power.mounted import DISKS, DiskMissingError
+from benchmarks.parts.power.served_kills import KILLS_AN_EVENING, Evening, ServedTally
 from benchmarks.parts.power.vfs import scratch_folder
 
 _MOST_FAULTS_SHOWN = 10
@@ -105,6 +114,49 @@ def kill_games(seed: int, kills: int, turns: int, progress: Progress, console: C
     return faults
 
 
+def kill_served(seed: int, kills: int, kind: str, progress: Progress, console: Console) -> int:
+    """Kill tables with a page and a broker so often, on a disk of that kind; gives how many evenings went wrong."""
+    tally, faults, evening = ServedTally(), 0, seed
+    began_s = time.monotonic()
+    bar = progress.add_task(f"kills on a disk that is {kind}", total=kills)
+    ready_to_fork(ROOT)
+    multiprocessing.set_forkserver_preload([Evening.__module__])
+    while (left := kills - tally.kills.total()) > 0 and faults < _MOST_FAULTS_SHOWN:
+        scratch = Path(tempfile.mkdtemp(prefix=f"killed-evening-{evening}-", dir=scratch_folder()))
+        for part in ("broker", "disk"):
+            (scratch / part).mkdir()
+        with Mosquitto(scratch / "broker") as broker, DISKS[kind](scratch / "disk") as disk:
+            guest = BrokerGuest(broker.port)
+            try:
+                Evening(evening, disk, guest, tally).play(
+                    min(left, KILLS_AN_EVENING), lambda: progress.update(bar, completed=tally.kills.total())
+                )
+            except KillError as error:
+                faults += 1
+                kept = shutil.copytree(
+                    disk.folder, scratch / "kept", ignore=shutil.ignore_patterns("*.ask", "lost+found")
+                )
+                console.print(
+                    f"{error}\n  in the evening of --seed {evening}; its journal is in {kept}", soft_wrap=True
+                )
+            guest.close()
+        if not (scratch / "kept").exists():
+            shutil.rmtree(scratch)
+        evening += 1
+    aims, routes = (
+        ", ".join(f"{count} {name}" for name, count in sorted(each.items())) for each in (tally.kills, tally.answered)
+    )
+    console.print(
+        f"disk: {kind}; {tally.kills.total()} kills ({aims}) in {tally.evenings} evenings of {tally.events} events in "
+        f"{time.monotonic() - began_s:.0f} s; orders answered: {routes}, the slowest after "
+        f"{tally.slowest_answer_s:.1f} s; {tally.in_memory} were said to be only in memory, {tally.lost_as_said} of "
+        f"them were lost; {tally.stopped_in_words} starts ended in words: "
+        f"{faults} evenings with something lost, added or changed",
+        soft_wrap=True,
+    )
+    return faults
+
+
 @click.command()
 @click.option("--kills", default=100, show_default=True, type=click.IntRange(min=0), help="How often to kill.")
 @click.option("--games", default=2, show_default=True, type=click.IntRange(min=0), help="Games to cut everywhere.")
@@ -112,9 +164,19 @@ def kill_games(seed: int, kills: int, turns: int, progress: Progress, console: C
 @click.option("--turns", default=12, show_default=True, type=click.IntRange(min=1), help="Turns a game.")
 @click.option("--seed", default=1, show_default=True, help="Seed of the first game of each kind.")
 @click.option("--replay", metavar="LIFE:REQUESTS:OUTCOME:DRAW", help="Only this one cut, as a failing run named it.")
-def main(kills: int, games: int, draws: int, turns: int, seed: int, replay: str | None) -> None:
+@click.option("--served", metavar="KILLS", type=click.IntRange(min=1), help="Kill tables with a page and a broker.")
+@click.option("--disk", default="plain", show_default=True, type=click.Choice(list(DISKS)), help="What they write to.")
+def main(
+    kills: int, games: int, draws: int, turns: int, seed: int, replay: str | None, served: int | None, disk: str
+) -> None:
     """Show that nothing accepted is lost; exit 1 if anything was."""
     console = Console(highlight=False, markup=False)
+    if served is not None:
+        try:
+            with counting_bar(PROGRESS) as progress:
+                sys.exit(1 if kill_served(seed, served, disk, progress, console) else 0)
+        except (DiskMissingError, RuntimeError) as error:
+            raise click.ClickException(str(error)) from error
     if replay is not None:
         sys.exit(replayed(seed, turns, replay, console))
     with counting_bar(PROGRESS) as progress:

@@ -99,5 +99,9 @@ class JournalFullError(JournalError):
     """There is no room on the disk for the event."""
 
 
+class JournalFailedError(JournalError):
+    """The disk said that it could not write or read the journal."""
+
+
 class JournalReadOnlyError(JournalError):
     """The journal or its folder may not be written."""

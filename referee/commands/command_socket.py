@@ -81,7 +81,9 @@ class CommandSocket:
 
     def close(self) -> None:
         """Accept no more commands; those already submitted still get a reply."""
-        self._path.unlink(missing_ok=True)
+        # On a read-only disk the socket's name stays; the next referee replaces it.
+        with contextlib.suppress(OSError):
+            self._path.unlink(missing_ok=True)
         # Closing the socket doesn't wake a thread blocked in accept, but shutting it down does.
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)

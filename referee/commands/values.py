@@ -175,7 +175,7 @@ Command = (
 
 @dataclass(frozen=True)
 class Reply:
-    """The reply to a command, sent after the command's event is in the journal."""
+    """The reply to a command, sent after its event is in the journal; otherwise ``words`` say that it isn't."""
 
     words: str
     refused: bool = False

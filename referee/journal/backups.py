@@ -43,6 +43,16 @@ def back_up(journal: Path, target: Path) -> None:
         _copy(source, target)
 
 
+def drop_log(journal: Path) -> None:
+    """Remove the log beside a journal that ``back_up`` has put a copy in the place of; raises JournalReadOnlyError."""
+    try:
+        for ending in _LOG_FILES:
+            journal.with_name(journal.name + ending).unlink(missing_ok=True)
+        sync_folder(journal.parent)
+    except OSError as error:
+        raise JournalReadOnlyError(f"the log of {journal} can't be removed: {error.strerror}") from error
+
+
 def restore(backup: Path, journal: Path, now: datetime) -> Path | None:
     """Replace a journal with a copy; returns the path of the previous journal, ``None`` if there was none.
 
@@ -79,9 +89,9 @@ def _copy(source: sqlite3.Connection, target: Path, keep_as: Path | None = None)
     An existing ``target`` is kept as ``keep_as``; returns that path, ``None`` if there was no target.
     """
     draft = target.with_name(f".{target.name}.draft")
-    draft.unlink(missing_ok=True)
     kept = None
     try:
+        draft.unlink(missing_ok=True)
         with closing(sqlite3.connect(draft)) as copied:
             source.backup(copied)
             # Without a log file beside it, so that the copy can be moved as a single file.
@@ -96,7 +106,9 @@ def _copy(source: sqlite3.Connection, target: Path, keep_as: Path | None = None)
     except OSError as error:
         raise JournalReadOnlyError(f"the copy {target} can't be written: {error.strerror}") from error
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            # the next copy replaces it
+            draft.unlink(missing_ok=True)
     return kept
 
 

@@ -8,13 +8,14 @@ import os
 import socket
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
 from referee.errors import (
     JournalBusyError,
     JournalError,
+    JournalFailedError,
     JournalFullError,
     JournalNewerError,
     JournalReadOnlyError,
@@ -128,6 +129,8 @@ def _translate(error: sqlite3.Error, path: Path) -> JournalError:
         return JournalReadOnlyError(
             f"cannot open the journal {path} ({error}): check that its folder exists and may be written"
         )
+    if code == sqlite3.SQLITE_IOERR:
+        return JournalFailedError(f"the journal {path} failed: {error}")
     return JournalError(f"the journal {path} failed: {error}")
 
 
@@ -187,7 +190,9 @@ class WriterLock:
     def release(self) -> None:
         """Release the lock."""
         # the file stays: removing it would let two processes hold locks on two files of the same name
-        os.ftruncate(self._descriptor, 0)
+        with suppress(OSError):
+            # on a disk that can't be written any more the holder's name stays, but not the lock
+            os.ftruncate(self._descriptor, 0)
         os.close(self._descriptor)
 
 

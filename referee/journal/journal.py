@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import sqlite3
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,9 +13,15 @@ from types import TracebackType
 from typing import Any, Self
 
 from common.durable import sync_folder
-from referee.errors import EventError, JournalMissingError, JournalReadOnlyError, JournalUnreadableError
+from referee.errors import (
+    EventError,
+    JournalFailedError,
+    JournalMissingError,
+    JournalReadOnlyError,
+    JournalUnreadableError,
+)
 from referee.journal import database
-from referee.journal.backups import back_up
+from referee.journal.backups import back_up, drop_log
 from referee.journal.database import WriterLock, journal_faults
 from referee.journal.events import REQUEST, Event, EventKind, Evidence, decode, encode
 
@@ -93,10 +99,13 @@ class Journal:
         wall_clock: WallClock,
         limits: EvidenceLimits,
         lock: WriterLock | None,
+        reopen: Callable[[], sqlite3.Connection] | None = None,
     ) -> None:
-        """Wrap an open connection; callers use ``open`` or ``in_memory`` instead."""
+        """Wrap an open connection; callers use ``open`` or ``in_memory``. ``reopen`` opens the same file again."""
         self.path = path
         self._connection = connection
+        self._reopen = reopen
+        self._has_failed = False
         self._wall_clock = wall_clock
         self._limits = limits
         self._lock = lock
@@ -134,10 +143,14 @@ class Journal:
         with ExitStack() as undone_unless_open:
             lock = WriterLock(path, wall_clock())
             undone_unless_open.callback(lock.release)
-            with journal_faults(path):
+
+            def reopen() -> sqlite3.Connection:
                 # In a power cut, a card may corrupt data next to the bytes it was writing. With psow=0, SQLite starts
                 # each transaction in a new block of the log, so that committed transactions share no block with it.
-                connection = connect(f"{path.absolute().as_uri()}?mode=rwc&psow=0")
+                return connect(f"{path.absolute().as_uri()}?mode=rwc&psow=0")
+
+            with journal_faults(path):
+                connection = reopen()
                 undone_unless_open.callback(connection.close)
                 version = database.version_of(connection)
                 if 0 < version < len(database.MIGRATIONS):
@@ -145,8 +158,8 @@ class Journal:
                     back_up(path, path.with_name(f"{path.stem}-version-{version}{path.suffix}"))
                 cls._prepare(connection)
                 # Always sync: the process that created the file may have been killed before it could.
-                sync_folder(path.parent)
-                journal = cls(path, connection, wall_clock, limits or EvidenceLimits(), lock)
+                cls._sync_names(path, sync_folder)
+                journal = cls(path, connection, wall_clock, limits or EvidenceLimits(), lock, reopen)
             undone_unless_open.pop_all()
         return journal
 
@@ -168,6 +181,13 @@ class Journal:
         connection.execute("PRAGMA foreign_keys = ON")
         _empty_log(connection)
         database.upgrade(connection)
+
+    @staticmethod
+    def _sync_names(path: Path, sync_folder: SyncFolder) -> None:
+        try:
+            sync_folder(path.parent)
+        except OSError as error:
+            raise JournalFailedError(f"the journal {path} failed: {error.strerror}") from error
 
     @staticmethod
     def _check_present(path: Path) -> None:
@@ -206,7 +226,9 @@ class Journal:
         if game == 0:
             raise EventError(f"a '{event.kind}' event came before any 'new game'; start a game first")
         kept_bytes = self._kept_bytes
-        with journal_faults(self.path):
+        if self._has_failed:
+            self._write_anew()
+        with self._noting_failure():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 number: int = _single_value(
@@ -228,6 +250,32 @@ class Journal:
         self._game = game
         self._kept_bytes = kept_bytes
         return number
+
+    @contextmanager
+    def _noting_failure(self) -> Iterator[None]:
+        try:
+            with journal_faults(self.path):
+                yield
+        except JournalFailedError:
+            self._has_failed = True
+            raise
+
+    def _write_anew(self) -> None:
+        """Copy all into a new file, in the place of one that a disk failed to write; raises JournalError.
+
+        Blocks that could not be written may never be: ext4 takes them for written when it is asked again, and reads
+        zeros from them after the next start.
+        """
+        if self._reopen is None:
+            return
+        back_up(self.path, self.path)
+        with self._noting_failure():
+            self._connection.close()
+            # The copy has what is in the log: found beside it after a power cut, the log changes nothing.
+            drop_log(self.path)
+            self._connection = self._reopen()
+            self._prepare(self._connection)
+        self._has_failed = False
 
     def _insert_picture(self, event_number: int, picture: Evidence) -> int:
         size = len(picture.content)

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from hardware.pin_map import ButtonRole
 from referee.commands.queue import CommandQueue, Submitted
-from referee.commands.values import Command, Press
+from referee.commands.values import Command, Press, Reply
 from referee.judge.verdict import Verdict
 from referee.session.execution import execute
 from referee.session.service import Service
@@ -108,8 +108,11 @@ def _ends_turn(command: Command) -> bool:
 
 
 def _executed(service: Service[Any, Any], submitted: Submitted) -> list[Verdict]:
+    def respond(reply: Reply | None) -> None:
+        submitted.respond(reply and service.as_recorded(reply))
+
     with service.on_request(submitted.request_id):
-        return execute(service, submitted.command, submitted.respond)
+        return execute(service, submitted.command, respond)
 
 
 def serve(service: Service[Any, Any], commands: CommandQueue) -> None:

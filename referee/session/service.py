@@ -31,6 +31,7 @@ from referee.commands.values import (
     Overrule,
     PauseClock,
     Press,
+    Reply,
     Respond,
     RestoreSensor,
     Resume,
@@ -124,6 +125,14 @@ class Service(Generic[StateT, TurnT]):
             yield
         finally:
             self._log.request_id = ""
+
+    def as_recorded(self, reply: Reply) -> Reply:
+        """Give a reply that says so while the journal can't be written."""
+        trouble = self._log.trouble
+        if trouble is None or reply.refused:
+            return reply
+        unwritten = f"This is only in memory so far: {trouble}."
+        return replace(reply, words=f"{reply.words} {unwritten}")
 
     def start(self, *, resume: bool = True, seed: int | None = None) -> None:
         """With ``resume``, continue the journal's latest game if it isn't over; else begin a new one.

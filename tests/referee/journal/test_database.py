@@ -10,6 +10,7 @@ import pytest
 from referee.errors import (
     JournalBusyError,
     JournalError,
+    JournalFailedError,
     JournalFullError,
     JournalReadOnlyError,
     JournalUnreadableError,
@@ -35,7 +36,7 @@ NEW_GAME = Event("new game", {"game": "deblockle"})
         (sqlite3.SQLITE_CORRUPT, JournalUnreadableError),
         (sqlite3.SQLITE_BUSY, JournalBusyError),
         (sqlite3.SQLITE_LOCKED, JournalBusyError),
-        (sqlite3.SQLITE_IOERR_WRITE, JournalError),
+        (sqlite3.SQLITE_IOERR_WRITE, JournalFailedError),
     ],
 )
 def test_each_of_sqlite_s_errors_becomes_ours_and_names_the_file(code: int, kind: type[JournalError]) -> None:

@@ -1,15 +1,18 @@
 """Journals that cannot be used: damaged, another's, held by somebody, on a disk that may not be written."""
 
+import errno
 import os
 import sqlite3
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from referee.errors import (
     JournalBusyError,
+    JournalFailedError,
     JournalFullError,
     JournalMissingError,
     JournalNewerError,
@@ -206,3 +209,94 @@ def test_a_folder_that_may_not_be_written(path: Path) -> None:
             Journal.open(path, wall_clock=ticking_clock())
     finally:
         path.parent.chmod(stat.S_IRWXU)
+
+
+class FailingOnce:
+    """SQLite's connection on a disk that fails the commits of one test's choice."""
+
+    def __init__(self) -> None:
+        self.fails = False
+        self.opened = 0
+
+    def connect(self, target: str) -> sqlite3.Connection:
+        self.opened += 1
+        return cast("sqlite3.Connection", _FailingCommits(self, connect(target)))
+
+
+class _FailingCommits:
+    def __init__(self, disk: FailingOnce, connection: sqlite3.Connection) -> None:
+        self._disk = disk
+        self._connection = connection
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    def execute(self, statement: str, *arguments: Any) -> sqlite3.Cursor:
+        if statement == "COMMIT" and self._disk.fails:
+            error = sqlite3.OperationalError("disk I/O error")
+            error.sqlite_errorcode = sqlite3.SQLITE_IOERR_FSYNC
+            raise error
+        return self._connection.execute(statement, *arguments)
+
+
+def test_after_a_failed_write_everything_is_written_anew(path: Path) -> None:
+    disk = FailingOnce()
+    with Journal.open(path, wall_clock=ticking_clock(), connect=disk.connect) as journal:
+        journal.append(NEW_GAME)
+        journal.append(TURN, [picture("before", 40)])
+        first_file = path.stat().st_ino
+        disk.fails = True
+        for _ in range(2):
+            with pytest.raises(JournalFailedError, match=r"a journal\.sqlite failed: disk I/O error"):
+                journal.append(TURN)
+        assert len(journal.events()) == 2
+        disk.fails = False
+        assert journal.append(TURN) == 3
+        assert path.stat().st_ino != first_file
+        opened = disk.opened
+        assert journal.append(TURN) == 4
+        assert disk.opened == opened
+        with Journal.open(path, wall_clock=ticking_clock(), read_only=True) as reader:
+            assert reader.events() == journal.events()
+        assert holder(path) is not None
+    assert sorted(each.name for each in path.parent.iterdir()) == sorted([path.name, lock_path(path).name])
+    with Journal.open(path, wall_clock=ticking_clock()) as kept:
+        kept.check()
+        assert [event.kind for _, event in kept.events()] == ["new game", "turn", "turn", "turn"]
+        assert [one.evidence.name for one in kept.evidence(2)] == ["before"]
+
+
+def test_where_nothing_can_be_written_anew_the_journal_stays_as_it_is(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = FailingOnce()
+    with Journal.open(path, wall_clock=ticking_clock(), connect=disk.connect) as journal:
+        journal.append(NEW_GAME)
+        disk.fails = True
+        with pytest.raises(JournalFailedError):
+            journal.append(TURN)
+        disk.fails = False
+        with monkeypatch.context() as failing:
+            failing.setattr(os, "fsync", _fail)
+            with pytest.raises(JournalReadOnlyError, match="can't be written"):
+                journal.append(TURN)
+        assert [event.kind for _, event in journal.events()] == ["new game"]
+        assert journal.append(TURN) == 2
+
+
+def _fail(*_: object) -> None:
+    raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+def test_a_disk_that_fails_at_the_start_is_told_in_words(path: Path) -> None:
+    with pytest.raises(JournalFailedError, match=r"a journal\.sqlite failed: Input/output error"):
+        Journal.open(path, wall_clock=ticking_clock(), sync_folder=_fail)
+    assert holder(path) is None
+
+
+def test_a_journal_is_closed_on_a_disk_that_has_become_read_only(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = Journal.open(path, wall_clock=ticking_clock())
+    journal.append(NEW_GAME)
+    monkeypatch.setattr(os, "ftruncate", _fail)
+    journal.close()
+    assert holder(path) is None

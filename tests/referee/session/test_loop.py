@@ -10,9 +10,11 @@ import pytest
 from hardware.pin_map import ButtonRole
 from referee.commands.queue import CommandQueue
 from referee.commands.values import Correct, Press, Reply, RestoreSensor, TakeBack
+from referee.errors import JournalFullError
+from referee.journal import BufferedJournal
 from referee.judge import StabilitySettings
 from referee.judge.verdict import VerdictKind
-from referee.session.loop import LoopPorts, run
+from referee.session.loop import LoopPorts, run, serve
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError
 from vision.frame import Frame
 
@@ -45,6 +47,26 @@ def test_commands_are_carried_out_even_while_the_camera_is_away(table: Any, star
     assert replies[3] == Reply("there is no turn to take back", refused=True)
     assert replies[4] == Reply("this referee has no sensors, so none under c3", refused=True)
     assert on.kinds()[-2:] == ["correction", "take back"]
+
+
+def test_an_answer_says_that_its_event_is_only_in_memory_while_the_journal_cannot_be_written(
+    table: Any, start: Any, new_journal: Any
+) -> None:
+    journal = BufferedJournal(new_journal(), lambda sentence: None)
+    on = table(journal)
+    on.service.start()
+    on.show(start, 2)
+    waiting = commands()
+    replies: list[Any] = []
+    journal.trouble = JournalFullError("no room on the disk")
+    for command in (Correct("Ann", {"c3": "gold block, x up"}), Correct("Ann", {"h9": "empty"})):
+        with pytest.MonkeyPatch.context() as full:
+            full.setattr(journal, "retry", lambda: False)
+            waiting.submit(command, replies.append)
+            serve(on.service, waiting)
+    assert replies[0] == Reply("Ann says: c3 is gold block, x up. This is only in memory so far: no room on the disk.")
+    assert replies[1].refused
+    assert "memory" not in replies[1].words
 
 
 def test_a_command_that_comes_with_the_last_frame_is_carried_out(table: Any, start: Any, make_reading: Any) -> None:
