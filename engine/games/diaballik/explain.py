@@ -1,8 +1,8 @@
-"""Which rules a change of the table breaks: pieces and balls that came or went, then what the mover did.
+"""Explains which rules a change of the table breaks: pieces and balls that came or went, and what the mover did.
 
-Of the mover only the outcome is seen, so the smallest violation that would explain it is looked for. Each rule is
-relaxed in turn, and the actions are found that lead to what is seen without it. Those actions are then judged one by
-one, so that the breach names the very step that was wrong.
+Only the result of the mover's actions is seen, so this searches for the smallest violation that leads to it. It relaxes
+one rule at a time and searches for actions that produce the result without that rule. It then checks those actions one
+by one, so that the breach names the step that was wrong.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _DIAGONALS = GRID.neighbours(DIAGONAL)
 
 
 class _Relaxation(NamedTuple):
-    """What may be done beyond the rules: one of these at a time."""
+    """What is allowed beyond the rules; each search relaxes a single rule."""
 
     moves: int = MOST_MOVES
     passes: int = 1
@@ -60,11 +60,11 @@ _RELAXATIONS = (
     _Relaxation(moves=3),
     _Relaxation(passes=2),
 )
-"""From the nearest violation to the farthest, among those that take as many actions."""
+"""Likeliest violation first, among violations with the same number of actions."""
 
 
 class _RelaxedTurn(NamedTuple):
-    """A turn under way with some rule let go of: where it stands, and the moves and passes left."""
+    """A turn in progress with one rule relaxed, and the moves and passes left in it."""
 
     turn: TurnInProgress
     moves: int
@@ -72,7 +72,7 @@ class _RelaxedTurn(NamedTuple):
 
 
 def breaches_of_result(turn: TurnInProgress, result: Side) -> tuple[Breach, ...]:
-    """What is wrong with a turn that left the mover's pieces and ball so, no legal turn having that result."""
+    """List the rules broken by a turn whose result for the mover's pieces and ball no legal turn has."""
     if (turn.pieces & ~result.pieces, result.pieces & ~turn.pieces) == (1 << turn.ball, 1 << result.ball):
         return (_carried(turn.ball, result.ball),)
     changed = set_of(turn.ball, result.ball) | (turn.pieces ^ result.pieces)
@@ -82,7 +82,7 @@ def breaches_of_result(turn: TurnInProgress, result: Side) -> tuple[Breach, ...]
             if found is not None and laxity.moves > MOST_MOVES:
                 return (_too_many_moves(turn, result),)
             breach = None if found is None else _judged(turn, found)
-            # A piece is put back only where none stands now.
+            # "Put it back" works only if its old square is free now.
             barring = () if breach is None or breach.rule == "carrier-moved" else _barring(turn, result)
             if breach is not None and set(breach.places) <= {*GRID.names_of(changed), *barring}:
                 return (breach,)
@@ -90,12 +90,12 @@ def breaches_of_result(turn: TurnInProgress, result: Side) -> tuple[Breach, ...]
 
 
 def _barring(turn: TurnInProgress, result: Side) -> tuple[str, ...]:
-    """The squares of pieces that stand in somebody's way, which a breach may name though nothing changed there."""
+    """The squares that stay occupied: a breach may name them as obstacles although nothing changed there."""
     return GRID.names_of((turn.foes | turn.pieces) & (turn.foes | result.pieces))
 
 
 def _judged(turn: TurnInProgress, done: tuple[Action, ...]) -> Breach:
-    """The breach of the first forbidden action; where the piece with the ball went is said of where it stands now."""
+    """The breach of the first forbidden action; if the carrier moved, it names the square where that piece ended."""
     now = turn
     for number, action in enumerate(done):
         breach = breach_of(now, action)
@@ -114,7 +114,7 @@ def _too_many_moves(turn: TurnInProgress, result: Side) -> Breach:
 
 
 def _carried(start: int, end: int) -> Breach:
-    """The breach of moving the piece that has the ball."""
+    """The breach of moving the carrier, the piece with the ball."""
     sentence = f"The piece with the ball went from {PLACES[start]} to {PLACES[end]}."
     remedy = f"Put it back on {PLACES[start]}; it may move once the ball is passed."
     return Breach("carrier-moved", sentence, remedy, (PLACES[start], PLACES[end]))
@@ -173,7 +173,7 @@ def _jumps(start: int, taken: int) -> int:
 
 
 def _unexplained(turn: TurnInProgress, result: Side) -> tuple[Breach, ...]:
-    """The breaches where no single rule explains what was done: too much of it."""
+    """The breaches of a result that needs more than one rule to be broken."""
     found = []
     gone, came = turn.pieces & ~result.pieces, result.pieces & ~turn.pieces
     places = GRID.names_of(gone | came)
@@ -200,7 +200,7 @@ class Shown(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """How one player's pieces went: pairs of squares, and those that came from or went nowhere."""
+    """How one player's pieces moved: pairs of start and end, and the squares of pieces that vanished or appeared."""
 
     pairs: tuple[tuple[int, int], ...]
     gone: tuple[int, ...]
@@ -208,9 +208,10 @@ class Moved(NamedTuple):
 
 
 def explain_change(before: DiaballikState, after: Appearance) -> tuple[Breach, ...]:
-    """Say which rules the change breaks, the nearest violation first; empty when none or one legal turn explains it.
+    """List the rules that the change breaks, the likeliest violation first.
 
-    Places that ``after`` leaves out count as unchanged. Raises UnreadableError for a place or look that isn't one.
+    Empty if nothing changed or a legal turn explains it. Places missing in ``after`` count as unchanged. Raises
+    UnreadableError for an unknown place or look.
     """
     LOOK_TABLE.read_all(after)
     looks = appearance_of(before)
@@ -246,7 +247,7 @@ def _shown(looks: Mapping[str, str]) -> dict[str, Shown]:
 
 
 def _as_side(shown: Shown) -> Side | None:
-    """What is shown as a side, where it is one: seven pieces and one ball."""
+    """The pieces and ball as a side, or ``None`` unless there are seven pieces and one ball."""
     if shown.pieces.bit_count() != PIECES_A_SIDE or shown.balls.bit_count() != 1:
         return None
     return Side(shown.pieces, shown.balls.bit_length() - 1)
@@ -264,10 +265,9 @@ def _breaches(before: DiaballikState, shown: Mapping[str, Shown]) -> list[Breach
 
 
 def _own(before: DiaballikState, shown: Shown, moved: Moved) -> list[Breach]:
-    """What the mover did with their own pieces.
+    """The breaches of what the mover did with their own pieces.
 
-    Pieces that are gone or too many, and a ball that is, are told by themselves: the rest is judged as if those stood
-    as before.
+    Missing or extra pieces and balls have breaches of their own. The rest is judged as if those had not changed.
     """
     mover = str(before.to_move)
     was = before.side(mover)
@@ -278,14 +278,14 @@ def _own(before: DiaballikState, shown: Shown, moved: Moved) -> list[Breach]:
     side = Side(pieces, shown.balls.bit_length() - 1 if is_one else ends.get(was.ball, was.ball))
     if side == was:
         return []
-    # Where a piece stands on one of the opponent's that is told by itself; the way there may be as good as any.
+    # Landing on an opponent's piece has a breach of its own, so it must not make the way there illegal, too.
     turn = begun(before, mover)
     turn = turn._replace(foes=turn.foes & ~side.pieces)
     return [] if canonical(turn, side) is not None else list(breaches_of_result(turn, side))
 
 
 def _moved(old: int, new: int) -> Moved:
-    """Pair squares left with squares come to, the nearest first."""
+    """Pair vacated squares with newly occupied ones, the nearest pair first."""
     gone, came = list(members(old & ~new)), list(members(new & ~old))
     paired = tuple(pairs(gone, came, lambda start, end: (sum(GRID.apart(start, end)),)))
     starts, ends = {start for start, _ in paired}, {end for _, end in paired}
@@ -297,7 +297,7 @@ def _moved(old: int, new: int) -> Moved:
 
 
 def _recoloured(before: DiaballikState, shown: Mapping[str, Shown], moved: Mapping[str, Moved]) -> list[Breach]:
-    """Squares on which a piece of one player stands where one of the other stood."""
+    """The breaches of squares where one player's piece has taken the place of the other's."""
     found = []
     for player in PLAYERS:
         foe = other(player)
@@ -317,7 +317,7 @@ def _recoloured(before: DiaballikState, shown: Mapping[str, Shown], moved: Mappi
 
 
 def _onto_moved(before: DiaballikState, moved: Mapping[str, Moved]) -> list[Breach]:
-    """Squares that a piece of the mover's reached only because the opponent's on it was moved away."""
+    """The breaches of pieces of the mover that took squares from which the opponent's pieces were moved away."""
     mover = str(before.to_move)
     foe = other(mover)
     vacated = {start for start, _ in moved[foe].pairs}

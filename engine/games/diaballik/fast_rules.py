@@ -1,16 +1,16 @@
-"""The distinct results of a turn, as bare integers, straight from tables.
+"""Lookup tables for the distinct results of a turn, as plain integers.
 
 A position is four integers: the mover's set of pieces, the square of their ball, the opponent's set of pieces, and the
-set of squares of the row the ball wins on. A result is packed as ``pieces | ball << 49``.
+set of squares in the row where the ball wins. A result is packed as ``pieces | ball << 49``.
 
-Under the usual options the opponent's pieces alone say where the ball may go, so passes don't depend on the moves. A
-turn moves pieces by a *change*, a set of squares to be flipped: nothing, a step, a piece gone to a square two steps off
-(through an empty square, or through an own piece's that steps on while the other takes its place), or two pieces'
-steps. What is left to say is which changes go with which receiver: the carrier moves only after its pass, a receiver
-only before it, and a square that has to be reached first is reached before it. Once the ball is on the far row nothing
-moves.
+Under the usual options only the opponent's pieces can block a pass, so passes don't depend on the moves. A turn moves
+pieces by a *change*, a set of squares to flip. There are four kinds: nothing, one step, one piece moved by two steps,
+and two pieces moved by one step each. A piece moves by two steps through an empty square, or through the square of an
+own piece that steps on while the first takes its place. Each receiver allows certain changes: the carrier moves only
+after the pass, the receiver only before it, and a receiving square that is empty must be reached before it. Once the
+ball is on the far row nothing moves.
 
-Anti-play that ends the game by itself, and passes that own pieces stop, are not dealt with here: see ``turns``.
+Options under which anti-play ends the game automatically or own pieces block passes are handled in ``turns``.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ _Changes = tuple[int, ...]
 
 
 class Tables(NamedTuple):
-    """What can be looked up by a square and what is around it.
+    """Lookup tables, indexed by a square and a set of squares around it.
 
-    ``steps[square][near]`` the changes by which a piece steps to one of ``near``; ``far[square][near]`` all squares two
-    steps off through ``near``; ``leaps[square][squares]`` the changes by which a piece gets to those of ``far``;
-    ``lines[square]`` for each line through it a mask and the squares seen by the opponent's pieces on that line;
-    ``pairs[squares]`` the sets of two out of up to four squares around one.
+    - ``steps[square][near]``: the changes that move a piece from ``square`` to one of its neighbours ``near``.
+    - ``far[square][near]``: the set of squares two steps away, by way of one of ``near``.
+    - ``leaps[square][squares]``: the changes that move a piece from ``square`` to one of ``squares``, two steps away.
+    - ``lines[square]``: for each of the four lines through it, its mask and the visible squares by set of blockers.
+    - ``pairs[squares]``: every set of two of these squares, which are neighbours of one square.
     """
 
     steps: tuple[dict[int, _Changes], ...]
@@ -53,7 +54,7 @@ def _subsets(squares: int) -> list[int]:
 
 
 def _changes(here: int, squares: int) -> dict[int, _Changes]:
-    """For each subset of squares the changes by which a piece gets from ``here`` to its squares."""
+    """For each subset of ``squares``, the changes that move a piece from ``here`` to one of its squares."""
     found: dict[int, _Changes] = {0: ()}
     for square in members(squares):
         found |= {chosen | 1 << square: (*made, here | 1 << square) for chosen, made in found.items()}
@@ -61,7 +62,7 @@ def _changes(here: int, squares: int) -> dict[int, _Changes]:
 
 
 def _seen_along(ray: tuple[int, ...]) -> dict[int, int]:
-    """For each set of blockers on a ray the squares before the first of them."""
+    """For each set of blockers on a ray, the squares before the first blocker."""
     found = {}
     whole = set_of(*ray)
     for blockers in _subsets(whole):
@@ -86,7 +87,7 @@ def _lines(square: int) -> tuple[tuple[int, dict[int, int]], ...]:
 
 @cache
 def tables() -> Tables:
-    """Make the tables, once."""
+    """Build the tables; the result is cached."""
     steps, far, leaps, pairs = [], [], [], {}
     for square in range(49):
         here = 1 << square
@@ -112,10 +113,11 @@ def visible(ball: int, foes: int) -> int:
 
 
 class Changes(NamedTuple):
-    """How a turn may change where the pieces stand, whoever has the ball.
+    """Every way in which a turn may move the pieces, regardless of the ball.
 
-    ``singles`` are steps; ``all`` those, pieces going two steps through an empty square, and pairs of pieces;
-    ``trains`` pieces going two steps only through own pieces, with the set of those; ``reach`` the squares come to.
+    ``singles`` are steps of one piece. ``all`` adds two steps of one piece through an empty square, and one step each
+    of two pieces. ``trains`` are two steps of a piece that are possible only through own pieces, each with the set of
+    those pieces. ``reach`` is the set of empty squares that a piece can reach.
     """
 
     singles: list[int]
@@ -125,7 +127,7 @@ class Changes(NamedTuple):
 
 
 def changes_of(own: int, empty: int) -> Changes:
-    """Every change of at most two moves, none twice, but for nothing at all."""
+    """Every change of one or two moves, without repeats."""
     steps, far, leaps, _, pairs = tables()
     singles: list[int] = []
     doubles: list[int] = []
@@ -160,14 +162,14 @@ def changes_of(own: int, empty: int) -> Changes:
         here = rest & -rest
         rest ^= here
         false_pairs += pairs[NEAR[here.bit_length() - 1] & own]
-    # One piece can't step to two squares, nor two pieces to one.
+    # One piece can't step to two squares, and two pieces can't step to the same square.
     both = set(starmap(xor, combinations(singles, 2)))
     both.difference_update(false_pairs)
     return Changes(singles, [*singles, *doubles, *both], trains, reach | beside_own)
 
 
 def changes_onto(own: int, square: int, empty: int, carrier: int, singles: list[int]) -> set[int]:
-    """The changes by which the ball is passed off ``carrier``'s square to an empty square short of the far row."""
+    """The changes that let ``carrier`` pass to ``square``, which is empty at first and not on the far row."""
     steps, far, leaps, _, _ = tables()
     around = NEAR[square]
     movers = around & own & ~carrier
@@ -176,7 +178,7 @@ def changes_onto(own: int, square: int, empty: int, carrier: int, singles: list[
         for base in steps[square][movers]:
             found.add(base)
             found.update([base ^ change for change in singles if not change & base])
-    # By two steps of one piece before the pass, or stepping after a piece that received the ball.
+    # A piece takes two steps before the pass, or follows onto the square that the receiver left.
     comers = far[square][around & empty] & own & ~carrier | far[square][movers] & own
     if comers:
         found.update(leaps[square][comers])
@@ -184,13 +186,13 @@ def changes_onto(own: int, square: int, empty: int, carrier: int, singles: list[
 
 
 def _with_carrier_kept(changes: list[int], trains: list[tuple[int, int]], carrier: int) -> list[int]:
-    """The changes in which the carrier stays: those without a pass, and those before a pass that wins."""
+    """The changes in which the carrier stays, for turns without a pass or that end with a winning pass."""
     kept = [change for change in changes if not change & carrier]
     return kept + [change for change, through in trains if not change & carrier and through & ~carrier]
 
 
 def distinct_results(own: int, ball: int, foes: int, goal: int, *, null_turn: bool = True) -> list[int]:
-    """Every distinct result of one whole turn, packed, none twice, in no promised order."""
+    """Every distinct result of one whole turn, packed, in no particular order."""
     empty = EVERY & ~(own | foes)
     carrier = 1 << ball
     singles, changes, trains, reach = changes_of(own, empty)
@@ -213,7 +215,7 @@ def distinct_results(own: int, ball: int, foes: int, goal: int, *, null_turn: bo
             continue
         results += [key ^ change for change in changes if not change & here]
         for change, through in trains:
-            # A receiver makes way for the piece behind it before the pass only, so that piece isn't the carrier.
+            # The receiver can make way for the piece behind it only before the pass, so that isn't the carrier.
             if not change & here and (through & ~here or not change & carrier):
                 results.append(key ^ change)
     ahead = seen & reach

@@ -1,9 +1,9 @@
-"""Turns as text: strict to write, lenient to read, and as a sentence for a person.
+"""Turns as text: written strictly, read leniently, and described in a sentence.
 
-A turn is its actions in order, parted by spaces: ``a1-a2`` a move, ``d1*e1`` a pass; ``anti-play`` at the end announces
-it. Read leniently, case and spaces don't matter, ``to``, ``x`` or a space do for any mark, squares may be strung
-together (``a1-a2-a3``, ``a1a2a3``), a piece may go two squares straight on (``a1-a3``), and any order of actions that
-leads to the same result gives the same turn.
+A turn is its actions in order, separated by spaces: ``a1-a2`` is a move, ``d1*e1`` a pass, and a final ``anti-play``
+announces it. The reader ignores case and extra spaces, and accepts ``to``, ``x`` or a space in place of ``-`` or ``*``.
+Squares may be strung together (``a1-a2-a3``, ``a1a2a3``), a piece may move two squares straight on (``a1-a3``), and the
+actions may come in any order that leads to the same result.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def format_turn(turn: DiaballikTurn) -> str:
 
 
 def describe(turn: DiaballikTurn) -> str:
-    """Say the turn in a short sentence."""
+    """Describe the turn in a short sentence."""
     told = [
         f"{'passes' if each.passes else 'moves'} {PLACES[each.start]} to {PLACES[each.end]}" for each in turn.actions
     ]
@@ -61,7 +61,7 @@ def describe(turn: DiaballikTurn) -> str:
 
 
 def parse_turn(state: DiaballikState, text: str, player: str | None = None) -> DiaballikTurn:
-    """Read a turn leniently; raises UnreadableError or IllegalTurnError (with breaches)."""
+    """Read a turn leniently; raises UnreadableError, or IllegalTurnError with breaches."""
     pairs, claims = _read(text)
     mover = player or state.to_move
     turn = begun(state, mover or _owner(state, pairs[0][0]))
@@ -77,7 +77,7 @@ def parse_turn(state: DiaballikState, text: str, player: str | None = None) -> D
 
 
 def _first_empty(turn: TurnInProgress, actions: tuple[Action, ...]) -> int | None:
-    """The first square that an action starts from though nothing stands there then."""
+    """The first square from which an action starts while it is empty, or ``None``."""
     for action in actions:
         if not (turn.pieces | turn.foes) >> action.start & 1:
             return action.start
@@ -86,13 +86,13 @@ def _first_empty(turn: TurnInProgress, actions: tuple[Action, ...]) -> int | Non
 
 
 def canonical_turn(state: DiaballikState, turn: DiaballikTurn) -> DiaballikTurn:
-    """The turn of the same result with the canonical actions; ``turn`` must be legal."""
+    """The turn with the same result and canonical actions; ``turn`` must be legal."""
     found = canonical(begun(state, turn.player), result_of(state, turn))
     return DiaballikTurn(turn.player, found or turn.actions, turn.claims)
 
 
 def result_of(state: DiaballikState, turn: DiaballikTurn) -> Side:
-    """Where a turn's actions leave its player's pieces and ball; the actions must be legal."""
+    """The player's pieces and ball after a turn's actions, which must be legal."""
     now = begun(state, turn.player)
     for action in turn.actions:
         now = now.after(action)
@@ -104,7 +104,7 @@ def _owner(state: DiaballikState, square: int) -> str:
 
 
 class _Token(NamedTuple):
-    """One part of a turn's text that says something, with its column, counted from 1."""
+    """A token of a turn's text, with its column, counted from 1."""
 
     kind: str
     text: str
@@ -115,7 +115,7 @@ _SAYS = {"*": True, "-": False, "->": False}
 
 
 def _read(text: str) -> tuple[list[tuple[int, int, bool | None]], bool]:
-    """The pairs of squares a text names, each with whether it says that this is a pass, and whether it claims."""
+    """Read the pairs of squares, each marked as a pass, a move or neither, and whether anti-play is claimed."""
     found = [
         _Token(str(match.lastgroup), match.group(), match.start() + 1)
         for match in tokens(_TOKEN, text, _EXPECTED)
@@ -150,7 +150,7 @@ def _read(text: str) -> tuple[list[tuple[int, int, bool | None]], bool]:
 
 
 def _goes_on(end: int, waiting: list[_Token]) -> bool:
-    """Whether the next square is a further step from ``end``, as in a1a2a3, and does not begin another pair."""
+    """Whether the next square continues from ``end``, as in ``a1a2a3``, and doesn't begin another pair."""
     rest = [token.kind for token in reversed(waiting)]
     squares = next(number for number, kind in enumerate(rest) if kind != "square")
     begins_another = rest[squares] == "mark"
@@ -158,9 +158,10 @@ def _goes_on(end: int, waiting: list[_Token]) -> bool:
 
 
 def _as_actions(turn: TurnInProgress, pairs: list[tuple[int, int, bool | None]]) -> tuple[Action, ...]:
-    """The pairs as actions: what isn't said to be a move or a pass is a pass where the ball is.
+    """Turn pairs of squares into actions.
 
-    A move of two squares straight on over an empty one is two moves.
+    A pair that isn't marked as a move or a pass is a pass if it starts at the ball. A move of two squares straight on
+    over an empty one becomes two moves.
     """
     actions: list[Action] = []
     now = turn
@@ -179,7 +180,7 @@ def _as_actions(turn: TurnInProgress, pairs: list[tuple[int, int, bool | None]])
 
 
 def _middle(now: TurnInProgress, start: int, end: int) -> int | None:
-    """The empty square between two that are two steps straight apart."""
+    """The square between two that are two steps apart in a straight line, if it is empty; otherwise ``None``."""
     taken = now.pieces | now.foes
     between = between_squares(start, end) & ~taken
     two_steps = sorted(GRID.apart(start, end)) == [0, 2]
@@ -187,12 +188,12 @@ def _middle(now: TurnInProgress, start: int, end: int) -> int | None:
 
 
 def standing(state: DiaballikState) -> tuple[str, ...]:
-    """Who is to move, or that the game is over."""
+    """Say who is to move, or that the game is over."""
     return ("The game is over." if outcome_of(state) else f"{str(state.to_move).capitalize()} to move.",)
 
 
 def summary(options: Mapping[str, OptionValue] | None = None) -> str:
-    """Tell the rules in short with these options in force, paragraphs parted by blank lines."""
+    """Summarise the rules under these options, in paragraphs separated by blank lines."""
     in_force = options_from(options)
     start = (
         "Black starts on a1 to g1, white on a7 to g7, the balls on d1 and d7."

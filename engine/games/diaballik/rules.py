@@ -1,4 +1,4 @@
-"""Which turns and announcements are legal and what comes of them; docs/games/diaballik.md has the rulings."""
+"""Which turns and announcements are legal, and what follows from them; docs/games/diaballik.md has the rulings."""
 
 from __future__ import annotations
 
@@ -69,15 +69,15 @@ def new(options: Mapping[str, OptionValue] | None = None) -> DiaballikState:
 
 
 def legal_turns(state: DiaballikState) -> Sequence[DiaballikTurn]:
-    """List one turn for each distinct result, then those after which anti-play is announced; lazily.
+    """List one turn for each distinct result, then the turns that end by announcing anti-play.
 
-    Sorted by where the ball ends, then by the pieces' squares.
+    The sequence is lazy. It is sorted by where the ball ends, then by the pieces' squares.
     """
     return LegalTurns(state, claims=True)
 
 
 def perft_turns(state: DiaballikState) -> Sequence[DiaballikTurn]:
-    """List one turn for each distinct result, the null turn included where it is allowed; nothing announced."""
+    """List one turn for each distinct result, without announcements; includes the null turn if it is allowed."""
     return LegalTurns(state, claims=False)
 
 
@@ -87,12 +87,12 @@ def count_results(state: DiaballikState) -> int:
 
 
 def announcements(state: DiaballikState) -> Sequence[Announcement]:
-    """List what may be announced now: anti-play, a repetition, an agreed draw, resignations."""
+    """List what may be announced now: anti-play, a repetition, an agreed draw or a resignation."""
     return words.announcements(state, playing.claimants(state))
 
 
 def announce(state: DiaballikState, announcement: Announcement) -> DiaballikState:
-    """Give the state after an announcement; raises IllegalTurnError, with breaches where a rule says no."""
+    """Give the state after an announcement; raises IllegalTurnError, with the breaches if a rule forbids it."""
     return words.announced(state, announcement, playing.claimants(state))
 
 
@@ -102,7 +102,7 @@ def certainty(state: DiaballikState, turn: DiaballikTurn) -> Certainty:
 
 
 def apply(state: DiaballikState, turn: DiaballikTurn) -> DiaballikState:
-    """Give the state after the turn, its actions in any legal order; raises IllegalTurnError with breaches."""
+    """Give the state after the turn, with its actions in any legal order; raises IllegalTurnError with breaches."""
     breaches = breaches_of_actions(state, turn)
     if breaches:
         raise not_legal(format_turn(turn), breaches)
@@ -110,9 +110,9 @@ def apply(state: DiaballikState, turn: DiaballikTurn) -> DiaballikState:
 
 
 def combine(turns: Sequence[DiaballikTurn]) -> DiaballikTurn:
-    """Give the one turn that was played: announcing is heard, not seen, so one without a claim comes first.
+    """Merge turns into the one that was played; a turn without a claim is preferred, since claims are heard, not seen.
 
-    Raises AmbiguousError when different turns are left, or when there are none.
+    Raises AmbiguousError if different turns remain, or if there are none.
     """
     left = list(dict.fromkeys(turns))
     quiet = [turn for turn in left if not turn.claims]
@@ -125,7 +125,7 @@ def combine(turns: Sequence[DiaballikTurn]) -> DiaballikTurn:
 
 
 def turns_showing(state: DiaballikState, could_be: CouldBe) -> Iterator[DiaballikTurn]:
-    """Every legal turn after which the table could look so, those that claim anti-play too; see ``engine.showing``."""
+    """Every legal turn after which the table could look like this, including claims; see ``engine.showing``."""
     if state.to_move is None:
         return
     start = playing.begun(state, state.to_move)

@@ -1,4 +1,4 @@
-"""The board, the options in force, states and turns: frozen values, and what an onlooker sees of a state."""
+"""The board, options, states and turns as frozen values, and how a state looks on the table."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NEAR: tuple[int, ...] = GRID.neighbours(ORTHOGONAL)
 RAYS: tuple[tuple[tuple[int, ...], ...], ...] = GRID.rays(KING)
 
 CONTACTS_TO_CLAIM = 3
-"""How many of the opponent's pieces have to touch a wall before it may be called anti-play."""
+"""How many of the opponent's pieces must touch a wall before anti-play may be called."""
 
 _LAST_COLUMN = sum(1 << (row * SIZE + SIZE - 1) for row in range(SIZE))
 
@@ -40,7 +40,7 @@ def other(player: Player) -> Player:
 
 
 def is_wall(pieces: int) -> bool:
-    """Whether seven pieces stand one in every column, neighbouring columns' rows differing by at most one."""
+    """Whether the seven pieces stand one in each column, with rows of neighbouring columns at most one apart."""
     columns = pieces | pieces >> 7 | pieces >> 14 | pieces >> 21 | pieces >> 28 | pieces >> 35 | pieces >> 42
     if columns & 0x7F != 0x7F:
         return False
@@ -51,8 +51,8 @@ def is_wall(pieces: int) -> bool:
 def touching(wall: int, claimant: str, *, front_only: bool) -> int:
     """The squares from which ``claimant``'s pieces touch a wall face to face.
 
-    A piece beside a wall's piece stands in another piece's column, one row off at most, so right before or behind that
-    one: looking along the columns is enough. The front is the side of the claimant's home row.
+    Checking along the columns is enough: a square beside a piece of the wall is in another piece's column, at most one
+    row away from it. The front is the side of the claimant's home row.
     """
     before, behind = wall >> SIZE, wall << SIZE & EVERY
     if claimant == PLAYERS[1]:
@@ -61,7 +61,7 @@ def touching(wall: int, claimant: str, *, front_only: bool) -> int:
 
 
 def seen_from(square: int, blockers: int) -> int:
-    """The squares in line with ``square`` (rows, columns, diagonals) up to the first of ``blockers``, that one too."""
+    """The squares in line with ``square`` (rows, columns, diagonals), up to and including the first of ``blockers``."""
     seen = 0
     for ray in RAYS[square]:
         for passed in ray:
@@ -72,7 +72,7 @@ def seen_from(square: int, blockers: int) -> int:
 
 
 def between_squares(start: int, end: int) -> int:
-    """The squares strictly between two; none when they aren't in line."""
+    """The squares strictly between two; empty if they aren't in line."""
     for ray in RAYS[start]:
         if end in ray:
             return set_of(*ray[: ray.index(end)])
@@ -121,12 +121,12 @@ class DiaballikOptions:
 
     @property
     def automatic(self) -> bool:
-        """Whether anti-play ends the game by itself."""
+        """Whether anti-play ends the game automatically."""
         return self.antiplay == AUTOMATIC
 
     @property
     def front_only(self) -> bool:
-        """Whether only pieces before a wall count as touching it."""
+        """Whether only pieces in front of a wall count as touching it."""
         return self.antiplay_contacts == FRONT
 
 
@@ -145,7 +145,7 @@ LOOKS: tuple[LookName, ...] = LOOK_TABLE.names
 
 
 class Side(NamedTuple):
-    """What one player has on the board: the set of squares of the pieces, and the square of the one with the ball."""
+    """One player's pieces, as a set of squares, and the square of their ball."""
 
     pieces: int
     ball: int
@@ -161,9 +161,10 @@ class Action(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DiaballikState:
-    """A position. ``to_move`` is ``None`` when over; ``announced`` is what ended the game, if something said did.
+    """A position. ``to_move`` is ``None`` when the game is over.
 
-    ``counts`` is how often each position occurred (by digest), kept only with the option ``repetition_draw``.
+    ``announced`` is the announcement that ended the game, if one did. ``counts`` is how often each position occurred
+    (by digest), kept only with the option ``repetition_draw``.
     """
 
     options: DiaballikOptions
@@ -174,16 +175,16 @@ class DiaballikState:
     announced: Announcement | None = None
 
     def side(self, player: str) -> Side:
-        """What the player has on the board."""
+        """The player's pieces and ball."""
         return self.black if player == PLAYERS[0] else self.white
 
 
 @dataclass(frozen=True, slots=True)
 class DiaballikTurn:
-    """One whole turn: one to three actions in order, and whether it ends with announcing anti-play.
+    """One whole turn: one to three actions in order, and whether it ends by announcing anti-play.
 
-    Among the orders that lead to the same result the listed turns hold the canonical one: the fewest actions, then
-    moves before passes, then the lowest squares.
+    Of all action sequences with the same result, legal turns are listed with the canonical one: the fewest actions,
+    then moves before passes, then the lowest squares.
     """
 
     player: str
@@ -192,7 +193,7 @@ class DiaballikTurn:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The squares the actions began and ended on, in order, none twice."""
+        """The squares where the actions started and ended, in order, without repeats."""
         return tuple(dict.fromkeys(PLACES[square] for action in self.actions for square in (action.start, action.end)))
 
 

@@ -1,13 +1,13 @@
-"""States as text: strict to write, lenient to read.
+"""States as text: written strictly, read leniently.
 
-A state is one line: who is to move (``black``, ``white`` or ``over``), each side's pieces by rising square with a star
-after the one that has the ball, the options that differ from their defaults, how often positions occurred where
-repetition counts, and what was announced to end the game::
+A state is one line: who is to move (``black``, ``white`` or ``over``), each side's pieces in order of their squares
+with a star after the one that has the ball, the options that differ from their defaults, how often positions occurred
+if repetition counts, and the announcement that ended the game::
 
     black black:a1,b1,c1,d1*,e1,f1,g1 white:a7,b7,c7,d7*,e7,f7,g7 antiplay=automatic
 
-A drawing is read too: seven rows, the seventh first, parted by ``/`` or line breaks, ``b`` and ``w`` for pieces, ``B``
-and ``W`` for those with a ball, dots for empty squares; row numbers may stand before the rows.
+A diagram is read, too: seven rows, the seventh first, separated by ``/`` or line breaks, with ``b`` and ``w`` for
+pieces, ``B`` and ``W`` for those with a ball, and dots for empty squares. Rows may begin with their numbers.
 """
 
 from __future__ import annotations
@@ -61,16 +61,16 @@ def format_state(state: DiaballikState) -> str:
 
 @dataclass
 class _Read:
-    """Which pieces a text said so far: their owners by square, and who has the ball where."""
+    """The pieces read so far: their owners by square, and the squares of the balls by player."""
 
     owners: dict[int, str] = field(default_factory=dict)
     balls: dict[str, list[int]] = field(default_factory=lambda: {player: [] for player in PLAYERS})
 
 
 def parse_state(text: str) -> DiaballikState:
-    """Read a state leniently: any case (but in a drawing), spaces and order; black is to move where nothing is said.
+    """Read a state leniently: any case (except in a diagram), spaces and order; black is to move by default.
 
-    Raises UnreadableError that names the part it stumbled over and where it stands, or the invariant broken.
+    Raises UnreadableError that names the faulty part and its column, or the broken invariant.
     """
     read, said = _Read(), StateText(text, PLAYERS, _EXPECTED)
     rows: list[list[tuple[str, int]]] = [[]]
@@ -96,7 +96,7 @@ def parse_state(text: str) -> DiaballikState:
 
 
 def _whole(said: StateText, state: DiaballikState) -> DiaballikState:
-    """The state with whoever is really to move, checked against what the text says of that."""
+    """The state with a stuck player skipped; raises UnreadableError if the text contradicts who is to move."""
     announced = said.announced()
     if announced is not None:
         if not said.is_over:

@@ -1,4 +1,4 @@
-"""A board that is seen: as a start, as a correction, and in the middle of a turn."""
+"""Reads a board as a start, as a correction, or in the middle of a turn."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ STARTS: Mapping[str, Mapping[str, Side]] = MappingProxyType(
 
 
 def new_state(options: DiaballikOptions) -> DiaballikState:
-    """The start."""
+    """Give the starting state."""
     start = STARTS[options.start]
     return settled(DiaballikState(options, start["black"], start["white"], PLAYERS[0]), counted=True)
 
@@ -59,10 +59,10 @@ def new_state(options: DiaballikOptions) -> DiaballikState:
 def set_up(
     appearance: Appearance, options: Mapping[str, OptionValue] | None = None, *, anywhere: bool = False
 ) -> DiaballikState:
-    """The start a table shows; places that are left out count as empty.
+    """Give the starting state that a table shows; missing places count as empty.
 
-    With ``anywhere`` any squares will do, but no ball on the row where it wins. Raises UnreadableError for a look that
-    isn't one, IllegalTurnError with breaches for a start that isn't allowed.
+    ``anywhere`` allows any squares, except a ball on the row where it wins. Raises UnreadableError for an unknown look,
+    and IllegalTurnError with breaches if it is not a legal start.
     """
     in_force = options_from(options)
     seen = {SQUARE_OF[place]: found for place, found in LOOK_TABLE.read_all(appearance).items()}
@@ -107,9 +107,9 @@ def _wrong_number(player: str, found: int, missing: tuple[str, ...], surplus: tu
 
 
 def _wrong_ball(player: str, balls: tuple[int, ...], start: int | None, way: Mapping[int, int]) -> list[Breach]:
-    """The breach of a ball that is missing, doubled, not at ``start`` where one is given, or already at the goal.
+    """The breach of a ball that is missing, doubled, not at ``start`` (if given), or already at the goal.
 
-    ``way`` tells where pieces are to be moved to, with the balls that they carry.
+    ``way`` maps the squares of pieces, and of the balls they carry, to where they must be moved.
     """
     if [way.get(ball, ball) for ball in balls] == [start]:
         return []
@@ -126,10 +126,10 @@ def _wrong_ball(player: str, balls: tuple[int, ...], start: int | None, way: Map
 
 
 def amend(state: DiaballikState, looks: Mapping[str, LookName], to_move: Player | None = None) -> DiaballikState:
-    """The state with these looks on these squares and ``to_move`` to play (as before when ``None``).
+    """Give the state with these looks on these squares and ``to_move`` to play (``None``: as before).
 
-    Counts of repetition begin anew: what was counted came about by what is now said to be wrong. Raises
-    UnreadableError for what can't be a position.
+    Repetition counts start afresh, since positions may have been counted in error. Raises UnreadableError if the result
+    is not a possible position.
     """
     check_player(PLAYERS, to_move)
     LOOK_TABLE.read_all(looks)
@@ -154,9 +154,9 @@ def _side(player: str, shown: Mapping[str, LookName]) -> Side:
 
 
 def unfinished(state: DiaballikState) -> list[Unfinished]:
-    """Every such position before the first action and after it, by squares.
+    """List the positions with a piece or ball in hand, before the first action and after it, in order of squares.
 
-    Whatever a turn leaves between two actions is a whole turn too, so only what is in a hand is unfinished.
+    Between two actions the position is the end of a shorter turn, so only these are unfinished.
     """
     if state.to_move is None:
         return []

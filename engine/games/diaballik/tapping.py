@@ -1,4 +1,4 @@
-"""Turns tapped on the board: the piece, then where it goes; the carrier, then who gets the ball."""
+"""Turns tapped on the board: a piece and its destination, or the carrier and the receiver."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.values import Certainty
 
 
 def tapped(state: DiaballikState, taps: Steps) -> Tapped[DiaballikTurn]:
-    """Say what may follow these taps: starts and ends of actions in turn, and a claim of anti-play at the end."""
+    """List what may follow these taps: the start or end of an action, or a claim of anti-play."""
     if state.to_move is None:
         return Tapped()
     now, done = begun(state, state.to_move), []

@@ -1,8 +1,8 @@
-"""Legal turns: single actions, whole turns in any order of actions, their results, and what follows.
+"""Legal turns: single actions, whole turns in any order of actions, their results, and the states that follow.
 
-A *result* is where a turn leaves the mover's pieces and ball; the opponent's never change. The rules stand here step by
-step; ``fast_rules`` gives the same results for the usual options without taking the steps. The list of turns holds
-results, and finds the actions only when a turn is looked at.
+A *result* is the mover's pieces and ball after a turn; the opponent's never change. This module plays turns action by
+action; ``fast_rules`` looks the same results up in tables, for the usual options. The list of legal turns holds
+results, and finds a turn's actions only when that turn is accessed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MOST_ACTIONS = 3
 
 
 class TurnInProgress(NamedTuple):
-    """A turn under way: who plays under which options against which pieces, where they stand, what they have left."""
+    """A turn in progress: options, player, the opponent's pieces, own pieces and ball, and the moves and pass left."""
 
     player: str
     options: DiaballikOptions
@@ -51,12 +51,12 @@ class TurnInProgress(NamedTuple):
 
     @property
     def side(self) -> Side:
-        """Where the mover's pieces and ball are."""
+        """The mover's pieces and ball."""
         return Side(self.pieces, self.ball)
 
     @property
     def ended(self) -> bool:
-        """Whether the turn is over at once: the ball is on the far row, or anti-play ends the game by itself."""
+        """Whether the game is over: the ball is on the far row, or anti-play has ended it automatically."""
         if GOAL[self.player] >> self.ball & 1:
             return True
         return self.options.automatic and due(self.options, self.pieces, self.foes, self.player)
@@ -69,7 +69,7 @@ class TurnInProgress(NamedTuple):
 
 
 def begun(state: DiaballikState, player: str) -> TurnInProgress:
-    """A turn of the player, nothing done yet."""
+    """The player's turn before its first action."""
     side = state.side(player)
     return TurnInProgress(player, state.options, state.side(other(player)).pieces, side.pieces, side.ball)
 
@@ -81,7 +81,7 @@ def receivers(turn: TurnInProgress) -> int:
 
 
 def actions(turn: TurnInProgress) -> Iterator[Action]:
-    """Every action that may come next: moves by rising squares, then passes. None once the turn has ended."""
+    """Every legal next action: moves in order of squares, then passes. Empty once the turn has ended."""
     if turn.ended:
         return
     if turn.moves_left:
@@ -95,7 +95,7 @@ def actions(turn: TurnInProgress) -> Iterator[Action]:
 
 
 def action_sequences(turn: TurnInProgress) -> Iterator[tuple[Action, ...]]:
-    """Every ordered sequence of one to three actions that is a whole turn."""
+    """Every sequence of one to three actions that makes a whole turn."""
     for action in actions(turn):
         yield (action,)
         for rest in action_sequences(turn.after(action)):
@@ -103,11 +103,11 @@ def action_sequences(turn: TurnInProgress) -> Iterator[tuple[Action, ...]]:
 
 
 def results_by_playing(turn: TurnInProgress) -> set[Side]:
-    """The results of every whole turn, by playing the actions out; works under all options."""
+    """The results of all whole turns, found by playing every sequence of actions; works under all options."""
     player, options, foes = turn[:3]
     goal = GOAL[player]
     found: set[Side] = set()
-    # Bare tuples of what changes: pieces, ball, moves left and whether a pass is.
+    # Plain tuples of what changes: pieces, ball, moves left, and whether a pass is left.
     now = {(turn.pieces, turn.ball, turn.moves_left, turn.pass_left)}
     for _ in range(MOST_ACTIONS):
         after: set[tuple[int, int, int, bool]] = set()
@@ -131,14 +131,14 @@ def results_by_playing(turn: TurnInProgress) -> set[Side]:
 
 
 def can_act(turn: TurnInProgress) -> bool:
-    """Whether there is any action at all."""
+    """Whether the player has any legal action."""
     return next(actions(turn), None) is not None
 
 
 def canonical(turn: TurnInProgress, result: Side) -> tuple[Action, ...] | None:
     """The canonical actions that lead to a result: the fewest, then moves first, then the lowest squares.
 
-    ``None`` when no turn has that result. Whether a null turn is agreed on isn't asked.
+    ``None`` if no turn has that result. The option ``null_turn`` is not checked.
     """
     for length in range(1, MOST_ACTIONS + 1):
         found = _of_length(turn, result, length)
@@ -158,7 +158,7 @@ def _of_length(turn: TurnInProgress, result: Side, length: int) -> tuple[Action,
     if moves:
         empty = EVERY & ~(turn.pieces | turn.foes)
         starts = turn.pieces & ~(1 << turn.ball)
-        # With nothing to spare each move has to take a piece from where it must leave to where one is missing.
+        # With no move to spare, each one must take a piece from a square to vacate to one to fill.
         if apart == 2 * moves:
             starts &= ~result.pieces
             empty &= result.pieces
@@ -177,7 +177,7 @@ def _of_length(turn: TurnInProgress, result: Side, length: int) -> tuple[Action,
 
 
 def followed(state: DiaballikState, player: str, result: Side, *, claims: bool) -> DiaballikState:
-    """The state after a legal turn of the player with this result; ``claims`` says that it ends with anti-play."""
+    """Give the state after a legal turn with this result; ``claims`` if it ends by announcing anti-play."""
     if player == PLAYERS[0]:
         after = replace(state, black=result, to_move=other(player))
     else:
@@ -188,15 +188,15 @@ def followed(state: DiaballikState, player: str, result: Side, *, claims: bool) 
 
 
 def winner_by_ball(state: DiaballikState) -> str | None:
-    """Who has the ball on the far row."""
+    """The player whose ball is on the far row, or ``None``."""
     return next((player for player in PLAYERS if GOAL[player] >> state.side(player).ball & 1), None)
 
 
 def settled(state: DiaballikState, *, counted: bool) -> DiaballikState:
-    """The state with whoever may really play to move: the stuck are skipped, nobody plays when the game is over.
+    """Give the state with the right player to move: a stuck player is skipped; ``None`` if the game is over.
 
-    ``counted`` adds the position to those that occurred (with the option ``repetition_draw``). Both can't be stuck at
-    once: fourteen pieces always have more than the two carriers beside empty squares.
+    ``counted`` counts this occurrence of the position (with the option ``repetition_draw``). Both players can't be
+    stuck at once: of fourteen pieces, always more than the two carriers are beside empty squares.
     """
     to_move = state.to_move
     if to_move is None:
@@ -204,7 +204,7 @@ def settled(state: DiaballikState, *, counted: bool) -> DiaballikState:
     if winner_by_ball(state) is not None:
         return replace(state, to_move=None)
     if state.options.automatic:
-        # Whoever has just moved comes first: they could have said so before the other.
+        # The player who has just moved comes first, since they could have announced it first.
         for player in (other(to_move), to_move):
             if due(state.options, state.side(player).pieces, state.side(other(player)).pieces, player):
                 return replace(state, to_move=None, announced=Announcement(ANTI_PLAY, player))
@@ -217,7 +217,7 @@ def settled(state: DiaballikState, *, counted: bool) -> DiaballikState:
 
 
 def claimants(state: DiaballikState) -> tuple[str, ...]:
-    """Who may call anti-play now: the one to move, and an opponent whose turn was skipped for want of an action."""
+    """Who may call anti-play now: the player to move, and an opponent who was skipped because they had no action."""
     if state.to_move is None:
         return ()
     skipped = other(state.to_move)
@@ -225,7 +225,7 @@ def claimants(state: DiaballikState) -> tuple[str, ...]:
 
 
 def outcome_of(state: DiaballikState) -> Outcome | None:
-    """How the game ended, or ``None``."""
+    """Say how the game ended, or ``None`` while it goes on."""
     if state.announced is not None:
         return outcome_of_words(state.announced)
     winner = winner_by_ball(state)
@@ -233,7 +233,7 @@ def outcome_of(state: DiaballikState) -> Outcome | None:
 
 
 def packed_results(turn: TurnInProgress) -> list[int]:
-    """Every distinct result of a whole turn, packed as in ``fast``, by tables wherever those hold."""
+    """Every distinct result of a whole turn, packed as in ``fast_rules``; uses its tables if the options allow."""
     options = turn.options
     goal = GOAL[turn.player]
     if turn.ended:
@@ -244,7 +244,7 @@ def packed_results(turn: TurnInProgress) -> list[int]:
 
 
 def claimed_results(turn: TurnInProgress, results: Sequence[int]) -> list[int]:
-    """Those results after which the mover may call anti-play at once, where that has to be announced."""
+    """The results after which the mover may at once announce anti-play; empty if anti-play is automatic."""
     options = turn.options
     if options.automatic or not is_wall(turn.foes):
         return []
@@ -260,7 +260,7 @@ def claimed_results(turn: TurnInProgress, results: Sequence[int]) -> list[int]:
 class LegalTurns(LazySequence[DiaballikTurn]):
     """The turns of the player to move, sorted by result (ball, then pieces); those that claim anti-play come last.
 
-    Its length and single items cost little.
+    Its length and single items are cheap.
     """
 
     __slots__ = ("_claimed", "_results", "_sorted", "_turn")

@@ -1,4 +1,4 @@
-"""Which rule a turn breaks whose actions are known one by one: that of the first forbidden action."""
+"""Finds the rule that a turn with known actions breaks: that of its first forbidden action."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def whose_turn(state: DiaballikState, player: str, places: tuple[str, ...]) -> B
 
 
 def breaches_of_actions(state: DiaballikState, turn: DiaballikTurn) -> tuple[Breach, ...]:
-    """Why a written turn is not legal: whose turn it is, then its first bad action; empty when it is legal."""
+    """List the breach of a written turn: wrong player, else its first illegal action; empty if it is legal."""
     breach = whose_turn(state, turn.player, turn.places)
     if breach is not None:
         return (breach,)
@@ -83,7 +83,7 @@ def _after_the_goal(now: TurnInProgress, places: tuple[str, ...]) -> Breach:
 
 
 def breach_of(now: TurnInProgress, action: Action) -> Breach | None:
-    """Why an action isn't legal in the middle of a turn, or ``None`` when it is."""
+    """The breach of an action at this point of a turn, or ``None`` if it is legal."""
     start, end = PLACES[action.start], PLACES[action.end]
     places = tuple(dict.fromkeys((start, end)))
     if GOAL[now.player] >> now.ball & 1:
@@ -144,7 +144,7 @@ def _pass_breach(now: TurnInProgress, action: Action, places: tuple[str, ...]) -
 
 
 def pass_line_breach(now: TurnInProgress, start: int, end: int) -> Breach | None:
-    """What is in the way of a pass from one square to another, or ``None``."""
+    """The breach of a pass that isn't straight or is blocked, or ``None``; ignores whether a pass is left."""
     places = (PLACES[start], PLACES[end])
     if not seen_from(start, 0) >> end & 1:
         sentence = f"{places[0]} and {places[1]} are in no row, column or diagonal together."
