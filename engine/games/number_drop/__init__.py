@@ -1,1 +1,1 @@
-"""Number Drop: one to six players drop the same dice into their sheets and draw loops round digits."""
+"""Number Drop: one to six players drop the same dice into their sheets and draw loops around digits."""

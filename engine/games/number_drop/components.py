@@ -1,8 +1,8 @@
-"""What is in the box: the dice's faces and the penalty tiles, from a data file with a checked format.
+"""The game's components, dice and penalty tiles, read from a data file with a checked format.
 
 The file is JSON: ``format``; ``number_dice``, four texts of six faces each, a digit or ``*``; ``shape_die``, six faces
 out of I, O, T, L, S and ``*``; ``shapes``, a drawing for each tile face, top row first; ``tiles``, five tiles with the
-faces of their ``solo`` and their ``other`` side. A person may give a file of their own: it comes to options.
+faces of their ``solo`` and their ``other`` side. Users may supply their own file, which is converted to options.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from engine.support.polyomino import Shape, orientations, picture, read_picture
 STAR = "*"
 DIGITS = "0123456789"
 SHAPES = "IOTLS"
-"""The shapes on the shape die; each is also the drawing of the solo face that starts with its letter."""
+"""The shapes on the shape die; each has the drawing of the solo face that starts with its letter."""
 
 FORMAT = "number-drop-components 1"
 NUMBER_DICE, FACES_A_DIE, TILES = 4, 6, 5
@@ -30,9 +30,9 @@ _KEYS = {"format", "number_dice", "shape_die", "shapes", "tiles"}
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """The dice, each a text of its faces (the shape die last), and the tiles as pairs of a solo and another face.
+    """The dice, each a text of its faces (the shape die last), and the tiles, each a pair of its solo and other face.
 
-    Made once for each setting, so two are equal only when they are one.
+    Made once for each setting, so they are compared by identity.
     """
 
     dice: tuple[str, ...]
@@ -40,18 +40,18 @@ class Components:
     shapes: Mapping[str, Shape]
 
     def turned(self, face: str) -> tuple[Shape, ...]:
-        """Every turning and flip of a tile face or, by its letter alone, of a shape on the shape die."""
+        """Every rotation and reflection of a tile face, or of a shape on the shape die if only its letter is given."""
         return orientations(self.shapes[face if face in self.shapes else f"{face}4"])
 
 
 @cache
 def printed_components() -> Components:
-    """The components that come with the game; raises UnreadableError when the file is damaged."""
+    """The components that come with the game; raises UnreadableError if the file is damaged."""
     return read_components(text())
 
 
 def read_components(text: str) -> Components:
-    """Read a components file; raises UnreadableError that names the part at fault."""
+    """Read a components file; raises UnreadableError that names the faulty part."""
     try:
         data = parse_json(text)
     except ValueError as error:
@@ -71,7 +71,7 @@ def read_components(text: str) -> Components:
 
 
 def read_dice(text: str) -> tuple[str, ...]:
-    """Read dice written as their faces, ``1*3457/12*456/234*67/123567/IOTLS*``; raises UnreadableError."""
+    """Read dice from the text of their faces, ``1*3457/12*456/234*67/123567/IOTLS*``; raises UnreadableError."""
     dice = tuple(part.strip().upper() for part in text.split("/"))
     if len(dice) != NUMBER_DICE + 1:
         raise UnreadableError(f"the dice {text!r} are {len(dice)}; expected {NUMBER_DICE} number dice and a shape die")
@@ -116,19 +116,19 @@ def _read_tiles(data: Any, shapes: Mapping[str, Shape]) -> tuple[tuple[str, str]
 
 
 option = None
-"""No option may be given as a file's name."""
+"""No option takes the name of a file."""
 
 
 @cache
 def text() -> str:
-    """The text of the components file that ships."""
+    """The text of the components file that comes with the game."""
     return resources.files(__package__).joinpath("components.json").read_text(encoding="utf-8")
 
 
 def read(text: str) -> dict[str, str]:
-    """The options a components file comes to: ``dice`` and ``tile_backs``.
+    """Convert a components file to the options ``dice`` and ``tile_backs``.
 
-    The tiles may be paired in another way, their shapes are those that ship. Raises UnreadableError.
+    The sides of tiles may be paired differently, but their shapes must be the printed ones. Raises UnreadableError.
     """
     own, printed = read_components(text), printed_components()
     for name in sorted({*own.shapes, *printed.shapes}):
@@ -141,7 +141,7 @@ def read(text: str) -> dict[str, str]:
 
 
 def draw(text: str) -> str:
-    """Draw what a components file says: each die's faces, each tile's two sides; raises UnreadableError."""
+    """Draw the components in a file: each die's faces and both sides of each tile; raises UnreadableError."""
     own = read_components(text)
     read(text)
     lines = [f"die {number}: {' '.join(faces)}" for number, faces in enumerate(own.dice[:-1], 1)]

@@ -1,7 +1,7 @@
-"""How shapes fall: straight down from the top until they rest on the floor or on the first filled cell below them.
+"""How shapes fall: straight down from the top until they rest on the floor or on a filled cell.
 
-Falling from above, only the columns' heights count, never the holes below them. A shape that would not lie wholly
-within the sheet can't be dropped there.
+Only the heights of the columns matter, since a falling shape never enters the holes below them. A shape can't be
+dropped where part of it would lie outside the sheet.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from engine.games.number_drop.sheet import COLUMNS, LINES
 from engine.support.polyomino import Shape
 
 Cells = tuple[int, ...]
-"""The squares a dropped shape fills, in rising order."""
+"""The squares that a dropped shape fills, in rising order."""
 
 
 class FallingShape(NamedTuple):
-    """A turned shape above the sheet: its leftmost column, for each column its lowest and highest cell, its cells."""
+    """A rotated shape above the sheet: its left column, the lowest and highest cell of each column, and its cells."""
 
     column: int
     lows: tuple[int, ...]
@@ -31,7 +31,7 @@ class FallingShape(NamedTuple):
 
 @cache
 def falling(shapes: tuple[Shape, ...]) -> tuple[FallingShape, ...]:
-    """Every way to hold these turned shapes above the sheet, in a fixed order."""
+    """Every way to hold these rotated shapes above the sheet, in a fixed order."""
     found = []
     for shape in shapes:
         width = max(column for column, _ in shape) + 1
@@ -43,19 +43,19 @@ def falling(shapes: tuple[Shape, ...]) -> tuple[FallingShape, ...]:
 
 
 def resting_row(heights: Sequence[int], held: FallingShape) -> int:
-    """The row in which the lowest line of the shape comes to rest."""
+    """The row where the lowest line of the shape comes to rest."""
     column = held.column
     return max(0, *(heights[column + across] - low for across, low in enumerate(held.lows)))
 
 
 def landings(heights: Sequence[int], shapes: tuple[Shape, ...]) -> tuple[Cells, ...]:
-    """Every set of squares in which one of these turned shapes can come to rest, none twice, in a fixed order."""
+    """Every set of squares where one of these rotated shapes can come to rest, without repeats, in a fixed order."""
     return _landings(tuple(heights), shapes)
 
 
 @cache
 def squares_at(shapes: tuple[Shape, ...]) -> tuple[tuple[Cells, ...], ...]:
-    """For each way to hold a shape, its squares by resting row."""
+    """For each way to hold a shape, the squares it fills, by resting row."""
     return tuple(
         tuple(
             tuple((row + up) * COLUMNS + held.column + across for across, up in held.cells)
@@ -76,7 +76,7 @@ def _landings(heights: tuple[int, ...], shapes: tuple[Shape, ...]) -> tuple[Cell
 
 @cache
 def turned_shapes(components: Components, face: str) -> tuple[Shape, ...]:
-    """Every turning and flip of a tile face, of a shape of the shape die, or of all five for its star."""
+    """Every rotation and reflection of a tile face, of a shape on the shape die, or of all five for its star."""
     if face == STAR:
         return tuple(shape for letter in SHAPES for shape in components.turned(letter))
     return components.turned(face)
@@ -84,7 +84,7 @@ def turned_shapes(components: Components, face: str) -> tuple[Shape, ...]:
 
 @cache
 def assignments(faces: tuple[str, ...]) -> tuple[str, ...]:
-    """Every different way to put the number dice, stars as any digits, into four cells in a row; sorted texts."""
+    """Every distinct way to write the number dice into four cells in order, with stars as any digit; sorted."""
     fixed = [face for face in faces if face != STAR]
     found: set[tuple[str, ...]] = set()
     for wild in combinations_with_replacement(DIGITS, len(faces) - len(fixed)):
@@ -93,7 +93,7 @@ def assignments(faces: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def fits_dice(digits: str, faces: Sequence[str]) -> bool:
-    """Whether these digits use every number die once, stars as any digit."""
+    """Whether these digits use every number die once, with stars as any digit."""
     left = list(digits)
     for face in faces:
         if face != STAR:
@@ -104,7 +104,7 @@ def fits_dice(digits: str, faces: Sequence[str]) -> bool:
 
 
 def any_digits(faces: tuple[str, ...], rng: Random) -> str:
-    """One of the different ways to arrange the number dice, each equally likely."""
+    """Draw one of the distinct arrangements of the number dice, all equally likely."""
     numbers = tuple(sorted(faces[:NUMBER_DICE]))
     if STAR not in numbers:
         # Shuffled dice give every different arrangement equally often.

@@ -1,4 +1,4 @@
-"""What comes after what: rolls, penalties, slides, drops and combinations, the end of a turn and of the game."""
+"""The sequence of play: rolls, penalties, slides, drops, combinations, and the ends of turns and of the game."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.values import Outcome
 
 
 def new_state(options: NumberDropOptions) -> NumberDropState:
-    """The start: empty sheets, the tiles still to be drawn."""
+    """Give the starting state: empty sheets, and the tiles still to be drawn."""
     return NumberDropState(
         options, Phase.TILES, (Sheet(),) * options.players, notches=(0,) * len(LETTERS) if options.solo else ()
     )
@@ -30,13 +30,13 @@ def unset(state: NumberDropState) -> int:
 
 
 def tiles_drawn(state: NumberDropState, faces: tuple[str, ...]) -> NumberDropState:
-    """The tiles lie in their slots, and first digits are written by those who have none."""
+    """Give the state after the tiles are drawn; players without a first digit write it next."""
     waiting = unset(state)
     return replace(state, tiles=faces, phase=Phase.SETUP if waiting else Phase.ROLL, playing=waiting)
 
 
 def dice_rolled(state: NumberDropState, faces: tuple[str, ...]) -> NumberDropState:
-    """The dice lie on the table; a penalty, the solo slides or everyone's drop comes next."""
+    """Give the state after the dice are rolled; a penalty, the solo slides or everyone's drop comes next."""
     rolled = replace(state, roll=faces)
     if state.options.solo:
         return replace(rolled, phase=Phase.SLIDE, playing=1)
@@ -47,7 +47,7 @@ def dice_rolled(state: NumberDropState, faces: tuple[str, ...]) -> NumberDropSta
 
 
 def striking(state: NumberDropState) -> int | None:
-    """The slot whose penalty this roll lets strike: with a star the first circled letter not crossed off."""
+    """The slot whose penalty this roll triggers: with a star, the first circled letter that isn't crossed off."""
     if not state.has_star():
         return None
     circled = 0
@@ -73,7 +73,7 @@ def _penalty_done(state: NumberDropState) -> NumberDropState:
 
 
 def drop_begun(state: NumberDropState) -> NumberDropState:
-    """Everyone whose sheet has room for the rolled shape drops it; when it fits nowhere the game ends with the turn."""
+    """Let every player whose sheet has room drop the rolled shape; if any sheet has none, this turn is the last."""
     shapes = turned_shapes(state.options.components, state.roll[-1])
     players = list(members(everyone(state)))
     able = sum(1 << player for player in players if landings(state.sheets[player].heights, shapes))
@@ -83,7 +83,7 @@ def drop_begun(state: NumberDropState) -> NumberDropState:
 
 
 def written(state: NumberDropState, player: int, marks: dict[int, str]) -> NumberDropState:
-    """A player's first digit, shape or penalty is written."""
+    """Give the state after a player wrote a first digit, shape or penalty."""
     sheet = state.sheets[player].written(marks)
     playing = state.playing & ~(1 << player)
     now = replace(state, sheets=_with(state.sheets, player, sheet), playing=playing)
@@ -93,7 +93,7 @@ def written(state: NumberDropState, player: int, marks: dict[int, str]) -> Numbe
 
 
 def looped(state: NumberDropState, player: int, box: int | None, squares: int, *, letter: bool) -> NumberDropState:
-    """A player's combination is drawn, or done without."""
+    """Give the state after a player drew a combination, or chose none (``box`` is ``None``)."""
     sheets = state.sheets
     if box is not None:
         sheets = _with(sheets, player, sheets[player].looped(box, squares, letter=letter))
@@ -101,7 +101,7 @@ def looped(state: NumberDropState, player: int, box: int | None, squares: int, *
 
 
 def phase_checked(state: NumberDropState) -> NumberDropState:
-    """The state once nobody has anything left to do in its phase, else the state itself."""
+    """Give the state in the next phase if nobody has anything left to do in this one, else the same state."""
     if state.playing or state.combining:
         return state
     if state.phase is Phase.SETUP:
@@ -112,7 +112,7 @@ def phase_checked(state: NumberDropState) -> NumberDropState:
 
 
 def slidable(state: NumberDropState) -> tuple[int, ...]:
-    """The slots whose tile may slide now, none where no slide is due."""
+    """The slots whose tile may slide now; empty if no slide is due."""
     loose = tuple(slot for slot, notch in enumerate(state.notches) if notch < SLIDES_TO_GO)
     if state.phase is Phase.SLIDE or (state.phase is Phase.STAR_SLIDE and state.roll[-1] == STAR):
         return loose
@@ -122,7 +122,7 @@ def slidable(state: NumberDropState) -> tuple[int, ...]:
 
 
 def slid(state: NumberDropState, slot: int) -> NumberDropState:
-    """A tile has slid by one notch; when it reaches GO! its penalty drops, unless the letter is circled."""
+    """Slide a tile by one notch; when it reaches GO!, its penalty drops unless the letter is circled."""
     notches = (*state.notches[:slot], state.notches[slot] + 1, *state.notches[slot + 1 :])
     now = replace(state, notches=notches, playing=0, star_slid=state.phase is Phase.STAR_SLIDE)
     if notches[slot] == SLIDES_TO_GO:
@@ -141,7 +141,7 @@ def _slides_go_on(state: NumberDropState) -> NumberDropState:
 
 
 def turn_ended(state: NumberDropState) -> NumberDropState:
-    """Nobody has anything left to do: the game is over, or the next player on the left rolls."""
+    """Give the state after the turn: the game is over, or the next player on the left rolls."""
     ended = replace(state, roll=(), playing=0, combining=0, star_slid=False)
     if state.last_turn or reached_the_line(state) or all_down(state):
         return replace(ended, phase=Phase.OVER)
@@ -155,7 +155,7 @@ def _next_player(state: NumberDropState) -> int:
 
 
 def reached_the_line(state: NumberDropState) -> tuple[int, ...]:
-    """The players still in the game who wrote above the Game Over line."""
+    """The players still in the game who have written above the Game Over line."""
     x_counts = state.options.x_counts_above_line
     return tuple(player for player in members(everyone(state)) if state.sheets[player].game_over_lines(x_counts))
 
@@ -166,7 +166,7 @@ def all_down(state: NumberDropState) -> bool:
 
 
 def resigned(state: NumberDropState, player: int) -> NumberDropState:
-    """A player sets the sheet aside: it strikes nobody and is struck by nobody, and the others play on."""
+    """Give the state after a player resigned: the others play on, and penalties ignore that sheet."""
     mask = 1 << player
     now = replace(state, gone=state.gone | mask, playing=state.playing & ~mask, combining=state.combining & ~mask)
     left = everyone(now)
@@ -178,13 +178,13 @@ def resigned(state: NumberDropState, player: int) -> NumberDropState:
 
 
 def scores_of(state: NumberDropState) -> dict[str, int]:
-    """Everyone's points as they stand, those of players who resigned too."""
+    """Everyone's current points, including players who resigned."""
     x_counts = state.options.x_counts_above_line
     return {PLAYERS[player]: sheet.score(x_counts) for player, sheet in enumerate(state.sheets)}
 
 
 def outcome_of(state: NumberDropState) -> Outcome | None:
-    """How the game ended, or ``None`` while it goes on."""
+    """Say how the game ended, or ``None`` while it goes on."""
     if state.phase is not Phase.OVER:
         return None
     if state.drawn:
@@ -212,12 +212,12 @@ def _with(sheets: tuple[Sheet, ...], player: int, sheet: Sheet) -> tuple[Sheet, 
 
 
 def marks_of(squares: Cells, digits: str | None) -> dict[int, str]:
-    """What a drop writes: the digits in the squares' order, crosses where none are given."""
+    """The marks that a drop writes: the digits in the order of the squares, or crosses without digits."""
     return dict(zip(squares, digits or CROSS * len(squares), strict=True))
 
 
 def letter_open(state: NumberDropState, player: int, box: int) -> bool:
-    """Whether filling this box lets the player circle its letter."""
+    """Whether the player may circle the letter of this box on filling it."""
     return state.sheets[player].earns_letter(box) and not state.crossed_off >> (box % 5) & 1
 
 

@@ -1,4 +1,4 @@
-"""What Number Drop is made of; each part is a module. Players and places are those of the largest game."""
+"""Assembles Number Drop from its modules. Players and places are those of the largest game."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What always holds of a table, and so which positions can't come up."""
+"""The invariants of a game, which show that a position is impossible."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BETWEEN_TURNS = (Phase.TILES, Phase.SETUP, Phase.ROLL, Phase.SLIDE)
 
 
 def fault_of(state: NumberDropState) -> str | None:
-    """Name the rule of positions that this one breaks, or ``None``."""
+    """Name the invariant that this position breaks, or ``None``."""
     checks: tuple[Callable[[NumberDropState], str | None], ...] = (
         _of_sheets,
         _of_players,

@@ -1,4 +1,4 @@
-"""What is marked on a sheet beside its squares: boxes, letters, lines, loops and sums."""
+"""The marks on a sheet besides its squares: boxes, letters, lines, loops and sums."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from engine.values import Player
 
 
 def marked_sheets(state: NumberDropState) -> dict[Player, MarkedSheet]:
-    """Every player's sheet as it is marked; sums and the score are written once the game is over."""
+    """Every player's marked sheet; sums and the score are written once the game is over."""
     return {player: _marked(player, sheet, state) for player, sheet in zip(PLAYERS, state.sheets, strict=False)}
 
 

@@ -1,4 +1,4 @@
-"""Turns as text: strict to write, lenient to read.
+"""Turns as text: written strictly, read leniently.
 
 ====================  =================================================
 ``d1=1``              a first digit
@@ -84,9 +84,9 @@ def format_turn(turn: NumberDropTurn) -> str:
 
 
 def parse_turn(state: NumberDropState, text: str, player: Player | None = None) -> NumberDropTurn:
-    """Read a turn's text leniently, as ``player``'s or the next one's; raises UnreadableError or IllegalTurnError.
+    """Read a turn leniently, as ``player``'s or the player's to move; raises UnreadableError or IllegalTurnError.
 
-    Where nobody is named, the player that the text begins with (``p2: d1=2``) plays.
+    If ``player`` is ``None``, the text may begin with one (``p2: d1=2``).
     """
     in_play = PLAYERS[: state.options.players]
     named = next((each for each in in_play if text.strip().lower().startswith((f"{each}.", f"{each}:"))), None)
@@ -99,7 +99,7 @@ def parse_turn(state: NumberDropState, text: str, player: Player | None = None) 
 
 def read_turn(state: NumberDropState, text: str, player: str) -> NumberDropTurn:
     """Read a turn as ``player``'s, legal or not; raises UnreadableError with the column of the fault."""
-    # Only ASCII is put in lower case: other letters may grow longer, and columns would no longer be true.
+    # Only ASCII is put in lower case: other letters may become longer, which would make the columns wrong.
     lowered = "".join(letter.lower() if letter.isascii() else letter for letter in text)
     start = len(lowered) - len(lowered.lstrip())
     prefix = re.compile(rf"{player}\s*[.:]\s*").match(lowered, start)
@@ -118,7 +118,7 @@ def read_turn(state: NumberDropState, text: str, player: str) -> NumberDropTurn:
 
 
 def _read_dropped(state: NumberDropState, text: str, digits: str, column: str | None, player: str) -> NumberDropTurn:
-    """Read digits from the bottom left, in a shape whose left edge is in a column; asks where several drops fit."""
+    """Read digits from the bottom left of a shape whose left edge is in ``column``; raises an error if several fit."""
     typed = text.strip()
     if column is None:
         raise UnreadableError(f"{typed!r} names no column; expected a column, such as {typed} on b", len(text) + 1)
@@ -178,7 +178,7 @@ def _read_written(state: NumberDropState, text: str, lowered: str, position: int
 
 
 def _after_gap(text: str, position: int) -> int:
-    """Where the next thing begins."""
+    """The position of the next word."""
     while position < len(text) and text[position] in _GAP:
         position += 1
     return position
@@ -195,7 +195,7 @@ def _example(state: NumberDropState) -> str:
 
 
 def describe(turn: NumberDropTurn) -> str:
-    """Say the turn in a short sentence for a person."""
+    """Describe the turn in a short sentence."""
     who = turn.player
     if isinstance(turn, SetUpDigit):
         return f"{who} writes a {turn.digit} on {turn.square}."
@@ -213,7 +213,7 @@ def describe(turn: NumberDropTurn) -> str:
 
 
 def standing(state: NumberDropState) -> tuple[str, ...]:
-    """What is awaited, the dice and the tiles, and every sheet's points and boxes."""
+    """List what is awaited, the dice and tiles, and every sheet's points and boxes."""
     sheets = (
         _sheet_line(PLAYERS[player], sheet, state, gone=bool(state.gone >> player & 1))
         for player, sheet in enumerate(state.sheets)
@@ -224,11 +224,11 @@ def standing(state: NumberDropState) -> tuple[str, ...]:
 _HIGH_SCORES = (
     ("CHE", 99), ("FLO", 92), ("MUM", 75), ("DAD", 61), ("LU6", 55), ("BRO", 46), ("NOO", 34), ("GUI", 27), ("BEN", 13),
 )  # fmt: skip
-"""The table that the rulebook prints for those who play alone."""
+"""The rulebook's table of high scores for solo games."""
 
 
 def _high_scores(state: NumberDropState) -> tuple[str, ...]:
-    """Where the score of a game alone would stand in the printed table."""
+    """The place of a solo game's score in the printed table."""
     if not state.options.solo or state.phase is not Phase.OVER:
         return ()
     score = state.sheets[0].score(state.options.x_counts_above_line)
@@ -294,7 +294,7 @@ def _tile(state: NumberDropState, slot: int) -> str:
 
 
 def summary(options: Mapping[str, OptionValue] | None = None) -> str:
-    """Tell the rules with these options in force."""
+    """Summarise the rules under these options."""
     in_force = options_from(options)
     parts = [
         "Number Drop. Write digits in falling shapes, loop equal or consecutive ones for points, and stay below the "

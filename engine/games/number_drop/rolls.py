@@ -1,4 +1,4 @@
-"""The five dice, and at the start the draw of the tiles: what they may show, in one order of faces."""
+"""Rolls of the five dice and the initial draw of tiles, with faces in a canonical order."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from engine.values import PossibleRoll, Roll
 
 
 def canonical(faces: tuple[str, ...]) -> tuple[str, ...]:
-    """The number faces sorted, stars last, then the shape; raises IllegalTurnError unless it is four and one shape.
+    """Sort the number faces, stars last, then the shape; raises IllegalTurnError unless there are four and one.
 
-    A lone shape letter may stand anywhere; where no letter was rolled the last star is the shape die's.
+    A shape's letter may be anywhere. Without a letter, one of the stars counts as the shape die's.
     """
     shapes = [face for face in faces if face in SHAPES] or [STAR]
     if len(faces) != NUMBER_DICE + 1 or len(shapes) > 1:
@@ -50,7 +50,7 @@ def _known_rolls(components: Components) -> frozenset[tuple[str, ...]]:
 
 
 def tile_draws(options: NumberDropOptions) -> tuple[PossibleRoll, ...]:
-    """Every way the tiles may come to lie in slots A to E, with its probability. Solo, the solo side is always up."""
+    """Every way to draw the tiles to slots A to E, with its probability. In solo games the solo side is always up."""
     return _draws(options.components.tiles, _sides_up(options))
 
 
@@ -60,7 +60,7 @@ def _sides_up(options: NumberDropOptions) -> tuple[int, ...]:
     return (1,) if options.tiles == OTHER_SIDE else (0, 1)
 
 
-# Thousands of draws: options that draw alike share them.
+# There are thousands of draws, so options with the same ones share them.
 @cache
 def _draws(tiles: tuple[tuple[str, str], ...], sides: tuple[int, ...]) -> tuple[PossibleRoll, ...]:
     faces = sorted(
@@ -78,7 +78,7 @@ def _known_draws(tiles: tuple[tuple[str, str], ...], sides: tuple[int, ...]) -> 
 
 
 def read_dice_roll(components: Components, faces: Sequence[str]) -> tuple[str, ...]:
-    """The faces of a roll of the dice in canonical order; raises IllegalTurnError for one these dice can't show."""
+    """Give the faces of a roll in canonical order; raises IllegalTurnError if these dice can't show them."""
     ordered = canonical(tuple(faces))
     if ordered not in _known_rolls(components):
         raise IllegalTurnError(
@@ -88,7 +88,7 @@ def read_dice_roll(components: Components, faces: Sequence[str]) -> tuple[str, .
 
 
 def read_tile_draw(options: NumberDropOptions, faces: Sequence[str]) -> tuple[str, ...]:
-    """The faces of the tiles in slots A to E; raises IllegalTurnError when these tiles can't lie so."""
+    """Give the faces of the tiles in slots A to E; raises IllegalTurnError if these tiles can't show them."""
     drawn = tuple(faces)
     if drawn not in _known_draws(options.components.tiles, _sides_up(options)):
         example = ",".join(tile_draws(options)[0].roll.faces)
@@ -100,12 +100,12 @@ def read_tile_draw(options: NumberDropOptions, faces: Sequence[str]) -> tuple[st
 
 
 def awaits_roll(state: NumberDropState) -> bool:
-    """Say whether the tiles are to be drawn or the dice to be rolled."""
+    """Say whether tiles must be drawn or dice rolled now."""
     return state.phase in (Phase.TILES, Phase.ROLL)
 
 
 def possible_rolls(state: NumberDropState) -> Sequence[PossibleRoll]:
-    """List every draw of the tiles at the start, later every roll of the five dice; empty when none is awaited."""
+    """List every draw of the tiles, or later every roll of the five dice; empty if none is awaited."""
     if state.phase is Phase.TILES:
         return tile_draws(state.options)
     return dice_rolls(state.options.components) if state.phase is Phase.ROLL else ()
@@ -114,7 +114,7 @@ def possible_rolls(state: NumberDropState) -> Sequence[PossibleRoll]:
 def rolled(state: NumberDropState, roll: Roll) -> NumberDropState:
     """Give the state after the tiles were drawn or the dice rolled; raises IllegalTurnError.
 
-    Faces of dice may be given in any order; those of tiles are in the order of their slots.
+    Faces of dice may be in any order; those of tiles are in the order of their slots.
     """
     if state.phase is Phase.TILES:
         return flow.tiles_drawn(state, read_tile_draw(state.options, roll.faces))
@@ -125,14 +125,14 @@ def rolled(state: NumberDropState, roll: Roll) -> NumberDropState:
 
 
 def roll_of(state: NumberDropState) -> Roll | None:
-    """Give the roll that is still to be dropped, or ``None``; a roll that let a penalty strike is used up."""
+    """Give the roll that is still to be dropped, or ``None``; a roll that triggers a penalty is used up."""
     return Roll(state.roll) if state.roll else None
 
 
 def parse_roll(state: NumberDropState, text: str) -> Roll:
     """Read a roll's text leniently (commas, spaces, case, any order of dice).
 
-    Raises UnreadableError, or IllegalTurnError for a roll that can't be or none awaited.
+    Raises UnreadableError, or IllegalTurnError if the roll is impossible or none is awaited.
     """
     faces = tuple(word.text.upper() for word in words(text.replace(",", " ")))
     if not faces:

@@ -1,4 +1,4 @@
-"""Which turns and announcements are legal and what comes of them; docs/games/number-drop.md has the rulings."""
+"""Which turns and announcements are legal, and what follows from them; docs/games/number-drop.md has the rulings."""
 
 from __future__ import annotations
 
@@ -83,12 +83,12 @@ outcome = flow.outcome_of
 
 
 def new(options: Mapping[str, OptionValue] | None = None) -> NumberDropState:
-    """Give the starting state, sheets empty and the tiles still to be drawn; raises OptionError."""
+    """Give the starting state, with empty sheets and the tiles still to be drawn; raises OptionError."""
     return flow.new_state(options_from(options))
 
 
 def players_to_move(state: NumberDropState) -> tuple[Player, ...]:
-    """Name everyone who may write now, clockwise from the first; who rolls where a roll is awaited."""
+    """Name everyone who may write now, clockwise from the first; if a roll is awaited, the player who rolls."""
     busy = tuple(PLAYERS[player] for player in state.busy())
     return busy or (() if state.to_move is None else (state.to_move,))
 
@@ -100,10 +100,10 @@ def perft_turns(state: NumberDropState) -> Sequence[NumberDropTurn]:
 
 
 def count_from(state: NumberDropState, roll: Roll | None, colour: str | None) -> NumberDropState:
-    """Give the state in which the player to move alone drops this roll onto their sheet as it stands.
+    """Give the state in which only the player to move drops this roll, onto their current sheet.
 
-    The set-up, penalties and the solo slides are passed over. Without a roll, a position in which one lies on the
-    table is counted as it is. Raises IllegalTurnError for a roll that can't be or is missing, and for a colour.
+    The set-up, penalties and solo slides are skipped. Without ``roll``, a position with a roll on the table is given as
+    it is. Raises IllegalTurnError if the roll is impossible or missing, or if a colour is given.
     """
     if colour is not None:
         raise IllegalTurnError(f"got the colour {colour!r}, but in Number Drop nobody holds one; leave it out")
@@ -122,7 +122,7 @@ def count_from(state: NumberDropState, roll: Roll | None, colour: str | None) ->
 
 
 def announcements(state: NumberDropState) -> Sequence[Announcement]:
-    """List who may resign, and the draw that two players may agree on."""
+    """List the resignations, and with two players the agreed draw, that may be announced now."""
     if state.phase is Phase.OVER:
         return ()
     in_play = PLAYERS[: state.options.players]
@@ -132,7 +132,7 @@ def announcements(state: NumberDropState) -> Sequence[Announcement]:
 
 
 def announce(state: NumberDropState, announcement: Announcement) -> NumberDropState:
-    """Give the state after somebody resigned or two agreed on a draw; raises IllegalTurnError."""
+    """Give the state after a resignation or an agreed draw; raises IllegalTurnError."""
     if announcement not in announcements(state):
         listed = ", ".join(format_announcement(each) for each in announcements(state)) or "nothing"
         said = format_announcement(announcement)
@@ -151,24 +151,24 @@ def certainty(state: NumberDropState, turn: NumberDropTurn) -> Certainty:
 
 
 def apply(state: NumberDropState, turn: NumberDropTurn) -> NumberDropState:
-    """Give the state after the turn of anyone who may play; raises IllegalTurnError with breaches."""
+    """Give the state after a turn of any player who may play; raises IllegalTurnError with breaches."""
     if not playing.is_legal(state, turn):
         raise not_legal(format_turn(turn), breaches_of(state, turn))
     return playing.played(state, turn)
 
 
 def combine(turns: Sequence[NumberDropTurn]) -> NumberDropTurn:
-    """Give the one turn that ``turns`` are; raises AmbiguousError for several: each leaves another state.
+    """Merge equal turns into one; raises AmbiguousError if they differ, since each leads to a different state.
 
-    A combination with its letter and one without look alike, but they differ in what may strike later.
+    A combination with and without its letter looks the same, but the letter affects later penalties.
     """
     return only_turn(turns, format_turn)
 
 
 def turns_showing(state: NumberDropState, could_be: CouldBe) -> Iterator[NumberDropTurn]:
-    """Every legal turn after which the sheets could look so, player by player; see ``engine.showing``.
+    """Every legal turn after which the sheets could look like this, player by player; see ``engine.showing``.
 
-    It is one turn of one player: where several have written, each one's sheet has to be asked about by itself.
+    Each is one turn of one player. If several have written, ask about each player's sheet separately.
     """
     seen = Seen(appearance_of(state), could_be)
     for player in state.busy():
@@ -178,7 +178,7 @@ def turns_showing(state: NumberDropState, could_be: CouldBe) -> Iterator[NumberD
 
 
 class _SeenSheet:
-    """What one player's sheet could show, and the turns of that player which fit it."""
+    """What was seen of one player's sheet, and that player's turns that fit it."""
 
     def __init__(self, state: NumberDropState, player: int, seen: Seen) -> None:
         self._state = state
@@ -199,7 +199,7 @@ class _SeenSheet:
             yield from self._seen.nearest_first(changes)
 
     def _written(self, turn: NumberDropTurn) -> dict[str, str]:
-        """The looks that a first digit or a penalty changes; a slide changes none."""
+        """The looks changed by a first digit or a penalty; a slide changes none."""
         return dict.fromkeys(turn.places, look_of(getattr(turn, "digit", CROSS), False))
 
     def _drops(self) -> Iterator[Drop]:
@@ -215,7 +215,7 @@ class _SeenSheet:
         return "".join(digit for digit in DIGITS if self._seen.could_show(place, look_of(digit, False)))
 
     def _combinations(self) -> Iterator[Combination]:
-        """None first, then the small loops."""
+        """The turn without a combination first, then loops, smallest first."""
         if not self._changed:
             yield Combination(self._name)
         sheet = self._state.sheets[self._player]
@@ -224,7 +224,7 @@ class _SeenSheet:
             for digit, squares in enumerate(unused_digits(sheet))
         ]
         for size in range(max(SMALLEST, self._changed.bit_count()), BONUS_SIZE + 1):
-            # A box that holds something is passed over, so all of other sizes are taken to be full.
+            # Filled boxes are skipped, so marking all boxes of other sizes as filled limits the search to this size.
             loops = [
                 loop if box_size == size else GRID.every for loop, (_, box_size) in zip(sheet.loops, BOXES, strict=True)
             ]
@@ -240,7 +240,7 @@ class _SeenSheet:
 
 
 def _digits_for(allowed: Sequence[Collection[str]], faces: Sequence[str]) -> Iterator[str]:
-    """Every way to write these dice, stars as any digits, one in each cell, only digits that are allowed there."""
+    """Every way to write these dice, one in each cell, with stars as any digit that is allowed there."""
     fixed = Counter(face for face in faces if face != STAR)
 
     def written(cell: int, stars: int) -> Iterator[str]:
@@ -248,7 +248,7 @@ def _digits_for(allowed: Sequence[Collection[str]], faces: Sequence[str]) -> Ite
             yield ""
             return
         for digit in allowed[cell]:
-            # A die that shows the digit goes before a star: it could be written nowhere better.
+            # A die that shows the digit is used before a star, since a star can replace any digit later.
             die = fixed[digit] > 0
             if die or stars:
                 fixed[digit] -= die

@@ -1,9 +1,9 @@
-"""One player's sheet: what is written, the loops drawn round it, its points, and the combinations that it offers.
+"""One player's sheet: its digits and crosses, loops, points, and the combinations that can be drawn.
 
-A sheet's cells are squares of a grid, a1 at the bottom left; lines are rows. A *box* is a combination that can be
-scored once: identical digits of 3 to 7, consecutive digits of 3 to 7, and one box for eight of either kind. Identical
-digits are connected sets of exactly as many equal digits as the box says, part of a larger patch or not; consecutive
-ones are paths of digits that rise by one from cell to cell.
+A sheet's cells are squares of a grid, a1 at the bottom left; lines are rows. A *box* is a combination that scores once:
+3 to 7 identical digits, 3 to 7 consecutive digits, and one box for eight of either kind. Identical digits are a
+connected set of exactly as many equal digits as the box requires, even within a larger patch. Consecutive digits are a
+path of digits that rise by one from cell to cell.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ EMPTY_CELLS = EMPTY_CELL * SQUARES
 
 SMALLEST, LARGEST, BONUS_SIZE = 3, 7, 8
 LETTERS = "ABCDE"
-"""The penalty tiles' slots; letter k goes with the combinations of size 3 + k."""
+"""The slots of the penalty tiles; letter k belongs to the combinations of size 3 + k."""
 
 IDENTICAL, CONSECUTIVE = "same", "run"
 BOXES: tuple[tuple[str, int], ...] = (
@@ -44,7 +44,7 @@ _COLUMNS_OF_BOXES = (range(5), range(5, 10))
 
 
 def printed_sheet(options: Mapping[str, OptionValue] | None = None) -> PrintedSheet:  # noqa: ARG001 - one for all
-    """What is printed on every player's sheet."""
+    """The sheet as printed, the same for every player and under all options."""
     sizes = tuple(Box(str(size)) for size in range(SMALLEST, LARGEST + 1))
     above = LINES - LINES_BELOW_GAME_OVER
     groups = (
@@ -59,7 +59,7 @@ def printed_sheet(options: Mapping[str, OptionValue] | None = None) -> PrintedSh
 
 
 class Points(NamedTuple):
-    """A sheet's points by where they come from; their sum is the score."""
+    """A sheet's points by category; their sum is the score."""
 
     combinations: int
     full_columns: int
@@ -73,7 +73,7 @@ def box_of(kind: str, size: int) -> int:
 
 
 def kind_of_digits(digits: str) -> str | None:
-    """Whether digits, in any order, are all equal or are consecutive ones; ``None`` when neither."""
+    """The kind of these digits in any order: all equal, consecutive, or ``None``."""
     if len(set(digits)) == 1:
         return IDENTICAL
     ordered = sorted(map(int, digits))
@@ -92,7 +92,7 @@ class Sheet:
 
     @cached_property
     def heights(self) -> tuple[int, ...]:
-        """For each column, how many lines reach up to its highest filled cell."""
+        """The height of each column: the number of lines up to its highest filled cell."""
         return tuple(LINES - _open_on_top(self.cells[column::COLUMNS]) for column in range(COLUMNS))
 
     @cached_property
@@ -104,7 +104,7 @@ class Sheet:
         return squares
 
     def line(self, line: int) -> str:
-        """What is written in a line, counted from 0 at the bottom."""
+        """The cells of a line, counted from 0 at the bottom."""
         return self.cells[line * COLUMNS : (line + 1) * COLUMNS]
 
     def full_lines(self) -> tuple[int, ...]:
@@ -119,7 +119,7 @@ class Sheet:
         return tuple(line for line in range(LINES_BELOW_GAME_OVER, LINES) if set(self.line(line)) - blank)
 
     def points(self, x_counts: bool) -> Points:
-        """The points as they stand, by where they come from."""
+        """The current points by category."""
         return Points(
             sum(size for (_, size), loop in zip(BOXES, self.loops, strict=True) if loop),
             FULL_COLUMN_POINTS * sum(all(self.loops[box] for box in column) for column in _COLUMNS_OF_BOXES),
@@ -128,18 +128,18 @@ class Sheet:
         )
 
     def score(self, x_counts: bool) -> int:
-        """The points as they stand, added up."""
+        """The sum of the current points."""
         return sum(self.points(x_counts))
 
     def written(self, marks: dict[int, str]) -> Sheet:
-        """The sheet with these squares written."""
+        """The sheet with these marks added by square."""
         cells = list(self.cells)
         for square, mark in marks.items():
             cells[square] = mark
         return replace(self, cells="".join(cells))
 
     def looped(self, box: int, squares: int, *, letter: bool) -> Sheet:
-        """The sheet with a box filled by a loop, and its letter circled or not."""
+        """The sheet with a loop added to a box, and with the box's letter circled if ``letter``."""
         loops = (*self.loops[:box], squares, *self.loops[box + 1 :])
         return replace(self, loops=loops, letters=self.letters | (1 << (box % 5) if letter else 0))
 
@@ -148,7 +148,7 @@ class Sheet:
         return box != BONUS_BOX and bool(self.loops[(box + 5) % 10]) and not self.letters >> (box % 5) & 1
 
     def faults(self) -> str | None:
-        """Name the rule of sheets that this one breaks, or ``None``; the words follow "the sheet"."""
+        """Name the invariant that this sheet breaks, worded to follow "the sheet", or ``None``."""
         return _fault_of_cells(self.cells) or _fault_of_loops(self) or _fault_of_letters(self)
 
 
@@ -196,7 +196,7 @@ def _fault_of_letters(sheet: Sheet) -> str | None:
 
 
 def hangs_together(cells: str, squares: int) -> bool:
-    """Whether these digits hang together as a combination must: by their sides, consecutive ones in their order."""
+    """Whether these digits are connected as a combination: side by side, and in order if consecutive."""
     listed = list(members(squares))
     kind = kind_of_digits("".join(cells[square] for square in listed))
     if kind is None:
@@ -215,24 +215,24 @@ _NOT_LAST = GRID.every & ~sum(1 << (line * COLUMNS + COLUMNS - 1) for line in ra
 
 
 def _beside(squares: int) -> int:
-    """The squares beside a set, as ``GRID.beside`` but quicker: it may reach above the sheet, where nothing is."""
+    """The squares beside a set; faster than ``GRID.beside``, as the result may include squares above the sheet."""
     return (squares & _NOT_LAST) << 1 | (squares & _NOT_FIRST) >> 1 | squares << COLUMNS | squares >> COLUMNS
 
 
 _QUICK_BOXES = frozenset(box_of(IDENTICAL, size) for size in range(SMALLEST, SMALLEST + 3))
-"""The first boxes: so few of one digit make a few thousand sets at most."""
+"""The first boxes, whose small sets of one digit number a few thousand at most."""
 
 
 def combinations(sheet: Sheet, most: int | None = None) -> tuple[tuple[int, int], ...]:
-    """Every box that can be filled and the squares to loop, by box, then by squares; none twice.
+    """Every open box that can be filled and the squares to loop, by box, then by squares, without repeats.
 
-    With ``most`` no more than so many are looked for: a sheet full of one digit would offer a hundred thousand.
+    ``most`` limits their number, since a sheet full of one digit would have a hundred thousand.
     """
     return tuple(sorted(islice(_each(unused_digits(sheet), sheet.loops), most)))
 
 
 def combinations_in_order(sheet: Sheet) -> Iterator[tuple[int, int]]:
-    """What `combinations` gives, but most of it is looked for only when it is asked for."""
+    """Like `combinations`, but lazy: most are searched for only when iteration reaches them."""
     digits = unused_digits(sheet)
     for quick in (True, False):
         loops = [loop or (box in _QUICK_BOXES) is not quick for box, loop in enumerate(sheet.loops)]
@@ -245,7 +245,7 @@ def has_combination(sheet: Sheet) -> bool:
 
 
 def unused_digits(sheet: Sheet) -> list[int]:
-    """For each digit the set of squares that show it outside every loop."""
+    """For each digit, the set of squares that show it outside all loops."""
     digits = [0] * 10
     free = ~sheet.circled
     for square, mark in enumerate(sheet.cells):
@@ -255,7 +255,7 @@ def unused_digits(sheet: Sheet) -> list[int]:
 
 
 def found_in(digits: list[int], loops: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """Every open box and set of squares, from sets of squares by digit; ``loops`` are 0 for open boxes."""
+    """Every open box and set of squares that fills it, given the squares of each digit; open boxes have loop 0."""
     return tuple(sorted(_each(digits, loops)))
 
 
@@ -291,13 +291,13 @@ def _identical(digits: list[int], sizes: set[int]) -> Iterator[int]:
 def _connected_sets(patch: int, largest: int, sizes: set[int]) -> Iterator[int]:
     """Every connected subset of a patch with one of these sizes, each once.
 
-    Redelmeier's way: a set grows only by squares that were not passed over before, from its lowest square on
+    Redelmeier's algorithm: starting from its lowest square, a set grows only by squares that were not rejected before
     (D. H. Redelmeier, Counting polyominoes, Discrete Mathematics 36, 1981).
     """
     for start in members(patch):
         allowed = patch >> start << start
         first = 1 << start
-        # A set, what it may grow by, and what was ever beside it.
+        # A set, the squares it may grow by, and all squares that have been beside it.
         pending = [(first, _beside(first) & allowed, first | _beside(first))]
         while pending:
             chosen, edge, seen = pending.pop()

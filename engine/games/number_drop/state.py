@@ -1,4 +1,4 @@
-"""The options in force, states and turns: frozen values, and what an onlooker sees of a state."""
+"""Options, states and turns as frozen values, and how a state looks on the sheets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.values import EMPTY, LookName, Option, OptionValue, Place
 
 MOST_PLAYERS = 6
 PRINTED = "printed"
-"""The dice or tiles as the game's data file has them."""
+"""Means the dice or tiles in the game's data file."""
 
 BOTH_SIDES, SOLO_SIDE, OTHER_SIDE = "both_sides", "solo_side", "other_side"
 
@@ -50,7 +50,7 @@ class NumberDropOptions:
 
     @property
     def components(self) -> Components:
-        """The dice and tiles these options play with."""
+        """The dice and tiles under these options."""
         return _components(self.dice, self.tile_backs)
 
 
@@ -93,7 +93,7 @@ PLAYERS: tuple[str, ...] = tuple(f"p{number}" for number in range(1, MOST_PLAYER
 PLACES: tuple[Place, ...] = tuple(f"{player}.{square}" for player in PLAYERS for square in GRID.names)
 CROSS_LOOK: LookName = "cross"
 CIRCLED = " circled"
-"""How the look of a digit in a loop ends."""
+"""The suffix of the look of a digit in a loop."""
 LOOKS: tuple[LookName, ...] = (
     EMPTY,
     *(f"digit {digit}" for digit in DIGITS),
@@ -101,35 +101,35 @@ LOOKS: tuple[LookName, ...] = (
     *(f"digit {digit}{CIRCLED}" for digit in DIGITS),
 )
 SLIDES_TO_GO = 4
-"""Notches below the start; a tile in the last one shows GO!."""
+"""The number of notches below the start; a tile in the last one shows GO!."""
 
 
 class Phase(enum.Enum):
-    """What the table waits for; the values stand in texts."""
+    """What the game waits for; the values are used in texts."""
 
     TILES = "tiles"
-    """The tiles to be drawn to their slots, which is a roll."""
+    """Drawing the tiles to their slots, which is a roll."""
     SETUP = "setup"
     """Each player's first digit."""
     ROLL = "roll"
     PENALTY = "penalty"
     """The penalty shape of one tile."""
     SLIDE = "slide"
-    """Solo: any one tile by one notch."""
+    """Solo: any one tile slides by one notch."""
     STAR_SLIDE = "star-slide"
     """Solo: the tile that the star slides."""
     DROP = "drop"
-    """Everyone's shape, and after it their combination."""
+    """Everyone's shape and then their combination."""
     OVER = "over"
 
 
 @dataclass(frozen=True)
 class NumberDropState:
-    """A position. Players and slots are indices from 0, sets of them integers with a bit each.
+    """A position. Players and slots are indices from 0; sets of them are bit masks.
 
-    ``playing`` are those who still write in this phase, ``combining`` those who have dropped and may still draw a loop.
-    ``slot`` is the slot whose penalty drops. ``last_turn``: a shape fitted nowhere, so the game ends with this turn.
-    ``notches`` (solo only) tells how far each tile has slid. ``gone`` are players who resigned.
+    ``playing`` are the players who still write in this phase. ``combining`` are those who have dropped and may still
+    draw a loop. ``slot`` is the slot whose penalty drops. ``last_turn`` means that a shape didn't fit, so the game ends
+    with this turn. ``notches`` (solo only) is how far each tile has slid. ``gone`` are the players who resigned.
     """
 
     options: NumberDropOptions
@@ -150,7 +150,7 @@ class NumberDropState:
 
     @property
     def to_move(self) -> str | None:
-        """Whose turn or roll is next; of several who may play the first; ``None`` when the game is over."""
+        """The player whose turn or roll is next (the first, if several may play); ``None`` when the game is over."""
         if self.phase is Phase.OVER:
             return None
         busy = self.busy()
@@ -165,7 +165,7 @@ class NumberDropState:
     def busy(self) -> tuple[int, ...]:
         """The players who may play a turn now, clockwise from the first player."""
         if self.options.clockwise and self.phase is Phase.DROP:
-            # Whoever may combine waits until all have dropped.
+            # Combinations wait until all players have dropped.
             pending = self.playing or self.combining
             return tuple(player for player in self.in_order() if pending >> player & 1)[:1]
         pending = self.playing | self.combining
@@ -186,13 +186,13 @@ class SetUpDigit:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """The place written."""
+        """The place that is written."""
         return (f"{self.player}.{self.square}",)
 
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """A dropped shape: its squares in rising order (a1, b1, … a2, …) and the digit written in each."""
+    """A dropped shape: its squares in rising order (a1, b1, … a2, …) and the digit in each."""
 
     player: str
     squares: tuple[str, ...]
@@ -219,7 +219,7 @@ class PenaltyDrop:
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """A loop round digits, in rising order of squares, none at all to do without; ``letter`` is circled with it."""
+    """A loop around squares in rising order, or none; ``letter`` is the letter circled with it."""
 
     player: str
     squares: tuple[str, ...] = ()
@@ -227,7 +227,7 @@ class Combination:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """The places looped."""
+        """The places inside the loop."""
         return tuple(f"{self.player}.{square}" for square in self.squares)
 
 
@@ -240,7 +240,7 @@ class Slide:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """None: the tiles lie beside the sheets."""
+        """Empty: the tiles lie beside the sheets."""
         return ()
 
 
@@ -257,7 +257,7 @@ def look_of(mark: str, circled: bool) -> LookName:
 
 
 def read_look(place: Place, look: LookName) -> tuple[str, bool]:
-    """Read a look into what is written there and whether it is circled; raises UnreadableError."""
+    """Read a look as a mark and whether it is circled; raises UnreadableError."""
     if look == EMPTY:
         return EMPTY_CELL, False
     if look == CROSS_LOOK:
@@ -268,7 +268,7 @@ def read_look(place: Place, look: LookName) -> tuple[str, bool]:
 
 
 def read_place(options: NumberDropOptions, place: Place) -> tuple[int, int]:
-    """Read a place into player and square, as indices; raises UnreadableError when no sheet in play has it."""
+    """Read a place as indices of player and square; raises UnreadableError if no sheet in play has it."""
     player, _, name = place.partition(".")
     if player not in PLAYERS[: options.players] or name not in GRID.index:
         raise UnreadableError(

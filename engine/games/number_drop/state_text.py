@@ -1,16 +1,16 @@
-"""States as text: strict to write, lenient to read.
+"""States as text: written strictly, read leniently.
 
-A state is one line: who is to move (or ``over``), what the table waits for, each player's sheet, and what else there
-is to know::
+A state is one line: who is to move (or ``over``), what the game waits for, each player's sheet, and the rest of the
+position::
 
     p2 roll p1=123...X/44412.. p2=...2... slots=I4,I3,O4,T5,X5 first=p2 crossed_off=A
 
-A sheet is its lines from the top, parted by ``/``, empty lines at the top left out (``-`` when there is nothing), then
-its loops and circled letters: ``p1=12355.5|loop:a1+b1+c1|letters:AB``. ``roll=`` lies on the table; ``to=`` are those
-who still write, ``then=`` those who may still draw a loop; ``slot=`` is the tile whose penalty drops; ``notches=`` are
-those of the solo tiles. Options that differ from their defaults stand at the end.
+A sheet is its lines from the top, separated by ``/`` and without empty lines at the top (``-`` if the sheet is empty),
+then its loops and circled letters: ``p1=12355.5|loop:a1+b1+c1|letters:AB``. ``roll=`` is the roll on the table; ``to=``
+are the players who still write; ``then=`` those who may still draw a loop; ``slot=`` the tile whose penalty drops;
+``notches=`` those of the solo tiles. Options that differ from their defaults come last.
 
-A bare sheet is read as the first player's, who is to roll.
+A single sheet without anything else is read as the first player's, who is to roll.
 """
 
 from __future__ import annotations
@@ -110,16 +110,16 @@ def format_state(state: NumberDropState) -> str:
 
 
 def parse_state(text: str) -> NumberDropState:
-    """Read a state leniently: any case, spaces and order of words; or a bare sheet.
+    """Read a state leniently (any case, spaces and order of words), or a single sheet.
 
-    Raises UnreadableError that names the part it stumbled over and where it stands, or the rule that makes the
-    position impossible.
+    Raises UnreadableError that names the faulty part and its column, or the invariant that makes the position
+    impossible.
     """
     return _Reading(text).state()
 
 
 class _Reading:
-    """One state's text being read."""
+    """Reads one state's text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -337,7 +337,7 @@ class _Reading:
         return True
 
     def _check(self, state: NumberDropState) -> None:
-        """Raise UnreadableError for a position that can't come up."""
+        """Raise UnreadableError for an impossible position."""
         fault = fault_of(state)
         if fault:
             raise self._impossible(fault, self.phase)

@@ -1,6 +1,6 @@
-"""Sheets that are seen: as a start, as a correction, and which rules a change breaks.
+"""Reads sheets as a start or as a correction, and explains which rules a change breaks.
 
-Every sheet is looked at by itself, as its player plays by themselves.
+Each sheet is judged separately, since players write independently.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ appearance = appearance_of
 
 
 def looks_before(look: LookName) -> tuple[LookName, ...]:
-    """A digit in a loop was one without before the loop was drawn: the shape and the loop may be seen together."""
+    """The look of a digit before it was circled, since a shape and its loop may be seen together."""
     digit = look.removesuffix(CIRCLED)
     return () if digit == look else (digit,)
 
@@ -57,7 +57,7 @@ def set_up(
     *,
     anywhere: bool = False,  # noqa: ARG001 - there is only one start
 ) -> NumberDropState:
-    """The start that the sheets show: empty, or with their first digits; raises IllegalTurnError with breaches."""
+    """Give the starting state that sheets show: empty or with first digits; raises IllegalTurnError with breaches."""
     in_force = options_from(options)
     start = flow.new_state(in_force)
     cells = [list(EMPTY_CELLS) for _ in start.sheets]
@@ -96,10 +96,10 @@ def _breaches_of_start(player: int, sheet: Sheet) -> list[Breach]:
 
 
 def amend(state: NumberDropState, looks: Mapping[Place, LookName], to_move: Player | None = None) -> NumberDropState:
-    """The state as a person puts it right: these cells look so, ``to_move`` is first, all else stays.
+    """Give the state as corrected by a person: places have these ``looks``, ``to_move`` is first, the rest stays.
 
-    A loop stays when all its digits still show it; circled digits outside such loops must make one loop each patch.
-    Raises UnreadableError for what is no place, look or player, or makes no position.
+    A loop stays if all its digits are still circled; each patch of other circled digits must be one loop. Raises
+    UnreadableError for an unknown place, look or player, or if the result is not a possible position.
     """
     cells = [list(sheet.cells) for sheet in state.sheets]
     circled = [sheet.circled for sheet in state.sheets]
@@ -147,7 +147,7 @@ def _relooped(sheet: Sheet, cells: str, circled: int, who: str) -> Sheet:
 
 
 def _resettled(state: NumberDropState) -> NumberDropState:
-    """What the table waits for once the sheets are put right."""
+    """Give the corrected state with what the game waits for now."""
     ended = bool(flow.reached_the_line(state)) or state.last_turn or flow.all_down(state) or state.drawn
     given_up = flow.everyone(state).bit_count() <= (0 if state.options.solo else 1)
     if state.phase is Phase.OVER:
@@ -175,9 +175,9 @@ def _with_first(state: NumberDropState, to_move: Player) -> NumberDropState:
 
 
 def points_of_sheet(looks: Mapping[Place, LookName]) -> dict[str, int]:
-    """The points of one sheet by where they come from; loops that touch are told apart by what they may be.
+    """Give the points of one sheet by category; touching loops are separated by which combinations they can be.
 
-    Raises UnreadableError where the circled digits make no combinations that may stand on one sheet.
+    Raises UnreadableError if the circled digits can't be combinations on one sheet.
     """
     cells, circled = list(EMPTY_CELLS), 0
     for place, look in looks.items():
@@ -194,7 +194,7 @@ def points_of_sheet(looks: Mapping[Place, LookName]) -> dict[str, int]:
 
 
 def _parted(digits: list[int], left: int, loops: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The loops by box that go round just these squares, each in one; ``None`` where there are none."""
+    """Loops by box that cover exactly these squares without overlapping, or ``None`` if there are none."""
     if not left:
         return loops
     for box, squares in found_in([each & left for each in digits], loops):
@@ -206,10 +206,10 @@ def _parted(digits: list[int], left: int, loops: tuple[int, ...]) -> tuple[int, 
 
 
 def explain(before: NumberDropState, after: Appearance) -> tuple[Breach, ...]:
-    """Say which rules the change breaks, the nearest violation first, players clockwise from the first.
+    """List the rules that the change breaks, the likeliest violation first, players clockwise from the first.
 
-    Places that ``after`` leaves out count as unchanged. Several players may have written at once, each rightly; a drop
-    and the loop after it may be seen together. Raises UnreadableError for a place or look that isn't one.
+    Places missing in ``after`` count as unchanged. Several players may legally write at once, and a drop and its loop
+    may be seen together. Raises UnreadableError for an unknown place or look.
     """
     seen: dict[int, dict[int, tuple[str, bool]]] = {}
     for place, look in after.items():
@@ -228,7 +228,7 @@ def explain(before: NumberDropState, after: Appearance) -> tuple[Breach, ...]:
 
 
 def _due(before: NumberDropState, player: int, seen: Mapping[int, Mapping[int, tuple[str, bool]]]) -> NumberDropState:
-    """The state in which a player plays where all play in turn: the others have done what is seen of them."""
+    """The state in which to judge a player: if play is clockwise, the other players' visible turns count as done."""
     if not before.options.clockwise:
         return before
     done = set_of(*(other for other in seen if other != player))
@@ -241,7 +241,7 @@ def _of_sheet(before: NumberDropState, player: int, seen: dict[int, tuple[str, b
     fresh = {square: mark for square, (mark, _) in seen.items() if sheet.cells[square] == EMPTY_CELL}
     loop = sum(1 << square for square, (mark, circled) in seen.items() if circled and not sheet.circled >> square & 1)
     changed = [square for square in sorted(seen) if sheet.cells[square] not in (EMPTY_CELL, seen[square][0])]
-    # Round digits that are no longer what they were no loop can be judged.
+    # A loop around digits that were changed can't be judged.
     is_on_changed = any(loop >> square & 1 for square in changed)
     found = _spoilt(before, player, seen, changed, loop if is_on_changed else 0)
     state = before
@@ -249,7 +249,7 @@ def _of_sheet(before: NumberDropState, player: int, seen: dict[int, tuple[str, b
         turn = turn_of_marks(before, PLAYERS[player], {GRID.names[square]: mark for square, mark in fresh.items()})
         found += breaches_of(before, turn)
         if before.phase is Phase.DROP and before.playing >> player & 1:
-            # The loop is judged as one after this drop, whether the drop was right or not.
+            # The loop is judged as if drawn after this drop, whether or not the drop is legal.
             bit = 1 << player
             sheets = (*before.sheets[:player], sheet.written(fresh), *before.sheets[player + 1 :])
             state = replace(before, sheets=sheets, playing=before.playing & ~bit, combining=before.combining | bit)
@@ -261,7 +261,7 @@ def _of_sheet(before: NumberDropState, player: int, seen: dict[int, tuple[str, b
 def _spoilt(
     before: NumberDropState, player: int, seen: dict[int, tuple[str, bool]], changed: list[int], on_changed: int
 ) -> list[Breach]:
-    """The breaches of rubbing out or changing what stood there; ``on_changed`` is a loop drawn round some of it."""
+    """The breaches of erasing or changing marks; ``on_changed`` is a new loop around some of the changed digits."""
     sheet = before.sheets[player]
     who = PLAYERS[player]
     plain = [square for square in sorted(seen) if not seen[square][1] and square not in changed]
@@ -305,7 +305,7 @@ def _of_loop(state: NumberDropState, player: int, loop: int) -> tuple[Breach, ..
 
 
 def _covered(loop: int, inside: list[int]) -> bool:
-    """Whether the squares are just those of several loops inside that are each allowed and share none."""
+    """Whether the squares are exactly covered by some of these loops without overlap."""
     pending = [loop]
     seen = set()
     while pending:
@@ -321,5 +321,5 @@ def _covered(loop: int, inside: list[int]) -> bool:
 
 
 def unfinished(state: NumberDropState) -> tuple[Unfinished, ...]:  # noqa: ARG001
-    """List nothing: a half-written shape has far too many forms; it is told as what it still lacks."""
+    """Always empty: there are too many half-written shapes to list, so `explain` says what is missing instead."""
     return ()

@@ -1,6 +1,6 @@
 """Turns tapped on the sheets: the squares of a shape and the digit in each, the digits of a loop, the tile to slide.
 
-Where several play at once, the first tap says who: their square, or a choice such as ``p2:none``.
+If several players may play, the first tap selects one: a square of theirs, or a choice such as ``p2:none``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from engine.values import Place
 
 
 def tapped(state: NumberDropState, taps: Steps) -> Tapped[NumberDropTurn]:
-    """Say what may follow these taps."""
+    """List what may follow these taps."""
     found = [_of_player(state, player, taps) for player in state.busy() if _is_by(PLAYERS[player], taps)]
     if len(found) == 1:
         return found[0]
@@ -58,7 +58,7 @@ def _of_player(state: NumberDropState, player: int, taps: Steps) -> Tapped[Numbe
 
 
 def _drop(state: NumberDropState, player: int, taps: Steps) -> Tapped[NumberDropTurn]:
-    """A square, its digit, the next square: the shape is known as soon as it fits one place only."""
+    """Taps for a square, its digit, the next square and so on, until only one placement of the shape fits."""
     name, dice = PLAYERS[player], state.roll[:-1]
     shapes = turned_shapes(state.options.components, state.roll[-1])
     falls = [_places(name, cells) for cells in landings(state.sheets[player].heights, shapes)]
@@ -78,7 +78,7 @@ def _drop(state: NumberDropState, player: int, taps: Steps) -> Tapped[NumberDrop
 
 
 def _may_write(digits: str, dice: tuple[str, ...]) -> bool:
-    """Whether these digits can be some of the dice, stars as any digit."""
+    """Whether these digits can be some of the dice, with stars as any digit."""
     beyond = Counter(digits) - Counter(face for face in dice if face != STAR)
     return set(digits) <= set(DIGITS) and beyond.total() <= dice.count(STAR)
 
@@ -96,7 +96,7 @@ def _combination(state: NumberDropState, player: int, taps: Steps) -> Tapped[Num
         return Tapped()
     chosen = sum(1 << cells[square] for square in set(squares))
     following, whole = 0, None
-    # There can be a hundred thousand, so they are looked at as numbers.
+    # There can be a hundred thousand combinations, so they are compared as bit masks.
     for box, loop in combinations_in_order(state.sheets[player]):
         if loop == chosen:
             whole = box

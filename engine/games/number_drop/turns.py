@@ -1,4 +1,4 @@
-"""Legal turns as lazy sequences, and playing them: a roll with stars allows hundreds of thousands of drops."""
+"""Legal turns and playing them. Lists are lazy, since a roll with stars allows hundreds of thousands of drops."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ class Drops(LazySequence[Drop]):
 
 
 def legal_turns(state: NumberDropState) -> Sequence[NumberDropTurn]:
-    """Every turn of everyone who may play now, player by player clockwise from the first; none twice."""
+    """List the turns of everyone who may play now, clockwise from the first player, without repeats."""
     parts = [turns_of(state, player) for player in state.busy()]
     return parts[0] if len(parts) == 1 else Concatenated(parts)
 
 
 def turns_of(state: NumberDropState, player: int) -> Sequence[NumberDropTurn]:
-    """Every turn of one player now, in a fixed order."""
+    """List one player's turns in a fixed order."""
     name, sheet = PLAYERS[player], state.sheets[player]
     if state.combining >> player & 1:
         return combinations_of(state, player)
@@ -81,14 +81,14 @@ def turns_of(state: NumberDropState, player: int) -> Sequence[NumberDropTurn]:
 
 
 def penalty_shapes(state: NumberDropState) -> tuple[frozenset[tuple[int, int]], ...]:
-    """Every turning of the penalty that drops now."""
+    """Every rotation and reflection of the penalty that drops now."""
     return turned_shapes(state.options.components, state.tiles[int(state.slot or 0)])
 
 
 def combinations_of(state: NumberDropState, player: int, most: int | None = None) -> Sequence[Combination]:
-    """None first, then every combination by box and squares, with its letter and without where it earns one.
+    """List no combination first, then each one by box and squares, both without and with its letter if it earns one.
 
-    With ``most`` no more than so many combinations are looked for.
+    ``most`` limits the number of combinations to search for.
     """
     name = PLAYERS[player]
     sheet = state.sheets[player]
@@ -100,7 +100,7 @@ def combinations_of(state: NumberDropState, player: int, most: int | None = None
             if flow.letter_open(state, player, box):
                 yield squares, LETTERS[box % 5]
 
-    # There can be a hundred thousand, of which few are looked at.
+    # There can be a hundred thousand, of which few are used.
     return FromIterator(found(), lambda turn: Combination(name, GRID.names_of(turn[0]), turn[1]))
 
 
@@ -117,7 +117,7 @@ def is_legal(state: NumberDropState, turn: NumberDropTurn) -> bool:
 
 
 def _fits(state: NumberDropState, player: int, turn: Combination) -> bool:
-    """Whether a combination may be drawn; looks at it alone, not at the list of all."""
+    """Whether a combination may be drawn, checked without listing all of them."""
     if not turn.squares:
         return turn == Combination(turn.player)
     sheet = state.sheets[player]
@@ -142,12 +142,12 @@ def squares_of(names: Sequence[str]) -> int:
 
 
 def digits_at(cells: str, squares: int) -> str:
-    """What is written in a set of squares, in rising order of squares; open cells as dots."""
+    """The marks in a set of squares, in rising order of squares, with dots for open cells."""
     return "".join(cells[GRID.index[name]] for name in GRID.names_of(squares)) or EMPTY_CELL
 
 
 def played(state: NumberDropState, turn: NumberDropTurn) -> NumberDropState:
-    """The state after a legal turn."""
+    """Give the state after a legal turn."""
     player = PLAYERS.index(turn.player)
     if isinstance(turn, SetUpDigit):
         return flow.written(state, player, {GRID.index[turn.square]: turn.digit})
@@ -165,7 +165,7 @@ def played(state: NumberDropState, turn: NumberDropTurn) -> NumberDropState:
 
 
 def turn_of_marks(state: NumberDropState, player: str, marks: dict[str, str]) -> NumberDropTurn:
-    """The turn that writes these marks, legal or not: what kind it is follows from what the table waits for."""
+    """The turn that writes these marks, legal or not; its kind follows from the phase."""
     squares = in_order(list(marks))
     digits = "".join(marks[square] for square in squares)
     if state.phase is Phase.SETUP and len(squares) == 1 and digits != CROSS:
@@ -176,5 +176,5 @@ def turn_of_marks(state: NumberDropState, player: str, marks: dict[str, str]) ->
 
 
 def in_order(squares: Sequence[str]) -> tuple[str, ...]:
-    """The names of squares in rising order, none twice."""
+    """Sort the names of squares, without repeats."""
     return GRID.names_of(squares_of(squares))

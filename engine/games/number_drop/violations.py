@@ -1,4 +1,4 @@
-"""Which rules one turn breaks, the nearest first; none for a legal turn."""
+"""Finds the rules that one turn breaks, the likeliest violation first."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _ASKED = {
 
 
 def breaches_of(state: NumberDropState, turn: NumberDropTurn) -> tuple[Breach, ...]:
-    """Say which rules a turn breaks, the nearest first; empty exactly when it is legal."""
+    """List the rules that a turn breaks, the likeliest violation first; empty if and only if it is legal."""
     if turn.player not in PLAYERS[: state.options.players]:
         told = f"There is no player {turn.player} in this game."
         return (_breach("not-your-turn", told, f"Let one of {', '.join(PLAYERS[: state.options.players])} play."),)
@@ -71,7 +71,7 @@ def _breach(rule: str, told: str, remedy: str, turn: NumberDropTurn | None = Non
 
 
 def _untimely(state: NumberDropState, player: int, turn: NumberDropTurn) -> Breach | None:
-    """The breach of playing at the wrong time, or ``None``."""
+    """The breach of playing out of turn or in the wrong phase, or ``None``."""
     who = turn.player
     take_back = "Take it back." if isinstance(turn, Slide) else f"Erase it from {who}'s sheet."
     if state.phase is Phase.OVER:
@@ -139,7 +139,7 @@ def _wrong_kind(state: NumberDropState, take_back: str, turn: NumberDropTurn) ->
 
 
 def _asked(state: NumberDropState) -> str:
-    """What the table waits for."""
+    """Say what the game waits for."""
     tile = "" if state.slot is None else state.tiles[state.slot]
     return _ASKED[state.phase].format(tile=tile, shape=state.roll[-1] if state.roll else "", first=state.to_move)
 
