@@ -1,9 +1,9 @@
-"""The board, and the blocks' orientations: what a roll does.
+"""The board, the orientations of blocks, and how rolls change them.
 
-Squares and sets of squares are as in ``engine.support.grid``: a1 is 0, g7 is 48. An orientation is a small integer, one
-of 24, a set of them the bits of a 24-bit mask. It says which of the net's six faces is at each of the six positions
-*up, north, east, south, west, down*. Orientation 0 is the net as it is written. Tipping a block north puts its south
-face up, its upper face north, and so on round. A hop or a slide never turns a block, so nothing here is about hops.
+Squares and sets of squares are as in ``engine.support.grid``: a1 is 0, g7 is 48. An orientation is an integer from 0 to
+23; a set of orientations is a 24-bit mask. An orientation says which of the net's six faces is at each of the positions
+*up, north, east, south, west, down*. Orientation 0 is the net as written. Rolling a block north puts its south face up,
+its upper face north, and so on. Hops and slides never turn a block.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SIDES: tuple[str, ...] = ("north", "east", "south", "west")
 TOWARDS: Mapping[str, str] = MappingProxyType(
     {"north": "away from gold", "east": "to gold's right", "south": "towards gold", "west": "to gold's left"}
 )
-"""The sides as people say them, from where gold sits."""
+"""The sides in everyday words, as seen by gold."""
 
 PLAYERS: tuple[str, ...] = ("gold", "teal")
 HOME_STAR: dict[str, int] = {"gold": SQUARE_OF["d2"], "teal": SQUARE_OF["d6"]}
@@ -55,7 +55,7 @@ PRINTED_NET = "star/stop/slider/x/hoops/cross"
 """The net in text form: the symbols at NET_POSITIONS in that order, as the printed blocks have them."""
 
 _UP, _NORTH, _EAST, _SOUTH, _WEST, _DOWN = range(6)
-# For each tip, the position each face comes from: new position -> old position.
+# For each roll, the position that each face comes from: new position -> old position.
 _TIPS: tuple[tuple[int, ...], ...] = (
     (_SOUTH, _UP, _EAST, _DOWN, _WEST, _NORTH),
     (_WEST, _NORTH, _UP, _SOUTH, _DOWN, _EAST),
@@ -64,7 +64,7 @@ _TIPS: tuple[tuple[int, ...], ...] = (
 )
 Faces = tuple[int, ...]
 RollResult = tuple[str, int, int]
-"""What a roll shows: the symbol that comes up, the orientations it came from, and those it leaves (both masks)."""
+"""One result of a roll: the symbol that comes up, and the orientations before and after it (both masks)."""
 
 
 def _tip(faces: Faces, side: int) -> Faces:
@@ -101,7 +101,7 @@ def read_net(text: str) -> tuple[str, ...]:
 
 
 class Cube:
-    """One kind of block: its net, and everything about its orientations worked out once."""
+    """A kind of block: its net, and precomputed facts about its orientations."""
 
     def __init__(self, net: str) -> None:
         symbols = dict(zip(NET_POSITIONS, read_net(net), strict=True))
@@ -114,7 +114,7 @@ class Cube:
             symbol: sum(1 << number for number, shown in enumerate(self._shown) if shown[_UP] == symbol)
             for symbol in SYMBOLS
         }
-        """For each symbol the mask of the four orientations that have it up."""
+        """For each symbol, the mask of the four orientations with that symbol up."""
         masks = [mask for whole in self.with_top.values() for mask in _submasks(whole)]
         self._top_of = {mask: self._shown[_lowest(mask)][_UP] for mask in masks}
         self._rolls = {mask: tuple(self._roll(mask, side) for side in range(4)) for mask in masks}
@@ -130,7 +130,7 @@ class Cube:
         return tuple((top, before[top], after[top]) for top in SYMBOLS if top in before)
 
     def rolls(self, mask: int) -> tuple[tuple[RollResult, ...], ...]:
-        """For each side of SIDES what rolling that way may show, over the orientations of ``mask``."""
+        """For each side in SIDES, the possible results of rolling that way from an orientation in ``mask``."""
         return self._rolls[mask]
 
     def top(self, mask: int) -> str:
@@ -138,13 +138,13 @@ class Cube:
         return self._top_of[mask]
 
     def facings(self, mask: int) -> tuple[dict[str, str], ...]:
-        """What the four sides show, for every orientation of ``mask``."""
+        """The symbols on the four sides, for every orientation in ``mask``."""
         return tuple(
             dict(zip(SIDES, self._shown[orientation][_NORTH : _WEST + 1], strict=True)) for orientation in _bits(mask)
         )
 
     def agreeing(self, mask: int, facing: Mapping[str, str]) -> int:
-        """The orientations of ``mask`` whose sides show what ``facing`` says (sides it leaves out may be anything)."""
+        """The orientations in ``mask`` whose sides agree with ``facing`` (sides missing in it may be anything)."""
         agreeing = 0
         for orientation in _bits(mask):
             shown = self._shown[orientation]
@@ -155,7 +155,7 @@ class Cube:
 
 @functools.cache
 def cube_of(net: str) -> Cube:
-    """The cube with that net; worked out the first time it is asked for."""
+    """The cube with this net, cached."""
     return Cube(net)
 
 

@@ -1,4 +1,4 @@
-"""What happened to which block between two appearances, allowed or not."""
+"""What happened to each block between two appearances, legal or not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Seen = tuple[str, str]
 
 @dataclass(frozen=True)
 class Moved:
-    """A block that stands elsewhere, or shows another top where it stood; ``landed_on`` is the block it replaced."""
+    """A block that moved, or shows a different top on the same square; ``landed_on`` is the block it replaced."""
 
     owner: str
     start: int
@@ -36,7 +36,7 @@ class Removed:
 
 @dataclass(frozen=True)
 class Added:
-    """A block that nobody had before."""
+    """A block that wasn't on the board before."""
 
     owner: str
     square: int
@@ -45,7 +45,7 @@ class Added:
 
 @dataclass(frozen=True)
 class Recoloured:
-    """A block of one player where one of the other stood."""
+    """A block of one player where a block of the other stood."""
 
     square: int
     before: Seen
@@ -58,10 +58,10 @@ Change = Moved | Removed | Added | Recoloured
 def changes_between(
     before: DeblockleState, after: Mapping[int, Seen | None], legal: Iterable[tuple[int, int, str]]
 ) -> list[Change]:
-    """What happened to each block. ``after`` gives the squares that were seen; the others count as unchanged.
+    """List what happened to each block. ``after`` holds the squares that were seen; the others count as unchanged.
 
-    ``legal`` are (start, end, top) of turns either player might have played: among blocks that look alike, the
-    pairing that such a turn explains is taken, then the nearest.
+    ``legal`` holds (start, end, top) of turns that either player might have played. Blocks that look alike are paired
+    by such a turn if one fits, otherwise with the nearest.
     """
     cube = before.options.cube
     old: dict[int, Seen] = {block.square: (block.owner, cube.top(block.mask)) for block in before.blocks}
@@ -80,7 +80,7 @@ def changes_between(
         moved += moves
         gone |= left
         came |= arrived
-    # Where a block moved on, the one that came after it landed on nobody.
+    # A block that moved to a vacated square landed on nothing.
     vacated = {change.start for change in moved}
     moved = [replace(change, landed_on=None) if change.end in vacated else change for change in moved]
     landed_on = {change.end for change in moved if change.landed_on}
@@ -95,7 +95,7 @@ def changes_between(
 def _moves_of(
     owner: str, old: Mapping[int, Seen], new: Mapping[int, Seen], liked: set[tuple[int, int, str]]
 ) -> tuple[list[Moved], dict[int, Seen], dict[int, Seen]]:
-    """How one owner's blocks moved or turned, those that went nowhere, and those that came from nowhere."""
+    """One owner's blocks that moved or turned, those that vanished, and those that appeared."""
     was = {square: seen for square, seen in old.items() if seen[0] == owner}
     now = {square: seen for square, seen in new.items() if seen[0] == owner}
     left = {square: seen for square, seen in was.items() if square not in now}
@@ -116,6 +116,6 @@ def _at(seen: Seen, square: int) -> tuple[str, int, str]:
 def _unlikeliness(
     arrived: Mapping[int, Seen], legal: set[tuple[int, int, str]]
 ) -> Callable[[int, int], tuple[bool, int]]:
-    """How unlikely it is that a block went from one square to another: no legal turn, then the way between them."""
+    """Sort key for how unlikely a block's move is: whether no legal turn explains it, then the distance."""
     tops = {end: top for end, (_, top) in arrived.items()}
     return lambda start, end: ((start, end, tops[end]) not in legal, sum(columns_and_rows_apart(start, end)))

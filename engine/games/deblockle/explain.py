@@ -1,4 +1,4 @@
-"""Which rules a change breaks: the whole table, block by block. ``nearest_violation`` looks at one block's own move."""
+"""Explains which rules a change of the whole board breaks; ``nearest_violation`` explains one block's move."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ PlayableTurns = set[tuple[int, int, str]]
 def explain_change(
     before: DeblockleState, after: Appearance, facings: Mapping[str, Facing] = MappingProxyType({})
 ) -> tuple[Breach, ...]:
-    """Say which rules the change breaks, the nearest violation first; empty when none or one legal turn explains it.
+    """List the rules that the change breaks, the likeliest violation first.
 
-    Places that ``after`` leaves out count as unchanged; side faces seen where no block stands are passed over.
+    Empty if nothing changed or a legal turn explains it. Places missing in ``after`` count as unchanged; side faces
+    seen where no block stands are ignored.
     """
     blocks_seen = {place: LOOK_TABLE.read(place, look) for place, look in after.items()}
     seen = {SQUARE_OF[place]: block for place, block in blocks_seen.items()}
@@ -80,7 +81,7 @@ def _turned_in_place(before: DeblockleState, facings: Mapping[str, Facing]) -> t
 def _faces_of_a_turn(
     before: DeblockleState, matching: list[DeblockleTurn], standing: Mapping[str, Facing]
 ) -> tuple[Breach, ...]:
-    """The breaches when a legal turn explains what is seen from above, but the sides may not agree."""
+    """The breaches of side faces when a legal turn explains the tops."""
     turn, *_ = matching
     contradictions = [_contradicted(played(before, candidate), standing) for candidate in matching]
     places = min(contradictions, key=len)
@@ -143,7 +144,7 @@ def _told(move: Moved) -> str:
 def _other_breaches(
     before: DeblockleState, change: Change, playable: Mapping[str, PlayableTurns], *, alone: bool
 ) -> list[Breach]:
-    """The breaches of anything but a move of the mover's own block."""
+    """The breaches of all changes other than moves of the mover's own blocks."""
     if isinstance(change, Moved):
         return _opponent_moved(before, change, playable[change.owner], alone=alone)
     if isinstance(change, Removed):

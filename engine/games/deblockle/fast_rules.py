@@ -1,11 +1,11 @@
-"""The rules once more, for counting, playing at random and looking ahead: whole numbers and tables, no objects.
+"""A faster form of the rules for counting, random play and search, using integers and tables instead of objects.
 
-Only for known nets: where faces are hidden, draw a world first (`world_of`). A *code* is a block's square and
-orientation in one number, ``square * 24 + orientation``; square 49 (`OFF`) stands for having left the board. A *move*
-is a turn: the code before it, shifted by 11 bits, and the code after it. A *position* is who is to move (0 gold,
-1 teal, `OVER` when neither can) and the codes of each player's blocks, rising.
+Every face must be known; if some are hidden, draw a possible position first (`world_of`). A *code* is a block's square
+and orientation in one integer, ``square * 24 + orientation``; square 49 (`OFF`) means that it has left the board. A
+*move* is a turn: the code before it, shifted by 11 bits, and the code after it. A *position* is who is to move (0 gold,
+1 teal, `OVER` if neither can) and the codes of each player's blocks, in rising order.
 
-The tables are filled by the plain rules in ``turns``, so both say the same; tests compare them too.
+The tables are computed with the rules in ``turns``; tests also compare the two.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ORIENTATIONS = 24
 OFF = SQUARES
 """The square of a block that has left the board."""
 OVER = 2
-"""Who is to move when neither player can."""
+"""Stands for the player to move when neither can."""
 
 Position = tuple[int, tuple[int, ...], tuple[int, ...]]
 Move = int
@@ -35,12 +35,13 @@ _GONE = OFF * ORIENTATIONS
 STOP, CROSS, X, SLIDER, HOOPS, LEAVES = range(6)
 _KINDS = {"stop": STOP, "cross": CROSS, "x": X, "slider": SLIDER, "hoops": HOOPS}
 FastRoll = tuple[int, int, int, int]
-"""A roll no empty board forbids: the bit of the square rolled to, its number, the hop's kind, and the code before the
-roll shifted as in a move, the orientation after it added. Adding 24 times the end square makes it a move."""
+"""A roll that is legal on an empty board: the bit of the square rolled to, that square's index, the kind of hop, and a
+base: the code before the roll, shifted as in a move, plus the orientation after it. The base plus 24 times the end
+square is the move."""
 
 
 class _Filled(dict[int, int]):
-    """A table that is filled as it is asked."""
+    """A table that computes missing entries on first access."""
 
     def __init__(self, value: Callable[[int], int]) -> None:
         super().__init__()
@@ -52,17 +53,17 @@ class _Filled(dict[int, int]):
 
 
 class FastRules:
-    """The rules under one choice of options."""
+    """The rules under one set of options."""
 
     def __init__(self, options: DeblockleOptions) -> None:
         self._side_by_side = options.side_by_side
         self._forfeited = options.hop_forfeited_when_stuck
         self.has_plain_hops = options.side_by_side and not options.hop_forfeited_when_stuck
-        """Whether a turn's end hangs on nothing but the squares it needs open."""
+        """Whether a turn's end depends only on the squares that must be open."""
         self.rolls = tuple(
             tuple(_rolls_of(options, player, code) for code in range(SQUARES * ORIENTATIONS)) for player in PLAYERS
         )
-        """``rolls[player][code]``: what a block may roll to on an empty board."""
+        """``rolls[player][code]``: the rolls of a block that are legal on an empty board."""
         self.beside = _Filled(beside)
         self.lines = tuple(_lines_through(square) for square in range(SQUARES))
         self.slides = tuple(
@@ -71,12 +72,12 @@ class FastRules:
         )
 
     def leaving(self, player: int, code: int) -> Move | None:
-        """The move by which a block leaves the board from where it stands, if nothing else forbids it."""
+        """The move that takes a block off the board from here on an otherwise empty board, or ``None``."""
         rolls = self.rolls[player][code]
         return rolls[0][3] + _GONE if rolls and rolls[0][2] == LEAVES else None
 
     def groups(self, position: Position) -> Iterator[tuple[Move, int]]:
-        """Every legal roll: a move short of 24 times its end square, and the set of squares it may end on."""
+        """Every legal roll: its base (see `FastRoll`), and the set of squares where the turn may end."""
         mover, golds, teals = position
         if mover == OVER:
             return
@@ -121,7 +122,7 @@ class FastRules:
                     yield base, bit
 
     def count(self, position: Position) -> int:
-        """How many legal turns there are."""
+        """The number of legal turns."""
         return sum(ends.bit_count() for _, ends in self.groups(position))
 
     def moves(self, position: Position) -> list[Move]:
@@ -135,11 +136,11 @@ class FastRules:
         return found
 
     def play(self, position: Position, move: Move) -> Position:
-        """The position after a legal turn, a player who can't move skipped."""
+        """The position after a legal turn; a player who can't move is skipped."""
         return self.settled(moved(position, move))
 
     def settled(self, position: Position) -> Position:
-        """The position with whoever can really play to move."""
+        """The position with a blocked player skipped."""
         mover, golds, teals = position
         if mover == OVER or not golds or not teals or next(self.groups(position), None) is not None:
             return position
@@ -147,7 +148,7 @@ class FastRules:
         return (OVER, golds, teals) if next(self.groups(skipped), None) is None else skipped
 
     def perft(self, position: Position, depth: int) -> int:
-        """Count the ways to play ``depth`` whole turns, 1 or more."""
+        """Count the sequences of ``depth`` whole turns; ``depth`` is at least 1."""
         if not position[1] or not position[2]:
             return 0
         if depth == 1:
@@ -156,7 +157,7 @@ class FastRules:
 
 
 def moved(position: Position, move: Move) -> Position:
-    """The position after a legal turn, the other player to move whether they can or not."""
+    """The position after a legal turn with the other player to move, even if that player is blocked."""
     mover, golds, teals = position
     before, after = move >> BEFORE_SHIFT, move & AFTER_MASK
     codes = [code for code in (teals if mover else golds) if code != before]
@@ -168,9 +169,9 @@ def moved(position: Position, move: Move) -> Position:
 
 
 def fast_rules_of(options: DeblockleOptions) -> FastRules:
-    """The core for these options, its tables made the first time they are asked for."""
+    """The fast rules for these options; the result is cached."""
     return _fast_rules(
-        # What the tables don't hang on is as by default, so that they are made once for all of it.
+        # Options that don't affect the tables get fixed values, so that all their settings share one cache entry.
         replace(options, blocks_gold=MOST_BLOCKS, blocks_teal=MOST_BLOCKS, starts=PLAYERS[0], repetition_draw=False)
     )
 
@@ -181,7 +182,7 @@ def _fast_rules(options: DeblockleOptions) -> FastRules:
 
 
 def position_of(state: DeblockleState, orientation: Callable[[Block], int]) -> Position:
-    """The state as a position, with ``orientation`` saying which of its possible orientations each block has."""
+    """The state as a position; ``orientation`` chooses one of the possible orientations of each block."""
     sides: tuple[list[int], list[int]] = ([], [])
     for block in state.blocks:
         sides[PLAYERS.index(block.owner)].append(block.square * ORIENTATIONS + orientation(block))
@@ -197,7 +198,7 @@ def known_position(state: DeblockleState) -> Position | None:
 
 
 def world_of(state: DeblockleState, rng: Random) -> Position:
-    """One of the positions the state may be, each as likely as any other; not settled."""
+    """Draw one of the state's possible positions, all equally likely; a blocked player is not skipped."""
     return position_of(state, lambda block: rng.choice(list(members(block.mask))))
 
 
@@ -207,7 +208,7 @@ def codes_of(move: Move) -> tuple[int, int]:
 
 
 def turn_of(options: DeblockleOptions, player: str, move: Move) -> DeblockleTurn:
-    """The turn that a move of the player's stands for."""
+    """The turn that corresponds to a move of the player."""
     (square, before), (end, after) = (divmod(code, ORIENTATIONS) for code in codes_of(move))
     rolls = enumerate(options.cube.rolls(1 << before))
     side, top = next((side, top) for side, ((top, _, result),) in rolls if result == 1 << after)
@@ -227,12 +228,12 @@ def _rolls_of(options: DeblockleOptions, player: str, code: int) -> tuple[FastRo
             continue
         kind = LEAVES if onto_star else _KINDS[top]
         rolls.append((1 << target, target, kind, (code << BEFORE_SHIFT) + after.bit_length() - 1))
-    # First the roll that leaves the board, where there is one.
+    # A roll that leaves the board comes first.
     return tuple(sorted(rolls, key=lambda roll: roll[2] != LEAVES))
 
 
 def _lines_through(square: int) -> tuple[int, int]:
-    """The other squares of a row and of a column, each twice: for a player's own blocks and for the opponent's."""
+    """The other squares in the row and in the column, each mask doubled for own and opposing blocks."""
     north, east, south, west = (sum(1 << passed for passed in ray) for ray in RAYS[square])
     return (east | west) * (1 | 1 << SQUARES), (north | south) * (1 | 1 << SQUARES)
 

@@ -1,4 +1,4 @@
-"""What Deblockle is made of; each part is a module."""
+"""Assembles Deblockle from its modules."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What was wrong with one block's move: the smallest violation that would explain it.
+"""Explains an illegal move of one block by the smallest violation that leads to it.
 
-Only one roll brings a given side up, so the top symbol tells which way the block was rolled; what is left is to say
-what was wrong with that roll, or with the hop after it. While faces are hidden several rolls are possible, and the one
-that needs the smallest violation is taken.
+Only one roll brings a given side up, so the top symbol shows which way the block was rolled; either that roll or the
+hop after it was illegal. While faces are hidden several rolls are possible, and the one with the smallest violation is
+chosen.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ _MOST_NAMED = 6
 
 
 class Distance(IntEnum):
-    """How far a move is from a legal turn, the nearest first."""
+    """How far a move is from a legal turn, in rising order."""
 
     AS_MOVED = auto()
-    """A good roll and hop; only the variant forbids the end, or the block is still to be taken off."""
+    """The roll and hop are good; only a variant forbids the end, or the block must still be taken off."""
     AFTER_ROLL = auto()
     """The block stands where it rolled, or stopped on a star."""
     TWO_SQUARES = auto()
     WRONG_HOP = auto()
     FORBIDDEN_ROLL = auto()
-    """It went on from a square that it may not roll to."""
+    """The block moved on from a square that it may not roll to."""
     DIAGONAL = auto()
     THROUGH_BLOCK = auto()
     OVER_EDGE = auto()
@@ -58,14 +58,14 @@ class Distance(IntEnum):
 
 
 class Explanation(NamedTuple):
-    """One way a move may have been done: how far from a legal turn it is, and what it breaks."""
+    """One possible explanation of a move: its distance from a legal turn, and its breaches."""
 
     distance: Distance
     breaches: tuple[Breach, ...]
 
 
 def put_back(state: DeblockleState, square: int) -> str:
-    """How to restore the block that stood on a square, its sides too where they are known."""
+    """The instruction to restore the block that stood on a square, including its known sides."""
     block = state.by_square()[square]
     cube = state.options.cube
     facings = cube.facings(block.mask)
@@ -74,7 +74,7 @@ def put_back(state: DeblockleState, square: int) -> str:
 
 
 def turn_back(state: DeblockleState, square: int) -> str:
-    """How to restore the sides of a block that stands where it stood."""
+    """The instruction to restore the sides of a block that was turned in place."""
     block = state.by_square()[square]
     cube = state.options.cube
     facings = cube.facings(block.mask)
@@ -83,7 +83,7 @@ def turn_back(state: DeblockleState, square: int) -> str:
 
 
 def breaches_of_move(before: DeblockleState, move: Moved, facing: Mapping[str, str]) -> list[Breach]:
-    """What a move breaks that no legal turn explains, whoever's block it is; ``facing`` are its side faces now."""
+    """List the breaches of a move that no legal turn explains, of either player's block with side faces ``facing``."""
     block = before.by_square()[move.start]
     wording = _MoveWording(before, block, move)
     if move.start == move.end:
@@ -112,12 +112,12 @@ def breaches_of_move(before: DeblockleState, move: Moved, facing: Mapping[str, s
 
 
 def breaches_of_roll(before: DeblockleState, block: Block, move: Moved, side: int) -> Explanation:
-    """What a move breaks that no legal turn explains and that began with a roll to that side (an index of SIDES)."""
+    """Explain a move that no legal turn explains and that began with a roll to ``side`` (an index of SIDES)."""
     return _explanation(before, block, _MoveWording(before, block, move), side)
 
 
 def reason_to_stay(before: DeblockleState, square: int) -> Breach | None:
-    """The breach of a block that left by the wrong star, or ``None`` when it can't have been that."""
+    """The breach of a block that left by the wrong star, or ``None`` if that is impossible."""
     block = before.by_square()[square]
     home = HOME_STAR[block.owner]
     for side, results in enumerate(before.options.cube.rolls(block.mask)):
@@ -133,7 +133,7 @@ def reason_to_stay(before: DeblockleState, square: int) -> Breach | None:
 
 
 class _MoveWording:
-    """The words for one move: its block, its squares, and how to put it right."""
+    """Words for the breaches of one move: its block, its squares, and how to correct it."""
 
     def __init__(self, before: DeblockleState, block: Block, move: Moved) -> None:
         self.move = move
@@ -200,7 +200,7 @@ def _nearest_explanation(
 
 
 def _explanation(before: DeblockleState, block: Block, wording: _MoveWording, side: int) -> Explanation:
-    """What was wrong if the block was first rolled towards that side."""
+    """Explain the move if the block was first rolled towards ``side``."""
     move = wording.move
     ground = ground_for(before, block)
     ray = RAYS[move.start][side]
@@ -270,7 +270,7 @@ def _onto_star(wording: _MoveWording, target: int) -> Explanation:
 
 
 def _bad_hop(before: DeblockleState, wording: _MoveWording, target: int, ground: Ground) -> Explanation:
-    """What was wrong after a good roll to ``target``."""
+    """Explain what was wrong after a legal roll to ``target``."""
     move, options = wording.move, before.options
     place, symbol, end = PLACES[target], move.top_after, move.end
     base = ends_of(symbol, target, ground, replace(options, side_by_side=True))
@@ -323,7 +323,7 @@ def _bad_hop(before: DeblockleState, wording: _MoveWording, target: int, ground:
 
 
 def _finish(wording: _MoveWording, target: int, may: int) -> str:
-    """How to finish a turn whose roll was good; empty when it can't be finished."""
+    """The instruction to finish a turn after a legal roll; empty if it can't be finished."""
     place, places = PLACES[target], [PLACES[end] for end in members(may)]
     again = f"Or start again: {wording.back[:1].lower()}{wording.back[1:]}"
     if not places:

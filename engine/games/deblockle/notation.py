@@ -1,9 +1,9 @@
-"""Turns as text: strict to write, lenient to read, and as a sentence for a person.
+"""Turns as text: written strictly, read leniently, and described in a sentence.
 
-A turn is ``start-rolled=symbol-end``: ``c7-c6=hoops-a7``, ``c3-c4=stop`` without a hop, ``d5-d6=star-off`` off the
-board, and ``e7-d7|f7=hoops-e7`` where it isn't known which of two rolls it was. Read leniently, case and spaces don't
-matter, ``->``, ``to`` and ``x`` stand for the dash, symbols may be shortened, and whatever fits one turn only will do:
-``c7 a7``. Two squares side by side are always the roll.
+A turn is ``start-rolled=symbol-end``: ``c7-c6=hoops-a7``; ``c3-c4=stop`` without a hop; ``d5-d6=star-off`` off the
+board; and ``e7-d7|f7=hoops-e7`` if either of two rolls is possible. The reader ignores case and spaces, accepts ``->``,
+``to`` and ``x`` for the dash and shortened symbols, and accepts any text that fits only one turn, such as ``c7 a7``.
+Two adjacent squares are always the roll.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def format_turn(turn: DeblockleTurn) -> str:
 
 
 def describe(turn: DeblockleTurn) -> str:
-    """Say the turn in a short sentence."""
+    """Describe the turn in a short sentence."""
     if turn.end is None:
         ending = "leaves the board"
     elif turn.top == "stop":
@@ -57,7 +57,7 @@ def describe(turn: DeblockleTurn) -> str:
 
 @dataclass(frozen=True)
 class _Written:
-    """What a text says of a turn: its groups of squares in order, how many came before the symbol, the symbol, off."""
+    """The parts of a turn's text: groups of squares in order, how many precede the symbol, the symbol, and ``off``."""
 
     groups: tuple[tuple[str, ...], ...]
     before_symbol: int
@@ -66,7 +66,7 @@ class _Written:
 
 
 def parse_turn(state: DeblockleState, text: str, player: str | None = None) -> DeblockleTurn:
-    """Read a turn leniently, as ``player``'s where one is named: a block of the other's is then not theirs to move.
+    """Read a turn leniently; if ``player`` is given, moving the other player's block is illegal.
 
     Raises UnreadableError, IllegalTurnError (with breaches) or AmbiguousError.
     """
@@ -97,7 +97,7 @@ def parse_turn(state: DeblockleState, text: str, player: str | None = None) -> D
 
 
 def _only_a_start(text: str, found: Sequence[DeblockleTurn]) -> AmbiguousError | UnreadableError:
-    """What is said of a text that names but the square a turn starts from: it is never played, so as not to guess."""
+    """The error for a text that names only a start square; such a turn is never guessed, even if only one fits."""
     start = f"{text!r} is only the start of a turn"
     if found:
         return AmbiguousError(f"{start}; it {_missing(found)}", tuple(map(format_turn, found)))
@@ -105,7 +105,7 @@ def _only_a_start(text: str, found: Sequence[DeblockleTurn]) -> AmbiguousError |
 
 
 def _missing(found: Sequence[DeblockleTurn]) -> str:
-    """What a text leaves open that fits several turns, and how to write it."""
+    """Say what a text that fits several turns leaves open, and how to write it."""
     example = f"such as {format_turn(found[0])}"
     tops = list(dict.fromkeys(turn.top for turn in found))
     if len(tops) > 1:
@@ -133,7 +133,7 @@ def _read(text: str) -> _Written:
 
 @dataclass
 class _Reading:
-    """What a text was found to say so far; ``joined`` says that the next square belongs to the group before it."""
+    """The parts read so far; ``joined`` means that the next square belongs to the previous group."""
 
     text: str
     groups: list[tuple[str, ...]] = field(default_factory=list)
@@ -144,7 +144,7 @@ class _Reading:
     joined: bool = False
 
     def take(self, token: str, column: int, *, is_square: bool, is_mark: bool) -> None:
-        """Take in one token; raises UnreadableError for a word that is no symbol, or a second one."""
+        """Add a token; raises UnreadableError for an unknown or a second symbol."""
         if is_square:
             self._take_square(token, column)
         elif token in ("|", "or"):
@@ -166,12 +166,12 @@ class _Reading:
         self.joined = False
 
     def _is_dash(self, token: str) -> bool:
-        """Whether an x stands for a dash: behind the first square, or once the symbol was named."""
+        """Whether an ``x`` stands for a dash: after the first square, or once the symbol has been named."""
         return token == "x" and (len(self.groups) == 1 or self.symbol is not None)
 
 
 def _exact(state: DeblockleState, written: _Written) -> DeblockleTurn | None:
-    """The turn a text says in full, whether or not it is legal."""
+    """The turn that a text gives in full, legal or not, or ``None`` if the text is incomplete."""
     if written.symbol is None or len(written.groups) < 2 or written.before_symbol == 1:
         return None
     (start,), rolled = written.groups[0], tuple(sorted(set(written.groups[1]), key=SQUARE_OF.__getitem__))
@@ -193,7 +193,7 @@ def _possible(state: DeblockleState, turn: DeblockleTurn) -> bool:
 
 
 def _fitting(state: DeblockleState, written: _Written) -> list[DeblockleTurn]:
-    """The legal turns that fit what was written."""
+    """The legal turns that fit the text."""
     start = written.groups[0][0]
     turns = [
         turn
@@ -213,7 +213,7 @@ def _fitting(state: DeblockleState, written: _Written) -> list[DeblockleTurn]:
 
 
 def _as_written(written: _Written) -> WrittenTurn:
-    """What a text says of a turn, its squares told apart as ``_fitting`` does."""
+    """The written turn, with the role of each square chosen as in ``_fitting``."""
     (start,), *rest = written.groups
     end: str | None
     if len(rest) == 2:
@@ -230,7 +230,7 @@ def _as_written(written: _Written) -> WrittenTurn:
 
 
 def standing(state: DeblockleState) -> tuple[str, ...]:
-    """Who is to move, how many blocks have left, and how each block whose sides are known is turned, seen by gold."""
+    """List who is to move, how many blocks have left, and the known side faces of blocks as seen by gold."""
     gone = f"gold has removed {state.removed('gold')}, teal {state.removed('teal')}"
     who = f"{state.to_move} to move" if state.to_move else "the game is over"
     return (f"{who}; {gone}".capitalize() + ".", *_known_sides(state))
@@ -246,7 +246,7 @@ def _known_sides(state: DeblockleState) -> Iterator[str]:
 
 
 def summary(options: Mapping[str, OptionValue] | None = None) -> str:
-    """A few paragraphs, parted by blank lines."""
+    """Summarise the rules under these options, in paragraphs separated by blank lines."""
     in_force = options_from(options)
     gold, teal = in_force.blocks_gold, in_force.blocks_teal
     each = f"{gold} each" if gold == teal else f"{gold} of gold and {teal} of teal"

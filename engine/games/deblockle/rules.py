@@ -1,7 +1,7 @@
-"""Which turns and announcements are legal and what comes of them; docs/games/deblockle.md has the rulings.
+"""Which turns and announcements are legal, and what follows from them; docs/games/deblockle.md has the rulings.
 
-``new()`` stands every block as the net is written: star up, slider north for the printed one. Nets are known there, so
-it is an ordinary game of full knowledge; a start that is set up knows the tops it is shown and no more.
+``new()`` places every block in orientation 0, with every face known: star up, slider north for the printed net. In a
+start set up from an observed table only the tops are known.
 """
 
 from __future__ import annotations
@@ -69,20 +69,20 @@ outcome = playing.outcome_of
 
 
 def new(options: Mapping[str, OptionValue] | None = None) -> DeblockleState:
-    """Give the starting state, every net known; raises OptionError for a bad option."""
+    """Give the starting state, with every face known; raises OptionError for a bad option."""
     return new_state(options_from(options))
 
 
 def count_results(state: DeblockleState) -> int:
-    """Give the number of perft turns, without listing them where every face is known."""
+    """Give the number of perft turns; they are not listed if every face is known."""
     position = known_position(state)
     return len(playing.legal_turns(state)) if position is None else fast_rules_of(state.options).count(position)
 
 
 def apply(state: DeblockleState, turn: DeblockleTurn) -> DeblockleState:
-    """Give the state after the turn, narrowed to what made it legal; raises IllegalTurnError with breaches.
+    """Give the state after the turn, narrowed to positions where it was legal; raises IllegalTurnError with breaches.
 
-    A turn of the player who was not to move says that the other was blocked, and narrows their blocks to that.
+    A turn of the player who was not to move shows that the other was blocked, and narrows the other's blocks to that.
     """
     if certainty(state, turn) is Certainty.IMPOSSIBLE:
         raise IllegalTurnError(f"{format_turn(turn)} is not legal here", breaches_of_written(state, written(turn)))
@@ -90,9 +90,9 @@ def apply(state: DeblockleState, turn: DeblockleTurn) -> DeblockleState:
 
 
 def combine(turns: Sequence[DeblockleTurn]) -> DeblockleTurn:
-    """Give one turn that stands for all of ``turns``: same block, same symbol, same end, several rolls.
+    """Merge turns of the same block with the same symbol and end, but different rolls, into one.
 
-    Raises AmbiguousError when they leave different appearances, or when there are none.
+    Raises AmbiguousError if they leave different appearances, or if there are none.
     """
     if not turns:
         raise AmbiguousError("no turns were given to combine; expected at least one")
@@ -107,6 +107,6 @@ def combine(turns: Sequence[DeblockleTurn]) -> DeblockleTurn:
 
 
 def turns_showing(state: DeblockleState, could_be: CouldBe) -> Iterator[DeblockleTurn]:
-    """Every turn that is certain or not known yet, after which the table could look so; see ``engine.showing``."""
+    """Every turn that is or may be legal, after which the table could look like this; see ``engine.showing``."""
     seen = Seen(appearance_of(state), could_be)
     return seen.nearest_first((turn, change_by(turn)) for turn in playing.legal_turns(state))

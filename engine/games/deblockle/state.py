@@ -1,4 +1,4 @@
-"""The options in force, states and turns: frozen values, and what an onlooker sees of a state."""
+"""Options, states and turns as frozen values, and how a state looks on the table."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class DeblockleOptions:
 
     @property
     def cube(self) -> Cube:
-        """The blocks' orientations under this net."""
+        """The cube with this net."""
         return cube_of(self.net)
 
     def blocks(self, player: str) -> int:
-        """How many blocks the player starts with."""
+        """The number of blocks with which the player starts."""
         return self.blocks_gold if player == PLAYERS[0] else self.blocks_teal
 
 
@@ -77,7 +77,7 @@ LOOKS: tuple[LookName, ...] = LOOK_TABLE.names
 
 
 class Block(NamedTuple):
-    """A block on the board: its square, its owner and the mask of orientations that agree with all that was seen."""
+    """A block on the board: its square, its owner, and the mask of orientations that are still possible."""
 
     square: int
     owner: str
@@ -86,9 +86,9 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DeblockleState:
-    """A position. ``blocks`` rises by square; ``counts`` is how often each position occurred (by digest), kept only
-    with the option ``repetition_draw`` and since the last block left the board. ``announced`` is what was said to end
-    the game. ``to_move`` is ``None`` when over.
+    """A position. ``blocks`` are in order of their squares. ``counts`` is how often each position occurred (by digest)
+    since the last block left the board, kept only with the option ``repetition_draw``. ``announced`` is the
+    announcement that ended the game. ``to_move`` is ``None`` when the game is over.
     """
 
     options: DeblockleOptions
@@ -102,7 +102,7 @@ class DeblockleState:
         return tuple(block for block in self.blocks if block.owner == player)
 
     def occupied(self, player: str) -> int:
-        """The set of squares the player's blocks stand on."""
+        """The set of squares with blocks of the player."""
         squares = 0
         for block in self.blocks:
             if block.owner == player:
@@ -122,8 +122,8 @@ class DeblockleState:
 class DeblockleTurn:
     """One whole turn: roll, then hop.
 
-    ``rolled_to`` is one place, or several when look-alike turns were combined and it isn't known which was played.
-    ``end`` is where the block stands afterwards (``rolled_to`` itself when it didn't hop), ``None`` when it left.
+    ``rolled_to`` is one place, or several if turns that look alike were combined and it isn't known which was played.
+    ``end`` is where the block ends (``rolled_to`` itself if it didn't hop), or ``None`` if it left the board.
     """
 
     player: str
@@ -134,7 +134,7 @@ class DeblockleTurn:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The squares the turn started on, passed and ended on, none twice."""
+        """The squares where the turn started, passed and ended, without repeats."""
         end = () if self.end is None else (self.end,)
         return tuple(dict.fromkeys((self.start, *self.rolled_to, *end)))
 
@@ -157,7 +157,7 @@ def change_by(turn: DeblockleTurn) -> dict[str, LookName]:
 
 
 def facings_of(state: DeblockleState) -> dict[str, tuple[Facing, ...]]:
-    """Map each square with a block to every facing still possible there."""
+    """Map each square with a block to every facing that is still possible there."""
     return {PLACES[block.square]: state.options.cube.facings(block.mask) for block in state.blocks}
 
 
@@ -174,7 +174,7 @@ def check_facing(place: str, facing: Facing) -> None:
 
 
 def narrowed_blocks(state: DeblockleState, sightings: Mapping[str, Facing]) -> tuple[Block, ...]:
-    """The blocks with only the orientations that agree with the side faces seen; raises ContradictionError."""
+    """The blocks, narrowed to orientations that agree with the side faces seen; raises ContradictionError."""
     cube = state.options.cube
     blocks = state.by_square()
     for place, facing in sightings.items():

@@ -1,12 +1,12 @@
-"""States as text: strict to write, lenient to read.
+"""States as text: written strictly, read leniently.
 
-A state is one line: who is to move (``gold``, ``teal`` or ``over``), the blocks by rising square, how many blocks of
-gold and teal have left, the options that differ from their defaults, and how often positions occurred where
-repetition counts, and what was announced::
+A state is one line: who is to move (``gold``, ``teal`` or ``over``), the blocks in order of their squares, how many
+blocks of gold and teal have left, the options that differ from their defaults, how often positions occurred if
+repetition counts, and the announcement that ended the game::
 
     teal c1:G.star/north=slider d4:G.x? e7:T.hoops/north=star|x removed=2,3 side_by_side=false
 
-``?`` after the top symbol means any of the four turnings; a list names the symbols the north side may show.
+``?`` after the top symbol means any of its four orientations; a list names the symbols that the north side may show.
 ``announced=gold:resign`` ends a game.
 """
 
@@ -28,7 +28,7 @@ from engine.values import Announcement
 _REMOVED = "removed"
 _BLOCK = re.compile(r"([a-g][1-7])[:=](gold|teal|g|t)\.([a-z]+)(\?|/north=([a-z|]+))?")
 _WRITTEN_OPTIONS = tuple(option for option in OPTIONS if not option.name.startswith("blocks_"))
-"""How many blocks there were is told by those on the board and those removed."""
+"""The numbers of blocks are left out: they follow from the blocks on the board and those removed."""
 
 
 def format_state(state: DeblockleState) -> str:
@@ -54,7 +54,7 @@ def _format_block(options: DeblockleOptions, block: Block) -> str:
 def parse_state(text: str) -> DeblockleState:
     """Read a state leniently: any case, spaces and order; ``north`` may be left out; symbols may be shortened.
 
-    Raises UnreadableError that names the part it stumbled over and where it stands.
+    Raises UnreadableError that names the faulty part and its column.
     """
     said = StateText(text, PLAYERS, "a block such as c3:G.x/north=stop, removed=0,0 or an option")
     blocks_said = []
@@ -112,7 +112,7 @@ def _read_block(text: str, options: DeblockleOptions, match: re.Match[str], colu
 
 
 def read_symbol(text: str) -> str | None:
-    """Read a symbol or an unmistakable beginning of one; ``None`` when it is none or fits several."""
+    """Read a symbol or an unambiguous prefix of one; ``None`` if none or several fit."""
     if text in SYMBOLS:
         return text
     found = [symbol for symbol in SYMBOLS if text and symbol.startswith(text)]

@@ -1,4 +1,4 @@
-"""A board that is seen: as a start, as a correction, in the middle of a turn; and what the sides of blocks show."""
+"""Reads a board as a start, as a correction or in the middle of a turn, and the side faces of blocks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ START_PLACES: Mapping[str, Mapping[int, tuple[str, ...]]] = MappingProxyType(
         "teal": {4: ("c5", "e5", "c7", "e7"), 3: ("c7", "e7", "d5"), 2: ("c7", "e7"), 1: ("d7",)},
     }
 )
-"""The suggested starting squares by player and number of blocks."""
+"""The suggested starting squares, by player and number of blocks."""
 
 appearance = appearance_of
 explain = explain_change
@@ -45,7 +45,7 @@ _NET_AS_WRITTEN = 1
 
 
 def new_state(options: DeblockleOptions) -> DeblockleState:
-    """The default start: every block on its suggested square, known, as the net is written (star up, slider north)."""
+    """Give the default start: every block on its suggested square, in orientation 0, with all faces known."""
     blocks = [
         Block(SQUARE_OF[place], player, _NET_AS_WRITTEN)
         for player in PLAYERS
@@ -55,7 +55,7 @@ def new_state(options: DeblockleOptions) -> DeblockleState:
 
 
 def rolled_set_up(options: Mapping[str, OptionValue], rng: Random) -> DeblockleState:
-    """The start that players roll: any symbol up on each suggested square, the block turned any way; all is known."""
+    """Draw a start as players roll it: each block on its suggested square in a random, known orientation."""
     start = new_state(options_from(options))
     ways = range(max(start.options.cube.with_top.values()).bit_length())
     blocks = [block._replace(mask=1 << rng.choice(ways)) for block in start.blocks]
@@ -65,10 +65,10 @@ def rolled_set_up(options: Mapping[str, OptionValue], rng: Random) -> DeblockleS
 def set_up(
     appearance: Appearance, options: Mapping[str, OptionValue] | None = None, *, anywhere: bool = False
 ) -> DeblockleState:
-    """The start a table shows; only the tops are known. Places that are left out count as empty.
+    """Give the start that a table shows, with only the tops known. Missing places count as empty.
 
-    With ``anywhere`` any squares but the stars will do, and one to four blocks a side whatever the options say.
-    Raises UnreadableError for a look that isn't one, IllegalTurnError with breaches for a start that isn't allowed.
+    ``anywhere`` allows all squares except the stars, and one to four blocks a side regardless of the options. Raises
+    UnreadableError for an unknown look, and IllegalTurnError with breaches if it is not a legal start.
     """
     in_force = options_from(options)
     seen = LOOK_TABLE.read_all(appearance)
@@ -142,10 +142,10 @@ def _side_by_side(squares: Mapping[str, list[int]]) -> list[Breach]:
 
 
 def amend(state: DeblockleState, looks: Mapping[str, LookName], to_move: Player | None = None) -> DeblockleState:
-    """The state with these looks on these squares and ``to_move`` to play (as before when ``None``).
+    """Give the state with these looks on these squares and ``to_move`` to play (``None``: as before).
 
-    What was seen of the sides stays known where a block of the same owner keeps its top. Of a block that wasn't
-    there before only the top is known. Raises UnreadableError for what can't be a position.
+    Side faces stay known where a block of the same owner keeps its top. Of a new block only the top is known. Raises
+    UnreadableError if the result is not a possible position.
     """
     check_player(PLAYERS, to_move)
     blocks = state.by_square()
@@ -168,7 +168,7 @@ def amend(state: DeblockleState, looks: Mapping[str, LookName], to_move: Player 
 
 
 def _recounted(state: DeblockleState) -> DeblockleState:
-    """The state with as many blocks a side as stand on the board, where those are more than it started with."""
+    """The state with the starting number of blocks raised to those on the board, if there are more."""
     options = state.options
     for player in PLAYERS:
         on_board = state.owned(player)
@@ -186,7 +186,7 @@ def _recounted(state: DeblockleState) -> DeblockleState:
             blocks_gold=max(options.blocks_gold, len(state.owned(PLAYERS[0]))),
             blocks_teal=max(options.blocks_teal, len(state.owned(PLAYERS[1]))),
         ),
-        # What was counted or said came about by what is now said to be wrong.
+        # Counts and announcements were based on the position that is being corrected.
         counts=(),
         announced=None,
     )
@@ -202,7 +202,7 @@ _MOST_NAMED = 6
 
 
 def unfinished(state: DeblockleState) -> list[Unfinished]:
-    """Every such position, by start square."""
+    """List the positions within a turn that a camera may see, by start square."""
     if state.to_move is None:
         return []
     players = [state.to_move]
@@ -230,8 +230,8 @@ def _named(ends: int) -> str:
 
 
 def narrow(state: DeblockleState, sightings: Mapping[str, Facing]) -> DeblockleState:
-    """Keep only what agrees with the side faces seen; raises ContradictionError or UnreadableError.
+    """Keep only orientations that agree with the side faces seen; raises ContradictionError or UnreadableError.
 
-    When that shows the player to move to be blocked, the other one is to move.
+    If this shows that the player to move is blocked, the other player is to move.
     """
     return settled(replace(state, blocks=narrowed_blocks(state, sightings)), counted=False)

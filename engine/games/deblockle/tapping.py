@@ -1,4 +1,4 @@
-"""Turns tapped on the board: the block, where it rolls, the symbol where it isn't known, and where it hops."""
+"""Turns tapped on the board: the block, where it rolls, the symbol if it isn't known, and where it hops."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _OFF = "off"
 
 
 def tapped(state: DeblockleState, taps: Steps) -> Tapped[DeblockleTurn]:
-    """Say what may follow these taps."""
+    """List what may follow these taps."""
     ways = {_way(turn): turn for turn in legal_turns(state)}
     fitting = [way for way in ways if way[: len(taps)] == taps]
     following = dict.fromkeys(way[len(taps)] for way in fitting if len(way) > len(taps))
@@ -22,7 +22,7 @@ def tapped(state: DeblockleState, taps: Steps) -> Tapped[DeblockleTurn]:
 
 
 def _way(turn: DeblockleTurn) -> Steps:
-    """The taps of a turn: a block that stays where it rolled needs no end."""
+    """The taps of a turn, without an end if the block stays where it rolled."""
     (rolled_to,) = turn.rolled_to
     end = () if turn.end == rolled_to else (turn.end or _OFF,)
     return (turn.start, rolled_to, turn.top, *end)

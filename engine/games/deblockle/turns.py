@@ -1,8 +1,8 @@
-"""Legal turns: rolls, hops, and what is certain of them while faces are hidden; and what may be announced.
+"""Legal turns (rolls and hops), their certainty while faces are hidden, and announcements.
 
-A turn's legality hangs on where all blocks stand, which everybody sees, and on the orientation of the one block that
-moves. So the possibilities of different blocks never have to be looked at together: whether a player is blocked is the
-same as whether each of their blocks is, and narrowing to "this player was blocked" is exact block by block.
+A turn's legality depends on the squares of all blocks, which are visible, and on the orientation of the one block that
+moves. So the orientations of different blocks can be treated independently: a player is blocked if and only if each of
+their blocks is, and narrowing to "this player was blocked" is exact when done block by block.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ EVERYWHERE = -1
 
 
 class RollOption(NamedTuple):
-    """A roll that some legal turn begins with, for the orientations ``before`` (which it leaves as ``after``).
+    """A roll that begins a legal turn for the orientations ``before``, which it turns into ``after``.
 
-    ``ends`` is the set of squares the turn may end on, the rolled-to square itself where the block doesn't hop;
-    ``off`` tells that the block leaves the board instead.
+    ``ends`` is the set of squares where the turn may end: the rolled-to square itself if the block doesn't hop.
+    ``off`` means that the block leaves the board instead.
     """
 
     block: Block
@@ -41,28 +41,28 @@ class RollOption(NamedTuple):
 
 
 class Ground(NamedTuple):
-    """What a moving block meets, its own square counted as open: own other blocks and the opponent's."""
+    """The squares of the other blocks around a moving block: the player's own and the opponent's."""
 
     own: int
     foes: int
 
     @property
     def taken(self) -> int:
-        """Every square a block stands on."""
+        """All squares with a block."""
         return self.own | self.foes
 
 
 def ground_for(state: DeblockleState, block: Block) -> Ground:
-    """The ground as the block meets it."""
+    """The ground for this block, whose own square counts as open."""
     own = state.occupied(block.owner) & ~(1 << block.square)
     return Ground(own, state.occupied(other(block.owner)))
 
 
 def slide_ends(square: int, ground: Ground, options: DeblockleOptions) -> int:
-    """The set of squares a slide from ``square`` may end on.
+    """The set of squares where a slide from ``square`` may end.
 
-    In the variant a slide is stopped by the edge or an own block only; that holds too for one that would
-    stop on a star because an opponent's block is behind it.
+    In the variant only the edge or an own block may stop a slide. One that ends at an opponent's block is ruled out,
+    even if it would stop on a star.
     """
     ends = 0
     taken = ground.taken
@@ -82,9 +82,9 @@ def slide_ends(square: int, ground: Ground, options: DeblockleOptions) -> int:
 
 
 def hop_ends(symbol: str, square: int, ground: Ground, options: DeblockleOptions) -> int:
-    """The set of squares a block may hop to from ``square`` with cross, x, slider or hoops up.
+    """The set of squares to which a block may hop from ``square`` with cross, x, slider or hoops up.
 
-    The side-by-side variant is not looked at here, save that it stops a slide at an opponent's block.
+    The side-by-side variant is not applied here, except that it rules out slides that end at an opponent's block.
     """
     open_squares = ~ground.taken
     here = 1 << square
@@ -99,7 +99,7 @@ def hop_ends(symbol: str, square: int, ground: Ground, options: DeblockleOptions
 
 
 def ends_of(symbol: str, square: int, ground: Ground, options: DeblockleOptions) -> int:
-    """The set of squares a turn may end on after a roll to ``square`` showed ``symbol``, all rules applied."""
+    """The set of squares where a turn may end after a roll to ``square`` showed ``symbol``, under all rules."""
     if symbol == "star":
         return 0
     allowed = -1 if options.side_by_side else ~beside(ground.foes)
@@ -114,9 +114,9 @@ def ends_of(symbol: str, square: int, ground: Ground, options: DeblockleOptions)
 def roll_options(
     state: DeblockleState, block: Block, *, to: int = EVERYWHERE, showing: str | None = None
 ) -> Iterator[RollOption]:
-    """Every roll of the block that begins a legal turn in some possibility, in a fixed order.
+    """Every roll of the block that begins a legal turn in some possible position, in a fixed order.
 
-    Those to the squares ``to`` only, and where ``showing`` is given those that bring this symbol up.
+    Only rolls to the squares ``to``, and, if ``showing`` is given, only those that bring this symbol up.
     """
     options = state.options
     ground = ground_for(state, block)
@@ -149,17 +149,17 @@ def movable(state: DeblockleState, block: Block) -> int:
 
 
 def certainly_blocked(state: DeblockleState, player: str) -> bool:
-    """Whether the player has no legal turn in any possibility."""
+    """Whether the player is blocked, without a legal turn, in every possible position."""
     return not any(True for block in state.owned(player) for _ in roll_options(state, block))
 
 
 def possibly_blocked(state: DeblockleState, player: str) -> bool:
-    """Whether the player has no legal turn in some possibility."""
+    """Whether the player is blocked, without a legal turn, in some possible position."""
     return all(movable(state, block) != block.mask for block in state.owned(player))
 
 
 def turns_of(state: DeblockleState, player: str) -> Iterator[DeblockleTurn]:
-    """Every turn of the player that is legal in some possibility, if it were theirs to play."""
+    """Every turn of the player that is legal in some possible position, as if the player were to move."""
     for block in state.owned(player):
         start = PLACES[block.square]
         for option in roll_options(state, block):
@@ -171,9 +171,9 @@ def turns_of(state: DeblockleState, player: str) -> Iterator[DeblockleTurn]:
 
 
 def legal_turns(state: DeblockleState) -> list[DeblockleTurn]:
-    """Every turn that is certain or not known yet.
+    """List every turn that is or may be legal.
 
-    While it isn't known whether the player to move is blocked, the opponent's turns are among them.
+    This includes the opponent's turns while it isn't known whether the player to move is blocked.
     """
     if state.to_move is None:
         return []
@@ -184,7 +184,7 @@ def legal_turns(state: DeblockleState) -> list[DeblockleTurn]:
 
 
 def matching_options(state: DeblockleState, turn: DeblockleTurn) -> list[RollOption]:
-    """The rolls by which the turn may have been played, apart from whose turn it is."""
+    """The rolls by which the turn may have been played, regardless of who is to move."""
     square = SQUARE_OF.get(turn.start)
     block = None if square is None else state.by_square().get(square)
     if block is None or block.owner != turn.player:
@@ -198,7 +198,7 @@ def matching_options(state: DeblockleState, turn: DeblockleTurn) -> list[RollOpt
 
 
 def certainty_of(state: DeblockleState, turn: DeblockleTurn) -> Certainty:
-    """Whether the turn is legal in every, in no, or in some possibility."""
+    """Say whether the turn is legal in all, none, or some of the possible positions."""
     if state.to_move is None:
         return Certainty.IMPOSSIBLE
     legal = 0
@@ -213,7 +213,7 @@ def certainty_of(state: DeblockleState, turn: DeblockleTurn) -> Certainty:
 
 
 def played(state: DeblockleState, turn: DeblockleTurn) -> DeblockleState:
-    """The state after a turn that is certain or not known yet, narrowed to what made it legal."""
+    """Give the state after a turn that is or may be legal, narrowed to the positions in which it was."""
     options = matching_options(state, turn)
     start = SQUARE_OF[turn.start]
     skipped = None if turn.player == state.to_move else state.to_move
@@ -235,9 +235,9 @@ def played(state: DeblockleState, turn: DeblockleTurn) -> DeblockleState:
 
 
 def settled(state: DeblockleState, *, counted: bool) -> DeblockleState:
-    """The state with whoever may really play to move: a blocked player skipped, nobody when the game is over.
+    """Give the state with the right player to move: a blocked player is skipped; ``None`` if the game is over.
 
-    ``counted`` adds the position to those that occurred (with the option ``repetition_draw``).
+    ``counted`` counts this occurrence of the position (with the option ``repetition_draw``).
     """
     to_move = state.to_move
     if state.announced is not None or not all(state.owned(player) for player in PLAYERS):
@@ -251,7 +251,7 @@ def settled(state: DeblockleState, *, counted: bool) -> DeblockleState:
 
 
 def times_occurred(state: DeblockleState, to_move: str) -> int:
-    """How often the position has come up with ``to_move`` to play, as far as it was counted."""
+    """How often the position has been counted with ``to_move`` to play."""
     return repetition.times(state.counts, _digest(state.blocks, to_move))
 
 
@@ -262,7 +262,7 @@ def _digest(blocks: tuple[Block, ...], to_move: str) -> str:
 
 
 def outcome_of(state: DeblockleState) -> Outcome | None:
-    """How the game ended, or ``None``."""
+    """Say how the game ended, or ``None`` while it goes on."""
     if state.announced is not None:
         return outcome_of_announcement(state.announced, PLAYERS)
     for player in PLAYERS:
@@ -274,7 +274,7 @@ def outcome_of(state: DeblockleState) -> Outcome | None:
 
 
 def announcements(state: DeblockleState) -> tuple[Announcement, ...]:
-    """What may be said now: either resigns, both agree on a draw, the player to move claims a repetition."""
+    """List what may be announced now: a resignation, an agreed draw, or a repetition claimed by the player to move."""
     if state.to_move is None:
         return ()
     claim = Announcement(REPETITION, state.to_move)
@@ -282,7 +282,7 @@ def announcements(state: DeblockleState) -> tuple[Announcement, ...]:
 
 
 def announced(state: DeblockleState, announcement: Announcement) -> DeblockleState:
-    """The game ended by what was said; raises IllegalTurnError, with breaches where a rule says no."""
+    """Give the final state after an announcement; raises IllegalTurnError, with the breaches if a rule forbids it."""
     if state.to_move is None:
         over = Breach("game-over", "The game is over, so nothing more is announced.", "Set the table up to play again.")
         raise IllegalTurnError(f"{format_announcement(announcement)} is not allowed here: {over.sentence}", (over,))
@@ -298,7 +298,7 @@ def announced(state: DeblockleState, announcement: Announcement) -> DeblockleSta
 
 
 def reason_against(state: DeblockleState, announcement: Announcement) -> str | None:
-    """Why the game can't have ended by these words with the table like this, whoever was to move; else ``None``."""
+    """Say why the announcement can't have ended the game in this position, or ``None``; ignores who is to move."""
     if not all(state.owned(player) for player in PLAYERS):
         return "a player has removed every block, so nothing more can be announced"
     if announcement in common_announcements(PLAYERS):

@@ -1,4 +1,4 @@
-"""What a turn that is written down breaks: its roll is named, so that very roll is judged and no likelier one."""
+"""Explains which rules a written turn breaks, judging the roll that it names rather than a likelier one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.values import Breach, Certainty
 
 @dataclass(frozen=True)
 class WrittenTurn:
-    """What is said of a turn: ``rolled_to`` is empty, ``top`` or ``end`` ``None``, where nothing is said of them."""
+    """A turn as written: ``rolled_to`` is empty, and ``top`` or ``end`` is ``None``, if the text leaves them out."""
 
     start: str
     rolled_to: tuple[str, ...] = ()
@@ -26,12 +26,12 @@ class WrittenTurn:
 
 
 def written(turn: DeblockleTurn) -> WrittenTurn:
-    """A turn that is written in full."""
+    """The complete written form of a turn."""
     return WrittenTurn(turn.start, turn.rolled_to, turn.top, turn.end, turn.end is None)
 
 
 def breaches_of_written(state: DeblockleState, turn: WrittenTurn) -> tuple[Breach, ...]:
-    """The rules a turn breaks; none where it is legal, or no block stands on its start."""
+    """List the rules that a turn breaks; empty if it is legal or no block stands on its start."""
     block = state.by_square().get(SQUARE_OF[turn.start])
     if state.to_move is None:
         return (game_over((turn.start,)),)
@@ -54,7 +54,7 @@ def breaches_of_written(state: DeblockleState, turn: WrittenTurn) -> tuple[Breac
 
 
 def _rolls(block: Block, turn: WrittenTurn) -> list[int]:
-    """The sides that the block may be meant to roll to."""
+    """The sides to which the block may roll according to the text."""
     rays = RAYS[block.square]
     return [side for side, ray in enumerate(rays) if not turn.rolled_to or (ray and PLACES[ray[0]] in turn.rolled_to)]
 
@@ -71,7 +71,7 @@ def _of_roll(state: DeblockleState, block: Block, turn: WrittenTurn, side: int) 
 
 
 def _is_legal(state: DeblockleState, turn: WrittenTurn) -> bool:
-    """Whether a turn with one roll and its symbol said is certain or not known yet."""
+    """Whether a turn that names its roll and symbol is or may be legal."""
     if turn.top is None or not turn.rolled_to:
         return False
     owner = state.by_square()[SQUARE_OF[turn.start]].owner
@@ -90,7 +90,7 @@ def _not_off(state: DeblockleState, block: Block, turn: WrittenTurn) -> Breach:
 
 
 def _no_such_roll(state: DeblockleState, block: Block, turn: WrittenTurn) -> Breach:
-    """The breach of a roll that goes elsewhere than one square on, or shows another symbol than it can."""
+    """The breach of a roll to a square that isn't adjacent, or that shows an impossible symbol."""
     cube, back = state.options.cube, put_back(state, block.square)
     rolls = _rolls(block, turn)
     if not rolls:
