@@ -1,4 +1,4 @@
-"""Which rules a change on the table breaks, from what lay on top before and after."""
+"""Explains which rules a change on the table breaks, given the top pieces before and after."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MOST_ORDERS = 24
 
 
 def explain_change(before: BlockadeState, after: Appearance) -> tuple[Breach, ...]:
-    """The breaches of a change, the nearest violation first; empty when no change or a legal turn explains it."""
+    """List the rules that the change breaks, the likeliest violation first; empty if there are none."""
     check_looks(after)
     old = appearance_of(before.stacks)
     new = {**old, **after}
@@ -54,7 +54,7 @@ def explain_change(before: BlockadeState, after: Appearance) -> tuple[Breach, ..
 
 
 class _Change:
-    """What became of the pieces: which were taken off, which were put on, and the moves that would explain it."""
+    """The pieces that were taken off and put on, and the moves that would explain them."""
 
     def __init__(self, before: BlockadeState, new: Appearance, changed: list[int]) -> None:
         self.before = before
@@ -97,7 +97,7 @@ class _Change:
         self.come.append((square, piece))
 
     def _has_moved(self, black: int, start: int) -> bool:
-        """Whether a cap lies where no tower can be, so that it was moved there from ``start``; notes that it was."""
+        """Record and say whether a cap was moved from ``start`` to a square where there can be no tower."""
         for square, piece in self.capped:
             stack = self.stacks[square]
             small = piece_of(colour_of(stack[0]), 1)
@@ -108,7 +108,7 @@ class _Change:
         return False
 
     def _may_have_come(self, piece: int, square: int) -> bool:
-        """Whether such a piece may have come to a square with the points there are."""
+        """Whether a piece of this kind can reach the square with the points available."""
         starts = [start for start, lifted in self.gone if lifted == piece]
         hidden = self._same_below(piece, square)
         if hidden is not None:
@@ -121,7 +121,7 @@ class _Change:
         return self.most[colours.index(colour_of(piece))] if colour_of(piece) in colours else 0
 
     def breaches(self) -> tuple[Breach, ...]:
-        """All breaches, those of the moves first."""
+        """All breaches, starting with those of moves."""
         moves, lost, found = self._matched()
         played = self._played(moves)
         breaches = [*map(black_moved, self.black_moves), *self._capping(played), *played.breaches]
@@ -132,7 +132,7 @@ class _Change:
         return tuple(dict.fromkeys(breaches))
 
     def _matched(self) -> tuple[list[tuple[int, Path]], list[tuple[int, int]], list[tuple[int, int]]]:
-        """Moves of pieces from where they went to where they came, and what is left over of either."""
+        """Pair pieces taken off with pieces put on as moves; also give the pieces of both kinds left unpaired."""
         gone, moves, found = list(self.gone), list[tuple[int, Path]](), list[tuple[int, int]]()
         for end, piece in self.come:
             starts = [square for square, lifted in gone if lifted == piece]
@@ -154,7 +154,7 @@ class _Change:
         return moves, lost, found
 
     def _same_below(self, piece: int, end: int) -> int | None:
-        """Where such a piece may have left without a change of looks: the next one below is the same."""
+        """The nearest square that such a piece can leave without changing its look, as the next piece is the same."""
         squares = [
             square
             for square, stack in enumerate(self.stacks)
@@ -163,7 +163,7 @@ class _Change:
         return min(squares, key=lambda square: self.way[square][end], default=None)
 
     def _same_on_top(self, piece: int, start: int) -> int | None:
-        """Where such a piece may have gone without a change of looks: the same lies there."""
+        """The nearest square where such a piece can land without changing its look, as the top piece is the same."""
         squares = [
             square
             for square, stack in enumerate(self.stacks)

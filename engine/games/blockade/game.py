@@ -1,4 +1,4 @@
-"""What Blockade is made of; each part is a module."""
+"""Assembles Blockade from its modules."""
 
 from __future__ import annotations
 

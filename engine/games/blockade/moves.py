@@ -1,4 +1,4 @@
-"""A turn played move by move: where it leads, and every rule it breaks on the way."""
+"""Plays a turn move by move, and collects the rules that it breaks."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ def merged(paths: Sequence[Path]) -> tuple[Path, ...]:
 
 
 def play(state: BlockadeState, player: Player, dice: Dice | None, paths: Sequence[Path]) -> Played:
-    """Play the moves one after the other; with ``dice`` ``None`` points don't matter.
+    """Play the moves in order; if ``dice`` is ``None``, points are not checked.
 
-    A move that can't be made at all is noted and left out.
+    A move that is impossible is recorded as a breach and skipped.
     """
     return _TurnPlayer(state, player).through(merged(paths), dice)
 

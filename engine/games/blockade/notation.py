@@ -1,4 +1,4 @@
-"""Turns as text: strict to write, lenient to read, and as a sentence for a person.
+"""Turns as text: written strictly, read leniently, and described in a sentence.
 
 A turn is its moves in order, each from a square to a square: ``a2-b3 e5-c3``, and ``stay`` when nothing moves. Read
 leniently, case doesn't matter, ``->``, ``to`` and ``x`` stand for the dash, commas and semicolons for the space, a
@@ -47,7 +47,7 @@ def format_turn(turn: BlockadeTurn) -> str:
 
 
 def describe(turn: BlockadeTurn) -> str:
-    """Say the turn in a short sentence."""
+    """Describe the turn in a short sentence."""
     if not turn.moves:
         return f"{turn.player.capitalize()} moves nothing."
     moves = [f"the {name_of(move.piece)} from {move.start} to {move.end}" for move in turn.moves]
@@ -154,7 +154,7 @@ def standing(state: BlockadeState) -> tuple[str, ...]:
 
 
 def summary(options: Mapping[str, OptionValue] | None = None) -> str:
-    """The rules in short, paragraphs parted by blank lines."""
+    """Summarise the rules under these options, in paragraphs separated by blank lines."""
     in_force = options_from(options)
     begins = (
         "Each rolls two dice: the higher total plays first, and ties roll again."

@@ -1,6 +1,6 @@
-"""Which turns and announcements are legal and what comes of them; docs/games/blockade.md has the rulings.
+"""Which turns and announcements are legal, and what follows from them; docs/games/blockade.md has the rulings.
 
-A turn stands for one end position, however it came about. The state keeps whole stacks; a look is the top of one.
+A turn stands for one end position, however it was reached. The state holds whole stacks; a look is the top of one.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ outcome = states.outcome_of
 
 
 def new(options: Mapping[str, OptionValue] | None = None) -> BlockadeState:
-    """Give the starting state, who starts still to be rolled for unless agreed; raises OptionError."""
+    """Give the starting state; players roll for who starts unless that is agreed. Raises OptionError."""
     return states.new_state(options_from(options))
 
 
 def legal_turns(state: BlockadeState) -> Sequence[BlockadeTurn]:
     """List one turn for each end position that the roll allows, the one where nothing moves first.
 
-    It is a lazy sequence: its length and its items cost little. Empty while a roll is awaited.
+    The sequence is lazy: its length and items are cheap. It is empty while a roll is awaited.
     """
     return () if state.to_move is None or state.roll is None else turns_of(state)
 

@@ -1,8 +1,8 @@
-"""The turns that could show what is seen of the board, without a search for the hundred thousands that could not.
+"""Finds the turns that agree with an observed board without listing the hundreds of thousands that don't.
 
-For each of a player's colours the ends that fit what is seen are picked out of all that might be reached; of each pair
-of those the way is looked for. Nothing is worked out before it is asked for, and what was found is remembered as long
-as the same roll lies on the table, since the table is looked at often.
+For each of the player's colours, it selects the reachable ends that agree with the board, and then searches for moves
+to each pair of ends. Everything is computed on demand and cached while the same roll lies on the table, since the table
+is checked often.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _SIZES = {"S": SMALL, "M": MEDIUM}
 
 
 def turns_showing(state: BlockadeState, could_be: CouldBe) -> Iterator[BlockadeTurn]:
-    """Every legal turn after which the board could look so, the fewest steps first; see ``engine.showing``."""
+    """Every legal turn after which the board could look like this, fewest steps first; see ``engine.showing``."""
     if state.to_move is None or state.roll is None:
         return
     for moves in _ends_of(state, state.roll).showing(Seen(appearance_of(state.stacks), could_be)):
@@ -52,7 +52,7 @@ def turns_showing(state: BlockadeState, could_be: CouldBe) -> Iterator[BlockadeT
 
 
 def is_whole_turn(state: BlockadeState, appearance: Appearance) -> bool:
-    """Whether the board looks just so after some legal turn."""
+    """Whether the board looks exactly like this after some legal turn."""
     return next(turns_showing(state, {place: (look,) for place, look in appearance.items()}), None) is not None
 
 
@@ -103,7 +103,7 @@ class _ColourEnds:
     def with_help(self, end: Candidate, others: int, points: int) -> int:
         """The fewest points an end could take, with ``points`` at most where the other colour helps."""
         alone = self.alone(end, others)
-        # No help makes a way shorter than the bound.
+        # Help can't make a way shorter than the bound.
         return alone if alone == end.bound else min(alone, self._fewest(end, others, points, covered=True))
 
     def _fewest(self, end: Candidate, others: int, points: int, *, covered: bool) -> int:

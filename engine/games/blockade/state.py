@@ -1,4 +1,4 @@
-"""A Blockade state and turn: frozen values, what an onlooker sees of a state, and how it goes on."""
+"""States and turns as frozen values, how a state looks on the table, and how the game goes on."""
 
 from __future__ import annotations
 

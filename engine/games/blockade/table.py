@@ -1,4 +1,4 @@
-"""A board that is seen: as a start, as a correction, and in the middle of a turn."""
+"""Reads a board as a start, as a correction, or in the middle of a turn."""
 
 from __future__ import annotations
 
@@ -88,10 +88,10 @@ def set_up(
 
 
 def amend(state: BlockadeState, looks: Mapping[str, LookName], to_move: Player | None = None) -> BlockadeState:
-    """The state with these looks on these squares and ``to_move`` to play (as before when ``None``).
+    """Give the state with these looks on these squares and ``to_move`` to play (``None``: as before).
 
-    Pieces are taken off and put on, as few as will do, so that every piece is still there and all rest legally; the
-    dice stay while the same player is to move. Raises UnreadableError for what can't be a position.
+    As few pieces as possible are taken off and put on, such that no piece is lost and all rest legally. The dice stay
+    if the same player is to move. Raises UnreadableError if the result is not a possible position.
     """
     check_looks(looks)
     check_player(PLAYERS, to_move)

@@ -1,4 +1,4 @@
-"""Turns tapped on the board: a piece, then where it goes, as often as the dice allow."""
+"""Turns tapped on the board: a piece and its destination, as often as the dice allow."""
 
 from __future__ import annotations
 

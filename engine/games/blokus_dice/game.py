@@ -1,4 +1,4 @@
-"""What the Blokus Dice Game is made of; each part is a module. Places are those of four sheets that ship."""
+"""Assembles the Blokus Dice Game from its modules. Places are those of four printed sheets."""
 
 from __future__ import annotations
 

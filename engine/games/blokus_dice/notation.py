@@ -43,7 +43,7 @@ def format_turn(turn: BlokusTurn) -> str:
 
 
 def describe(turn: BlokusTurn) -> str:
-    """Say the turn in a short sentence."""
+    """Describe the turn in a short sentence."""
     strike = " and crosses out a strike" if turn.strike else ""
     drawn = f"{turn.shape} in {turn.colour} on {listed(turn.squares)}"
     return f"{turn.player} takes the {turn.die}{strike} and draws {drawn}."
@@ -51,7 +51,7 @@ def describe(turn: BlokusTurn) -> str:
 
 @dataclass
 class _Written:
-    """What a text says of a turn."""
+    """The parts of a turn's text."""
 
     squares: int = 0
     die: int | None = None
@@ -191,7 +191,7 @@ def squares_drawn(sheet: Sheet, filled: FilledSheet) -> list[str]:
 
 
 def summary(options: Mapping[str, OptionValue] | None = None) -> str:
-    """The rules in short with these options in force."""
+    """Summarise the rules under these options."""
     in_force = options_from(options)
     sheet = in_force.sheet
     paragraphs = [

@@ -1,4 +1,4 @@
-"""Which turns and announcements are legal and what comes of them; docs/games/blokus-dice.md has the rulings."""
+"""Which turns and announcements are legal, and what follows from them; docs/games/blokus-dice.md has the rulings."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def announcements(state: BlokusState) -> Sequence[Announcement]:
 
 
 def announce(state: BlokusState, announcement: Announcement) -> BlokusState:
-    """Give the state after someone has resigned; raises IllegalTurnError, with breaches where a rule says no."""
+    """Give the state after a resignation; raises IllegalTurnError, with the breaches if a rule forbids it."""
     said, player = format_announcement(announcement), announcement.player
     if announcement.kind != RESIGN or player not in state.options.names:
         raise IllegalTurnError(f"got {said}; expected {RESIGN} by one of {', '.join(state.options.names)}")
@@ -128,7 +128,7 @@ def combine(turns: Sequence[BlokusTurn]) -> BlokusTurn:
 
 
 def turns_showing(state: BlokusState, could_be: CouldBe) -> Iterator[BlokusTurn]:
-    """Every legal turn after which the sheets could look so, small shapes first; see ``engine.showing``."""
+    """Every legal turn after which the sheets could look like this, small shapes first; see ``engine.showing``."""
     if state.seat is None or not state.dice:
         return
     seat, sheet = state.seat, state.options.sheet

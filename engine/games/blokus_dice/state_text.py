@@ -1,4 +1,4 @@
-"""States as text: strict to write, lenient to read.
+"""States as text: written strictly, read leniently.
 
 A state is one line: who rolls or plays (``over`` when the game is), who starts the round, the markers around the ring,
 the dice on the table (``-`` while a roll is awaited), every player's sheet, and the options that differ from their
@@ -86,7 +86,7 @@ def format_squares(sheet: Sheet, filled: FilledSheet) -> str:
 def parse_state(text: str) -> BlokusState:
     """Read a state leniently: any case, spaces and order; what is left out is as at the start.
 
-    Raises UnreadableError that names the part it stumbled over, with its column, or the invariant that is broken.
+    Raises UnreadableError that names the faulty part and its column, or the broken invariant.
     """
     said = StateText(text, PLAYERS, "NAME=VALUE, such as dice=1,2,3,4")
     for word in words(text):

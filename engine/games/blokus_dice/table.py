@@ -1,4 +1,4 @@
-"""Sheets that are seen: as a start, as a correction, in the middle of a turn, and which rules a change breaks."""
+"""Reads sheets as a start, as a correction or in the middle of a turn, and explains which rules a change breaks."""
 
 from __future__ import annotations
 
@@ -96,9 +96,10 @@ def points_of_sheet(looks: Mapping[Place, LookName]) -> dict[str, int]:
 
 
 def explain(before: BlokusState, after: Appearance) -> tuple[Breach, ...]:
-    """Say which rules the change breaks, the nearest violation first; empty when none or one legal turn explains it.
+    """List the rules that the change breaks, the likeliest violation first.
 
-    Places that ``after`` leaves out count as unchanged. Raises UnreadableError for a place or look that isn't one.
+    Empty if nothing changed or a legal turn explains it. Places missing in ``after`` count as unchanged. Raises
+    UnreadableError for an unknown place or look.
     """
     changed: dict[int, dict[int | None, int]] = {}
     for (seat, square), colour in read_looks(before.options, after).items():

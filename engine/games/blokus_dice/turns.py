@@ -1,4 +1,4 @@
-"""Legal turns, what each round comes to, points, and who has won."""
+"""Legal turns, the course of a round, points, and the outcome."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def played(state: BlokusState, turn: BlokusTurn) -> BlokusState:
 
 
 def next_in_round(state: BlokusState) -> BlokusState:
-    """The state when the one at ``state.seat`` is done: the next of the round is to play, or a new round begins."""
+    """Give the state after the player at ``state.seat`` is done: the next player's turn, or a new round."""
     waiting = [seat for seat in state.still_to_play() if seat != state.seat]
     if waiting:
         return replace(state, seat=waiting[0])
@@ -170,7 +170,7 @@ def is_over(state: BlokusState) -> bool:
 
 
 def settled(state: BlokusState) -> BlokusState:
-    """The state when everyone who can place nothing is out, up to the next who can play, the next roll or the end."""
+    """Give the state at the next player who can play, the next roll or the end; players who can't place are out."""
     while not is_over(state) and state.seat is not None:
         filled = state.sheets[state.seat]
         if not state.dice:
