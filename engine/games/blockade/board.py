@@ -1,7 +1,7 @@
-"""The board, the options in force, and stacks of pyramids: where one may rest, what makes a tower or a blockade.
+"""The board, the options, and stacks of pyramids: where pieces may rest, and what makes a tower or a blockade.
 
-A *piece* is an integer, its colour times four plus its size (1 small, 2 medium, 3 large). A *stack* is a tuple of
-pieces, the lowest first. Squares are indices as in ``engine.support.grid``: a1 is 0, e5 is 24.
+A *piece* is an integer: four times its colour plus its size (1 small, 2 medium, 3 large). A *stack* is a tuple of
+pieces from bottom to top. Squares are indices as in ``engine.support.grid``: a1 is 0, e5 is 24.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _CORNERS = {"a5": GREEN, "e5": RED, "a1": YELLOW, "e1": BLUE}
 
 
 def piece_of(colour: int, size: int) -> int:
-    """The piece of this colour and size."""
+    """The piece with this colour and size."""
     return colour * 4 + size
 
 
@@ -68,12 +68,12 @@ def size_of(piece: int) -> int:
 
 
 def name_of(piece: int) -> str:
-    """A piece in words, which is also its look: ``red small``."""
+    """A piece's name, which is also its look: ``red small``."""
     return f"{COLOURS[piece >> 2]} {SIZES[piece & 3]}"
 
 
 def owner_of(colour: int) -> Player | None:
-    """Whose colour it is; ``None`` for clear and black."""
+    """The player who owns a colour; ``None`` for clear and black."""
     return next((player for player, colours in OWNED.items() if colour in colours), None)
 
 
@@ -90,7 +90,7 @@ CLEARS: tuple[int, ...] = tuple(square for square in range(SQUARES) if BASES[squ
 
 
 def starting_stacks() -> Stacks:
-    """The set-up: larges everywhere, a small on each coloured one, five mediums on each corner."""
+    """The set-up: a large on every square, a small on each coloured large, and five mediums on each corner."""
     stacks = []
     for square, base in enumerate(BASES):
         stack = [piece_of(base, LARGE)]
@@ -104,9 +104,9 @@ def starting_stacks() -> Stacks:
 
 @lru_cache(maxsize=2048)
 def distances(walls: int) -> tuple[bytes, ...]:
-    """``distances(walls)[start][end]``: the fewest steps between squares, none of them onto a square of ``walls``.
+    """``distances(walls)[start][end]``: the fewest steps between two squares without stepping onto ``walls``.
 
-    ``UNREACHABLE`` where there is no way, and for every way from or to a wall.
+    The distance is ``UNREACHABLE`` where there is no path, and for every path from or to a wall.
     """
     table = []
     for start in range(SQUARES):
@@ -137,7 +137,7 @@ OPTIONS: tuple[Option, ...] = (
 
 @dataclass(frozen=True)
 class BlockadeOptions:
-    """The options in force; each field is explained in OPTIONS."""
+    """The options in use; OPTIONS explains each field."""
 
     starts: str
     strict: bool
@@ -146,7 +146,7 @@ class BlockadeOptions:
 
 
 def options_from(given: Mapping[str, OptionValue] | None) -> BlockadeOptions:
-    """Read options into a value; raises OptionError for an unknown name or a bad value."""
+    """Check options and fill in defaults; raises OptionError for an unknown name or a bad value."""
     options = read_into(BlockadeOptions, OPTIONS, given)
     if options.draw_after_passes < 0:
         raise OptionError(f"option draw_after_passes is {options.draw_after_passes}; it takes 0 (never) or more")
@@ -160,7 +160,7 @@ ON_SMALL_BLACK = "rested-on-black-not-larger"
 
 
 def resting_fault(piece: int, stack: Stack) -> str | None:
-    """The id of the rule that forbids a piece to rest on a stack, or ``None`` when it may."""
+    """The id of the rule that forbids the piece to rest on the stack; ``None`` if it may rest there."""
     below = stack[-1]
     colour = colour_of(below)
     if colour == CLEAR:
@@ -174,10 +174,10 @@ def resting_fault(piece: int, stack: Stack) -> str | None:
     return None if size_of(below) >= size_of(piece) else ON_SMALLER
 
 
-# A turn changes few stacks, and a verdict looks at the ends of many turns.
+# A turn changes few stacks, and checking a change compares the ends of many turns.
 @lru_cache(maxsize=4096)
 def first_fault(stack: Stack) -> tuple[int, str] | None:
-    """How high the lowest piece lies that may not rest where it does (1: on the large), and the rule's id."""
+    """The height of the lowest piece that breaks a resting rule (1: on the large), and the rule's id."""
     for height in range(1, len(stack)):
         if colour_of(stack[height]) != BLACK:
             fault = resting_fault(stack[height], stack[:height])
@@ -190,12 +190,12 @@ _BLACK_PIECES = frozenset(piece_of(BLACK, size) for size in (SMALL, MEDIUM, LARG
 
 
 def is_blockade(stack: Stack) -> bool:
-    """Whether black stands in the stack."""
+    """Whether the stack contains a black piece."""
     return not _BLACK_PIECES.isdisjoint(stack)
 
 
 def uncapped(stack: Stack) -> Stack:
-    """The stack up to its black piece, which is left out."""
+    """The part of the stack below its black piece; the whole stack if there is none."""
     for height, piece in enumerate(stack):
         if colour_of(piece) == BLACK:
             return stack[:height]
@@ -215,7 +215,7 @@ def makes_tower(stack: Stack, tower: str) -> bool:
 
 
 def towers_of(stacks: Stacks, colour: int, tower: str) -> tuple[int, ...]:
-    """The squares where towers of this colour stand."""
+    """The squares with towers of this colour."""
     return tuple(square for square, stack in enumerate(stacks) if _colour_of_tower(stack, tower) == colour)
 
 
@@ -225,7 +225,7 @@ def _colour_of_tower(stack: Stack, tower: str) -> int | None:
 
 
 def supply(stacks: Iterable[Stack]) -> tuple[int, ...]:
-    """The sizes of the black pieces that are left beside the board, in the order they will be used."""
+    """The sizes of the black pieces left beside the board, in the order of their use."""
     left = {LARGE: PIECES_OF_A_SIZE, MEDIUM: PIECES_OF_A_SIZE, SMALL: PIECES_OF_A_SIZE}
     for stack in stacks:
         for piece in stack:
@@ -235,7 +235,7 @@ def supply(stacks: Iterable[Stack]) -> tuple[int, ...]:
 
 
 def walls_against(stacks: Stacks, player: Player) -> int:
-    """The set of squares that the player may not pass: the other's blockades."""
+    """The set of squares that the player may not pass: the opponent's blockades."""
     walls = 0
     for square, stack in enumerate(stacks):
         if is_blockade(stack) and owner_of(colour_of(stack[0])) != player:

@@ -44,7 +44,7 @@ _SIZES = {"S": SMALL, "M": MEDIUM}
 
 
 def turns_showing(state: BlockadeState, could_be: CouldBe) -> Iterator[BlockadeTurn]:
-    """Every legal turn after which the board could look like this, fewest steps first; see ``engine.showing``."""
+    """Every legal turn that leads to a matching board, fewest steps first; see ``engine.showing``."""
     if state.to_move is None or state.roll is None:
         return
     for moves in _ends_of(state, state.roll).showing(Seen(appearance_of(state.stacks), could_be)):
@@ -52,7 +52,7 @@ def turns_showing(state: BlockadeState, could_be: CouldBe) -> Iterator[BlockadeT
 
 
 def is_whole_turn(state: BlockadeState, appearance: Appearance) -> bool:
-    """Whether the board looks exactly like this after some legal turn."""
+    """Whether some legal turn leads to exactly this appearance."""
     return next(turns_showing(state, {place: (look,) for place, look in appearance.items()}), None) is not None
 
 
@@ -62,7 +62,7 @@ def _ends_of(state: BlockadeState, dice: Dice) -> _Ends:
 
 
 class _ColourEnds:
-    """Where one colour might end, and how it gets there."""
+    """The ends that one colour might reach, and the moves to them."""
 
     def __init__(self, state: BlockadeState, colour: int, points: int, others: int) -> None:
         self.colour = colour
@@ -76,7 +76,7 @@ class _ColourEnds:
 
     @property
     def terrain(self) -> Terrain:
-        """The colour's ground."""
+        """The terrain of the colour."""
         return self._with_taken(0)
 
     def _with_taken(self, taken: int) -> Terrain:
@@ -88,22 +88,22 @@ class _ColourEnds:
 
     @cached_property
     def candidates(self) -> Candidates:
-        """All ends it might reach."""
+        """All ends that the colour might reach."""
         caps = self._supply[: self._most_caps]
         return Candidates(self.terrain, self.points, caps, may_run_out=len(self._supply) <= self._most_caps)
 
     def way(self, end: Candidate, *, taken: int = 0, used: int = 0) -> Way | None:
-        """The way to an end with these clear squares taken, after the other colour used so many caps."""
+        """The moves to an end if these clear squares are taken and the other colour has used ``used`` caps."""
         return self._way(end, taken, used, self.points, covered=False)
 
     def alone(self, end: Candidate, others: int) -> int:
-        """The fewest points an end takes without help, of which the other colour may first use some caps."""
+        """The fewest points that an end takes without help; the other colour may use up to ``others`` caps first."""
         return self._fewest(end, others, self.points, covered=False)
 
     def with_help(self, end: Candidate, others: int, points: int) -> int:
-        """The fewest points an end could take, with ``points`` at most where the other colour helps."""
+        """A lower bound on the points that an end takes if the other colour may help, using at most ``points``."""
         alone = self.alone(end, others)
-        # Help can't make a way shorter than the bound.
+        # Even with help, no path is shorter than the bound.
         return alone if alone == end.bound else min(alone, self._fewest(end, others, points, covered=True))
 
     def _fewest(self, end: Candidate, others: int, points: int, *, covered: bool) -> int:
@@ -112,7 +112,7 @@ class _ColourEnds:
 
     def _way(self, end: Candidate, taken: int, used: int, points: int, *, covered: bool) -> Way | None:
         built = len(end.caps)
-        # Whether there is one more makes a difference: without it a tower would stay open.
+        # One spare cap makes a difference: without it, a tower would stay open.
         caps = self._supply[used : used + built + 1]
         if caps[:built] != end.caps:
             return None
@@ -123,7 +123,7 @@ class _ColourEnds:
 
 
 class _Ends:
-    """All that a player's two colours might come to with a roll."""
+    """The ends that a player's two colours might reach with a roll."""
 
     def __init__(self, state: BlockadeState, dice: Dice) -> None:
         assert state.to_move is not None
@@ -133,13 +133,13 @@ class _Ends:
         one, two = OWNED[state.to_move]
         most = self._purse.most
         self._colours = (_ColourEnds(state, one, most[0], most[1]), _ColourEnds(state, two, most[1], most[0]))
-        # The looks of the squares without what the player could move there.
+        # The looks of the squares without the player's movable pieces.
         self._bare = [name_of(without_movable(stack, state.to_move)[-1]) for stack in state.stacks]
         self._fixed = [square for square, base in enumerate(BASES) if base not in (one, two, CLEAR)]
         self._moves: dict[tuple[Layout, Layout], _Moves | None] = {}
 
     def showing(self, seen: Seen) -> Iterator[_Moves]:
-        """The moves of every turn after which the board could look so, by rising bounds of their steps."""
+        """The moves of every turn that matches the board, in rising order of the bound on their steps."""
         if not all(seen.could_show(PLACES[square], self._bare[square]) for square in self._fixed):
             return
         covered = sum(1 << square for square in CLEARS if not seen.could_show(PLACES[square], self._bare[square]))
@@ -158,7 +158,7 @@ class _Ends:
                                 yield moves
 
     def _marks_at(self, square: int, which: int, seen: Seen) -> Marks:
-        """What one colour may have on top of a square; where it has nothing on a clear one, the other colour may."""
+        """What one colour may have on top of a square; a clear square without it may hold the other colour."""
         place, colour = PLACES[square], self._colours[which].colour
         marks = []
         for mark in _CLEAR_MARKS if BASES[square] == CLEAR else _OWN_MARKS:
@@ -174,14 +174,14 @@ class _Ends:
         return frozenset(marks)
 
     def _moves_to(self, pair: _Pair) -> _Moves | None:
-        """The moves to a pair of ends, ``None`` when no turn ends so."""
+        """The moves to a pair of ends; ``None`` if no turn ends there."""
         key = (pair[0].layout, pair[1].layout)
         if key not in self._moves:
             self._moves[key] = self._found(pair) if self._may_be(pair) else None
         return self._moves[key]
 
     def _may_be(self, pair: _Pair) -> bool:
-        """Whether two ends go together."""
+        """Whether two ends are compatible."""
         caps = tuple(sorted(pair[0].caps + pair[1].caps, reverse=True))
         return (
             not pair[0].clears & pair[1].clears
@@ -193,13 +193,13 @@ class _Ends:
     def _found(self, pair: _Pair) -> _Moves | None:
         best: tuple[int, int, _Moves] | None = None
         for first in (0, 1):
-            # No order takes fewer points than the bounds.
+            # No order of play takes fewer points than the bounds.
             if best is None or best[0] > pair[0].bound + pair[1].bound:
                 best = min(filter(None, (best, self._in_order(pair, first))), default=None)
         return self._alternating(pair) if best is None else best[2]
 
     def _in_order(self, pair: _Pair, first: int) -> tuple[int, int, _Moves] | None:
-        """Points, order and moves with which one colour plays before the other; ``None`` when that can't be."""
+        """Points, order and moves for one colour playing before the other; ``None`` if that is impossible."""
         second = 1 - first
         ours, theirs = self._colours[first], self._colours[second]
         if (not self._strict and pair[first].clears & theirs.starts_on) or (pair[first].wins and pair[second].bound):
@@ -215,7 +215,7 @@ class _Ends:
         return (sum(used), first, ahead.moves + behind.moves) if self._purse.covers(*used) else None
 
     def _alternating(self, pair: _Pair) -> _Moves | None:
-        """The moves of a turn in which the colours go on in turns."""
+        """The moves of a turn in which the colours' moves alternate."""
         terrains = (self._colours[0].terrain, self._colours[1].terrain)
         caps = [len(pair[1].caps), len(pair[0].caps)]
         alone = [ours.alone(end, others) for ours, end, others in zip(self._colours, pair, caps, strict=True)]
@@ -232,7 +232,7 @@ class _Ends:
         )
         searched: set[Dice] = set()
         for more in range(max(self._purse.most) + 1):
-            # Near ways first: few of the ways there are lead nowhere for long.
+            # Try short paths first: few of them are dead ends.
             allowed = {
                 (min(one, pair[0].bound + more), min(two, pair[1].bound + more)) for one, two in self._purse.allowed
             }

@@ -1,4 +1,4 @@
-"""States and turns as frozen values, how a state looks on the table, and how the game goes on."""
+"""States and turns as frozen values, the appearance of a state on the table, and transitions between states."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _LOOKS_SET = frozenset(LOOKS)
 
 
 class Move(NamedTuple):
-    """One piece's unbroken run of steps, from where it stood on top to where it rests or waits."""
+    """One piece's uninterrupted steps, from the top of one stack to the square where it rests or waits."""
 
     piece: int
     start: Place
@@ -56,14 +56,14 @@ class Move(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BlockadeTurn:
-    """One whole turn: its moves in order, none when nothing moved. The caps of new towers go without saying."""
+    """One whole turn: its moves in order, or none if nothing moved. The caps of new towers are implied."""
 
     player: Player
     moves: tuple[Move, ...] = ()
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """The squares the moves start and end on, in order, none twice."""
+        """The squares on which the moves start and end, in order, without repeats."""
         return tuple(dict.fromkeys(place for move in self.moves for place in (move.start, move.end)))
 
 
@@ -71,9 +71,9 @@ class BlockadeTurn:
 class BlockadeState:
     """A position.
 
-    ``roll`` is the roll that is still to be used. ``opening`` holds the rolls for who starts so far: empty, then
-    warm's; ``None`` once that is decided. ``passes`` counts turns in a row in which nothing moved, kept only with
-    the option ``draw_after_passes``. ``to_move`` is ``None`` when the game is over.
+    ``roll`` is the roll still to be used. ``opening`` holds the rolls so far that decide who starts: empty at first,
+    then warm's roll, and ``None`` once the starter is known. ``passes`` counts consecutive turns in which nothing
+    moved; it is kept only with the option ``draw_after_passes``. ``to_move`` is ``None`` when the game is over.
     """
 
     options: BlockadeOptions
@@ -90,19 +90,19 @@ class BlockadeState:
 
     @property
     def supply(self) -> tuple[int, ...]:
-        """The sizes of the black pieces beside the board, in the order they will be used."""
+        """The sizes of the black pieces beside the board, in the order of their use."""
         return supply(self.stacks)
 
 
 def new_state(options: BlockadeOptions) -> BlockadeState:
-    """The set-up, with who starts still to be rolled for unless it is agreed."""
+    """The set-up; the players roll for who starts unless the options name the starter."""
     if options.starts == BY_ROLL:
         return BlockadeState(options, starting_stacks(), WARM, opening=())
     return BlockadeState(options, starting_stacks(), options.starts)
 
 
 def rolled_state(state: BlockadeState, dice: Dice) -> BlockadeState:
-    """The state after these dice: the points of a turn, or a roll for who starts."""
+    """The state after a roll, which gives the points of a turn or helps to decide who starts."""
     if state.opening is None:
         return replace(state, roll=dice)
     if not state.opening:
@@ -114,7 +114,7 @@ def rolled_state(state: BlockadeState, dice: Dice) -> BlockadeState:
 
 
 def tower_winner(stacks: Stacks, options: BlockadeOptions) -> tuple[Player, int] | None:
-    """Who has five towers in one colour, and in which."""
+    """The player who has five towers in one colour, and that colour; ``None`` if nobody has."""
     for player in PLAYERS:
         for colour in OWNED[player]:
             if len(towers_of(stacks, colour, options.tower)) >= TOWERS_TO_WIN:
@@ -123,7 +123,7 @@ def tower_winner(stacks: Stacks, options: BlockadeOptions) -> tuple[Player, int]
 
 
 def outcome_of(state: BlockadeState) -> Outcome | None:
-    """How the game ended, or ``None`` while it goes on."""
+    """The outcome, or ``None`` while the game continues."""
     if state.announced is not None:
         return outcome_of_announcement(state.announced, PLAYERS)
     won = tower_winner(state.stacks, state.options)
@@ -135,12 +135,12 @@ def outcome_of(state: BlockadeState) -> Outcome | None:
 
 
 def with_end_noticed(state: BlockadeState) -> BlockadeState:
-    """The state with nobody to move when the game has ended."""
+    """The state with ``to_move`` set to ``None`` if the game has ended."""
     return state if outcome_of(state) is None else replace(state, to_move=None, roll=None, opening=None)
 
 
 def state_after(state: BlockadeState, stacks: Stacks) -> BlockadeState:
-    """The state when the player to move has ended the turn with these stacks."""
+    """The state after the player to move ends the turn with these stacks."""
     assert state.to_move is not None
     counting = state.options.draw_after_passes > 0
     passes = state.passes + 1 if counting and stacks == state.stacks else 0
@@ -148,12 +148,12 @@ def state_after(state: BlockadeState, stacks: Stacks) -> BlockadeState:
 
 
 def appearance_of(stacks: Stacks) -> dict[Place, LookName]:
-    """Map every square to the look of its top piece, a1 first."""
+    """Map every square, a1 first, to the look of its top piece."""
     return {place: name_of(stack[-1]) for place, stack in zip(PLACES, stacks, strict=True)}
 
 
 def check_looks(looks: Mapping[Place, LookName]) -> None:
-    """Raise UnreadableError unless every place is a square and every look one of the game's."""
+    """Raise UnreadableError if a place is no square or a look is unknown to the game."""
     for place, look in looks.items():
         if place not in _PLACES_SET:
             raise UnreadableError(f"there is no square {place!r}; squares run from a1 to e5")
@@ -162,7 +162,7 @@ def check_looks(looks: Mapping[Place, LookName]) -> None:
 
 
 def breach_of_timing(state: BlockadeState, player: Player) -> Breach | None:
-    """Why the player can't play a turn at all now, or ``None``."""
+    """The reason why the player can't play any turn now, or ``None``."""
     if state.to_move is None:
         outcome = outcome_of(state)
         why = f": {outcome.reason}" if outcome else ""

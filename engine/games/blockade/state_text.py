@@ -1,8 +1,8 @@
-"""States as text: strict to write, lenient to read.
+"""States as text: written strictly, read leniently.
 
-A state is one line: who is to move (``warm``, ``cool`` or ``over``), the dice where they lie (``roll=4,1``) or the
-rolling for who starts (``opening``, then ``opening=4,1`` when warm has rolled), the 25 stacks from a1 to e5, each from
-below, and what differs from the defaults::
+A state is one line: who is to move (``warm``, ``cool`` or ``over``), the current roll (``roll=4,1``) or the rolls for
+who starts (``opening``, then ``opening=4,1`` once warm has rolled), the 25 stacks from a1 to e5, each from bottom to
+top, and what differs from the defaults::
 
     warm roll=4,1 a1:CL+YMMMMM b1:GLS … b4:RLMS+KL+RM … e5:CL+RMMMMM strict=true passes=1 announced=cool:resign
 
@@ -79,7 +79,7 @@ def format_state(state: BlockadeState) -> str:
 def parse_state(text: str) -> BlockadeState:
     """Read a state leniently: any case, spaces and order.
 
-    Raises UnreadableError that names the part it stumbled over and where it stands, or which invariant is broken.
+    Raises UnreadableError that names the faulty part and its column, or the broken invariant.
     """
     said, named = StateText(text, PLAYERS, _EXPECTED), {}
     opening: tuple[int, ...] | None = None
@@ -174,7 +174,7 @@ def _column_of(text: str, part: str) -> int:
 
 
 def read_dice(text: str, value: str, column: int) -> Dice:
-    """Read two dice, parted by a comma or a space; raises UnreadableError."""
+    """Read two dice, separated by a comma or a space; raises UnreadableError."""
     faces = value.replace(",", " ").split()
     for face in faces:
         if face not in ORDINARY_DIE:

@@ -1,14 +1,14 @@
-"""Legal turns: all end positions, as products of what each of the two colours can reach alone.
+"""Lists the legal turns as products of the end positions that each of a player's two colours can reach alone.
 
-The two colours of a player meet only on clear squares, in the black supply and in the win that ends the turn. So
-nearly every pair of one colour's end with the other's is a turn: first all moves of the one, then all of the other.
-That holds as long as one colour doesn't come to rest where the other one began (``_in_order``). Pairs that neither
-order gives, though points and clear squares would allow them, are searched move by move (``enumeration.alternating``);
-they are rare.
+A player's two colours interact only on clear squares, through the shared black supply, and when a win ends the turn.
+So nearly every pair of one end for each colour is a legal turn: all moves of one colour, then all moves of the other.
+The exceptions are pairs in which one colour comes to rest where the other one started (``_in_order``). If neither order
+gives a pair that points and clear squares would allow, ``enumeration.alternating`` searches for it move by move. Such
+pairs are rare.
 
-Ends of a colour that no condition tells apart (same points, clear squares, caps, win) form a *group*; the conditions
-are checked once for each two groups. A list of turns therefore is a list of blocks, each a product of two groups:
-its length is known without walking it, and any item costs little.
+A *group* holds the ends of one colour that use the same points, clear squares and caps and agree on winning. The
+conditions are checked once for each pair of groups. A list of turns is therefore a list of blocks, each the product of
+two groups: its length is known without iterating, and any item is cheap to access.
 """
 
 from __future__ import annotations
@@ -41,9 +41,10 @@ _Pair = tuple[Layout, Layout]
 
 @dataclass(frozen=True)
 class Block:
-    """All pairs of ends of the two colours: the steps of both, which colour plays first, and each one's variant.
+    """Turns that pair every end of one colour with every end of the other.
 
-    With ``around`` the one that plays first waits while the other one plays, and then goes on.
+    ``steps`` counts the steps of both colours, ``first`` is the index of the colour that plays first, and ``variants``
+    holds each colour's variant. With ``around``, the first colour waits while the other one plays, and then continues.
     """
 
     ends: tuple[tuple[Layout, ...], tuple[Layout, ...]]
@@ -54,15 +55,16 @@ class Block:
 
     @property
     def size(self) -> int:
-        """How many turns the block holds."""
+        """The number of turns in the block."""
         return len(self.ends[0]) * len(self.ends[1])
 
 
 @dataclass(frozen=True)
 class _Wanted:
-    """Ends of the two colours, any pair of which the search for alternating moves may find.
+    """Pairs of ends for which the search for alternating moves still has to run.
 
-    ``passing`` says for each colour what must be on its way; ``helps``, which of them must help the other one.
+    ``passing`` tests, for each colour, the layout that it must pass through; ``helps`` says whether the colour must
+    help the other one.
     """
 
     first: Sequence[Layout]
@@ -72,7 +74,7 @@ class _Wanted:
 
 
 class TurnList(LazySequence[BlockadeTurn]):
-    """Every turn with the roll that lies on the table, one for each end position; that nothing moved comes first."""
+    """Every legal turn with the current roll, one for each end position; the turn without moves comes first."""
 
     def __init__(self, state: BlockadeState, dice: Dice) -> None:
         assert state.to_move is not None
@@ -92,7 +94,7 @@ class TurnList(LazySequence[BlockadeTurn]):
         self._starts = tuple(accumulate((block.size for block in self.blocks), initial=0))
 
     def _explore(self) -> None:
-        """Explore each colour in every variant that may be asked for."""
+        """Explore each colour in every variant that may be needed."""
         for ours, theirs in (self.colours, self.colours[::-1]):
             ours.variant(theirs.starts_on if self.strict else 0, 0)
         for first, second in (self.colours, self.colours[::-1]):
@@ -139,7 +141,7 @@ class TurnList(LazySequence[BlockadeTurn]):
         return blocks, gaps
 
     def _in_order(self, pair: tuple[Group, Group], first: int) -> tuple[int, int, tuple[int, int]] | None:
-        """Points, order and variants with which one colour plays before the other; ``None`` when that can't be."""
+        """Points, order and variants for one colour playing before the other; ``None`` if that is impossible."""
         second = 1 - first
         began_on = self.colours[second].starts_on
         ahead = self.colours[first].variant(began_on if self.strict else 0, 0)
@@ -158,7 +160,7 @@ class TurnList(LazySequence[BlockadeTurn]):
         return points[0] + points[1], first, (ahead, behind) if first == 0 else (behind, ahead)
 
     def _thinkable(self, one: Group, two: Group) -> bool:
-        """Whether ends of the groups might come about together, if the colours' moves alternate."""
+        """Whether ends of the two groups might be reached together if the colours' moves alternate."""
         caps = tuple(sorted(one.caps + two.caps, reverse=True))
         return (
             not (one.wins and two.wins)
@@ -167,7 +169,7 @@ class TurnList(LazySequence[BlockadeTurn]):
         )
 
     def _around(self, pair: tuple[Group, Group]) -> list[_Wanted]:
-        """Add blocks for pairs in which one colour waits while the other plays; give what is still to be searched."""
+        """Add blocks for pairs in which one colour waits while the other plays; return the pairs left to search."""
         rest = [self._groups[which][pair[which]] for which in (0, 1)]
         if self.strict or not self.purse.covers(pair[0].alone, pair[1].alone) or not self._is_simple(pair):
             helps = [
@@ -204,15 +206,15 @@ class TurnList(LazySequence[BlockadeTurn]):
         return self.purse.covers(points, others) if which == 0 else self.purse.covers(others, points)
 
     def _is_simple(self, pair: tuple[Group, Group]) -> bool:
-        """Whether one clear square at most changes hands each way, and the order of new towers doesn't matter."""
+        """Whether at most one clear square changes hands in each direction, and new towers can come in any order."""
         ways = [pair[1 - which].clears & self.colours[which].starts_on for which in (0, 1)]
-        # Either it makes no difference what caps the other colour has used, or only one of them builds.
+        # Either the caps that the other colour has used make no difference, or only one colour builds.
         alike = all(len(each.reaches) == 1 for each in self.colours)
         one_builds = not (pair[0].caps and pair[1].caps) and all(each.points[0] == each.alone for each in pair)
         return (alike or one_builds) and all(way.bit_count() <= 1 for way in ways)
 
     def _searched(self, wanted: list[_Wanted]) -> dict[_Pair, tuple[LayoutMove, ...]]:
-        """Of the wanted pairs of ends those that the colours' moves can reach by alternating, move by move."""
+        """The wanted pairs of ends that the colours can reach with alternating moves, and those moves."""
         together: dict[tuple[bool, bool], list[_Wanted]] = {}
         for each in wanted:
             together.setdefault(each.helps, []).append(each)
@@ -245,7 +247,7 @@ class TurnList(LazySequence[BlockadeTurn]):
         return turn_of(self.state, self._moves(block, (block.ends[0][first], block.ends[1][second])))
 
     def _blocks_with(self, pair: _Pair) -> Iterator[Block]:
-        """The block that holds these two ends, if any does."""
+        """The block that contains these two ends, if there is one."""
         for block, (ones, twos) in zip(self.blocks, self._members, strict=True):
             if pair[0] in ones and pair[1] in twos:
                 yield block
@@ -270,7 +272,7 @@ class TurnList(LazySequence[BlockadeTurn]):
 
 
 def turn_of(state: BlockadeState, moves: Iterable[Path]) -> BlockadeTurn:
-    """The turn of these moves, each from its first square to its last."""
+    """The turn that consists of these moves, each from the first square of its path to the last."""
     assert state.to_move is not None
     stacks: dict[int, Stack] = {}
     written = []
@@ -282,10 +284,10 @@ def turn_of(state: BlockadeState, moves: Iterable[Path]) -> BlockadeTurn:
     return BlockadeTurn(state.to_move, tuple(written))
 
 
-# A roll's turns may take 20 MB, and nobody needs those of more than two positions in turn.
+# The turns of one roll may take 20 MB, and callers alternate between two positions at most.
 @lru_cache(maxsize=2)
 def turns_of(state: BlockadeState) -> TurnList:
-    """The turns with the roll that lies on the table; raises ValueError when none does."""
+    """The legal turns with the current roll; raises ValueError if a roll is awaited or the game is over."""
     if state.roll is None or state.to_move is None:
         raise ValueError("no roll lies on the table; expected a state with a roll")
     return TurnList(state, state.roll)
