@@ -1,1 +1,1 @@
-"""The search behind Blockade's list of turns: what a colour can reach with so many points."""
+"""The search behind Blockade's list of turns: what each colour can reach with its points."""

@@ -1,9 +1,9 @@
 """Turns in which the moves of a player's two colours must alternate, found move by move.
 
-This is the plain search over both colours at once, for the few positions where playing one colour after the other
-doesn't give every end (see ``play.turns``): a pile of the one in the way of the other, a piece that keeps a tower from
-being made by lying between, caps of two sizes shared out in turn. Piles are written as in ``terrain``, those of the
-second colour in small letters.
+This search covers both colours at once. It is needed in the few positions where playing one colour after the other
+misses some ends (see ``turns``): a pile of one colour blocks the other, a piece between two others keeps a tower from
+being made, or the colours take caps of two sizes in turn. Piles are written as in ``terrain``, those of the second
+colour in lower case.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ _MOST_STEPS = 20
 
 @dataclass(frozen=True, slots=True)
 class AlternatingEnd:
-    """An end position of both colours, each written by itself, and moves that lead there."""
+    """An end position as one layout for each colour, and moves that lead there."""
 
     layouts: tuple[Layout, Layout]
     moves: tuple[LayoutMove, ...]
 
 
 MOST_NODES = 5_000
-"""After so many positions the search gives up: what it still might find then are odd ends, a few in ten thousand."""
+"""The search gives up after this many positions; it then misses a few unusual ends in ten thousand."""
 
 Stage = tuple[Layout, bool]
 """A colour's layout, and whether it has helped the other one."""
 
 
 class WaysToEnds:
-    """How one colour may go on towards wanted ends: for each stage the fewest steps that are still to be taken.
+    """The fewest steps from each stage of one colour to one of the wanted ends.
 
-    ``edges`` are the moves there are. With ``passing`` a layout of which that is true must be on the way, for the good
-    of the other colour.
+    ``edges`` are the possible moves. With ``passing``, the colour must pass through a layout for which that test is
+    true, to help the other colour.
     """
 
     def __init__(
@@ -74,12 +74,12 @@ class WaysToEnds:
         return self.passing is None or self.passing(layout)
 
     def steps_left(self, stage: Stage) -> int:
-        """The fewest steps from a stage to an end, 0 there alone."""
+        """The fewest steps from a stage to an end; 0 only at an end."""
         return self.left.get(stage, UNREACHABLE)
 
 
 class WayToOneEnd:
-    """The same towards one end, of which nothing was explored: at least so many steps are still to be taken."""
+    """A lower bound on the steps from each stage of one colour to one end, without exploring the moves."""
 
     def __init__(self, terrain: Terrain, end: Layout, passing: LayoutTest | None) -> None:
         self.terrain = terrain
@@ -92,7 +92,7 @@ class WayToOneEnd:
         return self.passing is None or self.passing(layout)
 
     def steps_left(self, stage: Stage) -> int:
-        """The fewest steps there could be from a stage to the end, 0 there alone."""
+        """A lower bound on the steps from a stage to the end; 0 only at the end."""
         layout, helped = stage
         is_end = helped and layout == self._end
         return 0 if is_end else max(1, self._guide.steps_from(layout))
@@ -114,7 +114,7 @@ class _Node:
 def alternating_ends(
     ways: tuple[Ways, Ways], allowed: Sequence[tuple[int, int]], caps: tuple[int, ...]
 ) -> list[AlternatingEnd]:
-    """Every wanted end that the two colours can reach within one of the ``allowed`` points, the cheapest first."""
+    """Every wanted end that the two colours can reach within one of the ``allowed`` pairs of points, cheapest first."""
     return _AlternatingSearch(ways, allowed, caps).run()
 
 

@@ -1,7 +1,8 @@
-"""The ends that one colour might reach, from how many pieces leave each square and come to each, whatever is between.
+"""The ends that one colour might reach, listed by how many pieces leave and reach each square.
 
-Where its pieces may rest, the counts of mediums and smalls on a square say how they lie. So the ends are listed by net
-moves, which takes milliseconds where a search for all that can be reached takes seconds.
+On squares where the colour's pieces may rest, the counts of mediums and smalls determine how they lie. So the ends can
+be listed by net moves, whatever happens in between: this takes milliseconds, while a search for everything that can be
+reached takes seconds.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ _COUNT_BITS = 8
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An end that a colour might reach: the fewest points it could take, its clear squares, its new caps.
+    """An end that a colour might reach: a lower bound on its points, its clear squares and its new caps.
 
-    ``caps`` are their sizes, the largest first. ``left_open`` says that a new tower has no cap, ``wins`` that it has
-    the fifth one.
+    ``caps`` holds the sizes of the new caps, the largest first. ``left_open`` says whether a new tower has no cap, and
+    ``wins`` whether the colour has its fifth tower.
     """
 
     layout: Layout
@@ -45,7 +46,10 @@ class Candidate:
 
 
 class _NetMove(NamedTuple):
-    """One piece more on one square and one less on another; ``value`` is that change in a number of all counts."""
+    """One piece more on one square and one fewer on another.
+
+    ``value`` is that change, added to an integer that packs the counts of all squares.
+    """
 
     steps: int
     start: int
@@ -55,7 +59,7 @@ class _NetMove(NamedTuple):
 
 
 class _Pile(NamedTuple):
-    """How the pieces on a square may lie, and how it looks if that is new."""
+    """A possible pile on a square, and the new top piece if it differs from the old one."""
 
     square: int
     marks: str
@@ -63,9 +67,9 @@ class _Pile(NamedTuple):
 
 
 class Candidates:
-    """Every end that so many points might lead one colour to, its new towers capped with any of ``caps``.
+    """Every end that one colour might reach with ``points``, with any of ``caps`` on its new towers.
 
-    With ``may_run_out`` there may be towers for which no cap is left.
+    With ``may_run_out``, new towers may also stay open because no cap is left.
     """
 
     def __init__(self, terrain: Terrain, points: int, caps: Sequence[int], *, may_run_out: bool) -> None:
@@ -76,7 +80,7 @@ class Candidates:
         self._caps = [str(size) for size in sorted(set(caps), reverse=True)]
         self._may_run_out = may_run_out
         self._counts = [pile.count("M") * _WEIGHT["M"] + pile.count("S") for pile in terrain.start]
-        # A tower may also be made of what lies there already.
+        # A tower may also be made of pieces that lie there already.
         self._may_be_built = {
             square: self._counts[square] for square in terrain.builds if set(terrain.start[square]) == {"M", "S"}
         }
@@ -91,7 +95,7 @@ class Candidates:
                 self._ends.append((steps, piles))
 
     def fitting(self, marks: Mapping[int, Marks]) -> Fitting:
-        """Give those that have one of these marks on top of each of ``squares``."""
+        """The candidates that have one of the given marks on top of each of ``squares``."""
         by_steps: list[list[int]] = [[] for _ in range(self.points + 1)]
         for number in self._numbers(marks):
             by_steps[self._ends[number][0]].append(number)
@@ -112,7 +116,7 @@ class Candidates:
                 yield from ends
 
     def candidate(self, number: int) -> Candidate:
-        """Give one of them; its bound may be more than all points."""
+        """The candidate with this number; its bound may be more than ``points``."""
         known = self._known.get(number)
         if known is None:
             known = self._known[number] = self._candidate(self._ends[number][1])
@@ -133,7 +137,7 @@ class Candidates:
         )
 
     def _arranged(self, moves: Sequence[_NetMove]) -> Iterator[tuple[_Pile, ...]]:
-        """How the pieces may lie on the squares that change, the lowest square first."""
+        """Every combination of piles on the squares that change, the lowest square first."""
         before, counts = self._counts, self._may_be_built.copy()
         for _, start, end, weight, _ in moves:
             counts[start] = counts.get(start, before[start]) - weight
@@ -161,7 +165,7 @@ class Candidates:
 
 
 class Fitting:
-    """The candidates that fit what is seen, worked out as far as they are asked for."""
+    """The candidates that fit the observed board, computed on demand."""
 
     def __init__(self, candidates: Candidates, by_steps: list[list[int]]) -> None:
         self._candidates = candidates
@@ -169,10 +173,10 @@ class Fitting:
         self._found: list[list[Candidate]] = [[] for _ in by_steps]
 
     def at(self, bound: int) -> Sequence[Candidate]:
-        """Those that take at least so many points."""
+        """The candidates with this bound on their points."""
         if bound > self._candidates.points:
             return ()
-        # No bound is less than the steps of the net moves.
+        # A bound is at least the number of steps of the net moves.
         while self._left and self._left[-1][0] <= bound:
             for candidate in map(self._candidates.candidate, self._left.pop()[1]):
                 if candidate.bound <= self._candidates.points:
@@ -181,13 +185,13 @@ class Fitting:
 
 
 def _left_open(terrain: Terrain, square: int, pile: str) -> bool:
-    """Whether a pile is a tower without a cap, or was one before more came on top of it."""
+    """Whether a pile is a tower without a cap, or was one before more pieces were added."""
     has_cap = any(mark in BLACK_MARKS for mark in pile)
     return not has_cap and any(terrain.tower(square, pile[:height]) for height in range(2, len(pile) + 1))
 
 
 def _net_moves(terrain: Terrain, points: int) -> Iterator[tuple[int, tuple[_NetMove, ...]]]:
-    """List all changes of how many pieces of each size lie where, each once, with the fewest steps they take."""
+    """List every possible change to the counts of pieces on all squares once, with the fewest steps it takes."""
     left = {
         (_WEIGHT[mark], square): pile.count(mark)
         for square, pile in enumerate(terrain.start)
@@ -212,7 +216,7 @@ def _net_moves(terrain: Terrain, points: int) -> Iterator[tuple[int, tuple[_NetM
             if steps > points:
                 return
             start, end = (move.weight, move.start), (move.weight, move.end)
-            # What one piece left no other one comes to: they would be one move.
+            # A piece that reaches a square another one left is the same net change as a single longer move.
             if net[start] > 0 or net[end] < 0 or -net[start] >= left[start]:
                 continue
             changed, several = value + move.value, (*chosen, move)

@@ -1,8 +1,8 @@
-"""The ends of each of a player's two colours: by itself, around the other colour's moves, and by what is seen of them.
+"""The ends that each of a player's two colours can reach: alone, around the other colour's moves, or with its help.
 
-A *variant* is what a colour finds after the other one has played. A *detour* is a turn in which one colour begins,
-waits out of the way while the other one plays, and goes on; so clear squares change hands in both directions, or a
-piece leaves a clear square to the other colour and then wins.
+A *variant* is the situation that a colour faces after the other one has played. In a *detour*, one colour starts, waits
+out of the way while the other one plays, and then continues. That lets clear squares change hands in both directions,
+or lets a piece leave a clear square to the other colour and then win.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ Caps = tuple[int, ...]
 
 
 class ColourEnds:
-    """What one of the two colours can reach, in every variant that the other one's play may call for.
+    """What one of the two colours can reach, in every variant that the other one's play may create.
 
-    A *variant* is what the colour finds: the clear squares that the other holds, and the caps that are left.
+    A variant consists of the clear squares that the other colour holds and the caps that are left.
     """
 
     def __init__(self, state: BlockadeState, colour: int, points: int) -> None:
@@ -46,7 +46,7 @@ class ColourEnds:
         )
 
     def variant(self, taken: int, used: int) -> int:
-        """The number of the variant with these clears taken, after the other colour used so many caps."""
+        """The number of the variant with these clear squares taken and ``used`` caps used by the other colour."""
         if (taken, used) not in self._variants:
             self._variants[taken, used] = self._explore(taken, self._supply[used : used + self.points])
         return self._variants[taken, used]
@@ -61,32 +61,32 @@ class ColourEnds:
         return len(self.reaches) - 1
 
     def terrain(self, taken: int = 0) -> Terrain:
-        """The colour's ground with these clear squares taken."""
+        """The colour's terrain with these clear squares taken."""
         return terrain_of(self._state.stacks, self._state.options, self.colour, taken)
 
     @property
     def most_built(self) -> int:
-        """The most caps the colour may use, in what was explored so far."""
+        """The most caps that the colour uses in the variants explored so far."""
         return max(reach.most_built for reach in self.reaches)
 
     @cached_property
     def helped_edges(self) -> tuple[Edge, ...]:
-        """All moves the colour may make on the way to whatever it can reach, with the other's help."""
+        """All moves that the colour may make towards any end, with the other colour's help."""
         return tuple(edge for reach in self.with_help(self.points, edges=True) for edge in reach.edges)
 
     @cached_property
     def own_edges(self) -> tuple[Edge, ...]:
-        """All moves the colour may make by itself on the way to whatever it can reach."""
+        """All moves that the colour may make towards any end on its own."""
         terrain = self.terrain()
         return tuple(edge for caps in self._sequences for edge in explore(terrain, self.points, caps, edges=True).edges)
 
     @property
     def _sequences(self) -> tuple[Caps, ...]:
-        """The caps that its towers may get in turn, as far as that makes a difference."""
+        """The possible sequences of caps for the colour's towers, omitting those that make no difference."""
         return tuple(dict.fromkeys(caps[: self.most_built + 1] for _, caps in self._explored))
 
     def detours(self, clears: int, friend: int | None) -> Detours:
-        """The colour's ends by ways that leave these clear squares free in between; see ``leaves_free``."""
+        """The colour's ends by moves that leave these clear squares free in between; see ``leaves_free``."""
         if (clears, friend) not in self._detours:
             terrain = self.terrain()
             passing = leaves_free(terrain, clears, friend=friend)
@@ -94,7 +94,7 @@ class ColourEnds:
         return self._detours[clears, friend]
 
     def with_help(self, points: int, *, edges: bool = False) -> list[Reach]:
-        """What the colour could reach with so many points if the other one helped; more than it really can."""
+        """A superset of what the colour can reach with ``points`` and the other colour's help."""
         terrain = self.terrain()
         if not points:
             return []
@@ -103,10 +103,10 @@ class ColourEnds:
 
 @dataclass(frozen=True)
 class Group:
-    """Ends of one colour that no condition tells apart.
+    """What the ends of one group have in common: no condition on turns distinguishes between them.
 
-    ``points`` are those they take by variant, ``None`` where they can't be reached; ``least`` are the fewest they
-    could take with whatever help of the other colour. ``caps`` are those of new towers, the largest first.
+    ``points`` holds the points they take in each variant, ``None`` if they can't be reached in it. ``least`` is a lower
+    bound on the points with any help of the other colour. ``caps`` holds the new caps, the largest first.
     """
 
     clears: int
@@ -117,7 +117,7 @@ class Group:
 
     @property
     def alone(self) -> int:
-        """The fewest points they take without help."""
+        """The fewest points that the ends take without help."""
         return min((points for points in self.points if points is not None), default=UNREACHABLE)
 
 
@@ -129,10 +129,10 @@ DetourMoves = tuple[tuple[LayoutMove, ...], tuple[LayoutMove, ...]]
 
 
 def leaves_free(terrain: Terrain, clears: int, *, friend: int | None) -> LayoutTest:
-    """Whether a layout that has not won has nothing on these clear squares.
+    """A test of whether a layout has not won yet and leaves these clear squares free.
 
-    With ``friend`` also nothing on what is that colour's, so that it may play all it likes: enough, where the clear
-    squares alone are what must be.
+    With ``friend``, the layout must also leave that colour's own squares free, so that it can't hinder its moves.
+    Free clear squares are necessary for the other colour to play; free squares of its own make that sufficient.
     """
     kept = [square for square, base in enumerate(BASES) if clears >> square & 1 or base == friend]
 
@@ -143,19 +143,19 @@ def leaves_free(terrain: Terrain, clears: int, *, friend: int | None) -> LayoutT
 
 
 def covering(terrain: Terrain) -> LayoutTest:
-    """Whether a layout of the other colour has a piece where this one builds."""
+    """A test of whether a layout of the other colour has a piece on a square where this colour can build."""
     return lambda layout: any(layout[square] for square in terrain.builds)
 
 
 @dataclass(frozen=True)
 class Detours:
-    """The ends of a colour by ways past a passing layout: the fewest points each takes, and the moves."""
+    """The ends of a colour that it can reach through a passing layout: their fewest points, and the moves."""
 
     points: dict[Layout, int]
     _came_from: dict[tuple[Layout, bool], tuple[Layout, bool]]
 
     def around(self, end: Layout) -> DetourMoves:
-        """The moves to an end, in the two parts."""
+        """The moves to an end, before and after the passing layout."""
         parts: tuple[list[LayoutMove], list[LayoutMove]] = ([], [])
         stage = (end, True)
         while stage in self._came_from:
@@ -167,7 +167,7 @@ class Detours:
 
 
 def detours(start: Layout, edges: Iterable[Edge], passing: LayoutTest) -> Detours:
-    """Find the ways from a start past a passing layout to wherever they lead, within the points of a turn."""
+    """Find every end that can be reached from a start through a passing layout, within the points of a turn."""
     onward: dict[Layout, dict[Layout, int]] = {}
     for before, after, steps in edges:
         found = onward.setdefault(before, {})

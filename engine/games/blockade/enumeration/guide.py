@@ -1,8 +1,8 @@
-"""How far it is from one layout of a colour to another, and which moves may lead there.
+"""A lower bound on the steps between two layouts of a colour, and the moves that may lead from one to the other.
 
-From the lowest piece that is wrong on a square everything has to be lifted, and all that is lifted has to be put where
-something is missing. Pairing the two, each pair as far apart as its squares, gives the fewest steps there could be: the
-bound of a search that goes straight on (A*), where an assignment of least cost is a bound that never is too high.
+On each square, the lowest wrong piece and everything above it must be lifted, and each lifted piece must go where one
+is missing. The cheapest assignment of lifted to missing pieces, with distances as costs, is a lower bound on the steps.
+It is therefore an admissible heuristic for an A* search.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from engine.games.blockade.enumeration.terrain import BLACK_MARKS, TO_LIFT_AND_R
 
 
 class _ToDo(NamedTuple):
-    """For mediums and smalls the squares from which some must be lifted, and those where some are missing."""
+    """For mediums and smalls: the squares from which pieces must be lifted, and those where pieces are missing.
+
+    ``steps`` is the lower bound that follows.
+    """
 
     steps: int
     lifted: dict[str, list[int]]
@@ -23,7 +26,7 @@ class _ToDo(NamedTuple):
 
 
 class Guide:
-    """What may lead to one layout within so many points."""
+    """Guides a search to one layout: lower bounds, and the moves that stay within the points."""
 
     def __init__(self, terrain: Terrain, end: Layout) -> None:
         self._terrain = terrain
@@ -37,14 +40,14 @@ class Guide:
         return known
 
     def steps_from(self, layout: Layout) -> int:
-        """How many steps it takes at least from a layout."""
+        """A lower bound on the steps from a layout to the end."""
         return self._to_do(layout).steps
 
     def squares_for(self, layout: Layout, start: int, most: int) -> int:
-        """The set of squares to which the top piece of a square may go, with ``most`` steps at most left to the end.
+        """The set of squares to which the top piece of ``start`` may go if at most ``most`` steps are left to the end.
 
-        Wherever it goes, some piece has to go on from there to where one is missing, and if it lay right another one
-        has to take its place. By the triangle inequality a pairing in which that is one way is no longer.
+        Some piece must continue from the new square to one where a piece is missing. If the moved piece lay right,
+        another one must replace it. By the triangle inequality, pairing the two ends directly costs no more.
         """
         to_do, way, between = self._to_do(layout), self._terrain.way, self._terrain.between
         pile = layout[start]
@@ -67,7 +70,7 @@ class Guide:
 
 
 def least_steps(terrain: Terrain, before: Layout, after: Layout) -> int:
-    """How many steps it takes at least from one layout to another; ``UNREACHABLE`` or more when it can't be."""
+    """A lower bound on the steps from one layout to another; ``UNREACHABLE`` or more if there is no way."""
     return _to_do(terrain, before, after).steps
 
 
@@ -92,10 +95,10 @@ def _to_do(terrain: Terrain, before: Layout, after: Layout) -> _ToDo:
     return _ToDo(steps, lifted, missing)
 
 
-# A search compares the same few piles thousands of times.
+# A search compares the same few piles thousands of times, so results are cached.
 @lru_cache(maxsize=4096)
 def _differing(before: str, after: str) -> tuple[str, str]:
-    """What has to be lifted from a pile to make it another one, and what to be put on it; caps come by themselves."""
+    """The pieces to lift from one pile and to add to make it another; new caps are omitted, as they cost no move."""
     kept = 0
     for one, other in zip(before, after, strict=False):
         if one != other:

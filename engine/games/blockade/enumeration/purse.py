@@ -1,4 +1,4 @@
-"""The points of a roll: what both colours can take of them, and what for the other one's help."""
+"""The points of a roll: how the colours can share them, and what it costs to help the other colour."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from engine.games.blockade.board import UNREACHABLE
 from engine.games.blockade.enumeration.terrain import Terrain
 
 _TO_COVER_AND_LEAVE = 2
-"""The points it takes at least to step between two pieces of the other colour and out again."""
+"""The fewest points for stepping between two pieces of the other colour and out again."""
 _TO_LEAVE = 1
 _TO_WAIT_FOR_ANOTHER = 3
 
 
 @dataclass(frozen=True)
 class Purse:
-    """The ways to share out the points of a roll: each gives the most that either colour may use."""
+    """The ways to share out the points of a roll; each pair holds the most points for each colour."""
 
     allowed: tuple[tuple[int, int], ...]
 
     @property
     def most(self) -> tuple[int, int]:
-        """The most points that each colour may ever use."""
+        """The most points that each colour can get."""
         return max(first for first, _ in self.allowed), max(second for _, second in self.allowed)
 
     def covers(self, first: int, second: int) -> bool:
-        """Whether the two colours may use so many points together."""
+        """Whether the two colours may use these points in one turn."""
         return any(first <= most and second <= other_most for most, other_most in self.allowed)
 
     def covers_with_help(self, alone: tuple[int, int], least: tuple[int, int]) -> bool:
-        """Whether it may be enough for what each colour takes alone, or at least with the other one's help."""
+        """Whether the points may suffice, given what each colour takes alone and at least with the other one's help."""
         helping = [max(points, _TO_COVER_AND_LEAVE) for points in (*alone, *least)]
         return (
             self.covers(*alone)
@@ -40,7 +40,7 @@ class Purse:
         )
 
     def with_help(self, which: int, terrains: tuple[Terrain, Terrain]) -> int:
-        """With how many points at most the one colour may gain by the other's help; 0 when it can't."""
+        """The most points that one colour can have in a turn in which the other one helps it; 0 if it can't."""
         terrain = terrains[which]
         if terrain.options.strict:
             return self.most[which]
@@ -56,10 +56,10 @@ class Purse:
 
 
 def _costs_of_help(terrain: Terrain, theirs: Terrain) -> Iterator[tuple[int, int]]:
-    """For each square where the other colour might keep a tower from being made: the least it takes of either.
+    """For each square where the other colour might prevent a tower: the fewest points that this takes of each colour.
 
-    A small must step onto the medium there and off again, for the sake of another piece's step; the medium must be
-    there; and the other colour's piece must come between them and go again.
+    The medium must be there, and a small must step onto it and off again so that another piece can pass. Meanwhile the
+    other colour's piece must step between the two and leave again.
     """
     others = [square for square, pile in enumerate(theirs.start) if pile]
     mediums = [square for square, pile in enumerate(terrain.start) if "M" in pile]

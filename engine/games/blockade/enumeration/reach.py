@@ -1,8 +1,8 @@
-"""What one colour alone can reach with so many points: every end position, the fewest points, and how.
+"""Everything that one colour alone can reach with its points: each end position, its fewest points, and the moves.
 
-The search is Dijkstra's over layouts (see ``terrain``), a step being one move: a piece's whole run, as long as its
-distance. A layout is dropped as soon as the points left can't bring every piece to a place where it may rest: a lower
-bound on the steps that still have to be taken is kept with each one.
+This is Dijkstra's algorithm over layouts (see ``terrain``). An edge is one move, a piece's whole run, and costs its
+distance. The search keeps a lower bound on the steps that each layout still needs, and drops the layout as soon as the
+points left can't bring every piece to a square where it may rest.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from engine.search.budget import TimeCheck
 LayoutMove = tuple[int, int]
 
 BY_COST = 16
-"""Points count before moves, and no turn has as many moves as this."""
+"""The cost of a point, in moves: fewer points always win, and no turn has this many moves."""
 
 DEAR = 1 << 30
 _TO_LAND_ON_IT = 3
-"""A piece that lands on one that waits takes a step, another to leave again, and what it waits for itself a third."""
+"""The steps of landing on a waiting piece: one to land, one to leave again, and one by the piece it waits for."""
 
 
 class _Waiting(NamedTuple):
-    """A piece that waits on a square where it can't rest, and nothing has happened yet that it waits for.
+    """A piece on a square where it can't rest, still waiting for an event.
 
-    That is another piece leaving or reaching the square it came from, or landing on top of it. Moves that do neither
-    could as well be made before the piece is lifted, so each way has a twin in which they are: after a piece was put
-    down to wait comes the move it waits for, with nothing between but other pieces put down to wait for the same.
-    Only such ways are followed. ``need`` are the steps the piece still has to take at least.
+    The event is another piece that leaves or reaches the square it came from, or lands on top of it. Any other move
+    could also be made before the piece is lifted. So every sequence has a twin in which the event directly follows the
+    wait, with only other pieces that start waiting for the same event in between. The search follows only such
+    sequences. ``need`` is a lower bound on the steps that the piece still has to take.
     """
 
     square: int
@@ -41,9 +41,10 @@ class _Waiting(NamedTuple):
     mark: str
 
     def touched_by(self, start: int, end: int, mark: str, change: int, *, tower: bool) -> bool:
-        """Whether a move is what the piece waits for.
+        """Whether a move is the event that the piece waits for.
 
-        It never is a piece of its own kind that comes to rest elsewhere or takes its place: the two could change parts.
+        A piece of the same kind that comes to rest elsewhere or takes its place doesn't count, as the two could swap
+        roles.
         """
         if self.square == end:
             return True
@@ -54,7 +55,11 @@ class _Waiting(NamedTuple):
 
 
 class Move(NamedTuple):
-    """A move being tried: from where to where, the piles it leaves, its steps, whether it makes a tower."""
+    """A move under consideration.
+
+    ``rest`` is the pile it leaves behind, ``placed`` the pile it makes at ``end``, and ``tower`` says whether that is a
+    tower.
+    """
 
     start: int
     end: int
@@ -72,7 +77,7 @@ Edge = tuple[Layout, Layout, int]
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """One end position of a colour: the points it takes, whether it wins, how many new caps, its clear squares."""
+    """One end position of a colour: its points, whether it wins, the number of new caps, and its clear squares."""
 
     layout: Layout
     points: int
@@ -83,7 +88,7 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """The cheapest way of a colour to one layout: the points it takes, and its moves."""
+    """The cheapest way for a colour to reach one layout: its points and moves."""
 
     points: int
     moves: tuple[LayoutMove, ...]
@@ -91,10 +96,10 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """All that a colour can reach, the cheapest first and so the start first, and how.
+    """Everything that a colour can reach, cheapest first, starting with the layout at the start of the turn.
 
-    ``towers`` says whether any way led to a new tower, ``most_built`` how many caps were used at most on any way;
-    ``edges`` are all moves that were found, kept when asked for.
+    ``towers`` says whether any sequence made a new tower, and ``most_built`` is the most caps that any of them used.
+    ``edges`` holds all moves found, if the search was asked to keep them.
     """
 
     ends: tuple[Reached, ...]
@@ -129,19 +134,19 @@ def explore(
     check_time: TimeCheck | None = None,
     worth: Callable[[Layout, int], bool] | None = None,
 ) -> Reach:
-    """Find everything the colour can reach with so many points, its new towers capped with ``caps`` in turn.
+    """Find everything that the colour can reach with these points, putting ``caps`` on its new towers in order.
 
-    When ``caps`` run out, towers stay open. With ``covered`` a small may also wait where it would make a tower, as if
-    a piece of another colour lay below it (written ``C``; it must leave again): never less than the other colour's help
-    makes possible. ``edges`` keeps all moves, also those that this colour alone has no use for. ``check_time`` is
-    called now and then, and what it raises ends the search. ``worth`` says whether a layout is worth following after
-    so many points; the others are left out.
+    When ``caps`` run out, towers stay open. With ``covered``, a small may also wait where it would make a tower, as if
+    a piece of another colour lay below it (written ``C``; it must leave again). This includes everything that the other
+    colour's help makes possible. ``edges`` keeps all moves, including those that are useless to this colour alone.
+    ``check_time`` is called regularly, and what it raises ends the search. ``worth`` says whether to follow a layout
+    that takes the given points; the others are skipped.
     """
     return Search(terrain, points, caps, covered=covered, edges=edges, worth=worth).run(check_time)
 
 
 class Search:
-    """The search itself; ``explore`` says what it is given. With a ``guide`` only what may lead there is followed."""
+    """The search; ``explore`` explains the parameters. With a ``guide``, it follows only moves that may lead there."""
 
     def __init__(
         self,
@@ -172,7 +177,7 @@ class Search:
         self.buckets[0].append(start)
 
     def run(self, check_time: TimeCheck | None) -> Reach:
-        """Follow everything there is."""
+        """Search everything."""
         visited: list[Node] = []
         for node in self._nodes():
             visited.append(node)
@@ -182,14 +187,14 @@ class Search:
         return Reach(ends, self.came_from, self.towers, self.most_built, tuple(self.edges or ()))
 
     def way_to(self, end: Layout) -> Way | None:
-        """Follow what there is up to the cheapest way to a layout, if there is one."""
+        """Search until the cheapest way to a layout is found; ``None`` if there is none."""
         for node in self._nodes():
             if node == (end, ()):
                 return Way(self.cost[node] // BY_COST, moves_to_node(node, self.came_from))
         return None
 
     def _nodes(self) -> Iterator[Node]:
-        """Follow everything, the cheapest first; what follows a node is found after it was given."""
+        """Yield the nodes, cheapest first; a node is expanded only after it was yielded."""
         for bucket, nodes in enumerate(self.buckets):
             for node in nodes:
                 if self.cost[node] == bucket:
@@ -210,7 +215,7 @@ class Search:
                 self._lift(node, bucket, start)
 
     def _lift(self, node: Node, bucket: int, start: int) -> None:
-        """Try every place for the top piece of a square."""
+        """Try every destination for the top piece of a square."""
         layout, waiting = node
         terrain, needs = self.terrain, self.terrain.needs
         pile = layout[start]
@@ -239,7 +244,7 @@ class Search:
                     self._reach(node, move, bucket, need + change, ahead)
 
     def _placements(self, layout: Layout, tower: str) -> Iterator[str]:
-        """A tower as its small leaves it: with its cap, or covered as long as a piece of another colour lies in it."""
+        """A new tower's possible piles: with its cap, or covered while a piece of another colour lies in it."""
         self.towers = True
         built = caps_in(layout)
         yield tower + self.caps[built : built + 1]
@@ -249,10 +254,10 @@ class Search:
     def _ahead(
         self, node: Node, move: Move, mark: str, change: int, slack: int, need: int
     ) -> tuple[_Waiting, ...] | None:
-        """The pieces that wait after a move; ``None`` when it isn't worth following, since it has a twin.
+        """The pieces that wait after a move; ``None`` if the move can be skipped because it has a twin.
 
-        ``change`` is what it adds to the steps that are needed, ``slack`` the points left beside those; ``need`` were
-        those needed once the piece was lifted.
+        ``change`` is what the move adds to the steps needed, and ``slack`` the points left beyond them. ``need`` is the
+        number of steps needed once the piece was lifted.
         """
         layout, waiting = node
         if waiting:
@@ -269,7 +274,7 @@ class Search:
         return tuple(sorted((*waiting, _Waiting(move.end, move.start, change, layout[move.start][-1]))))
 
     def _until_event(self, layout: Layout, start: int, mark: str, rest: str) -> int:
-        """The fewest steps more until something happens that a piece lifted from ``start`` may wait for."""
+        """The fewest further steps until an event that a piece lifted from ``start`` may wait for."""
         if rest and rest[-1] not in BLACK_MARKS and rest[-1] != mark:
             return 1
         row = self.terrain.way[start]

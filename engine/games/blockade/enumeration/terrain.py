@@ -1,8 +1,8 @@
-"""One colour's ground in one position: where its pieces may rest, how far it is, what is still needed.
+"""One colour's terrain in one position: where its pieces may rest, distances, and the steps that piles still need.
 
-A *layout* is what one colour can change: for every square the pieces above the part that can't move, written as ``M``
-and ``S`` from below, with a digit (its size) for the black piece that a new tower got. So ``MS3M`` is a tower made in
-this turn, its large black cap, and a medium on top.
+A *layout* is the part of the position that one colour can change: for every square, the pieces above those that can't
+move, from bottom to top. ``M`` and ``S`` are mediums and smalls; a digit is the size of the black piece on a new tower.
+So ``MS3M`` is a tower made in this turn, its large black cap, and a medium on top.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Layout = tuple[str, ...]
 
 BLACK_MARKS = frozenset("123")
 COVERED = "C"
-"""A small that waits where it would have made a tower, were there not a piece of another colour below it."""
+"""A small that waits where it would make a tower if no piece of another colour lay below it."""
 
 TO_LIFT_AND_RETURN = 2
 """The fewest steps of a piece that leaves its square and comes back to it."""
@@ -47,19 +47,19 @@ _LETTER = {MEDIUM: "M", SMALL: "S"}
 
 
 def movable_from(stack: Stack) -> int:
-    """From what height on the pieces of a resting stack can be moved: above the large, or above the black."""
+    """The height from which the pieces of a resting stack can move: above the black piece, or else above the large."""
     heights = [height for height, piece in enumerate(stack) if colour_of(piece) == BLACK]
     return heights[-1] + 1 if heights else 1
 
 
 def without_movable(stack: Stack, player: Player) -> Stack:
-    """A stack without what the player could move of it."""
+    """A stack without the pieces that the player could move."""
     height = movable_from(stack)
     return stack[:height] if height < len(stack) and colour_of(stack[height]) in OWNED[player] else stack
 
 
 class _Between(dict[tuple[int, int, int], int]):
-    """Squares over which one square can be reached from another within so many steps, worked out once for each."""
+    """The squares on paths between two squares of at most a given length, computed on demand."""
 
     def __init__(self, way: tuple[bytes, ...]) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ class _Between(dict[tuple[int, int, int], int]):
 
 
 class _Pairings(dict[tuple[tuple[int, ...], tuple[int, ...]], int]):
-    """The fewest steps from some squares to as many others, each pair worked out once; pieces may change parts."""
+    """The fewest steps from some squares to as many others, in the cheapest assignment; computed on demand."""
 
     def __init__(self, way: tuple[bytes, ...]) -> None:
         super().__init__({((), ()): 0})
@@ -93,7 +93,7 @@ class _Pairings(dict[tuple[tuple[int, ...], tuple[int, ...]], int]):
 
 
 class _Needs(dict[str, int]):
-    """Steps still needed on one square, worked out once for each pile there."""
+    """The steps that each pile on one square still needs, computed on demand."""
 
     def __init__(self, terrain: Terrain, square: int) -> None:
         super().__init__({"": 0})
@@ -108,10 +108,10 @@ class _Needs(dict[str, int]):
 
 @dataclass(frozen=True, eq=False)
 class Terrain:
-    """One colour's ground in one position: ``room[square]`` is the largest size that may rest on what can't move there.
+    """One colour's terrain in one position.
 
-    ``builds`` are the squares where the colour's own large lies open to towers, ``standing`` how many capped towers it
-    has.
+    ``room[square]`` is the largest size that may rest on the fixed part of the stack. ``builds`` holds the squares
+    where the colour can still build a tower on its own large, and ``standing`` counts its capped towers.
     """
 
     colour: int
@@ -129,12 +129,12 @@ class Terrain:
 
     @cached_property
     def way(self) -> tuple[bytes, ...]:
-        """The distances between squares with the other player's blockades in the way."""
+        """The distances between squares around the opponent's blockades."""
         return distances(self.walls)
 
     @cached_property
     def between(self) -> _Between:
-        """``between[start, last, most]``: the set of squares over which that is no more than ``most`` steps."""
+        """``between[start, last, most]``: the squares on paths from ``start`` to ``last`` of at most ``most`` steps."""
         return _Between(self.way)
 
     @cached_property
@@ -144,7 +144,7 @@ class Terrain:
 
     @cached_property
     def rings(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
-        """``rings[start][steps]``: the squares so many steps away."""
+        """``rings[start][steps]``: the squares exactly that many steps away."""
         most = max((steps for row in self.way for steps in row if steps < UNREACHABLE), default=0)
         return tuple(
             tuple(tuple(end for end in range(SQUARES) if row[end] == steps) for steps in range(most + 1))
@@ -153,7 +153,7 @@ class Terrain:
 
     @cached_property
     def targets(self) -> dict[str, tuple[tuple[tuple[int, int, int], ...], ...]]:
-        """``targets[kind][start]``: the fewest steps of a move and what it then needs, its own steps, its end."""
+        """``targets[kind][start]``: each move's steps with those still needed after it, its own steps, and its end."""
         return {
             kind: tuple(
                 tuple(
@@ -170,7 +170,7 @@ class Terrain:
 
     @cached_property
     def nearest(self) -> dict[str, tuple[int, ...]]:
-        """For each kind the steps from each square to the nearest other one where it may ever rest in this turn."""
+        """For each kind of piece: the steps from each square to the nearest other one where it can rest this turn."""
         return {
             kind: tuple(
                 min(
@@ -183,7 +183,7 @@ class Terrain:
         }
 
     def tower(self, square: int, pile: str) -> bool:
-        """Whether a pile on the large of a square, without a cap, is a tower."""
+        """Whether a pile without a cap makes a tower on the square's large."""
         if square not in self.builds:
             return False
         if self.options.tower == EXACT:
@@ -200,10 +200,10 @@ class Terrain:
         return towers >= TOWERS_TO_WIN
 
     def need(self, square: int, pile: str) -> int:
-        """The fewest steps that must be taken from this square before the turn may end; 0 when all rest legally.
+        """The fewest steps that pieces of this pile must take before the turn may end; 0 if all rest legally.
 
-        From the lowest piece that may not rest there on, everything has to be lifted; what has its place there may come
-        back, which takes two steps.
+        The lowest piece that may not rest there and everything above it must be lifted. Pieces that may rest there can
+        come back, which takes two steps.
         """
         room = self.room[square]
         lowest = LARGE
@@ -224,9 +224,9 @@ class Terrain:
 
 
 def terrain_of(stacks: Stacks, options: BlockadeOptions, colour: int, taken: int = 0) -> Terrain:
-    """One colour's ground, its owner to play. On the clear squares of ``taken`` no piece of it may rest.
+    """One colour's terrain when its owner plays; its pieces may not rest on the clear squares in ``taken``.
 
-    Pieces of the other own colour are left out of account but for that.
+    The pieces of the owner's other colour are otherwise ignored.
     """
     player = owner_of(colour)
     assert player is not None
@@ -259,5 +259,5 @@ def terrain_of(stacks: Stacks, options: BlockadeOptions, colour: int, taken: int
 
 
 def caps_in(layout: Layout) -> int:
-    """How many new caps stand in a layout."""
+    """The number of new caps in a layout."""
     return sum(mark.isdigit() for pile in layout for mark in pile)

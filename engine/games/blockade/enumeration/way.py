@@ -1,4 +1,4 @@
-"""The cheapest way of one colour to one end: what the search for all ends would find, without the others."""
+"""The cheapest way for one colour to one end, found without searching for all the other ends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from engine.games.blockade.enumeration.terrain import BLACK_MARKS, Layout, Terra
 
 
 def way_to(terrain: Terrain, end: Layout, points: int, caps: tuple[int, ...], *, covered: bool = False) -> Way | None:
-    """Find the way to one layout that ``reach.explore`` would find, ``None`` when it takes more points."""
+    """Find the same way to one layout as ``reach.explore``; ``None`` if it takes more points."""
     if any(terrain.needs[square][pile] for square, pile in enumerate(end)):
         return None
     guide = Guide(terrain, end)
@@ -35,7 +35,7 @@ def way_to(terrain: Terrain, end: Layout, points: int, caps: tuple[int, ...], *,
 
 
 def _straight_way(terrain: Terrain, end: Layout, points: int, caps: tuple[int, ...]) -> Way | None:
-    """The way to a layout on which every piece goes at once to where it belongs, if it takes just these points."""
+    """The way to a layout on which every piece moves directly to its place, if it takes exactly these points."""
     marks = "".join(str(size) for size in caps)
     start: Node = (terrain.start, ())
     cost: dict[Node, int] = {start: 0}
@@ -62,7 +62,7 @@ def _straight_way(terrain: Terrain, end: Layout, points: int, caps: tuple[int, .
 
 
 def _homeward(terrain: Terrain, layout: Layout, end: Layout, caps: str) -> Iterator[Move]:
-    """The moves by which a piece that has to be lifted comes to lie where it belongs at the end."""
+    """The moves that put a piece that must be lifted directly where it belongs at the end."""
     lacking = {
         square: wanted[len(pile)]
         for square, (pile, wanted) in enumerate(zip(layout, end, strict=True))
