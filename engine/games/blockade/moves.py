@@ -36,7 +36,7 @@ from engine.values import Breach, Player
 
 
 def allocations(dice: Dice) -> tuple[Dice, ...]:
-    """The ways to give a roll's points to the two colours, each the most that the colour may use."""
+    """The ways to share a roll's points between the two colours; each pair holds the most that each colour may use."""
     first, second = dice
     if max(dice) > SHARED_AT_MOST:
         return (dice,)
@@ -53,7 +53,7 @@ class Played:
 
 
 def merged(paths: Sequence[Path]) -> tuple[Path, ...]:
-    """The moves with runs of one piece put together: where one ends and the next goes on, it is one move."""
+    """The moves, with consecutive moves of one piece merged: a move that starts where the last one ended extends it."""
     whole: list[Path] = []
     for path in paths:
         if whole and whole[-1][-1] == path[0]:

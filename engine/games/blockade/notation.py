@@ -84,7 +84,7 @@ def parse_turn(state: BlockadeState, text: str, player: Player | None = None) ->
 
 
 def _gist(paths: tuple[Path, ...]) -> tuple[Path, ...]:
-    """The moves that lead anywhere, each in one run."""
+    """The moves, with consecutive moves of one piece merged, and without those that end where they start."""
     fewer = tuple(path for path in merged(paths) if path[0] != path[-1])
     return fewer if fewer == paths else _gist(fewer)
 

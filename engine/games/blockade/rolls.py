@@ -51,7 +51,7 @@ def parse_roll(state: BlockadeState, text: str) -> Roll:
 
 
 def _dice_of(roll: Roll) -> Dice:
-    """The points on the two dice; raises IllegalTurnError for a roll that can't be."""
+    """The points on the two dice; raises IllegalTurnError for an impossible roll."""
     if len(roll.faces) != 2 or any(face not in ORDINARY_DIE for face in roll.faces):
         raise IllegalTurnError(f"a roll of {','.join(roll.faces)} can't be; expected two dice from 1 to 6, such as 4,1")
     return int(roll.faces[0]), int(roll.faces[1])

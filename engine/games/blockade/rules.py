@@ -57,7 +57,7 @@ def new(options: Mapping[str, OptionValue] | None = None) -> BlockadeState:
 
 
 def legal_turns(state: BlockadeState) -> Sequence[BlockadeTurn]:
-    """List one turn for each end position that the roll allows, the one where nothing moves first.
+    """List one turn for each end position that the roll allows, starting with the one where nothing moves.
 
     The sequence is lazy: its length and items are cheap. It is empty while a roll is awaited.
     """
@@ -68,9 +68,9 @@ perft_turns = legal_turns
 
 
 def count_from(state: BlockadeState, roll: Roll | None, colour: str | None) -> BlockadeState:
-    """Give the state whose turns a roll counts; while it is open who starts, warm does.
+    """Give the state whose turns are counted for a roll; warm starts if the starter is still open.
 
-    Raises IllegalTurnError for a colour, and for a roll that can't be or is missing.
+    Raises IllegalTurnError for a colour, and for an impossible or missing roll.
     """
     if colour is not None:
         raise IllegalTurnError(f"got the colour {colour!r}, but in Blockade nobody holds one; leave it out")
@@ -119,5 +119,5 @@ def _followed(state: BlockadeState, turn: BlockadeTurn) -> tuple[Stacks, tuple[B
 
 
 def combine(turns: Sequence[BlockadeTurn]) -> BlockadeTurn:
-    """Give the one turn there is; raises AmbiguousError for several, whose stacks differ though they look alike."""
+    """Give the only turn; raises AmbiguousError for several, as their stacks differ even if they look alike."""
     return only_turn(turns, format_turn)

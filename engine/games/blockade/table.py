@@ -45,7 +45,7 @@ from engine.values import EMPTY, Appearance, Breach, LookName, OptionValue, Plac
 explain = explain_change
 
 _MOST_TRIED = 20_000
-"""So many ways to put a position right are tried at most; a few changed squares have far fewer."""
+"""The most ways of correcting a position to try; a few changed squares have far fewer."""
 
 
 def appearance(state: BlockadeState) -> Appearance:
@@ -64,9 +64,9 @@ def set_up(
     *,
     anywhere: bool = False,  # noqa: ARG001 - there is only one start
 ) -> BlockadeState:
-    """The start that a table shows; places that are left out count as not looked at.
+    """The starting state, if the table shows it; places left out of ``appearance`` aren't checked.
 
-    Raises UnreadableError for a look that isn't one, IllegalTurnError with breaches for another start.
+    Raises UnreadableError for an unknown look, and IllegalTurnError with breaches if the table differs from the start.
     """
     in_force = options_from(options)
     check_looks(appearance)
@@ -90,8 +90,8 @@ def set_up(
 def amend(state: BlockadeState, looks: Mapping[str, LookName], to_move: Player | None = None) -> BlockadeState:
     """Give the state with these looks on these squares and ``to_move`` to play (``None``: as before).
 
-    As few pieces as possible are taken off and put on, such that no piece is lost and all rest legally. The dice stay
-    if the same player is to move. Raises UnreadableError if the result is not a possible position.
+    This takes as few pieces off and on as possible while it loses none and all rest legally. The dice stay if the same
+    player is to move. Raises UnreadableError if the result is not a possible position.
     """
     check_looks(looks)
     check_player(PLAYERS, to_move)
@@ -149,7 +149,7 @@ def _movable(stacks: Iterator[Stack]) -> Counter[int]:
 
 
 def _ways(stack: Stack, look: LookName) -> list[tuple[int, Stack]]:
-    """The stacks this one could really be when its top looks so, with how many pieces are taken off or put on."""
+    """The stacks that this one may have become, given its top's look, with the number of pieces taken off or put on."""
     if look == EMPTY:
         return []
     colours = sorted({colour_of(stack[0])} - {CLEAR}) or list(range(CLEAR))

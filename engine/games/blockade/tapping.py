@@ -14,13 +14,13 @@ from engine.tapping import Steps, Tapped
 from engine.values import Breach, Certainty
 
 _RESTED = "rested-on-"
-"""What the rules begin with that a later move of the same turn may still put right, where that was agreed on."""
+"""The prefix of the rules whose breach a later move of the same turn may still correct, if the options allow that."""
 
 
 def tapped(state: BlockadeState, taps: Steps) -> Tapped[BlockadeTurn]:
-    """Say what may follow these taps: starts and ends of moves in turn.
+    """Say what may follow these taps, which alternate between starts and ends of moves.
 
-    An end on which a piece may not stay is offered where it can move on from there.
+    An end where the piece may not stay is offered only if the piece can move on from there.
     """
     if state.to_move is None or state.roll is None:
         return Tapped()
@@ -58,7 +58,7 @@ def _ends(state: BlockadeState, made: tuple[Path, ...], start: int) -> Iterator[
 
 
 def _may_be(state: BlockadeState, made: tuple[Path, ...]) -> bool:
-    """Whether a turn may begin with these moves: it is legal now, or is once the piece that may not stay moves on."""
+    """Whether a turn may begin with these moves: legal now, or once the piece that may not rest moves on."""
     breaches = _breaches(state, made)
     if not breaches or state.options.strict or len(breaches) > 1 or not breaches[0].rule.startswith(_RESTED):
         return not breaches

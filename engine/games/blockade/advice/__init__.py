@@ -1,1 +1,1 @@
-"""Blockade played well and played at random: hints and playouts."""
+"""Hints and random playouts for Blockade."""

@@ -1,10 +1,10 @@
-"""How far each colour is from five towers, and what that says about who wins: the evaluation behind hints.
+"""The evaluation behind hints: how far each colour is from five towers, and each player's chance of winning.
 
-*Steps left* of a colour are the fewest steps with which its mediums and then its smalls could all come to lie on its
-larges, were nothing but the other player's blockades in the way: two assignments of least cost. It is a lower bound.
+The *steps left* of a colour are the fewest steps that bring its mediums and then its smalls onto its larges if only the
+opponent's blockades are in the way. They are the cost of two assignments, and a lower bound.
 
-The *chance* is that of a race: in every turn each colour comes nearer by its die, and who first has a colour at its end
-wins. Walls that only wait for their small count in part.
+The *chance* models the game as a race: in every turn each colour advances by its die, and the first player to complete
+a colour wins. Towers that lack only their small count as partial walls.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from engine.games.blockade.moves import allocations
 _MOST_TURNS = 40
 _BACK_AGAIN = 2
 _READY_COUNTS = 0.3
-"""How much a tower counts as a wall when only its small is missing."""
+"""The weight, as a wall, of a tower that lacks only its small."""
 
 _HOPELESS = UNREACHABLE
 
@@ -49,15 +49,18 @@ GATES = {
         (BLUE, ("d5", "d4", "d3")),
     )
 }
-"""Where a colour's towers lie round a corner of the other player's mediums.
+"""For each colour, the squares where its towers fence in a corner with the opponent's mediums.
 
-Against five mediums there one alone costs nothing, the first two together five steps, all three eleven.
+For five mediums in that corner, one tower alone costs nothing, the first two cost five steps, and all three eleven.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ColourProgress:
-    """What matters of one colour: its larges without a tower, and where its loose mediums and smalls lie."""
+    """One colour's progress: the squares of its larges without a tower, and of its movable mediums and smalls.
+
+    ``ready`` is the set of squares that lack only a small.
+    """
 
     larges: tuple[int, ...]
     mediums: tuple[int, ...]
@@ -72,7 +75,7 @@ class ColourProgress:
         return min(_HOPELESS, mediums + _assigned(walls, self.smalls, self.larges, _BACK_AGAIN))
 
     def steps_to_gate(self, walls: int, gate: int) -> int:
-        """The fewest steps to towers on all of these squares that lack one, at most ``UNREACHABLE``."""
+        """The fewest steps to towers on all squares of ``gate`` without one, at most ``UNREACHABLE``."""
         larges = tuple(square for square in self.larges if gate >> square & 1)
         if not larges:
             return 0
@@ -92,7 +95,7 @@ class ColourProgress:
 
 
 def progress_of(stacks: Stacks, colour: int) -> ColourProgress:
-    """What matters of a colour in these stacks."""
+    """The progress of a colour in these stacks."""
     larges: list[int] = []
     mediums: list[int] = []
     smalls: list[int] = []
@@ -112,7 +115,7 @@ def progress_of(stacks: Stacks, colour: int) -> ColourProgress:
 
 
 def progress_after(terrain: Terrain, layout: Layout) -> tuple[ColourProgress, int]:
-    """What matters of a colour in a layout, and the set of squares with its new blockades."""
+    """The progress of a colour in a layout, and the set of squares with its new blockades."""
     larges: list[int] = []
     mediums: list[int] = []
     smalls: list[int] = []
@@ -133,7 +136,7 @@ def progress_after(terrain: Terrain, layout: Layout) -> tuple[ColourProgress, in
 
 @lru_cache(maxsize=1 << 14)
 def _assigned(walls: int, sources: tuple[int, ...], targets: tuple[int, ...], staying: int) -> int:
-    """The least cost of giving each target a source of its own, ``staying`` that of one that is there already."""
+    """The least cost of assigning each target its own source; a source already on its target costs ``staying``."""
     way = distances(walls)
     least = {0: 0}
     for source in sources:
@@ -151,7 +154,7 @@ def _assigned(walls: int, sources: tuple[int, ...], targets: tuple[int, ...], st
 
 @cache
 def _within_turns(steps: int) -> tuple[float, ...]:
-    """``_within_turns(steps)[turns]``: how likely so many ordinary dice add up to at least ``steps``."""
+    """``_within_turns(steps)[turns]``: the probability that so many ordinary dice add up to at least ``steps``."""
     if steps >= _HOPELESS:
         return (0.0,) * (_MOST_TURNS + 1)
     chances = {0: 1.0}
@@ -168,7 +171,7 @@ def _within_turns(steps: int) -> tuple[float, ...]:
 
 @cache
 def _next_turn(first: int, second: int) -> float:
-    """How likely one roll, shared out at its best, is enough for a colour with so many steps left."""
+    """The probability that one roll, shared out in the best way, completes a colour with these steps left."""
     enough = sum(
         any(points >= first or others >= second for points, others in allocations((one, two)))
         for one in range(1, 7)
@@ -179,7 +182,7 @@ def _next_turn(first: int, second: int) -> float:
 
 @lru_cache(maxsize=1 << 14)
 def _done_by(first: int, second: int) -> tuple[float, ...]:
-    """``_done_by(first, second)[turns]``: how likely a player with so many steps left has won after so many turns."""
+    """``_done_by(first, second)[turns]``: the probability that a player with these steps left wins in so many turns."""
     one, two = _within_turns(min(first, _HOPELESS)), _within_turns(min(second, _HOPELESS))
     done = [1 - (1 - a) * (1 - b) for a, b in zip(one, two, strict=True)]
     done[1] = _next_turn(first, second)
@@ -190,7 +193,7 @@ def _done_by(first: int, second: int) -> tuple[float, ...]:
 
 @lru_cache(maxsize=1 << 16)
 def chance_of_race(mine: tuple[int, int], theirs: tuple[int, int]) -> float:
-    """How likely a player with these steps left wins when the other one, with those, is to roll."""
+    """The probability that the player with ``mine`` steps left wins when the opponent, with ``theirs``, rolls next."""
     ours, others = _done_by(*sorted(mine)), _done_by(*sorted(theirs))
     chance = sum((ours[turn] - ours[turn - 1]) * (1 - others[turn]) for turn in range(1, len(ours)))
     undecided = (1 - ours[-1]) * (1 - others[-1])
@@ -199,7 +202,7 @@ def chance_of_race(mine: tuple[int, int], theirs: tuple[int, int]) -> float:
 
 @dataclass(frozen=True)
 class Rivals:
-    """The other player's colours, and the walls there are: what every end of a turn is judged against."""
+    """The opponent's colours and all walls, against which every end of a turn is evaluated."""
 
     standings: tuple[ColourProgress, ColourProgress]
     walls_against_them: int
@@ -207,17 +210,17 @@ class Rivals:
 
     @property
     def ready(self) -> int:
-        """Where the other player's towers wait for their small."""
+        """The set of squares where the opponent's towers lack only their small."""
         return self.standings[0].ready | self.standings[1].ready
 
     def steps(self, standing: ColourProgress) -> int:
-        """Steps left of a colour of ours, with their walls that are to come counted in part."""
+        """The steps left of one of our colours, with the opponent's coming walls partly counted."""
         now = standing.steps(self.walls_against_us)
         soon = standing.steps(self.walls_against_us | self.ready) if self.ready else now
         return round(now + _READY_COUNTS * (soon - now)) if now < _HOPELESS else now
 
     def their_steps(self, built: int, ready: int) -> tuple[int, int]:
-        """Steps left of their colours once we have built on these squares and are ready to on those."""
+        """The steps left of the opponent's colours after we build on ``built`` and lack only the small on ``ready``."""
         walls = self.walls_against_them | built
         steps = []
         for standing in self.standings:
@@ -228,7 +231,7 @@ class Rivals:
 
 
 def rivals_of(stacks: Stacks, player: str) -> Rivals:
-    """The other player's side of a position, ``player`` to move."""
+    """The opponent's side of a position in which ``player`` is to move."""
     theirs = other(player)
     first, second = OWNED[theirs]
     return Rivals(

@@ -1,9 +1,9 @@
-"""Which turn to play, and why: the ends of both colours, judged by how the race to five towers stands after them.
+"""Hints: which turn to play and why, chosen by the chances in the race to five towers afterwards.
 
-Only moves from rest to rest are looked at, with few points first and then with more, so there is a hint at once. Of
-each colour's ends the most promising are paired, and every pair is judged by the chance that the race gives. When one
-of the colours may have all it needs to win, ways over squares where nothing can rest are looked into too. A strong
-hint then plays the best turns on with the same sampled dice (``lookahead``) and takes the one that fares best.
+The search covers only moves between squares where pieces may rest, and uses few points first, so that a hint is there
+at once. It pairs the most promising ends of the two colours and evaluates every pair by its chance in the race. If one
+colour may be able to win, it also searches moves over squares where nothing can rest. A strong hint then plays on from
+the best turns with the same sampled dice (``lookahead``) and picks the one with the best results.
 """
 
 from __future__ import annotations
@@ -42,21 +42,21 @@ playouts = play_random_games
 _KEPT = {Strength.GENTLE: 6, Strength.FAIR: 8, Strength.STRONG: 24}
 _FIRST_POINTS = 2
 _DETOUR = 2
-"""So many steps that don't bring a colour nearer may be among a turn's."""
+"""The most steps of a turn that may bring a colour no nearer to its towers."""
 
 _WANDERING_SHARE = 0.4
-"""Of the time left, what a strong hint may spend on turns with detours: the rest is for comparing."""
+"""The share of the remaining time that a strong hint may spend on turns with detours; comparing takes the rest."""
 
 _SURE = 0.5
 
 _COMPARED = 12
 _COMPARED_AT_MOST = 48
 _COMPARED_ALIKE = 3
-"""Once enough turns are to be compared, so many more that build on the same squares."""
+"""The most turns per set of squares built on, once there are enough turns to compare."""
 
 _BEHIND_AT_MOST = 0.25
 _ROLLS_AHEAD = 6
-"""Three turns of each; further ahead the rough play says less than the race from there."""
+"""Three turns for each player; further ahead, the rough play tells less than the race evaluation."""
 
 _NEVER_SURE = 0.01
 
@@ -71,7 +71,7 @@ def hint(
     earlier: Sequence[BlockadeState] = (),
     better: HintListener[BlockadeTurn] | None = None,
 ) -> Hint[BlockadeTurn]:
-    """A turn of the player to move, and why; raises IllegalTurnError when the game is over or a roll is awaited."""
+    """Suggest a turn, with a reason; raises IllegalTurnError if the game is over or a roll is awaited."""
     if state.to_move is None or state.roll is None:
         why = "the game is over" if state.to_move is None else "the dice must be rolled first"
         raise IllegalTurnError(f"there is no turn to hint at: {why}")
@@ -80,7 +80,7 @@ def hint(
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """One end of a colour, what it builds, and how it stands then."""
+    """One end of a colour, the towers it builds, and the colour's progress afterwards."""
 
     reached: Reached
     reach: Reach
@@ -92,7 +92,7 @@ class _End:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A turn to be compared with others, and what it leads to: our side, the walls against theirs, all towers."""
+    """A turn to compare with others, both sides after it, and the number of towers on the board."""
 
     pair: tuple[_End, _End]
     turn: BlockadeTurn
@@ -102,7 +102,7 @@ class _Candidate:
 
 
 class _HintSearch:
-    """One hint being looked for."""
+    """The search for one hint."""
 
     def __init__(
         self,
@@ -127,13 +127,13 @@ class _HintSearch:
         self.best: Hint[BlockadeTurn] | None = None
         self.seen = Counter((each.stacks, each.to_move) for each in (*earlier, state) if each.roll is not None)
         self.stale: dict[BlockadeTurn, int] = {}
-        """Turns after which the stacks stand as they did before, twice or oftener, and how often."""
+        """Turns that lead to stacks that have occurred at least twice, and how often they have."""
         self.fresh: tuple[float, Hint[BlockadeTurn]] | None = None
         """The best turn so far that is not stale, and its value."""
         self.judged: list[tuple[float, tuple[_End, _End]]] = []
 
     def run(self) -> Hint[BlockadeTurn]:
-        """Think with more and more points until all are used or the time is up."""
+        """Search with a rising number of points until all are used or the time is up."""
         allowed = allocations(self.dice)
         most = max(max(each) for each in allowed)
         try:
@@ -144,7 +144,7 @@ class _HintSearch:
                         self._think(list(allowed), detour=0)
                     self._wander(list(allowed))
                 if self.best is not None and self.best.turn in self.stale:
-                    # What gets nearer brings nothing new; anything else may.
+                    # Every move that gains ground repeats a position; other moves may not.
                     self._think(list(allowed), detour=UNREACHABLE)
                 if self.strength is Strength.STRONG:
                     self._compare()
@@ -154,7 +154,7 @@ class _HintSearch:
         return self.best
 
     def _wander(self, allowed: list[Dice]) -> None:
-        """Think again with detours, as long as enough time is left to compare."""
+        """Search again with detours while enough time is left to compare turns."""
         whole = self.deadline
         if self.strength is Strength.STRONG:
             self.deadline = whole.share(_WANDERING_SHARE)
@@ -166,7 +166,7 @@ class _HintSearch:
             self.deadline = whole
 
     def _win(self, allowed: tuple[Dice, ...]) -> bool:
-        """Look for a turn that wins, over any squares; say whether there is one."""
+        """Search for a winning turn over any squares, and return whether there is one."""
         for which, colour in enumerate(OWNED[self.player]):
             points = max(each[which] for each in allowed)
             terrain = self._terrain(colour, OWNED[self.player][1 - which], strict=self.state.options.strict)
@@ -211,7 +211,7 @@ class _HintSearch:
             turn = self._turn(pair)
             if turn is not None and turn in self.stale:
                 if stale is None:
-                    # The oftener it came up, the more may be given up for something else.
+                    # The more often a position has occurred, the worse a fresh turn may be to replace it.
                     stale, least = self._hint(value, pair, turn), value - _BEHIND_AT_MOST * (self.stale[turn] - 1)
             elif turn is not None:
                 found = (value, self._hint(value, pair, turn))
@@ -219,11 +219,11 @@ class _HintSearch:
                 self._tell(found[1])
                 return
         if stale is not None:
-            # What was found with fewer points may be good enough.
+            # A fresh turn found earlier, with fewer points, may be good enough.
             self._tell(self.fresh[1] if self.fresh is not None and self.fresh[0] >= least else stale)
 
     def _compare(self) -> None:
-        """Play the most promising turns on with the same dice, and take the one that fares best."""
+        """Play on from the most promising turns with the same dice, and pick the one with the best results."""
         candidates = self._candidates()
         if len(candidates) < 2:
             return
@@ -237,7 +237,7 @@ class _HintSearch:
         self._tell(self._hint(chance, best.candidate.pair, best.candidate.turn))
 
     def _candidates(self) -> list[_Candidate]:
-        """The best turns by the race, and some of each set of squares to build on; none where one wins."""
+        """The best turns by the race, a few for each set of squares built on; none if a turn wins."""
         least = self.judged[0][0] - _BEHIND_AT_MOST
         stacks = self.state.stacks
         theirs = forces_of(stacks, other(self.player))
@@ -322,7 +322,7 @@ class _HintSearch:
         return chance_of_race((steps[0], steps[1]), theirs)
 
     def _turn(self, pair: tuple[_End, _End]) -> BlockadeTurn | None:
-        """The turn of both colours' moves in an order that is legal, ``None`` when there is none."""
+        """The turn with both colours' moves in a legal order; ``None`` if there is no such order."""
         moves = [end.reach.moves_to(end.reached.layout) for end in pair]
         if pair[0].reached.wins or pair[1].reached.wins:
             winner = 0 if pair[0].reached.wins else 1

@@ -1,9 +1,8 @@
-"""A position played on with sampled dice, roughly and very quickly: how strong hints compare their best turns.
+"""Plays on from a position with sampled dice, roughly but very quickly, so that strong hints can compare turns.
 
-Both players build the cheapest tower they have the points for, again and again, and bring pieces nearer with what is
-left, only to squares where they may rest: so points are lost here as they are at the table, and walls come where they
-are likely to. Ways through squares are counted as in ``evaluation``; pieces that have to make room for others are not
-followed exactly.
+Both players repeatedly build the cheapest tower that they have points for, and use the remaining points to bring pieces
+nearer, only to squares where they may rest. So players lose points as in a real game, and walls appear where they are
+likely. Distances are those of ``evaluation``; pieces that must make room for others are only approximated.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from engine.support.grid import members
 
 _CENTRE = PLACES.index("c3")
 _OFF_AND_ON = 2
-"""Steps of a small that makes room for a medium and comes back."""
+"""The steps of a small that makes room for a medium and comes back."""
 
 _WORTH_OF_A_GATE = 1
 _ALL_GATES = sum(GATES.values())
@@ -44,7 +43,7 @@ _COST_OF_A_STEP = 0.01
 
 
 class Force(NamedTuple):
-    """One colour: its larges without a tower, its loose pieces, and its towers under a large black (a bit each)."""
+    """One colour: its larges without a tower, its movable pieces, and the set of its towers under a large black."""
 
     larges: tuple[int, ...]
     mediums: tuple[int, ...]
@@ -53,14 +52,14 @@ class Force(NamedTuple):
 
 
 class Front(NamedTuple):
-    """One player: both colours, and the walls that are in their way (a bit for each square)."""
+    """One player: both colours, and the set of squares with walls in their way."""
 
     forces: tuple[Force, Force]
     walls: int
 
 
 class Step(NamedTuple):
-    """One way to bring a piece nearer: how good, which kind of piece from where to where, for how many points."""
+    """One way to bring a piece nearer: its rating, the kind of piece, the squares, and the points it takes."""
 
     worth: float
     small: bool
@@ -70,34 +69,34 @@ class Step(NamedTuple):
 
 
 def force_of(standing: ColourProgress, platforms: int) -> Force:
-    """One colour as it stands."""
+    """The force of a colour with this progress."""
     return Force(standing.larges, tuple(sorted(standing.mediums)), tuple(sorted(standing.smalls)), platforms)
 
 
 def forces_of(stacks: Stacks, player: str) -> tuple[Force, Force]:
-    """Both colours of a player."""
+    """The forces of a player's two colours."""
     first, second = (force_of(progress_of(stacks, colour), platforms_of(stacks, colour)) for colour in OWNED[player])
     return first, second
 
 
 def platforms_of(stacks: Stacks, colour: int) -> int:
-    """Where a medium of this colour may rest on large black."""
+    """The set of squares where a medium of this colour may rest on a large black."""
     large = piece_of(BLACK, LARGE)
     return sum(1 << square for square, stack in enumerate(stacks) if colour_of(stack[0]) == colour and large in stack)
 
 
 def platforms_among(built: int, towers: int) -> int:
-    """Those of the squares just built on that get large black when so many towers stood before."""
+    """The squares in ``built`` whose new towers get a large black if ``towers`` stood before."""
     return sum(1 << square for square, used in zip(members(built), count(towers), strict=False) if _large_left(used))
 
 
 def towers_in(stacks: Stacks) -> int:
-    """How many black pieces are used."""
+    """The number of towers, which is also the number of black pieces used."""
     return sum(map(is_blockade, stacks))
 
 
 def played_on(mine: Front, theirs: Front, towers: int, rolls: Sequence[Dice]) -> float:
-    """Play on with these rolls, theirs first; give 1 or 0 for who won, else the chance of the race that is left."""
+    """Play on with these rolls, the opponent first: 1 for a win, 0 for a loss, else the chance in the race."""
     sides = [list(theirs.forces), list(mine.forces)]
     walls = [theirs.walls, mine.walls]
     for turn, dice in enumerate(rolls):
@@ -137,7 +136,7 @@ def _steps(walls: int, force: Force) -> int:
 
 
 def _rests(force: Force, others: Sequence[Force]) -> int:
-    """Where a medium may rest: own larges without a small, platforms, and the centre unless it is taken."""
+    """The squares where a medium may rest: own larges without a small, platforms, and the centre unless it is taken."""
     rests = force.platforms
     for square in force.larges:
         if square not in force.smalls:
@@ -149,9 +148,10 @@ def _rests(force: Force, others: Sequence[Force]) -> int:
 
 @lru_cache(maxsize=1 << 11)
 def advanced(walls: int, force: Force, rests: int, points: int) -> tuple[Force, tuple[int, ...]]:
-    """Use a colour's points, ``rests`` the squares where its mediums may rest: how it stands then, where it has built.
+    """Use a colour's points, and return the force afterwards and the squares built on.
 
-    New platforms are left to the caller, who knows how much black is used.
+    ``rests`` is the set of squares where its mediums may rest. The caller adds new platforms, as they depend on how
+    many black pieces are used.
     """
     built: tuple[int, ...] = ()
     while force.larges and force.mediums and force.smalls:
@@ -177,7 +177,7 @@ def advanced(walls: int, force: Force, rests: int, points: int) -> tuple[Force, 
 
 
 def _best_tower(walls: int, force: Force, points: int) -> tuple[int, int, int, int, int] | None:
-    """The next tower for these points: its rank, its cost, its square, where its medium and its small come from."""
+    """The next tower for these points: its rank, cost and square, and the squares its medium and small come from."""
     way = distances(walls)
     found = []
     for large in force.larges:

@@ -1,10 +1,10 @@
-"""Games played at random, quickly.
+"""Fast random games.
 
-A turn has far too many ends to draw evenly among them without listing them, so a random turn here is drawn so: when the
-dice may be added up, one of the three ways to give the points out is drawn evenly. Then, again and again, one thing is
-drawn evenly among all moves of one of the player's pieces from rest to rest that the points allow, and ending the
-turn. Every such turn is legal with any options; ends that are reached in more ways come up more often, and those for
-which a piece has to wait where it can't rest never do.
+A roll allows far too many ends to draw one uniformly without listing them, so a random turn is built move by move. If
+the dice may be added up, one of the three ways to share the points is drawn uniformly first. Then each step draws
+uniformly among ending the turn and all moves of the player's pieces that the points allow, from one square where they
+may rest to another. Every such turn is legal under any options. Ends with more ways to reach them come up more often,
+and ends that need a piece to wait where it can't rest never do.
 
 Sets of squares are integers as in ``engine.support.grid``.
 """
@@ -45,7 +45,7 @@ _MOST_POINTS = 6
 
 @lru_cache(maxsize=1 << 16)
 def within(square: int, walls: int) -> tuple[int, ...]:
-    """``within(square, walls)[points]``: the squares at most so many steps away, none of them a wall."""
+    """``within(square, walls)[points]``: the squares at most that many steps away, without walls."""
     reached = 1 << square
     rings = [reached]
     for _ in range(_MOST_POINTS):
@@ -55,9 +55,9 @@ def within(square: int, walls: int) -> tuple[int, ...]:
 
 
 class MutableBoard:
-    """A position that is changed in place: stacks, and the sets of squares that every draw needs.
+    """A mutable position: its stacks, and the sets of squares that every draw needs.
 
-    ``tops[piece]`` are the squares with such a movable piece on top, ``rests[piece]`` those where it may rest.
+    ``tops[piece]`` is the set of squares with that movable piece on top; ``rests[piece]`` is where it may rest.
     """
 
     __slots__ = ("black", "rests", "stacks", "tops", "tower", "towers", "walls")
@@ -85,7 +85,7 @@ class MutableBoard:
         self.walls[other(owner)] |= 1 << square
 
     def _show(self, square: int) -> None:
-        """Note what the top of a square means for resting there, after all was forgotten of it."""
+        """Add a square to ``tops`` and ``rests`` according to its top piece; ``_hide`` must have removed it before."""
         stack = self.stacks[square]
         top = stack[-1]
         colour, size = colour_of(top), size_of(top)
@@ -105,7 +105,7 @@ class MutableBoard:
             self.rests[piece_of(colour, MEDIUM)] |= bit
 
     def _hide(self, square: int) -> None:
-        """Forget what the top of a square means."""
+        """Remove a square from ``tops`` and ``rests``."""
         mask = ~(1 << square)
         stack = self.stacks[square]
         top = stack[-1]
@@ -123,7 +123,7 @@ class MutableBoard:
         self.rests[colour * 4 + MEDIUM] &= mask
 
     def move(self, start: int, end: int) -> bool:
-        """Move the top piece, cap the tower it makes; says whether that is the fifth."""
+        """Move the top piece and cap the tower it makes; return whether that is the colour's fifth."""
         self._hide(start)
         self._hide(end)
         source, target = self.stacks[start], self.stacks[end]
@@ -132,7 +132,7 @@ class MutableBoard:
         won = False
         colour = piece >> 2
         if not self.black:
-            # Towers that stay open can come undone.
+            # Towers without a cap can be taken apart again.
             self.towers[colour] = len(towers_of(tuple(map(tuple, self.stacks)), colour, self.tower))
             won = self.towers[colour] >= TOWERS_TO_WIN
         elif size_of(piece) == SMALL and self._tower(target):
@@ -152,7 +152,7 @@ class MutableBoard:
         return stack[-1] == colour * 4 + SMALL and all(piece == medium for piece in stack[1:-1])
 
     def random_turn(self, player: Player, dice: Dice, rng: Random) -> tuple[bool, bool]:
-        """Play a turn at random with these dice; says whether anything moved, and whether the player has won."""
+        """Play a random turn with these dice; return whether anything moved, and whether the player has won."""
         random = rng.random
         first, second = OWNED[player]
         points = list(dice)
@@ -199,7 +199,7 @@ class MutableBoard:
 
 
 def play_random_games(state: BlockadeState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
-    """Play games to their end; who starts is rolled for where it is open."""
+    """Play random games to their end; the players roll for who starts if that is open."""
     ended = outcome_of(state)
     if ended is not None:
         return tally([Ending.by(ended, 0)] * count)
