@@ -1,4 +1,4 @@
-"""What holds in every position, each broken rule with a sentence; and the shapes that squares make."""
+"""Checks what holds in every position, and recognises the shapes that filled squares make."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.support.polyomino import Shape, fixed, free
 
 
 def pieces(grid: Grid, squares: int) -> list[int]:
-    """The sets of squares that hang together by their sides, by their lowest square."""
+    """The sets of squares connected by their sides, in the order of their lowest squares."""
     found = []
     while squares:
         piece = squares & -squares
@@ -22,22 +22,22 @@ def pieces(grid: Grid, squares: int) -> list[int]:
 
 
 def shape_on(grid: Grid, squares: int) -> Shape:
-    """The free shape of a set of squares; raises ValueError when it is empty."""
+    """The free shape of a set of squares; raises ValueError for an empty set."""
     return free(fixed((grid.column_of(square), grid.row_of(square)) for square in members(squares)))
 
 
 def name_on(grid: Grid, squares: int) -> str | None:
-    """The name of the shape on these squares, ``None`` when they are no shape of the game."""
+    """The name of the shape on these squares; ``None`` if the game has no such shape."""
     if not 1 <= squares.bit_count() <= 5:
         return None
     return names_by_shape().get(shape_on(grid, squares))
 
 
 def crossed_off(sheet: Sheet, player: str, colours: tuple[int, int, int, int]) -> int:
-    """The shapes that were drawn, as a set of their numbers: equal colours never touch at a side, so they show.
+    """The set of numbers of the shapes drawn; shapes of one colour never share a side, so the squares determine them.
 
-    Raises UnreadableError for squares that can't have come about: a piece that is no shape of the sheet, a shape
-    drawn twice, a colour that didn't begin in a corner or doesn't hang together by its corners.
+    Raises UnreadableError for impossible squares: a piece that is no shape of the sheet, a shape drawn twice, a colour
+    that doesn't begin in a corner, or one whose shapes aren't connected by their corners.
     """
     grid, used = sheet.grid, 0
     for colour, squares in zip(COLOURS, colours, strict=True):
@@ -71,7 +71,7 @@ def _hangs_together(grid: Grid, piece: int, squares: int) -> bool:
 
 
 def check_position(state: BlokusState) -> None:
-    """Raise UnreadableError when the state can't come about, whatever the rolls; its squares are checked already."""
+    """Raise UnreadableError if no rolls can lead to the state; ``crossed_off`` must have checked its squares."""
     for seat, filled in enumerate(state.sheets):
         _check_strikes(state, seat, filled)
     if state.seat is None:

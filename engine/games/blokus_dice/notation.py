@@ -1,4 +1,4 @@
-"""The sheets drawn and the rules in short, for a person at a terminal."""
+"""Turns as text, drawings of the sheets, and a summary of the rules, for players at a terminal."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class _Written:
     strike: bool = False
 
     def takes(self, word: str, *, is_square: bool) -> bool:
-        """Take in a strike, and before any square the die and then the shape; say whether the word was one of those."""
+        """Return whether the word is a strike, or the die or shape before any square; record it if so."""
         if word in (STRIKE, "!") and not self.strike:
             self.strike = True
         elif self.shape is not None or self.squares:
@@ -91,7 +91,7 @@ def parse_turn(state: BlokusState, text: str, player: str | None = None) -> Blok
 
 
 def _meant(state: BlokusState, written: _Written, who: str) -> list[BlokusTurn]:
-    """The turns that a text may mean: with the die it names, else with each one on the table that it can be."""
+    """The turns that a text may mean: with the die it names, or else with every die that fits."""
     sheet = state.options.sheet
     name = written.shape or name_on(sheet.grid, written.squares) or "?"
     row = sheet.face_of[sheet.number_of[name]] if name in sheet.number_of else 0
@@ -145,7 +145,7 @@ def squares(state: BlokusState) -> dict[str, str]:
 
 
 def standing(state: BlokusState) -> tuple[str, ...]:
-    """Who takes a die or rolls, which markers stand by, and what is left on each sheet."""
+    """The next player and action, the standby markers, and what is left on each sheet."""
     options = state.options
     if state.seat is None:
         awaited = "The game is over."
@@ -176,7 +176,7 @@ def _left_on_sheet(state: BlokusState, seat: int) -> str:
 
 
 def squares_drawn(sheet: Sheet, filled: FilledSheet) -> list[str]:
-    """A sheet's squares, the farthest row first, with the names of rows and columns."""
+    """A sheet's squares with row and column names, the farthest row first."""
     marks = [_EMPTY] * sheet.grid.squares
     for square in members(sheet.closed):
         marks[square] = _CLOSED

@@ -16,12 +16,12 @@ from engine.values import PossibleRoll, Roll
 
 @cache
 def rolls_of(dice: int) -> tuple[PossibleRoll, ...]:
-    """Every roll of so many dice that can't be told apart."""
+    """Every roll of this number of identical dice."""
     return every_roll([ORDINARY_DIE] * dice, lambda faces: tuple(sorted(faces)))
 
 
 def possible_rolls(state: BlokusState) -> Sequence[PossibleRoll]:
-    """Every roll that may come up now, none when none is awaited."""
+    """Every possible roll; none if no roll is awaited."""
     return rolls_of(len(state.active())) if awaits_roll(state) else ()
 
 
@@ -31,12 +31,12 @@ def awaits_roll(state: BlokusState) -> bool:
 
 
 def roll_of(state: BlokusState) -> Roll | None:
-    """The dice that are still on the table."""
+    """The dice still on the table."""
     return Roll(tuple(map(str, state.dice))) if state.dice else None
 
 
 def rolled(state: BlokusState, roll: Roll) -> BlokusState:
-    """The state after an observed roll; raises IllegalTurnError when none is awaited or it can't be."""
+    """The state after an observed roll; raises IllegalTurnError if no roll is awaited or this one is impossible."""
     shown = format_roll(roll)
     if state.seat is None:
         raise IllegalTurnError(f"got a roll of {shown}, but the game is over")
@@ -55,7 +55,7 @@ def _on_the_table(state: BlokusState, roll: Roll, expected: int) -> BlokusState:
 
 
 def parse_roll(state: BlokusState, text: str) -> Roll:
-    """Read a roll leniently, in any order; raises UnreadableError, or IllegalTurnError for one that can't be here."""
+    """Read a roll leniently, in any order; raises UnreadableError, or IllegalTurnError for an impossible roll."""
     faces: list[str] = []
     for word in words(text.replace(",", " ")):
         if any(mark not in ORDINARY_DIE for mark in word.text):
@@ -69,7 +69,7 @@ def parse_roll(state: BlokusState, text: str) -> Roll:
 
 
 def count_from(state: BlokusState, roll: Roll | None, colour: str | None) -> BlokusState:
-    """The state whose turns are counted for a roll and a colour in the hand of the player to move.
+    """The state whose turns are counted for a roll and the colour that the player to move holds.
 
     Dice that lie on the table are thrown anew. With another colour all markers go round until it is in that hand.
     Raises IllegalTurnError for a roll that can't be or is missing, and for a colour that isn't one.

@@ -55,12 +55,12 @@ count_from = rolls.count_from
 
 
 def new(options: Mapping[str, OptionValue] | None = None) -> BlokusState:
-    """Give the start, a roll awaited; raises OptionError for a bad option."""
+    """Give the starting state, which awaits a roll; raises OptionError for a bad option."""
     return new_state(options_from(options))
 
 
 def legal_turns(state: BlokusState) -> Sequence[BlokusTurn]:
-    """List every turn, by die, without strikes first, by shape, then by squares; made one by one when asked for."""
+    """List every turn: by die, those without a strike first, then by shape and squares; each is created on access."""
     return playing.turns_of(state, playing.choices(state))
 
 
@@ -101,7 +101,7 @@ def certainty(state: BlokusState, turn: BlokusTurn) -> Certainty:
 
 
 def _is_of(state: BlokusState, turn: BlokusTurn) -> bool:
-    """Whether the turn's player and squares are there in this game."""
+    """Whether the turn's player and squares exist in this game."""
     return turn.player in state.options.names and set(turn.squares) <= set(state.options.sheet.grid.index)
 
 
@@ -123,12 +123,12 @@ def apply(state: BlokusState, turn: BlokusTurn) -> BlokusState:
 
 
 def combine(turns: Sequence[BlokusTurn]) -> BlokusTurn:
-    """Give the turn when all are the same one; raises AmbiguousError otherwise, for dice and strikes matter."""
+    """Give the turn if all are equal; raises AmbiguousError otherwise, as dice and strikes matter."""
     return only_turn(turns, format_turn)
 
 
 def turns_showing(state: BlokusState, could_be: CouldBe) -> Iterator[BlokusTurn]:
-    """Every legal turn after which the sheets could look like this, small shapes first; see ``engine.showing``."""
+    """Every legal turn that leads to matching sheets, small shapes first; see ``engine.showing``."""
     if state.seat is None or not state.dice:
         return
     seat, sheet = state.seat, state.options.sheet

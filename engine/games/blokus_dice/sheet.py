@@ -1,9 +1,10 @@
-"""The 21 shapes, and the printed sheet: size, closed squares, the shapes each number gives, strikes; and its file.
+"""The 21 shapes, and the printed sheet: its size, closed squares, rows of shapes and strikes.
 
-A sheet's strict text is ``SIZE/STRIKES/CLOSED/ROW1/…/ROW6``, which an option or a state can carry:
+A sheet's strict text, which can be the value of an option or a part of a state, is
+``SIZE/STRIKES/CLOSED/ROW1/…/ROW6``, such as
 ``10x10/3/-/1,2,I3,V3/I4,L4,T4,O4,Z4/I5,L5,Y5/P5,U5,V5/T5,X5,F5/N5,W5,Z5``.
 
-A sheet file is what a person copies from the printed sheet, in TOML; one ships.
+A sheet file describes a printed sheet in TOML, typed in by a person. One such file ships with the game.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ NAMES: tuple[str, ...] = tuple(_PICTURES)
 
 @cache
 def shape_of(name: str) -> Shape:
-    """The shape of that name, in the orientation that stands for all; raises KeyError for another name."""
+    """The shape with this name, in its canonical orientation; raises KeyError for an unknown name."""
     return free(read_picture(_PICTURES[name]))
 
 
@@ -69,7 +70,7 @@ def size_of(name: str) -> int:
 
 
 def placements(name: str, grid: Grid, free_squares: int) -> tuple[int, ...]:
-    """Every way to lay the shape on these squares of a grid, turned and flipped at will, as sets in rising order."""
+    """Every placement of the shape on the free squares of a grid, in all orientations, as sets in rising order."""
     found = []
     for orientation in orientations(shape_of(name)):
         width, height = (1 + max(cell[axis] for cell in orientation) for axis in (0, 1))
@@ -90,7 +91,7 @@ _EXPECTED = "SIZE/STRIKES/CLOSED/ROW1/…/ROW6, such as 10x10/3/-/1,2/I3,V3/I4/L
 
 @dataclass(frozen=True)
 class Sheet:
-    """One printed sheet, and the tables that follow from it; equal sheets have equal texts."""
+    """One printed sheet, and the tables derived from it; equal sheets have equal texts."""
 
     columns: int
     rows: int
@@ -100,30 +101,30 @@ class Sheet:
 
     @cached_property
     def text(self) -> str:
-        """The strict text, all of it also for the sheet that ships."""
+        """The strict text, written in full even for the sheet that ships with the game."""
         closed = ",".join(self.grid.names[square] for square in members(self.closed)) or "-"
         rows = "/".join(",".join(row) for row in self.shapes_of_row)
         return f"{self.columns}x{self.rows}/{self.strikes}/{closed}/{rows}"
 
     @cached_property
     def grid(self) -> Grid:
-        """The squares."""
+        """The grid of squares."""
         return Grid(self.columns, self.rows)
 
     @cached_property
     def open_squares(self) -> int:
-        """The squares that may be filled."""
+        """The set of squares that may be filled."""
         return self.grid.every & ~self.closed
 
     @cached_property
     def corners(self) -> int:
-        """The corner squares that may be filled."""
+        """The set of corner squares that may be filled."""
         last = self.grid.squares - 1
         return set_of(0, self.columns - 1, last - self.columns + 1, last) & self.open_squares
 
     @cached_property
     def shapes(self) -> tuple[str, ...]:
-        """The shapes that stand on the sheet, row by row; a shape's number is its place here."""
+        """The names of the shapes on the sheet, row by row; a shape's number is its index here."""
         return tuple(name for row in self.shapes_of_row for name in row)
 
     @cached_property
@@ -138,7 +139,7 @@ class Sheet:
 
     @cached_property
     def row_sets(self) -> tuple[int, ...]:
-        """``row_sets[face]``: the numbers of the shapes that a die's face gives, as a set; 0 for face 0."""
+        """``row_sets[face]``: the set of shape numbers that a face of the die gives; 0 for face 0."""
         return (0, *(set_of(*(self.number_of[name] for name in row)) for row in self.shapes_of_row))
 
     @cached_property
@@ -148,15 +149,15 @@ class Sheet:
 
     @cached_property
     def placements(self) -> tuple[tuple[int, ...], ...]:
-        """Every way to lay each shape on the open squares, as sets in rising order."""
+        """Every placement of each shape on the open squares, as sets in rising order."""
         return tuple(placements(name, self.grid, self.open_squares) for name in self.shapes)
 
     @cached_property
     def covering(self) -> tuple[tuple[int, ...], ...]:
-        """``covering[square]``: every way to lay any shape over a square, in rising order.
+        """``covering[square]``: every placement of any shape that covers a square, in rising order.
 
-        Each is the set of its squares, and above them the bit of the shape's number: so one comparison with the squares
-        and shapes that may be used tells whether it fits, and rising order is by shape, then by squares.
+        Each placement is the set of its squares, with the bit of the shape's number above them. So a single comparison
+        with the available squares and shapes tells whether it fits, and rising order is by shape, then by squares.
         """
         lists: list[list[int]] = [[] for _ in range(self.grid.squares)]
         for number, masks in enumerate(self.placements):
@@ -169,7 +170,7 @@ class Sheet:
 def build(
     size: object, strikes: object, closed: object, rows: Mapping[int, object], report: Callable[[str, str], None]
 ) -> Sheet | None:
-    """Make a sheet of what a file or a text says; every fault is reported by its key, and then there is no sheet."""
+    """Build a sheet from the values of a file or text; ``report`` each fault with its key, and return ``None`` then."""
     faults = 0
 
     def fault(key: str, message: str) -> None:
@@ -229,7 +230,7 @@ def _rows(rows: Mapping[int, object], fault: Callable[[str, str], None]) -> tupl
 
 
 def read_sheet_text(text: str) -> Sheet:
-    """Read a sheet's text leniently; raises UnreadableError with every fault."""
+    """Read a sheet's text leniently; raises UnreadableError that lists every fault."""
     given = "".join(text.split())
     size, *parts = given.split("/")
     if len(parts) != FACES + 2:
@@ -249,7 +250,7 @@ def read_sheet_text(text: str) -> Sheet:
 
 
 HOUSE = "house"
-"""The name of the sheet that ships."""
+"""The name of the sheet that ships with the game."""
 
 _KEYS: Mapping[str, str] = MappingProxyType(
     {
@@ -265,19 +266,19 @@ _KEYS: Mapping[str, str] = MappingProxyType(
 
 @cache
 def house_file() -> str:
-    """The text of the sheet file that ships."""
+    """The text of the sheet file that ships with the game."""
     return resources.files(__package__).joinpath("house.toml").read_text(encoding="utf-8")
 
 
 @cache
 def house_sheet() -> Sheet:
-    """The sheet that ships."""
+    """The sheet that ships with the game."""
     return read_sheet_file(house_file())[1]
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that is wrong in a sheet file: the line (0 where nothing stands), the key, and what was expected."""
+    """One fault in a sheet file: the line (0 if the key is missing), the key, and what was expected."""
 
     line: int
     key: str
@@ -288,9 +289,9 @@ class Fault:
 
 
 def read_sheet_file(text: str) -> tuple[str, Sheet]:
-    """Read a sheet file, TOML as in ``house.toml``: its title and the sheet.
+    """Read a sheet file (TOML, as in ``house.toml``), and return its title and the sheet.
 
-    Raises UnreadableError with a line of text for every fault: its line, key, what was got and what was expected.
+    Raises UnreadableError with one line of text per fault: its line, its key, what was got and what was expected.
     """
     faults: list[Fault] = []
     try:
@@ -337,7 +338,7 @@ def _all_of(faults: Sequence[Fault]) -> str:
 
 
 def _line_of(text: str, key: str) -> int:
-    """The line where a key's value begins, 0 when the key isn't there."""
+    """The line where a key's value begins; 0 if the key is missing."""
     name = re.escape(key.rpartition(".")[2])
     found = re.search(rf"^[ \t]*(\[[ \t]*)?[\"']?{name}[\"']?[ \t]*[]=]", text, re.MULTILINE)
     return 0 if found is None else text.count("\n", 0, found.start()) + 1
@@ -345,10 +346,10 @@ def _line_of(text: str, key: str) -> int:
 
 @lru_cache(maxsize=64)
 def read_sheet(text: str) -> Sheet:
-    """Read a sheet's text leniently, or the name of the one that ships; raises UnreadableError with every fault."""
+    """Read a sheet's text leniently, or ``house``; raises UnreadableError that lists every fault."""
     return house_sheet() if text.strip().lower() == HOUSE else read_sheet_text(text)
 
 
 def format_sheet(sheet: Sheet) -> str:
-    """A sheet as an option carries it: its strict text, or the name of the one that ships."""
+    """The value of the sheet option: the sheet's strict text, or ``house`` for the one that ships with the game."""
     return HOUSE if sheet == house_sheet() else sheet.text

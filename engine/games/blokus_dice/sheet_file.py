@@ -1,4 +1,4 @@
-"""The sheet file as a part of the game: the one that ships, what a person's comes to, and how it is printed."""
+"""Sheet files for the game's interface: reading them into options, and drawing and printing their sheets."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ text = house_file
 
 
 def read(text: str) -> Mapping[str, OptionValue]:
-    """Read a sheet file and give the option it comes to; raises UnreadableError, a line for every fault."""
+    """Read a sheet file into the option for its sheet; raises UnreadableError with one line per fault."""
     return {option: format_sheet(read_sheet_file(text)[1])}
 
 
 def draw(text: str) -> str:
-    """Draw the sheet of a sheet file as it is printed; raises UnreadableError, a line for every fault."""
+    """Draw the sheet of a sheet file as text; raises UnreadableError with one line per fault."""
     title, sheet = read_sheet_file(text)
     return "\n".join([*([title, ""] if title else []), sheet_drawn(sheet)])
 
 
 def sheet_drawn(sheet: Sheet) -> str:
-    """A sheet as it is printed: its squares, its rows of shapes, its strikes."""
+    """A sheet drawn as text: its squares, rows of shapes and strikes."""
     lines = squares_drawn(sheet, FilledSheet())
     for face, row in enumerate(sheet.shapes_of_row, 1):
         pictures = [picture(shape_of(name)).replace("X", "■").replace(".", " ").split("/") for name in row]
@@ -51,12 +51,12 @@ def sheet_drawn(sheet: Sheet) -> str:
 
 
 def printed_sheet(options: Mapping[str, OptionValue] | None = None) -> PrintedSheet:
-    """What is printed on a player's sheet, with the boxes of its shapes and strikes; raises OptionError."""
+    """The printed sheet of a player, with the boxes for its shapes and strikes; raises OptionError."""
     return _printed(options_from(options).sheet)
 
 
 def marked_sheets(state: BlokusState) -> dict[Player, MarkedSheet]:
-    """Every player's sheet with its shapes and strikes crossed off."""
+    """Every player's sheet, with its used shapes and strikes crossed off."""
     sheet = state.options.sheet
     printed = _printed(sheet)
     return {player: _marked(sheet, printed, filled) for player, filled in zip(PLAYERS, state.sheets, strict=False)}

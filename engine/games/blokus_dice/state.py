@@ -1,4 +1,4 @@
-"""A state and a turn: the options in force, everyone's sheet, the markers and how they go round, and what is seen."""
+"""States and turns: the options, every player's sheet, the markers and how they are passed, and the appearance."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from engine.support.grid import Grid, members
 from engine.values import EMPTY, Appearance, LookName, Option, OptionValue, Place
 
 PLAYERS: tuple[str, ...] = ("p1", "p2", "p3", "p4")
-"""The players, clockwise; the first ones of them play."""
+"""All seats, clockwise; a game with fewer players uses the first ones."""
 
 COLOURS: tuple[str, ...] = ("red", "blue", "yellow", "green")
-"""The markers' colours, in the order in which the first players take them."""
+"""The markers' colours, in the order of the players who start with them."""
 
 FIXED_RING = "fixed_ring"
 FOLLOWS_START_PLAYER = "follows_start_player"
@@ -36,7 +36,7 @@ OPTIONS: tuple[Option, ...] = (
 
 @dataclass(frozen=True)
 class BlokusOptions:
-    """The options in force; each field is explained in OPTIONS."""
+    """The options in use; OPTIONS explains each field."""
 
     players: int
     sheet: Sheet
@@ -44,12 +44,12 @@ class BlokusOptions:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Who plays, clockwise."""
+        """The names of the players, clockwise."""
         return PLAYERS[: self.players]
 
 
 def options_from(given: Mapping[str, OptionValue] | None) -> BlokusOptions:
-    """Read options into a value; raises OptionError for an unknown name or a bad value."""
+    """Check options and fill in defaults; raises OptionError for an unknown name or a bad value."""
     return read_into(BlokusOptions, OPTIONS, given, sheet=_read_sheet)
 
 
@@ -64,17 +64,17 @@ LOOKS: tuple[LookName, ...] = (EMPTY, *COLOURS)
 
 
 class PlayerStatus(enum.StrEnum):
-    """Whether a player is still in the game; the values stand in texts."""
+    """Whether a player is still in the game; the text of a state contains these values."""
 
     PLAYING = "playing"
     OUT = "out"
-    """The player could place nothing."""
+    """The player could draw no shape."""
     RESIGNED = "resigned"
 
 
 @dataclass(frozen=True)
 class FilledSheet:
-    """One player's sheet: the squares of each colour, the shapes crossed off (both as sets), strikes crossed out."""
+    """One player's sheet: each colour's squares and the used shapes, as sets, and the number of used strikes."""
 
     colours: tuple[int, int, int, int] = (0, 0, 0, 0)
     used: int = 0
@@ -83,32 +83,32 @@ class FilledSheet:
 
     @property
     def filled(self) -> int:
-        """The squares of any colour."""
+        """The set of squares filled in any colour."""
         red, blue, yellow, green = self.colours
         return red | blue | yellow | green
 
     @property
     def shapes_drawn(self) -> int:
-        """How many shapes were drawn."""
+        """The number of shapes drawn."""
         return self.used.bit_count()
 
     def drawn(self, colour: int, squares: int, shape: int, *, strike: bool) -> FilledSheet:
-        """The sheet after a shape was drawn and crossed off."""
+        """The sheet after a shape is drawn and crossed off."""
         colours = list(self.colours)
         colours[colour] |= squares
         red, blue, yellow, green = colours
         return FilledSheet((red, blue, yellow, green), self.used | 1 << shape, self.strikes + strike, self.status)
 
     def with_status(self, status: PlayerStatus) -> FilledSheet:
-        """The sheet of a player who is out or has resigned."""
+        """The sheet with another player status."""
         return replace(self, status=status)
 
 
 @dataclass(frozen=True)
 class BlokusTurn:
-    """A die taken, a shape drawn with the colour in hand on these squares, and whether a strike was crossed out for it.
+    """One turn: the die taken, the shape drawn in the colour in hand, its squares, and whether it used a strike.
 
-    ``squares`` are names on the player's own sheet, a1 first.
+    ``squares`` holds names of squares on the player's own sheet, a1 first.
     """
 
     player: str
@@ -120,17 +120,17 @@ class BlokusTurn:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """The squares that were drawn."""
+        """The places that the shape fills."""
         return tuple(f"{self.player}.{square}" for square in self.squares)
 
 
 @dataclass(frozen=True)
 class BlokusState:
-    """Where a game stands.
+    """The state of a game.
 
-    ``markers`` are the colours around the ring, the players' places first, then those that stand by, the first to go
-    into use last. ``starter`` is the seat that rolls this round, ``seat`` the one to roll or play (``None``: over).
-    ``dice`` are those still on the table, in rising order; none while a roll is awaited.
+    ``markers`` holds the colours around the ring: those of the players, then those on standby, with the next one to be
+    used last. ``starter`` is the seat that rolls this round, and ``seat`` the one to roll or play next (``None`` when
+    the game is over). ``dice`` holds the dice still on the table, in rising order; it is empty while a roll is awaited.
     """
 
     options: BlokusOptions
@@ -142,11 +142,11 @@ class BlokusState:
 
     @property
     def to_move(self) -> str | None:
-        """Who rolls or plays next, ``None`` when the game is over."""
+        """The player who rolls or plays next; ``None`` when the game is over."""
         return None if self.seat is None else PLAYERS[self.seat]
 
     def active(self) -> list[int]:
-        """The seats that are still in the game, clockwise from whoever starts the round."""
+        """The seats that are still in the game, clockwise from the starter of the round."""
         count = self.options.players
         return [
             seat
@@ -155,7 +155,7 @@ class BlokusState:
         ]
 
     def still_to_play(self) -> list[int]:
-        """The seats that take a die yet in this round, in their order; only while dice are on the table."""
+        """The seats that have yet to take a die in this round, in order; valid only while dice are on the table."""
         if self.seat is None:
             return []
         count = self.options.players
@@ -163,7 +163,7 @@ class BlokusState:
         return [seat for seat in self.active() if (seat - self.starter) % count >= gone]
 
     def with_sheet(self, seat: int, sheet: FilledSheet) -> BlokusState:
-        """The state with another sheet at a seat."""
+        """The state with a new sheet at a seat."""
         return replace(self, sheets=(*self.sheets[:seat], sheet, *self.sheets[seat + 1 :]))
 
 
@@ -173,7 +173,7 @@ def place_of(seat: int, square: str) -> Place:
 
 
 def appearance_of(state: BlokusState) -> Appearance:
-    """Every square that may be filled, of every player's sheet, a1 first."""
+    """The looks of all squares that may be filled, on every player's sheet, a1 first."""
     sheet = state.options.sheet
     looks = dict.fromkeys(_places(sheet.grid, sheet.open_squares, len(state.sheets)), EMPTY)
     for seat, filled in enumerate(state.sheets):
@@ -185,15 +185,12 @@ def appearance_of(state: BlokusState) -> Appearance:
 
 @cache
 def _places(grid: Grid, squares: int, sheets: int) -> tuple[Place, ...]:
-    """The places of these squares on so many sheets, a1 first."""
+    """The places of these squares on the first ``sheets`` sheets, a1 first."""
     return tuple(place_of(seat, grid.names[square]) for seat in range(sheets) for square in members(squares))
 
 
 def read_looks(options: BlokusOptions, looks: Mapping[Place, LookName]) -> dict[tuple[int, int], int | None]:
-    """Read places and looks as seats, squares and colours (``None``: empty); raises UnreadableError.
-
-    Squares that are printed as closed are read too.
-    """
+    """Map seats and squares to colours (``None``: empty), including closed squares; raises UnreadableError."""
     read: dict[tuple[int, int], int | None] = {}
     for place, look in looks.items():
         player, _, square = place.partition(".")
@@ -213,10 +210,11 @@ Markers = tuple[int, int, int, int]
 
 
 def passed(state: BlokusState) -> Markers:
-    """The markers around the ring after everyone has passed theirs to the left, players who are out too.
+    """The markers around the ring after all players, including those who are out, pass theirs to the left.
 
-    At fixed places the last player's marker goes to the first stand-by place and the last stand-by one to the first
-    player. Otherwise that happens between the right neighbour of whoever started the round and that starter.
+    With fixed standby places, the last player's marker goes to the first standby place, and the last standby marker
+    goes to the first player. Otherwise the standby places follow the starter: the marker of the starter's right-hand
+    neighbour goes to standby, and the starter takes the last standby marker.
     """
     red, blue, yellow, green = (state.markers[place] for place in places_passed_from(state.options, state.starter))
     return red, blue, yellow, green
@@ -229,11 +227,11 @@ def _places_passed_from(players: int, first: int) -> tuple[int, ...]:
 
 
 def places_passed_from(options: BlokusOptions, starter: int) -> tuple[int, ...]:
-    """For each place of the ring the place whose marker comes there when ``starter`` has started the round."""
+    """For each place in the ring: the place that passes its marker to it after a round that ``starter`` started."""
     follows = options.standby == FOLLOWS_START_PLAYER
     return _places_passed_from(options.players, starter if follows else 0)
 
 
 def colour_in_hand(state: BlokusState, seat: int) -> int:
-    """The colour that a player holds."""
+    """The colour of the marker that a player holds."""
     return state.markers[seat]

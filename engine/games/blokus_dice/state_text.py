@@ -7,8 +7,8 @@ defaults::
     p2 starter=p1 markers=red,blue,yellow,green dice=2,5,5 p1=10/10/10/10/10/10/10/3g6/2gg6/g9:1 p2=-:0 p3=-:0 p4=-:0
 
 A sheet is its rows, the farthest first, with ``r``, ``b``, ``y``, ``g`` for the colours and numbers for empty squares
-in a row (``-`` when nothing is drawn), a colon and the strikes crossed out; ``:out`` or ``:resigned`` follows for who
-no longer plays. A closed square counts as an empty one.
+in a row (``-`` when nothing is drawn), a colon and the number of strikes used; ``:out`` or ``:resigned`` follows if the
+player is no longer in the game. A closed square counts as empty.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def parse_state(text: str) -> BlokusState:
 
 
 class _Reader:
-    """Makes a state of what a text says."""
+    """Builds a state from the parts of a text."""
 
     def __init__(self, said: StateText) -> None:
         self._text = said.text

@@ -50,7 +50,7 @@ def set_up(
     *,
     anywhere: bool = False,  # noqa: ARG001 - there is only one start
 ) -> BlokusState:
-    """The start that a table shows; raises IllegalTurnError with breaches when a sheet isn't empty."""
+    """The starting state, if the table shows it; raises IllegalTurnError with breaches if a sheet isn't empty."""
     in_force = options_from(options)
     looks = read_looks(in_force, appearance)
     drawn = tuple(place for place, colour in zip(appearance, looks.values(), strict=True) if colour is not None)
@@ -91,7 +91,7 @@ def amend(state: BlokusState, looks: Mapping[Place, LookName], to_move: Player |
 
 
 def points_of_sheet(looks: Mapping[Place, LookName]) -> dict[str, int]:
-    """How many squares of one sheet are filled."""
+    """The number of filled squares on one sheet."""
     return {"squares filled": sum(look in COLOURS for look in looks.values())}
 
 

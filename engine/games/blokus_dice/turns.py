@@ -1,4 +1,4 @@
-"""Legal turns, the course of a round, points, and the outcome."""
+"""Legal turns, the order of play in a round, scores, and the outcome."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from engine.values import Outcome
 
 
 class Choice(NamedTuple):
-    """A die to take, a shape's number, whether a strike is crossed out for it, and every way to lay it."""
+    """A die to take, a shape's number, whether that uses a strike, and every placement of the shape."""
 
     die: int
     shape: int
@@ -34,7 +34,7 @@ class Choice(NamedTuple):
 
 
 def open_and_anchors(sheet: Sheet, filled: FilledSheet, colour: int) -> tuple[int, int]:
-    """The squares a colour may fill (none at a side of its own), and those of them one of which it has to fill."""
+    """The squares that a colour may fill (none beside its own), and the anchors, of which it must fill at least one."""
     own = filled.colours[colour]
     may_fill = sheet.open_squares & ~filled.filled & ~sheet.grid.beside(own)
     return may_fill, may_fill & (sheet.grid.diagonal_to(own) if own else sheet.corners)
@@ -43,9 +43,9 @@ def open_and_anchors(sheet: Sheet, filled: FilledSheet, colour: int) -> tuple[in
 def ways_to_lay(
     sheet: Sheet, filled: FilledSheet, colour: int, shapes: int, changed: int = 0, within: int = -1
 ) -> dict[int, tuple[int, ...]]:
-    """Every way to lay each of these shapes in a colour, in rising order; shapes that can't be laid are left out.
+    """Every legal placement of each of these shapes in a colour, in rising order; shapes without one are left out.
 
-    Only ways that cover all squares of ``changed`` and none but those of ``within``.
+    Only placements that cover all squares of ``changed`` and stay inside ``within`` are listed.
     """
     found: dict[int, list[int]] = {}
     for laid in sorted(_laid(sheet, filled, colour, shapes, changed, within)):
@@ -54,14 +54,14 @@ def ways_to_lay(
 
 
 def can_lay(sheet: Sheet, filled: FilledSheet, colour: int, shapes: int) -> bool:
-    """Whether any of these shapes can be laid in a colour."""
+    """Whether any of these shapes has a legal placement in a colour."""
     return any(True for _ in _laid(sheet, filled, colour, shapes))
 
 
 def _laid(
     sheet: Sheet, filled: FilledSheet, colour: int, shapes: int, changed: int = 0, within: int = -1
 ) -> Iterator[int]:
-    """Every way to lay these shapes, none twice, each as in ``Sheet.covering``; limits as in `ways_to_lay`."""
+    """Every legal placement once, in the form of ``Sheet.covering``; limits as in `ways_to_lay`."""
     may_fill, anchors = open_and_anchors(sheet, filled, colour)
     closed = ~(may_fill & within | shapes << sheet.grid.squares)
     if changed:
@@ -70,12 +70,12 @@ def _laid(
         return
     for anchor in members(anchors):
         yield from [laid for laid in sheet.covering[anchor] if not laid & closed]
-        # What covers several of these squares is found by the first of them.
+        # A placement that covers several anchors is listed for the first one only.
         closed |= 1 << anchor
 
 
 def shapes_within_reach(sheet: Sheet, filled: FilledSheet, dice: Sequence[int]) -> int:
-    """The unused shapes that some die gives, or all unused ones while there is a strike left."""
+    """The set of unused shapes that some die gives, or of all unused shapes if there is a strike left."""
     unused = (1 << len(sheet.shapes)) - 1 & ~filled.used
     if filled.strikes < sheet.strikes:
         return unused
@@ -86,9 +86,10 @@ def shapes_within_reach(sheet: Sheet, filled: FilledSheet, dice: Sequence[int]) 
 
 
 def choices(state: BlokusState, *, strikes: bool = True, changed: int = 0, within: int = -1) -> list[Choice]:
-    """Everything the player to move may do, by die, without strikes first, then by shape; none while a roll is awaited.
+    """List the choices of the player to move: by die, those without a strike first, then by shape.
 
-    Dice that show the same number count once. ``changed`` and ``within`` limit the squares as in `ways_to_lay`.
+    Dice that show the same number count once. The list is empty while a roll is awaited. ``changed`` and ``within``
+    limit the squares as in `ways_to_lay`.
     """
     if state.seat is None or not state.dice:
         return []
@@ -109,7 +110,7 @@ def choices(state: BlokusState, *, strikes: bool = True, changed: int = 0, withi
 
 
 def turns_of(state: BlokusState, listed: Sequence[Choice]) -> Sequence[BlokusTurn]:
-    """The turns of the player to move that are among these choices, made one by one when asked for."""
+    """The turns that these choices allow the player to move, each created on access."""
     ends = list(accumulate(len(choice.laid) for choice in listed))
 
     def make(index: int) -> BlokusTurn:
@@ -121,7 +122,7 @@ def turns_of(state: BlokusState, listed: Sequence[Choice]) -> Sequence[BlokusTur
 
 
 def turn_of(state: BlokusState, choice: Choice, laid: int) -> BlokusTurn:
-    """The turn of the player to move that lays a choice's shape so."""
+    """The turn of the player to move that makes a choice with the placement ``laid``."""
     seat = state.seat or 0
     sheet = state.options.sheet
     return BlokusTurn(
@@ -135,7 +136,7 @@ def turn_of(state: BlokusState, choice: Choice, laid: int) -> BlokusTurn:
 
 
 def squares_of(sheet: Sheet, turn: BlokusTurn) -> int:
-    """The squares of a turn as a set; raises KeyError for a square the sheet doesn't have."""
+    """The set of a turn's squares; raises KeyError for a square that isn't on the sheet."""
     found = 0
     for square in turn.squares:
         found |= 1 << sheet.grid.index[square]
@@ -143,7 +144,7 @@ def squares_of(sheet: Sheet, turn: BlokusTurn) -> int:
 
 
 def played(state: BlokusState, turn: BlokusTurn) -> BlokusState:
-    """The state after a legal turn, players without one passed over."""
+    """The state after a legal turn; players who can draw nothing are skipped."""
     seat, sheet = PLAYERS.index(turn.player), state.options.sheet
     filled = state.sheets[seat].drawn(
         COLOURS.index(turn.colour), squares_of(sheet, turn), sheet.number_of[turn.shape], strike=turn.strike
@@ -154,7 +155,7 @@ def played(state: BlokusState, turn: BlokusTurn) -> BlokusState:
 
 
 def next_in_round(state: BlokusState) -> BlokusState:
-    """Give the state after the player at ``state.seat`` is done: the next player's turn, or a new round."""
+    """Give the state after the player at ``state.seat`` finishes: the next player's turn, or a new round."""
     waiting = [seat for seat in state.still_to_play() if seat != state.seat]
     if waiting:
         return replace(state, seat=waiting[0])
@@ -164,13 +165,13 @@ def next_in_round(state: BlokusState) -> BlokusState:
 
 
 def is_over(state: BlokusState) -> bool:
-    """Whether nobody is left to play, or all but one have resigned."""
+    """Whether no player is left in the game, or all but one have resigned."""
     resigned = sum(sheet.status == PlayerStatus.RESIGNED for sheet in state.sheets)
     return not state.active() or resigned >= len(state.sheets) - 1
 
 
 def settled(state: BlokusState) -> BlokusState:
-    """Give the state at the next player who can play, the next roll or the end; players who can't place are out."""
+    """Advance to the next player who can draw, the next roll or the end; players who can draw nothing are out."""
     while not is_over(state) and state.seat is not None:
         filled = state.sheets[state.seat]
         if not state.dice:
@@ -188,14 +189,15 @@ def settled(state: BlokusState) -> BlokusState:
 
 
 def scores_of(state: BlokusState) -> dict[str, int]:
-    """How many squares everyone has filled: the more, the fewer are unfilled."""
+    """The number of squares that each player has filled."""
     return {player: filled.filled.bit_count() for player, filled in zip(state.options.names, state.sheets, strict=True)}
 
 
 def outcome_of(state: BlokusState) -> Outcome | None:
-    """Who won, ``None`` while the game goes on: fewest unfilled squares, then fewer strikes, else shared.
+    """The outcome, or ``None`` while the game continues.
 
-    Who has resigned can't win.
+    The player with the fewest unfilled squares wins; ties go to the one with fewer strikes used, or else are shared.
+    Players who have resigned can't win.
     """
     if state.seat is not None:
         return None

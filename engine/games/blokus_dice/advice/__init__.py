@@ -1,1 +1,1 @@
-"""The Blokus Dice Game played well and played at random: hints and playouts."""
+"""Hints and random playouts for the Blokus Dice Game."""

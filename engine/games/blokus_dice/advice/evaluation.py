@@ -1,7 +1,7 @@
-"""What may become of one player's sheet: quick games to the end, and the end itself worked out.
+"""Evaluates one player's sheet: by quick playouts to the end, or by an exact endgame search.
 
-Sheets hang together by the dice alone, so a player's own sheet is played on by itself: in each round to come the
-player may choose from as many dice as are left by then, those before having taken theirs blindly.
+Only the dice connect the players' sheets, so one sheet is played on alone. In each later round the player may choose
+from the dice that are left then, and the players before are assumed to take theirs at random.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engine.support.grid import ORTHOGONAL, Grid
 
 
 class PlacementFinder:
-    """Finds what may be drawn on a sheet; remembers, for each square, what fits the open squares at its sides."""
+    """Finds legal placements on a sheet; caches, for each square, those that fit the open squares at its sides."""
 
     def __init__(self, sheet: Sheet) -> None:
         self.sheet = sheet
@@ -27,7 +27,7 @@ class PlacementFinder:
         self._fitting: list[dict[int, tuple[tuple[int, ...], ...]]] = [{} for _ in range(self.squares)]
 
     def ways(self, own: int, filled: int, shapes: int) -> list[int]:
-        """Every way to draw these shapes in a colour that has ``own``, none twice, each as in ``Sheet.covering``."""
+        """Every legal placement of these shapes in the colour that fills ``own``, once, as in ``Sheet.covering``."""
         sheet, grid = self.sheet, self.sheet.grid
         may_fill = sheet.open_squares & ~(filled | grid.beside(own))
         anchors = may_fill & (grid.diagonal_to(own) if own else sheet.corners)
@@ -43,12 +43,12 @@ class PlacementFinder:
             fitting = self._fitting[anchor].get(open_sides) or self._find_fitting(anchor, open_sides)
             for row in rows:
                 found += [laid for laid in fitting[row] if not laid & closed]
-            # What covers several of these squares is found by the first of them.
+            # A placement that covers several anchors is listed for the first one only.
             closed |= lowest
         return found
 
     def _find_fitting(self, square: int, open_sides: int) -> tuple[tuple[int, ...], ...]:
-        """What covers a square and none of the closed ones at its sides, by the row of its shape."""
+        """The placements that cover a square and only open squares at its sides, by the row of the shape."""
         closed = self._at_sides[square] & ~open_sides
         every = [laid for laid in self.sheet.covering[square] if not laid & closed]
         fitting = tuple(tuple(laid for laid in every if laid & row) for row in self._rows)
@@ -58,12 +58,12 @@ class PlacementFinder:
 
 @lru_cache(maxsize=8)
 def finder_of(sheet: Sheet) -> PlacementFinder:
-    """The one that finds what may be drawn on a sheet; what it remembers is at most 16 lists a square."""
+    """The placement finder of a sheet; its cache holds at most 16 lists for each square."""
     return PlacementFinder(sheet)
 
 
 _TIES_LOOKED_AT = 3
-# What a sheet is worth in squares, found by playing hundreds of sheets to their end with the weights varied.
+# Weights in squares, tuned by playing hundreds of sheets to their end.
 _ANCHORS_ENOUGH = 4
 _ANCHOR_WORTH = 0.2
 _NO_ANCHOR_COST = 5.0
@@ -74,14 +74,17 @@ _STRIKE_WORTH = 4.0
 
 @dataclass(frozen=True)
 class RoundsAhead:
-    """The rounds to come for one player: the colour in hand and how many dice there are to choose from."""
+    """One player's later rounds: the colour in hand and the number of dice to choose from in each.
+
+    ``alone`` says whether nobody else is still in the game.
+    """
 
     rounds: tuple[tuple[int, int], ...]
     alone: bool
 
 
 def course_of(state: BlokusState, seat: int) -> RoundsAhead:
-    """The rounds to come for the player at ``seat`` after this one, if nobody else goes out before."""
+    """The rounds after this one for the player at ``seat``, assuming that no other player goes out."""
     count = state.options.players
     active = state.active()
     markers, starter = list(state.markers), state.starter
@@ -96,7 +99,7 @@ def course_of(state: BlokusState, seat: int) -> RoundsAhead:
 
 @dataclass(frozen=True)
 class Prospect:
-    """One player's sheet as far as what is to come hangs on it."""
+    """The parts of one player's sheet that affect the rest of the game."""
 
     colours: tuple[int, ...]
     filled: int
@@ -104,7 +107,7 @@ class Prospect:
     strikes_left: int
 
     def after(self, grid: Grid, colour: int, laid: int, *, strike: bool) -> Prospect:
-        """The sheet after drawing ``laid``, which is as in ``Sheet.covering``."""
+        """The sheet after drawing ``laid``, a placement as in ``Sheet.covering``."""
         squares = laid & grid.every
         colours = (*self.colours[:colour], self.colours[colour] | squares, *self.colours[colour + 1 :])
         return Prospect(
@@ -113,29 +116,29 @@ class Prospect:
 
 
 def prospect_of(sheet: Sheet, filled: FilledSheet) -> Prospect:
-    """A sheet as it stands."""
+    """The prospect of a sheet."""
     unused = (1 << len(sheet.shapes)) - 1 & ~filled.used
     return Prospect(filled.colours, filled.filled, unused, sheet.strikes - filled.strikes)
 
 
 Rolls = tuple[tuple[int, ...], ...]
-"""The faces a player can choose from in each round to come."""
+"""The faces that a player can choose from in each later round."""
 
 
 def rolls_drawn(course: RoundsAhead, rng: Random) -> Rolls:
-    """Draw the dice of the rounds to come."""
+    """Draw the dice of the later rounds at random."""
     random = rng.random
     return tuple(tuple(int(random() * FACES) + 1 for _ in range(dice)) for _, dice in course.rounds)
 
 
 def anchors_left(sheet: Sheet, own: int, filled: int) -> int:
-    """The squares at which a colour can go on."""
+    """The set of squares of which a colour's next shape must fill at least one."""
     may_fill = sheet.open_squares & ~(filled | sheet.grid.beside(own))
     return may_fill & (sheet.grid.diagonal_to(own) if own else sheet.corners)
 
 
 def promise(sheet: Sheet, prospect: Prospect) -> float:
-    """A quick worth of a sheet: squares filled, strikes left, and for each colour the squares at which it can go on."""
+    """A quick evaluation of a sheet by its filled squares, the strikes left, and each colour's anchors."""
     worth = prospect.filled.bit_count() + _STRIKE_WORTH * prospect.strikes_left
     for own in prospect.colours:
         anchors = anchors_left(sheet, own, prospect.filled).bit_count()
@@ -144,7 +147,7 @@ def promise(sheet: Sheet, prospect: Prospect) -> float:
 
 
 def variety(finder: PlacementFinder, prospect: Prospect) -> float:
-    """What the shapes that each colour could still draw are worth, and the rows they stand in."""
+    """An evaluation of the shapes that each colour can still draw, and of the number of rows they are in."""
     worth = 0.0
     for own in prospect.colours:
         shapes = 0
@@ -157,10 +160,10 @@ def variety(finder: PlacementFinder, prospect: Prospect) -> float:
 
 
 def played_on(finder: PlacementFinder, prospect: Prospect, course: RoundsAhead, rolls: Rolls, rng: Random) -> int:
-    """The squares filled at the end when the player goes on by a quick policy with these dice.
+    """The number of squares filled at the end if the player follows a quick policy with these dice.
 
-    The policy draws one of the largest shapes, the best of a few by ``promise``, and crosses out a strike only when
-    nothing else can be drawn.
+    The policy picks a few of the largest placements at random and draws the best of them by ``promise``. It uses a
+    strike only if nothing else can be drawn.
     """
     sheet = finder.sheet
     every, rows = sheet.grid.every, sheet.row_sets
@@ -192,11 +195,11 @@ MOST_NODES = 20_000
 
 
 class SearchLimitError(Exception):
-    """The end is not near enough: more sheets would have to be looked at than allowed."""
+    """The exact search would need more sheets than allowed, as the end is too far off."""
 
 
 class Endgame:
-    """Works out what sheets are worth; what was worked out before is remembered."""
+    """Computes the exact value of sheets, and caches it."""
 
     def __init__(
         self, finder: PlacementFinder, course: RoundsAhead, check_time: TimeCheck, most_nodes: int = MOST_NODES
@@ -208,7 +211,7 @@ class Endgame:
         self._known: dict[tuple[Prospect, int], float] = {}
 
     def value(self, prospect: Prospect, done: int = 0) -> float:
-        """The squares filled at the end that can be expected when ``done`` rounds of the course are over.
+        """The expected number of squares filled at the end, after the first ``done`` rounds of the course.
 
         Raises SearchLimitError, and DeadlineExceededError from the time check.
         """
@@ -242,7 +245,7 @@ class Endgame:
 
 
 def mean_of_best(by_face: list[float], dice: int) -> float:
-    """The mean of the best among several dice, each face of which is worth so much."""
+    """The expected maximum over several dice, given the value of each face."""
     faces = len(by_face)
     return sum(
         value * ((rank / faces) ** dice - ((rank - 1) / faces) ** dice) for rank, value in enumerate(sorted(by_face), 1)

@@ -1,4 +1,4 @@
-"""A good turn and why: the most promising ways to go on are raced over the same dice to come."""
+"""Hints: a good turn and the reason for it; strong hints race the most promising turns over the same future dice."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _ESTIMATE_SHARE = 0.15
 
 @dataclass(frozen=True)
 class _Candidate:
-    """One way to go on: the choice, the squares, the sheet after it, and what that is worth at a glance."""
+    """A candidate turn: the choice, its squares, the sheet after it, and a quick evaluation of that sheet."""
 
     choice: Choice
     laid: int
@@ -63,13 +63,13 @@ def hint(
     *,
     clock: Clock,
     strength: Strength = Strength.STRONG,
-    earlier: Sequence[BlokusState] = (),  # noqa: ARG001 - no position of this game comes twice
+    earlier: Sequence[BlokusState] = (),  # noqa: ARG001 - positions of this game never repeat
     better: HintListener[BlokusTurn] | None = None,
 ) -> Hint[BlokusTurn]:
-    """Find a good turn of the player to move by the deadline; raises IllegalTurnError when there is none to play.
+    """Find a good turn for the player to move by the deadline; raises IllegalTurnError if no turn can be played.
 
-    Gentle hints weigh every turn at a glance, fair ones also which shapes each colour could still draw afterwards,
-    strong ones play the best of them on to the end, with the same dice for all.
+    Gentle hints evaluate every turn quickly. Fair hints also consider which shapes each colour can still draw
+    afterwards. Strong hints play on from the best turns to the end, with the same dice for all.
     """
     if state.seat is None:
         raise IllegalTurnError("the game is over, so there is no turn to hint at")
@@ -79,7 +79,7 @@ def hint(
 
 
 class _HintSearch:
-    """One search for a hint."""
+    """The search for one hint."""
 
     def __init__(
         self, state: BlokusState, seat: int, rng: Random, deadline: Deadline, better: HintListener[BlokusTurn] | None
@@ -118,7 +118,7 @@ class _HintSearch:
         return self._worked_out(candidates, course) or self._raced(weighed[:_RACED], course) or fair
 
     def _worked_out(self, candidates: Sequence[_Candidate], course: RoundsAhead) -> Hint[BlokusTurn] | None:
-        """The best turn when the end is near enough to be worked out, ``None`` when it isn't."""
+        """The best turn by exact endgame search; ``None`` if the end is too far off."""
         ways = sum(len(self._finder.ways(own, self._now.filled, self._now.unused)) for own in self._now.colours)
         if ways > _MOST_WAYS_AT_THE_END:
             return None
@@ -129,7 +129,7 @@ class _HintSearch:
         except (SearchLimitError, DeadlineExceededError):
             return None
         best = max(range(len(candidates)), key=values.__getitem__)
-        # While others play on, which dice they leave is only thought likely.
+        # While others are in the game, the dice they leave are only an assumption.
         return self._tell(candidates[best], 1.0 if course.alone else _MOST_SURE, values[best])
 
     def _candidate(self, choice: Choice, laid: int) -> _Candidate:
@@ -138,10 +138,10 @@ class _HintSearch:
         return _Candidate(choice, laid, after, 0.0)
 
     def _candidates(self, listed: Sequence[Choice]) -> list[_Candidate]:
-        """Every way to go on, large shapes first.
+        """Every different placement, large shapes first.
 
-        Which die goes with a strike makes no difference to the player's own sheet, so one is enough; and a strike is
-        lost where a die gives the same shape anyway.
+        With a strike, the choice of die makes no difference to the player's own sheet, so one die is enough. A strike
+        would be wasted if a die gives the same shape.
         """
         found: dict[int, _Candidate] = {}
         for choice in sorted(listed, key=lambda each: (each.strike, -self._sheet.sizes[each.shape])):
@@ -151,7 +151,7 @@ class _HintSearch:
         return list(found.values())
 
     def _is_won_by(self, after: Prospect) -> bool:
-        """Whether nobody can catch up: all the others are out, behind, and stay so."""
+        """Whether nobody can catch up: all other players have resigned, or are out and behind."""
         others = [filled for seat, filled in enumerate(self._state.sheets) if seat != self._seat]
         rank, most = (after.filled.bit_count(), after.strikes_left), self._sheet.strikes
         return all(
@@ -169,7 +169,7 @@ class _HintSearch:
     def _ranked(
         self, candidates: Sequence[_Candidate], worth: Callable[[_Candidate], float], until: Deadline
     ) -> list[_Candidate]:
-        """The candidates, the best first; those there was no time for follow as they were."""
+        """The candidates, best first; those that time didn't allow to evaluate follow in their old order."""
         looked_at: list[_Candidate] = []
         for number, candidate in enumerate(candidates):
             if number % _TIME_CHECKED_EVERY == 0 and number and until.passed():
@@ -179,7 +179,7 @@ class _HintSearch:
         return [*sorted(looked_at, key=lambda each: -each.worth), *rest]
 
     def _estimated(self, candidate: _Candidate, course: RoundsAhead) -> float:
-        """The squares filled at the end by a few games played on, as far as there is time for them."""
+        """The mean number of squares filled at the end of a few playouts, as many as time allows."""
         until = self._deadline.share(_ESTIMATE_SHARE)
         ends: list[int] = []
         while len(ends) < _ESTIMATES and not (ends and until.passed()):
@@ -188,7 +188,7 @@ class _HintSearch:
         return sum(ends) / len(ends)
 
     def _raced(self, candidates: Sequence[_Candidate], course: RoundsAhead) -> Hint[BlokusTurn] | None:
-        """The best over many games played on, ``None`` when there wasn't time for any."""
+        """The best candidate over many playouts; ``None`` if there was no time for any."""
 
         def draw(rng: Random) -> tuple[Rolls, int]:
             return rolls_drawn(course, rng), rng.getrandbits(32)
@@ -196,7 +196,7 @@ class _HintSearch:
         def value(candidate: _Candidate, sample: tuple[Rolls, int], check_time: TimeCheck) -> float:
             rolls, seed = sample
             check_time()
-            # What a sheet is worth at a glance tells apart what too few games to the end can't.
+            # The quick evaluation separates candidates for which there are too few playouts.
             return played_on(self._finder, candidate.after, course, rolls, Random(seed)) + candidate.worth
 
         def tell(estimate: Estimate[_Candidate]) -> None:
@@ -212,7 +212,7 @@ class _HintSearch:
         return estimate.mean - estimate.candidate.worth
 
     def _tell(self, candidate: _Candidate, sure: float, expected: float | None = None) -> Hint[BlokusTurn]:
-        """Make the hint, and let it be heard of; until more is known the squares filled so far are expected."""
+        """Make a hint and report it; without ``expected``, use the squares filled so far."""
         turn = turn_of(self._state, candidate.choice, candidate.laid)
         reason = reason_for(self._sheet, self._now, candidate.after, self._colour, only=self._only, wins=self._wins)
         filled = candidate.after.filled.bit_count()
@@ -228,7 +228,10 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 
 
 def reason_for(sheet: Sheet, before: Prospect, after: Prospect, colour: int, *, only: bool, wins: bool) -> str:
-    """Say why to draw what makes ``after`` of ``before`` in a colour, to go on after *That*: ``fills five squares``."""
+    """The reason for drawing a shape, phrased to follow *That*: ``fills five squares``.
+
+    ``before`` and ``after`` are the sheet before and after it is drawn in ``colour``.
+    """
     filled = after.filled.bit_count() - before.filled.bit_count()
     said = f"fills {_many(filled, 'square')}"
     if wins:

@@ -1,4 +1,4 @@
-"""Games played at random, fast: every sheet as a few integers."""
+"""Fast random games, with every sheet as a few integers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.values import Tally
 
 
 class _MutableSheet:
-    """One sheet under way: each colour's squares, all squares, shapes not used yet, strikes."""
+    """One mutable sheet: each colour's squares, all filled squares, the unused shapes, and the strikes."""
 
     __slots__ = ("colours", "every", "filled", "most_strikes", "status", "strikes", "unused")
 
@@ -29,7 +29,7 @@ class _MutableSheet:
         self.status = start.status
 
     def plays(self, finder: PlacementFinder, colour: int, dice: list[int], rng: Random) -> bool:
-        """Take a die and draw, all that is legal being equally likely; ``False`` and out when there is nothing."""
+        """Play a random legal turn, all equally likely; return ``False`` and go out if there is none."""
         rows = finder.sheet.row_sets
         with_strike = self.strikes < self.most_strikes
         shapes = self.unused
@@ -45,7 +45,7 @@ class _MutableSheet:
         laid = ways[int(rng.random() * len(ways))]
         shape = laid >> finder.squares
         if with_strike:
-            # With a strike left every different die goes with every way to draw.
+            # With a strike left, every different die goes with every placement.
             different = sorted(set(dice))
             die = different[int(rng.random() * len(different))]
             self.strikes += not rows[die] & shape
@@ -59,13 +59,13 @@ class _MutableSheet:
         return True
 
     def sheet(self) -> FilledSheet:
-        """The sheet as the rules keep it."""
+        """The sheet as a value of the rules."""
         red, blue, yellow, green = self.colours
         return FilledSheet((red, blue, yellow, green), self.every & ~self.unused, self.strikes, self.status)
 
 
 def play_random_games(state: BlokusState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
-    """Play ``count`` games from ``state``, every turn and roll drawn evenly; cut off after ``most_plies`` turns."""
+    """Play ``count`` games from ``state`` with uniformly random turns and rolls, each up to ``most_plies`` turns."""
     finder = finder_of(state.options.sheet)
     games = (play_random_game(state, finder, rng, most_plies) for _ in range(count))
     return tally(Ending.by(outcome_of(final), played) for played, final in games)
@@ -74,9 +74,9 @@ def play_random_games(state: BlokusState, count: int, rng: Random, *, most_plies
 def play_random_game(
     state: BlokusState, finder: PlacementFinder, rng: Random, most_plies: int
 ) -> tuple[int, BlokusState]:
-    """Play one game at random: how many turns were played, and how it ended.
+    """Play one random game; return the number of turns and the final state.
 
-    The state given is good for scores and outcome; where the game was cut off it is good for nothing else.
+    The state has valid scores and a valid outcome. If the game was cut off, its other fields are not meaningful.
     """
     if state.seat is None:
         return 0, state
