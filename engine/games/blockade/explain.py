@@ -69,7 +69,7 @@ class _Change:
         self.come: list[tuple[int, int]] = []
         self.capped: list[tuple[int, int]] = []
         self.black_moves: list[Path] = []
-        # Squares where black may have been taken off are judged last: a piece may have come onto it instead.
+        # Squares with black come last: whether black was taken off depends on the pieces gone from other squares.
         for square in sorted(changed, key=lambda square: is_blockade(self.stacks[square])):
             self._look_at(square)
 

@@ -84,7 +84,7 @@ def count_from(state: BlockadeState, roll: Roll | None, colour: str | None) -> B
 
 
 def announcements(state: BlockadeState) -> Sequence[Announcement]:
-    """List what may be said: either resigns, or both agree on a draw."""
+    """List the legal announcements: either player resigns, or both agree on a draw."""
     return () if state.to_move is None else common_announcements(PLAYERS)
 
 

@@ -84,7 +84,7 @@ def format_squares(sheet: Sheet, filled: FilledSheet) -> str:
 
 
 def parse_state(text: str) -> BlokusState:
-    """Read a state leniently: any case, spaces and order; what is left out is as at the start.
+    """Read a state leniently: any case, spaces and order; parts left out have their starting values.
 
     Raises UnreadableError that names the faulty part and its column, or the broken invariant.
     """

@@ -62,10 +62,10 @@ def set_up(
 
 
 def amend(state: BlokusState, looks: Mapping[Place, LookName], to_move: Player | None = None) -> BlokusState:
-    """The state with these looks on these places and ``to_move`` to roll or play; all else stays.
+    """The state with these looks on these places and ``to_move`` to roll or play; everything else stays.
 
-    Shapes are crossed off as the squares show. A player who is said to play next is in the game again. Raises
-    UnreadableError for what can't be a position.
+    The squares determine which shapes are crossed off. If ``to_move`` was out of the game, that player is back in it.
+    Raises UnreadableError for an impossible position.
     """
     options = state.options
     check_player(options.names, to_move)
@@ -135,7 +135,7 @@ def _on_sheet(before: BlokusState, seat: int, changed: dict[int | None, int]) ->
     for colour in sorted(set(drawn) - {hand}):
         if rest := drawn[colour] & ~filled:
             found.append(wrong_colour(PLAYERS[seat], COLOURS[colour], COLOURS[hand], places_on(before, seat, rest)))
-    # What of a shape is drawn over others is told already; the squares beside them are only a part of it.
+    # A shape drawn over filled squares is already reported, and its other squares are only a part of it.
     if hand in drawn and not drawn[hand] & filled:
         found += breaches_of_drawing(before, seat, drawn[hand]) or _out_of_reach(before, seat, drawn[hand])
     return found
