@@ -73,9 +73,10 @@ def placements(name: str, grid: Grid, free_squares: int) -> tuple[int, ...]:
     """Every placement of the shape on the free squares of a grid, in all orientations, as sets in rising order."""
     found = []
     for orientation in orientations(shape_of(name)):
-        width, height = (1 + max(cell[axis] for cell in orientation) for axis in (0, 1))
+        width = 1 + max(column for column, _ in orientation)
         pattern = sum(1 << (row * grid.columns + column) for column, row in orientation)
-        for row in range(grid.rows - height + 1):
+        # Above the top row, no square is free.
+        for row in range(grid.rows):
             for column in range(grid.columns - width + 1):
                 laid = pattern << (row * grid.columns + column)
                 if laid & ~free_squares == 0:

@@ -49,6 +49,7 @@ def test_the_places_are_those_of_the_house_sheet():
         ({"standby": "somewhere"}, "takes one of fixed_ring, follows_start_player"),
         ({"sheet": "mine.toml"}, "cannot read 'mine.toml' as a sheet"),
         ({"sheet": "3x3/1/-/1/2/I3/V3/I4/L4"}, "size: got '3x3'"),
+        ({"sheet": "5x6/1/f1/1/2/I3/V3/I4/L4"}, "blocked: got 'f1'; expected a square from a1 to e6"),
         ({"strikes": 2}, "there is no option 'strikes'"),
     ],
 )
@@ -210,7 +211,7 @@ def test_turns_of_another_game_are_refused():
     large = GAME.dice.rolled(GAME.rules.new(), roll("1,1,1,1"))
     turn = next(turn for turn in GAME.rules.legal_turns(large) if "j10" in turn.squares)
     assert GAME.rules.certainty(small, turn) is Certainty.IMPOSSIBLE
-    with pytest.raises(IllegalTurnError, match="is not a turn of this game"):
+    with pytest.raises(IllegalTurnError, match="is not a turn of this game; expected .* squares from a1 to e5"):
         GAME.rules.apply(small, turn)
 
 
@@ -221,7 +222,7 @@ def test_set_up_takes_empty_sheets_only():
     with pytest.raises(IllegalTurnError) as raised:
         GAME.table.set_up({"p2.b3": "red"}, {"players": 2})
     assert [(breach.rule, breach.places) for breach in raised.value.breaches] == [("sheet-not-clean", ("p2.b3",))]
-    with pytest.raises(UnreadableError, match=r"p3\.a1"):
+    with pytest.raises(UnreadableError, match=r"p3\.a1.* a square from a1 to j10"):
         GAME.table.set_up({"p3.a1": "red"}, {"players": 2})
     with pytest.raises(UnreadableError, match="expected one of empty, red"):
         GAME.table.set_up({"p1.a1": "pink"})

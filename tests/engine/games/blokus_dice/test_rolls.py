@@ -3,6 +3,7 @@
 import pytest
 
 from engine.errors import IllegalTurnError, UnreadableError
+from engine.games.blokus_dice.state import COLOURS
 from engine.support.chance import format_roll
 from engine.values import Announcement
 from tests.engine.games.blokus_dice.strategies import GAME, roll, rolled
@@ -107,3 +108,13 @@ def test_counting_from_dice_that_lie_there_or_thrown_anew():
     lying = rolled("1,2,3,4")
     assert GAME.rules.count_from(lying, None, None) == lying
     assert GAME.rules.count_from(lying, roll("6,6,6,6"), "green").dice == (6, 6, 6, 6)
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_the_markers_go_round_until_the_player_to_move_holds_the_colour(number):
+    state = rolled("1,2,3,4")
+    state = GAME.rules.apply(state, GAME.notation.parse_turn(state, "1:1:a1"))
+    counted = GAME.rules.count_from(state, None, COLOURS[number])
+    assert (counted.to_move, counted.dice) == ("p2", (2, 3, 4))
+    assert counted.markers == tuple((number + place - 1) % 4 for place in range(4))
+    assert {turn.colour for turn in GAME.rules.perft_turns(counted)} == {COLOURS[number]}

@@ -182,6 +182,11 @@ def test_turns_that_cannot_be_read_say_where(text, column):
     assert raised.value.column == column
 
 
+def test_a_square_that_is_not_on_the_sheet_is_told_which_are():
+    with pytest.raises(UnreadableError, match="with squares from a1 to j10"):
+        GAME.notation.parse_turn(GAME.notation.parse_state(TURNS), "1:V3:a1,k1,b1")
+
+
 def test_a_die_that_matters_has_to_be_named():
     state = GAME.notation.parse_state(TURNS)
     with pytest.raises(EngineError, match=r"fits 3 turns: 2:1:a1:strike, 3:1:a1:strike, 4:1:a1:strike"):
