@@ -211,7 +211,7 @@ def test_turns_of_another_game_are_refused():
     large = GAME.dice.rolled(GAME.rules.new(), roll("1,1,1,1"))
     turn = next(turn for turn in GAME.rules.legal_turns(large) if "j10" in turn.squares)
     assert GAME.rules.certainty(small, turn) is Certainty.IMPOSSIBLE
-    with pytest.raises(IllegalTurnError, match="is not a turn of this game; expected .* squares from a1 to e5"):
+    with pytest.raises(IllegalTurnError, match=r"is not a turn of this game; expected .* squares from a1 to e5"):
         GAME.rules.apply(small, turn)
 
 
