@@ -8,6 +8,7 @@ in ``layout.json``, the board. Truth files are left closed but for those of enro
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -112,6 +113,7 @@ def is_covered(reading: Reading) -> bool:
 # Diaballik: each player's pieces by square, and which of them has the ball.
 
 PLAYERS = load("diaballik").players
+PIECES_EACH = 7
 
 
 def _discs_said(said: Mapping[str, Any]) -> dict[str, tuple[str, bool]]:
@@ -119,11 +121,11 @@ def _discs_said(said: Mapping[str, Any]) -> dict[str, tuple[str, bool]]:
 
 
 def pieces_seen(reading: Reading) -> list[dict[str, Any]]:
-    """Give each place's most probable look, where it is a piece.
+    """Give the most probable table on which each player has all pieces, one of them with the ball, as a judge knows.
 
-    Each player has one ball, as a judge knows: where none or several are likelier than not, the likeliest has it.
+    No more pieces are missing than places are hidden.
     """
-    owners = {place: player for place, one in reading.places.items() if (player := _owner(one)) is not None}
+    owners = _owners(reading)
     carriers = {
         max(own, key=lambda place: _carries(reading.places[place], player))
         for player in PLAYERS
@@ -135,12 +137,30 @@ def pieces_seen(reading: Reading) -> list[dict[str, Any]]:
     ]
 
 
-def _owner(one: PlaceReading) -> str | None:
-    """Whose piece a place most probably shows."""
-    look = one.best[0]
-    if one.hidden_by or look == EMPTY:
-        return None
-    return next(player for player in PLAYERS if look in {look_name(player, ball) for ball in (False, True)})
+def _owners(reading: Reading) -> dict[str, str]:
+    """Whose piece each place shows, on the most probable table with the right number of pieces.
+
+    Places are added one by one; of the tables so far with equally many pieces each, only the most probable is kept.
+    """
+    tables: dict[tuple[int, ...], tuple[float, dict[str, str]]] = {(0,) * len(PLAYERS): (0.0, {})}
+    for place, one in reading.places.items():
+        if one.hidden_by is not None:
+            continue
+        further: dict[tuple[int, ...], tuple[float, dict[str, str]]] = {}
+        for owner in (None, *PLAYERS):
+            looks = [EMPTY] if owner is None else [look_name(owner, ball) for ball in (False, True)]
+            log_probability = math.log(max(1e-9, sum(one.probabilities.get(look, 0.0) for look in looks)))
+            for counts, (total, owners) in tables.items():
+                now = tuple(count + (player == owner) for player, count in zip(PLAYERS, counts, strict=True))
+                likelihood = total + log_probability
+                if max(now) <= PIECES_EACH and (now not in further or likelihood > further[now][0]):
+                    further[now] = (likelihood, owners if owner is None else {**owners, place: owner})
+        tables = further
+    most_missing = len(reading.hidden)
+    complete = [
+        table for counts, table in tables.items() if sum(PIECES_EACH - count for count in counts) <= most_missing
+    ]
+    return max(complete, key=lambda table: table[0], default=(0.0, {}))[1]
 
 
 def _carries(one: PlaceReading, player: str) -> float:
