@@ -1,25 +1,39 @@
-"""Whose a disc is by its colour: sure where it is a taught one, and no surer than a mirrored lamp allows."""
+"""Whose a disc is by its colour, in whatever light; and the light of the markers' white paper."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
+import cv2
 import numpy as np
 import pytest
 
+from tests.vision.conftest import RenderTable
+from vision.frame import FloatArray, Image
+from vision.geometry import CameraModel, Pose, project
+from vision.layout.table import TableLayout
 from vision.readers.discs.appearance import DARK_FLOOR, colour_of_shares
-from vision.readers.discs.lighting import ColourClassifier
+from vision.readers.discs.lighting import USUAL_PAPER, ColourClassifier, PaperLight
 from vision.readers.probabilities import tempered
 
 BLACK, WHITE = 0.03, 0.85
 PAPER = np.full(3, 0.8)
+RED, BLUE = (0.06, 0.1, 0.5), (0.5, 0.2, 0.08)
+
+
+def colour(*light: float) -> FloatArray:
+    """The colour of linear light relative to paper: of each channel, or the same of all."""
+    return colour_of_shares(np.broadcast_to(light, 3) + DARK_FLOOR)
+
+
+TAUGHT = ColourClassifier({"red": colour(*RED), "blue": colour(*BLUE)})
 
 
 def chance_of_white(share: float) -> float:
     """The probability that a grey disc, its light in shares of paper's, is white's."""
-    taught = {
-        name: colour_of_shares(np.full(3, one + DARK_FLOOR)) for name, one in (("black", BLACK), ("white", WHITE))
-    }
-    seen = colour_of_shares(np.full(3, share + DARK_FLOOR))
-    return tempered(ColourClassifier(taught).log_likelihoods([seen], PAPER, 0.0)[0], 1.0, 0.001)["white"]
+    taught = ColourClassifier({"black": colour(BLACK), "white": colour(WHITE)})
+    return tempered(taught.log_likelihoods([colour(share)], PAPER, 0.0)[0], 1.0, 0.001)["white"]
 
 
 @pytest.mark.parametrize(("share", "white"), [(BLACK, False), (WHITE, True), (0.95, True)])
@@ -31,3 +45,113 @@ def test_a_taught_colour_is_certain(share: float, white: bool) -> None:
 @pytest.mark.parametrize("share", [0.3, 0.4, 0.5])
 def test_a_pale_disc_may_be_a_dark_one_under_a_lamp(share: float) -> None:
     assert 0.01 < chance_of_white(share) < 0.99
+
+
+def test_distances_are_none_at_a_taught_colour_and_grow_with_hue_and_brightness() -> None:
+    seen = [
+        colour(*RED),
+        np.add(colour(*RED), [0.0, 0.2, 0.0]),
+        np.add(colour(*RED), [0.0, 0.4, 0.0]),
+        np.add(colour(*RED), [0, 0, 0.4]),
+    ]
+    own, near, far, bright = TAUGHT.distances(seen, PAPER, 0.0)
+    assert own["red"] == pytest.approx(0.0, abs=1e-6)
+    assert own["blue"] > 8
+    assert far["red"] == pytest.approx(2 * near["red"])
+    assert 1 < bright["red"] < far["red"] < 3.5
+    assert TAUGHT.distances([], PAPER, 0.0) == []
+    assert ColourClassifier({}).distances(seen, PAPER, 0.0) == [{}] * 4
+
+
+@pytest.mark.parametrize("brighter", [-1.0, -0.5, 0.0, 0.5])
+def test_one_light_is_found_for_all_discs_and_then_they_are_themselves(brighter: float) -> None:
+    factor = np.exp(brighter)
+    seen = [colour(*(factor * np.array(light))) for light in (RED, BLUE) * 4]
+    light = TAUGHT.light(seen, PAPER)
+    assert light == pytest.approx(brighter, abs=0.11)
+    for name, distance in zip(("red", "blue") * 4, TAUGHT.distances(seen, PAPER, light), strict=True):
+        assert distance[name] < 0.6
+    for name, likely in zip(("red", "blue") * 4, TAUGHT.log_likelihoods(seen, PAPER, light), strict=True):
+        assert max(likely, key=lambda one: likely[one]) == name
+
+
+def test_the_light_is_found_from_what_looks_like_a_taught_colour_only() -> None:
+    seen = [colour(*(1.5 * np.array(light))) for light in (RED, BLUE) * 3]
+    foreign = colour(0.05, 0.6, 0.05)
+    assert TAUGHT.light([*seen, foreign, foreign], PAPER) == TAUGHT.light(seen, PAPER)
+    assert TAUGHT.light([foreign], PAPER) == 0.0
+    assert TAUGHT.light([], PAPER) == 0.0
+    assert ColourClassifier({}).light(seen, PAPER) == 0.0
+
+
+def test_one_disc_alone_moves_the_light_less_than_many() -> None:
+    brighter = colour(*(2.0 * np.array(RED)))
+    one, many = TAUGHT.light([brighter], PAPER), TAUGHT.light([brighter] * 9, PAPER)
+    assert 0.1 < one < many
+    assert many == pytest.approx(np.log(2), abs=0.11)
+
+
+def test_the_light_is_never_taken_to_be_several_times_as_bright() -> None:
+    taught = ColourClassifier({"dark": colour(0.02)})
+    assert 1.0 < taught.light([colour(0.5)] * 9, PAPER) < 1.5 or taught.light([colour(0.5)] * 9, PAPER) == 0.0
+    assert -1.5 < ColourClassifier({"pale": colour(0.8)}).light([colour(0.3)] * 9, PAPER) < -0.7
+
+
+def test_a_channel_that_is_full_is_no_other_colour() -> None:
+    bright_paper = np.full(3, 0.95)
+    pink = ColourClassifier({"pink": colour(0.6, 0.6, 1.4), "green": colour(0.3, 0.6, 0.3)})
+    full = colour(0.6, 0.6, 1 / 0.95)
+    assert pink.distances([full], bright_paper, 0.0)[0]["pink"] < 0.05
+    assert pink.distances([full], np.full(3, 0.3), 0.0)[0]["pink"] > 0.8
+
+
+def test_likelihoods_fall_with_the_distance_and_allow_for_a_lamps_reflection() -> None:
+    colours = [colour(*RED), np.add(colour(*RED), [0.0, 0.5, 0.0]), np.add(colour(*RED), [0.0, 1.5, 0.0])]
+    own, near, far = (one["red"] for one in TAUGHT.log_likelihoods(colours, PAPER, 0.0))
+    assert own > near > far
+    assert own == pytest.approx(0.0, abs=0.2)
+    black = ColourClassifier({"black": colour(BLACK)})
+    glossy, green = colour(BLACK + 0.3), colour(BLACK, BLACK + 0.9, BLACK)
+    shiny, strange = (one["black"] for one in black.log_likelihoods([glossy, green], PAPER, 0.0))
+    assert strange + 2 < shiny < -2
+    assert TAUGHT.log_likelihoods([], PAPER, 0.0) == []
+    assert ColourClassifier({}).log_likelihoods(colours, PAPER, 0.0) == [{}] * 3
+
+
+@pytest.fixture(scope="module")
+def lit(pose: Pose, render_table: RenderTable) -> Image:
+    """A table whose markers' white is lit to 0.745 of what the camera takes."""
+    return render_table(pose)
+
+
+def covered(image: Image, camera: CameraModel, pose: Pose, layout: TableLayout, ids: Sequence[int]) -> Image:
+    """The picture with white cards on some markers."""
+    image = image.copy()
+    for marker_id in ids:
+        corners = project(camera, pose, layout.markers.corners_mm(marker_id))
+        cv2.fillConvexPoly(image, np.round(corners).astype(np.int32), (255, 255, 255))
+    return image
+
+
+def test_the_markers_paper_tells_the_light(layout: TableLayout, camera: CameraModel, pose: Pose, lit: Image) -> None:
+    paper = PaperLight(camera, pose, layout.markers)
+    light = paper.of(lit)
+    assert light == pytest.approx(0.745, rel=0.12)
+    tinted = np.asarray(np.round(lit * np.array([0.7, 0.5, 0.9])), dtype=np.uint8)
+    assert paper.of(tinted) / light == pytest.approx(np.array([0.7, 0.5, 0.9]) ** 2.2, rel=0.12)
+    grey = np.asarray(cv2.cvtColor(lit, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
+    assert paper.of(grey) == pytest.approx(light, rel=0.03)
+
+
+def test_markers_that_are_covered_or_out_of_sight_do_not_count(
+    layout: TableLayout, camera: CameraModel, pose: Pose, lit: Image
+) -> None:
+    paper = PaperLight(camera, pose, layout.markers)
+    light = paper.of(lit)
+    assert paper.of(covered(lit, camera, pose, layout, [1, 2])) == pytest.approx(light, rel=0.05)
+    assert paper.of(covered(lit, camera, pose, layout, [0, 1, 2, 3])) == pytest.approx(np.full(3, USUAL_PAPER))
+    assert PaperLight(camera, pose, None).of(lit) == pytest.approx(np.full(3, USUAL_PAPER))
+    half = replace(camera, size=(camera.size[0] // 2, camera.size[1]))
+    white_right = lit.copy()
+    white_right[:, half.size[0] :] = 255
+    assert PaperLight(half, pose, layout.markers).of(white_right) == pytest.approx(light, rel=0.05)

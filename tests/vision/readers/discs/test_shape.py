@@ -49,3 +49,16 @@ def test_a_balls_outline_is_that_of_the_projected_sphere(name: str) -> None:
     assert max(away) < 1.2
     middle = outline.mean(axis=0)
     assert (beyond_mm(middle + 0.85 * (outline - middle), shape.ball_circles(centre)) < 0).all()
+
+
+@pytest.mark.parametrize("place", ["a1", "d4", "g7"])
+def test_a_disc_reaches_as_far_as_the_circles_of_its_top_and_foot(place: str) -> None:
+    name = pictures.PLAYED[0]
+    shape = DiscShape.of(PIECES, pictures.pose(name), BOARD.height_mm)
+    centre = np.array(BOARD.centre_mm(place))
+    turns = np.linspace(0, 2 * np.pi, 12, endpoint=False)
+    ways = np.column_stack([np.cos(turns), np.sin(turns)])
+    middles, radii = shape.disc_circles(centre)
+    assert shape.reach(centre, ways) == pytest.approx(((middles - centre) @ ways.T + radii[:, None]).max(axis=0))
+    assert shape.reach(centre, ways).min() == pytest.approx(PIECES.diameter_mm / 2)
+    assert shape.reach(centre, ways).max() > PIECES.diameter_mm / 2 + 0.5

@@ -1,0 +1,184 @@
+"""Finding discs on drawn pictures: where they stand is known, and so is their light."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+
+from tests.vision.readers.discs.drawn import (
+    BOARD,
+    CAMERA,
+    DARK,
+    PALE,
+    PIECES,
+    Drawn,
+    finder_from,
+    picture_of,
+    seen_from,
+)
+from vision.frame import BoolImage
+from vision.geometry import outline_px, project
+from vision.readers.discs.appearance import DARK_FLOOR, shares_of
+from vision.readers.discs.finder import DiscFinder, DiscFit, TopPlane
+from vision.readers.discs.lighting import USUAL_PAPER
+
+POSE = seen_from()
+ASLANT = seen_from(tilt_deg=50.0)
+RED = (0.05, 0.08, 0.5)
+STANDING = (
+    Drawn("a1", PALE),
+    Drawn("g1", DARK, (5.0, 3.0)),
+    Drawn("d2", PALE, (-6.0, 2.0)),
+    Drawn("b4", DARK, (0.0, -6.5)),
+    Drawn("f5", RED, (3.0, 6.0)),
+    Drawn("a7", PALE, (-4.0, -4.0)),
+    Drawn("g7", DARK, (6.0, 0.0)),
+)
+
+
+@pytest.fixture(scope="module")
+def finder() -> DiscFinder:
+    return finder_from(POSE)
+
+
+@pytest.fixture(scope="module")
+def plane(finder: DiscFinder) -> TopPlane:
+    return finder.plane(picture_of(STANDING, POSE), BOARD.places)
+
+
+@pytest.fixture(scope="module")
+def found(finder: DiscFinder, plane: TopPlane) -> dict[str, DiscFit]:
+    return finder.find(plane, list(BOARD.places))
+
+
+@pytest.mark.parametrize("disc", STANDING, ids=lambda disc: disc.place)
+def test_a_disc_is_found_where_it_stands_and_in_its_light(found: dict[str, DiscFit], disc: Drawn) -> None:
+    fit = found[disc.place]
+    assert np.abs(fit.centre_mm - disc.centre_mm).max() < 3.2
+    assert fit.contrast > 4
+    assert fit.contrast_without_ball > 4
+    assert shares_of(fit.colour) - DARK_FLOOR == pytest.approx(disc.light, rel=0.06, abs=0.004)
+    assert fit.light == pytest.approx(np.median(disc.light) * USUAL_PAPER, rel=0.08, abs=0.003)
+
+
+def test_nothing_stands_out_where_no_disc_is(found: dict[str, DiscFit]) -> None:
+    standing = {disc.place for disc in STANDING}
+    assert all(fit.contrast < 1.9 for place, fit in found.items() if place not in standing)
+
+
+@pytest.mark.parametrize("azimuth_deg", [15.0, 105.0, 195.0])
+def test_a_disc_is_found_from_every_side_of_the_table(azimuth_deg: float) -> None:
+    pose = seen_from(azimuth_deg, 40.0)
+    finder = finder_from(pose)
+    discs = [Drawn("a1", PALE, (6.0, -3.0)), Drawn("g4", DARK, (-4.0, 5.0)), Drawn("c7", RED)]
+    places = [disc.place for disc in discs]
+    fits = finder.find(finder.plane(picture_of(discs, pose), places), places)
+    for disc in discs:
+        assert np.abs(fits[disc.place].centre_mm - disc.centre_mm).max() < 3.2
+        assert fits[disc.place].contrast > 4
+
+
+def test_stripes_and_squares_across_a_place_are_no_disc(finder: DiscFinder) -> None:
+    picture = picture_of([], POSE)
+    x, y = BOARD.centre_mm("d4")
+    stripe = [[x - 40, y - 6, 20], [x + 40, y - 6, 20], [x + 40, y + 6, 20], [x - 40, y + 6, 20]]
+    cv2.fillConvexPoly(picture, np.round(project(CAMERA, POSE, stripe)).astype(np.int32), (220, 220, 220))
+    fits = finder.find(finder.plane(picture, ["d4"]), ["d4"])
+    assert "d4" not in fits or fits["d4"].contrast < 1.9
+
+
+def test_a_ball_hides_no_disc_and_breaks_its_even_top(finder: DiscFinder) -> None:
+    bare, with_ball = (
+        finder.find(finder.plane(picture_of([disc], POSE), ["d4"]), ["d4"])["d4"]
+        for disc in (Drawn("d4", PALE), Drawn("d4", PALE, ball=DARK))
+    )
+    assert with_ball.contrast > 4
+    assert with_ball.contrast_without_ball < 0.5 * with_ball.contrast
+    assert np.abs(with_ball.centre_mm - bare.centre_mm).max() < 3.2
+    assert with_ball.colour == pytest.approx(bare.colour, abs=0.1)
+
+
+def test_half_a_disc_is_enough_where_it_is_known_that_the_rest_is_hidden(finder: DiscFinder) -> None:
+    picture = picture_of([Drawn("d4", PALE)], POSE)
+    x, y = BOARD.centre_mm("d4")
+    card = [[x, y - 60, 20], [x + 60, y - 60, 20], [x + 60, y + 60, 20], [x, y + 60, 20]]
+    cv2.fillConvexPoly(picture, np.round(project(CAMERA, POSE, card)).astype(np.int32), (20, 200, 20))
+    plane = finder.plane(picture, ["d4"])
+    hidden: BoolImage = np.zeros(plane.colours.shape[:2], dtype=np.bool_)
+    column, _ = plane.window.to_pixels(x, y)
+    hidden[:, round(column) - 2 :] = True
+    unaware = finder.find(plane, ["d4"]).get("d4")
+    aware = finder.find(plane, ["d4"], hidden)["d4"]
+    assert unaware is None or unaware.contrast < 0.5 * aware.contrast
+    assert aware.contrast > 4
+    assert abs(aware.y_mm - y) < 1.5
+    everything = np.ones_like(hidden)
+    assert finder.find(plane, ["d4"], everything) == {}
+
+
+def test_the_plane_is_the_same_whether_all_or_some_of_it_is_sampled(finder: DiscFinder, plane: TopPlane) -> None:
+    picture = picture_of(STANDING, POSE)
+    for places in (["a1"], ["a1", "g7"], ["c3", "d3", "c4", "d4"]):
+        part = finder.plane(picture, places)
+        sampled = (part.colours != 0).all(axis=2)
+        assert 0.02 < sampled.mean() < 0.6
+        assert np.abs(part.colours - plane.colours)[sampled].max() < 0.02
+        for place in places:
+            x, y = BOARD.centre_mm(place)
+            around = np.array([[x + dx, y + dy] for dx in (-23, 0, 23) for dy in (-23, 0, 23)])
+            assert part.marked(sampled, around).all()
+    assert not finder.plane(picture, []).colours.any()
+    assert finder.find(plane, []) == {}
+
+
+def test_a_grey_picture_shows_discs_too(finder: DiscFinder) -> None:
+    grey = cv2.cvtColor(picture_of(STANDING[:2], POSE), cv2.COLOR_BGR2GRAY)
+    fits = finder.find(finder.plane(np.asarray(grey, dtype=np.uint8), ["a1", "g1"]), ["a1", "g1"])
+    assert all(fit.contrast > 4 for fit in fits.values())
+    assert len(fits) == 2
+    assert np.abs(fits["a1"].colour[:2]).max() < 0.02
+
+
+def test_points_of_the_plane_are_interpolated_and_looked_up(plane: TopPlane) -> None:
+    left, far = plane.window.left_mm, plane.window.far_mm
+    centres = np.array([[left + 30.5, far - 20.5], [left + 31.5, far - 20.5]])
+    here, beside = plane.at(centres)
+    assert here == pytest.approx(plane.colours[20, 30])
+    assert plane.at(centres.mean(axis=0)) == pytest.approx((here + beside) / 2, abs=1e-5)
+    mask: BoolImage = np.zeros(plane.colours.shape[:2], dtype=np.bool_)
+    mask[20, 30] = True
+    assert plane.marked(mask, centres).tolist() == [True, False]
+    mask[0, 0] = mask[-1, -1] = True
+    assert plane.marked(mask, np.array([[left - 50, far + 50], [-left + 50, -far - 50]])).all()
+
+
+@pytest.mark.parametrize("ball", [False, True])
+def test_what_a_nearer_disc_hides_is_what_its_outline_covers_in_the_picture(ball: bool) -> None:
+    centre, top_mm = np.array(BOARD.centre_mm("d3")), BOARD.height_mm + PIECES.disc_mm
+    finder = finder_from(ASLANT)
+    hidden = finder.hidden_by([(centre, ball)])
+    x, y = np.meshgrid(np.arange(-30.0, 31.0, 2.0), np.arange(-30.0, 31.0, 2.0))
+    points = centre + np.column_stack([x.ravel(), y.ravel()])
+    pixels = project(CAMERA, ASLANT, np.column_stack([points, np.full(len(points), top_mm)]))
+    disc, with_ball = (
+        np.array([cv2.pointPolygonTest(outline, tuple(map(float, pixel)), True) for pixel in pixels])
+        for outline in (
+            outline_px(PIECES.solid_with(*centre, BOARD.height_mm, ball=one), CAMERA, ASLANT) for one in (False, True)
+        )
+    )
+    marked = finder.plane(np.zeros((600, 800, 3), np.uint8), []).marked(hidden, points)
+    assert marked[disc > 1.5].mean() > 0.97
+    assert not marked[(with_ball if ball else disc) < -4].any()
+    assert marked[(disc < -3) & (with_ball > 3)].any() == ball
+
+
+def test_how_much_of_a_disc_is_hidden_grows_as_the_nearer_one_comes_closer() -> None:
+    finder, middle = finder_from(ASLANT), np.array(BOARD.centre_mm("d4"))
+    towards = ASLANT.camera_position_mm[:2] - middle
+    towards /= np.linalg.norm(towards)
+    shares = [finder.hidden_share(middle, [(middle + away * towards, True)]) for away in (0.0, 15.0, 30.0, 60.0)]
+    assert shares[0] == 1
+    assert shares[0] > shares[1] > shares[2] > shares[3] == 0
+    assert finder.hidden_share(middle, [(middle + 30.0 * towards, False)]) < shares[2]
+    assert finder.hidden_share(middle, []) == 0

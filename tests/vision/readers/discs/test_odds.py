@@ -1,0 +1,184 @@
+"""How sure the disc reader is, on drawn pictures: what makes it surer, and what leaves the answer alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+import pytest
+
+from tests.vision.readers.discs.drawn import (
+    BOARD,
+    CAMERA,
+    DARK,
+    PALE,
+    PIECES,
+    Drawn,
+    picture_of,
+    seen_from,
+    view_of,
+)
+from vision.frame import Image
+from vision.geometry import Pose, project
+from vision.readers.discs.appearance import DARK_FLOOR, DiscAppearance, DiscColours, colour_of_shares
+from vision.readers.discs.reader import DiscReader, DiscSighting
+
+POSE = seen_from()
+RED = (0.06, 0.09, 0.45)
+BLUE = (0.45, 0.15, 0.07)
+
+
+def colour(light: Sequence[float]) -> np.ndarray:
+    return colour_of_shares(np.array(light) + DARK_FLOOR)
+
+
+LOOKS = DiscAppearance({"red": DiscColours(colour(RED), colour(DARK)), "blue": DiscColours(colour(BLUE), colour(PALE))})
+STANDING = (
+    Drawn("a1", RED),
+    Drawn("b1", RED),
+    Drawn("d1", RED, ball=DARK),
+    Drawn("g2", RED, (4.0, 3.0)),
+    Drawn("c4", BLUE),
+    Drawn("e5", BLUE, (-3.0, 5.0)),
+    Drawn("d7", BLUE, ball=PALE),
+    Drawn("f7", BLUE),
+)
+
+
+def read(discs: Sequence[Drawn] = STANDING, pose: Pose = POSE, *, lamp: float = 1.0) -> dict[str, DiscSighting]:
+    return seen_in(picture_of(discs, pose, lamp=lamp), pose)
+
+
+def seen_in(image: Image, pose: Pose = POSE) -> dict[str, DiscSighting]:
+    return DiscReader(BOARD, LOOKS).read(view_of(image, pose), BOARD.places, {})
+
+
+def told(seen: dict[str, DiscSighting]) -> dict[str, tuple[str | None, bool]]:
+    """Whose each disc is, and whether it has a ball."""
+    return {place: (one.player, one.ball_log_odds > 0) for place, one in seen.items() if one.log_odds > 0}
+
+
+TRUTH = {disc.place: ("red" if disc.light == RED else "blue", disc.ball is not None) for disc in STANDING}
+
+
+@pytest.fixture(scope="module")
+def seen() -> dict[str, DiscSighting]:
+    return read()
+
+
+def test_every_disc_and_ball_is_seen_clearly_and_nothing_else(seen: dict[str, DiscSighting]) -> None:
+    assert told(seen) == TRUTH
+    for place in TRUTH:
+        assert seen[place].is_clear
+        assert abs(seen[place].ball_log_odds) > 2.5
+
+
+@pytest.mark.parametrize("azimuth_deg", [15.0, 105.0, 195.0])
+def test_the_answer_is_the_same_from_every_side_of_the_table(azimuth_deg: float) -> None:
+    assert told(read(pose=seen_from(azimuth_deg))) == TRUTH
+
+
+@pytest.mark.parametrize("lamp", [0.5, 0.75, 1.4])
+def test_the_answer_is_the_same_in_more_and_in_less_light(lamp: float) -> None:
+    assert told(read(lamp=lamp)) == TRUTH
+
+
+def test_probabilities_sum_to_one_and_agree_with_the_odds(seen: dict[str, DiscSighting]) -> None:
+    for place, (player, ball) in TRUTH.items():
+        shares = seen[place].look_probabilities()
+        assert sum(shares.values()) == pytest.approx(1.0)
+        assert min(shares.values()) > 0
+        likeliest = max(shares, key=lambda look: shares[look])
+        assert likeliest == f"{player} piece{' with ball' if ball else ''}"
+        with_ball = sum(share for look, share in shares.items() if look.endswith("ball"))
+        assert math.log(with_ball / (1 - with_ball)) == pytest.approx(seen[place].ball_log_odds, abs=1e-6)
+        assert sum(share for look, share in shares.items() if not look.startswith(str(player))) >= 0.0004
+        assert seen[place].with_log_odds(-2.5).log_odds == -2.5
+
+
+def test_odds_have_limits(seen: dict[str, DiscSighting]) -> None:
+    for one in seen.values():
+        assert -12.0 <= one.ball_log_odds <= 12.0
+        assert -40 < one.log_odds < 25
+
+
+def test_the_solid_is_as_high_as_what_stands_there(seen: dict[str, DiscSighting]) -> None:
+    for place, (_, ball) in TRUTH.items():
+        solid = seen[place].solid
+        assert solid.height_mm == (PIECES.height_mm if ball else PIECES.disc_mm)
+        assert solid.base_mm == BOARD.height_mm
+        assert (solid.x_mm, solid.y_mm) == tuple(seen[place].fit.centre_mm)
+
+
+def test_a_colour_that_nobody_has_is_no_disc_of_theirs(seen: dict[str, DiscSighting]) -> None:
+    assert "d4" not in read([Drawn("d4", (0.1, 0.7, 0.1)), *STANDING])
+    pale = read([Drawn("d4", (0.18, 0.25, 0.6)), *STANDING])
+    orange = read([Drawn("d4", (0.06, 0.12, 0.5)), *STANDING])
+    assert pale["d4"].log_odds < orange["d4"].log_odds < seen["a1"].log_odds + 0.5
+    assert told(orange)["d4"] == ("red", False)
+
+
+def test_a_disc_between_two_places_is_doubted_more() -> None:
+    centred, aside, between = (
+        read([*STANDING[2:], Drawn("b3", RED, off)])["b3"].log_odds for off in ((0, 0), (5, 4), (9, 4.5))
+    )
+    assert aside == pytest.approx(centred, abs=1.5)
+    assert between < centred - 0.8
+
+
+def test_a_disc_that_hardly_differs_from_the_table_is_less_sure() -> None:
+    odds = []
+    for share in (1.0, 0.3, 0.15):
+        light = tuple(share * red + (1 - share) * ground for red, ground in zip(RED, (0.12, 0.2, 0.3), strict=True))
+        looks = DiscAppearance({"red": DiscColours(colour(light), colour(DARK))})
+        image = picture_of([Drawn("d4", light), Drawn("b2", light)], POSE)
+        found = DiscReader(BOARD, looks).read(view_of(image, POSE), BOARD.places, {})
+        odds.append(found["d4"].log_odds if "d4" in found else -9.0)
+    assert odds[0] > odds[1] > odds[2] + 1
+
+
+def test_a_top_in_two_other_colours_is_something_foreign(seen: dict[str, DiscSighting]) -> None:
+    image = picture_of(STANDING, POSE)
+    x, y = BOARD.centre_mm("c4")
+    turns = np.linspace(0, 2 * np.pi, 30, endpoint=False)
+    rim = [[x + 8.0 * np.cos(turn), y + 8.0 * np.sin(turn), 20.0] for turn in turns]
+    cv2.fillConvexPoly(image, np.round(project(CAMERA, POSE, rim)).astype(np.int32), (40, 220, 60))
+    found = seen_in(image)
+    assert found["c4"].log_odds < seen["c4"].log_odds - 8
+    assert abs(found["c4"].ball_log_odds) < 0.5
+    assert told({place: one for place, one in found.items() if place != "c4"}) == {
+        place: what for place, what in TRUTH.items() if place != "c4"
+    }
+
+
+def test_only_places_asked_for_are_looked_at_and_dark_discs_too(seen: dict[str, DiscSighting]) -> None:
+    reader = DiscReader(BOARD, LOOKS)
+    view = view_of(picture_of([disc for disc in STANDING if disc.place != "a1"], POSE), POSE)
+    again = reader.read(view, ["c4"], seen)
+    assert again["a1"] is seen["a1"]
+    assert again["c4"] is not seen["c4"]
+    assert "a1" not in told(reader.read(view, ["a1"], seen))
+    night = DiscReader(BOARD, DiscAppearance({"black": DiscColours(colour(DARK), colour(PALE))}))
+    dark = view_of(picture_of([Drawn("a1", DARK), Drawn("g1", DARK)], POSE), POSE)
+    before = night.read(dark, BOARD.places, {})
+    assert night.read(dark, ["g1"], before)["a1"] is not before["a1"], "a ball on it would hardly show"
+
+
+@pytest.mark.parametrize("ball", [None, DARK])
+def test_a_disc_right_behind_another_is_read_by_what_is_left_of_it(ball: tuple[float, float, float] | None) -> None:
+    pose = seen_from(-90.0, 55.0)
+    discs = [Drawn("d3", RED, (0.0, 7.0), ball), Drawn("d4", BLUE, (0.0, -6.0)), Drawn("b4", BLUE), Drawn("f3", RED)]
+    assert told(read(discs, pose)) == {
+        "d3": ("red", ball is not None),
+        "d4": ("blue", False),
+        "b4": ("blue", False),
+        "f3": ("red", False),
+    }
+
+
+def test_a_set_without_colours_is_seen_but_nobodys() -> None:
+    found = DiscReader(BOARD, DiscAppearance({})).read(view_of(picture_of(STANDING, POSE), POSE), BOARD.places, {})
+    assert {place for place, one in found.items() if one.log_odds > 0} == set(TRUTH)
+    assert all(one.player is None and one.look_probabilities() == {} for one in found.values())
