@@ -177,9 +177,9 @@ def _surface(values: FloatImage, chosen: BoolImage, terms: int) -> FloatImage:
     """
     height, width = values.shape
     x = np.arange(width, dtype=np.float32) / width - np.float32(0.5)
-    y = (np.arange(height, dtype=np.float32) / height - np.float32(0.5))[:, None]
+    y = np.arange(height, dtype=np.float32) / height - np.float32(0.5)
     row, column = np.nonzero(chosen)
-    across, down = x[column].astype(np.float64), y[row, 0].astype(np.float64)
+    across, down = x[column].astype(np.float64), y[row].astype(np.float64)
     inputs = np.stack([np.ones_like(across), across, down, across**2, down**2, across * down][:terms])
     targets = values[row, column].astype(np.float64)
     apart = np.abs(targets - np.median(targets))
@@ -192,6 +192,7 @@ def _surface(values: FloatImage, chosen: BoolImage, terms: int) -> FloatImage:
         errors = np.abs(targets - solution @ inputs)
         keep = errors <= _smallest(errors, 0.7)
     one, of_x, of_y, *squared = solution.astype(np.float32)
+    y = y[:, None]
     if not squared:
         return np.asarray((one + of_y * y) + of_x * x, dtype=np.float32)
     of_xx, of_yy, of_xy = squared

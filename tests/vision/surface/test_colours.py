@@ -1,0 +1,180 @@
+"""What looks like bare board on a drawn one, and what does not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+
+from tests.vision.surface.drawn import WINDOW, WOOD, Rect, lit, part, softened, view_of
+from vision.frame import BoolImage, Image
+from vision.surface.colours import COARSER, SurfaceColours, sharp_share
+
+PATCH: Rect = (-60.0, 10.0, -30.0, 50.0)
+ROWS, COLUMNS = WINDOW.shape
+BARE: BoolImage = np.zeros(WINDOW.shape, dtype=np.bool_)
+
+
+def wood(factor: object = 1.0) -> Image:
+    """Even wood without lines, in a lamp's light by pixel."""
+    return softened(lit(np.full((ROWS, COLUMNS, 3), WOOD, dtype=np.uint8), factor))
+
+
+def with_patch(rect: Rect, factor: object, image: Image | None = None) -> Image:
+    """The wood with the light of a rectangle multiplied."""
+    image = wood() if image is None else image
+    share = np.zeros((ROWS, COLUMNS, 1))
+    share[part(rect)] = 1.0
+    return lit(image, 1 + share * (np.asarray(factor) - 1))
+
+
+def coarse(rect: Rect, grown_mm: float = 0.0) -> BoolImage:
+    left, right, near, far = rect
+    mask = np.zeros((ROWS, COLUMNS), dtype=np.bool_)
+    mask[part((left - grown_mm, right + grown_mm, near - grown_mm, far + grown_mm))] = True
+    return mask[::COARSER, ::COARSER]
+
+
+def colours_of(image: Image, known: BoolImage = BARE) -> SurfaceColours:
+    found = SurfaceColours.of(view_of(image), known)
+    assert found is not None
+    return found
+
+
+def test_even_wood_is_neither_strange_nor_odd() -> None:
+    found = colours_of(wood())
+    assert not found.strange.any()
+    assert not found.odd.any()
+    assert np.abs(found.off_hue).max() < 0.03
+    assert np.abs(found.brighter).max() < 0.05
+    assert not found.known[2:, 2:].any()
+    assert 0.1 < found.hue_limit < 0.2
+
+
+@pytest.mark.parametrize("lamp", [0.25, 0.6, 1.6])
+def test_more_or_less_light_is_no_other_colour(lamp: float) -> None:
+    usual = colours_of(with_patch(PATCH, (0.5, 1.3, 0.9)))
+    found = colours_of(lit(with_patch(PATCH, (0.5, 1.3, 0.9)), lamp))
+    assert (found.strange == usual.strange).mean() > 0.99
+    assert np.abs(found.off_hue - usual.off_hue).max() < 0.15
+
+
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_light_that_falls_off_to_a_side_or_from_the_middle_is_the_boards_own(axis: int, power: int) -> None:
+    along = np.linspace(-1, 1, (ROWS, COLUMNS)[axis])
+    fall = np.exp(-0.6 * along**power)
+    found = colours_of(wood(np.expand_dims(fall, (1 - axis, 2))))
+    assert found.odd.mean() < 0.04
+    assert not found.strange.any()
+
+
+def test_light_that_falls_off_towards_two_corners_is_the_boards_own() -> None:
+    across, down = np.meshgrid(np.linspace(-1, 1, COLUMNS), np.linspace(-1, 1, ROWS))
+    found = colours_of(wood(np.exp(0.6 * across * down)[..., None]))
+    assert found.odd.mean() < 0.02
+
+
+@pytest.mark.parametrize("factor", [(0.4, 1.0, 0.4), (1.6, 1.0, 1.0), (1.0, 1.0, 0.5)])
+def test_another_hue_is_strange_where_it_is_and_nowhere_else(factor: tuple[float, float, float]) -> None:
+    found = colours_of(with_patch(PATCH, factor))
+    assert found.strange[coarse(PATCH, -6.0)].all()
+    assert not found.strange[~coarse(PATCH, 10.0)].any()
+    blue, green, red = np.log(factor)
+    assert found.off_hue[coarse(PATCH, -8.0)] == pytest.approx(np.hypot(blue - green, red - green), rel=0.3)
+    assert np.abs(found.off_hue[~coarse(PATCH, 12.0)]).max() < 0.06
+
+
+def test_a_weak_hue_is_odd_and_not_strange() -> None:
+    found = colours_of(with_patch(PATCH, (1.08, 1.0, 0.93)))
+    assert found.odd[coarse(PATCH, -6.0)].all()
+    assert not found.strange.any()
+    assert not found.odd[~coarse(PATCH, 10.0)].any()
+
+
+@pytest.mark.parametrize(
+    ("factor", "strange", "odd"),
+    [(2.2, True, True), (1.5, False, True), (1.1, False, False), (0.5, False, True), (0.12, True, True)],
+)
+def test_deep_shade_and_bright_light_are_strange_and_less_of_them_is_odd(
+    factor: float, strange: bool, odd: bool
+) -> None:
+    found = colours_of(with_patch(PATCH, factor, wood(0.5)))
+    inside = coarse(PATCH, -6.0)
+    assert found.strange[inside].mean() == pytest.approx(float(strange), abs=0.02)
+    assert found.odd[inside].mean() == pytest.approx(float(odd), abs=0.02)
+    assert float(np.median(found.brighter[inside])) == pytest.approx(np.log(factor), rel=0.2, abs=0.12)
+
+
+def test_a_bright_spot_is_told_by_its_middle_channel() -> None:
+    image = wood()
+    image[part(PATCH)] = (250, 128, 128)
+    image[part((60.0, 120.0, 60.0, 120.0))] = (250, 250, 128)
+    found = colours_of(image)
+    assert found.bright[coarse(PATCH, -4.0)].max() < 0.25
+    assert found.bright[coarse((60.0, 120.0, 60.0, 120.0), -4.0)].min() > 0.9
+
+
+def test_what_is_known_is_never_strange_and_colours_nothing_beside_it() -> None:
+    known = BARE.copy()
+    known[part(PATCH)] = True
+    found = colours_of(with_patch(PATCH, (0.3, 1.0, 0.2)), known)
+    assert not found.strange.any()
+    assert not found.odd.any()
+    assert found.known[coarse(PATCH, -2.0)].all()
+    assert not found.known[~coarse(PATCH, 4.0)].any()
+    assert (found.off_hue[coarse(PATCH, -2.0)] == 0).all()
+    assert (found.brighter[coarse(PATCH, -2.0)] == 0).all()
+    nearly_all = np.ones_like(BARE)
+    nearly_all[:20, :20] = False
+    assert SurfaceColours.of(view_of(wood()), nearly_all) is None
+    nearly_all[:, : COLUMNS // 5] = False
+    assert SurfaceColours.of(view_of(wood()), nearly_all) is not None
+
+
+def test_a_board_under_a_wide_arm_is_measured_by_the_rest_of_it() -> None:
+    hand: Rect = (-176.0, -90.0, -176.0, 176.0)
+    found = colours_of(with_patch(hand, (0.5, 1.0, 1.8)))
+    assert found.strange[coarse(hand, -10.0)].all()
+    assert not found.strange[~coarse(hand, 12.0)].any()
+
+
+def test_an_object_has_a_sharp_outline_and_soft_light_has_none() -> None:
+    image = with_patch(PATCH, (0.4, 1.0, 0.4))
+    sharp = colours_of(image)
+    assert sharp_share(sharp, coarse(PATCH), ~np.ones_like(sharp.known)) == pytest.approx(1.0, abs=0.05)
+    rows, columns = np.indices((ROWS, COLUMNS))
+    away = np.hypot(rows - ROWS / 2, columns - COLUMNS / 2)
+    glow = np.exp(-0.5 * (away / 35) ** 2)[..., None] * np.array([0.9, 0.3, 0.0])
+    soft = colours_of(wood(1 + glow))
+    pixels = (away < 45)[::COARSER, ::COARSER]
+    share = sharp_share(soft, pixels, ~np.ones_like(pixels))
+    assert share is not None
+    assert share < 0.1
+    half = coarse((-176.0, -25.0, -176.0, 176.0))
+    mixed = replace(sharp, logs=np.asarray(np.where(half[..., None], sharp.logs, cv2.blur(sharp.logs, (41, 41)))))
+    part_of = sharp_share(mixed, coarse(PATCH), ~np.ones_like(half))
+    assert part_of is not None
+    assert 0.2 < part_of < 0.8
+
+
+def test_an_outline_that_is_all_left_out_is_not_judged() -> None:
+    found = colours_of(with_patch(PATCH, (0.4, 1.0, 0.4)))
+    pixels = coarse(PATCH)
+    assert sharp_share(found, pixels, np.ones_like(pixels)) is None
+    assert sharp_share(found, pixels, coarse(PATCH, 6.0)) is None
+    near_half = coarse((-176.0, 176.0, -176.0, 0.0))
+    assert sharp_share(found, pixels, near_half) == pytest.approx(1.0, abs=0.05)
+    at_the_border = coarse((-176.0, -150.0, 150.0, 176.0))
+    border = colours_of(with_patch((-176.0, -150.0, 150.0, 176.0), (0.4, 1.0, 0.4)))
+    assert sharp_share(border, at_the_border, ~np.ones_like(pixels)) is not None
+
+
+def test_a_board_that_is_half_white_is_measured_by_its_dull_half() -> None:
+    image = wood()
+    image[:, : COLUMNS // 2] = 255
+    found = colours_of(image)
+    assert not found.strange[:, COLUMNS // 4 + 5 :].any()
+    assert found.strange[:, : COLUMNS // 4 - 5].mean() > 0.95

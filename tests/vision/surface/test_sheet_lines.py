@@ -1,0 +1,131 @@
+"""Where the printed grid of a drawn sheet is covered, told by its lines alone."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+
+from vision.frame import BoolImage, FloatImage
+from vision.layout.surfaces import GridSurface
+from vision.layout.table import default_layout
+from vision.surface.sheet_lines import SheetLines
+from vision.surface.view import view_window
+
+SHEETS = (default_layout("number-drop").board, default_layout("blokus-dice").board)
+LIGHT, DARK = 0.6, 0.2
+Cells = tuple[float, float, float, float]
+"""Left, right, near and far end in cells from the grid's near left corner."""
+
+
+def part(sheet: GridSurface, cells: Cells) -> tuple[slice, slice]:
+    window, bounds = view_window(sheet, 10.0), sheet.bounds_mm
+    left, right, near, far = cells
+    first, top = window.to_pixels(bounds.left_mm + left * sheet.cell_mm, bounds.near_mm + far * sheet.cell_mm)
+    last, bottom = window.to_pixels(bounds.left_mm + right * sheet.cell_mm, bounds.near_mm + near * sheet.cell_mm)
+    return slice(round(top + 0.5), round(bottom + 0.5)), slice(round(first + 0.5), round(last + 0.5))
+
+
+def printed(sheet: GridSurface, blur_px: float = 0.6) -> FloatImage:
+    """The light of a sheet with its grid."""
+    window, bounds = view_window(sheet, 10.0), sheet.bounds_mm
+    light = np.full((*window.shape, 3), LIGHT, dtype=np.float32)
+    for number in range(sheet.columns + 1):
+        column = round(window.to_pixels(bounds.left_mm + number * sheet.cell_mm, 0.0)[0])
+        light[10:-10, column] = DARK
+    for number in range(sheet.rows + 1):
+        row = round(window.to_pixels(0.0, bounds.near_mm + number * sheet.cell_mm)[1])
+        light[row, 10:-10] = DARK
+    noisy = cv2.GaussianBlur(light, (0, 0), blur_px) + np.random.default_rng(1).normal(0, 0.004, light.shape)
+    return np.asarray(noisy, dtype=np.float32)
+
+
+def covered(sheet: GridSurface, light: FloatImage, without: BoolImage | None = None) -> BoolImage:
+    window = view_window(sheet, 10.0)
+    nothing = np.zeros(window.shape, dtype=np.bool_)
+    return SheetLines(sheet, window).covered(light, nothing if without is None else without)
+
+
+def with_card(sheet: GridSurface, cells: Cells, light: float = LIGHT) -> FloatImage:
+    image = printed(sheet)
+    shape = image[part(sheet, cells)].shape
+    image[part(sheet, cells)] = light + np.random.default_rng(2).normal(0, 0.004, shape)
+    return image
+
+
+@pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: str(sheet.columns))
+def test_a_bare_sheet_is_covered_nowhere_in_whatever_light(sheet: GridSurface) -> None:
+    light = printed(sheet)
+    for factor in (1.0, 0.3, 0.1):
+        assert not covered(sheet, light * np.float32(factor)).any()
+    lamp = np.linspace(0.4, 1.3, light.shape[1], dtype=np.float32)[None, :, None]
+    assert not covered(sheet, light * lamp).any()
+
+
+@pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: str(sheet.columns))
+@pytest.mark.parametrize("brightness", [LIGHT, 0.4, 0.8])
+def test_a_card_over_one_corner_covers_the_four_squares_around_it(sheet: GridSurface, brightness: float) -> None:
+    found = covered(sheet, with_card(sheet, (1.4, 2.6, 2.4, 3.6), brightness))
+    assert found[part(sheet, (1.05, 2.95, 2.05, 3.95))].all()
+    assert found.sum() == pytest.approx(4 * sheet.cell_mm**2, rel=0.2)
+
+
+@pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: str(sheet.columns))
+def test_a_card_beside_a_corner_covers_none(sheet: GridSurface) -> None:
+    for cells in ((1.1, 1.9, 1.1, 1.9), (1.1, 1.9, 1.4, 2.6), (1.4, 2.6, 1.1, 1.9)):
+        assert not covered(sheet, with_card(sheet, cells)).any()
+
+
+def test_larger_cards_cover_more_and_up_to_the_border_of_the_grid() -> None:
+    sheet = SHEETS[0]
+    found = covered(sheet, with_card(sheet, (0.0, 2.6, 0.0, 3.6)))
+    assert found[part(sheet, (0.05, 2.95, 0.05, 3.95))].all()
+    assert not found[part(sheet, (3.2, 6.0, 0.0, 12.0))].any()
+
+
+def test_strokes_over_a_corner_are_no_card() -> None:
+    sheet = SHEETS[0]
+    light = printed(sheet)
+    rows, columns = part(sheet, (2.0, 3.0, 3.0, 4.0))
+    for offset in (-4, 0, 4):
+        cv2.line(
+            light,
+            (columns.start - 15, rows.stop + offset - 9),
+            (columns.start + 15, rows.stop + offset + 9),
+            (0.05,) * 3,
+            2,
+        )
+    assert not covered(sheet, light).any()
+
+
+def test_corners_that_are_left_out_or_too_bright_are_not_judged() -> None:
+    sheet = SHEETS[0]
+    card = (1.4, 2.6, 2.4, 3.6)
+    light = with_card(sheet, card)
+    without = np.zeros(light.shape[:2], dtype=np.bool_)
+    without[part(sheet, card)] = True
+    assert not covered(sheet, light, without).any()
+    assert covered(sheet, light, ~without).any()
+    assert not covered(sheet, with_card(sheet, card, 0.95)).any()
+    tinted = with_card(sheet, card, 0.8)
+    tinted[part(sheet, card)] = (0.7, 0.85, 0.98)
+    assert covered(sheet, tinted).any(), "one channel that is full hides no line"
+
+
+def test_nothing_is_said_of_a_sheet_without_lines_or_too_blurred_for_them() -> None:
+    sheet = SHEETS[0]
+    blank = np.full((*view_window(sheet, 10.0).shape, 3), LIGHT)
+    noisy = (blank + np.random.default_rng(3).normal(0, 0.02, blank.shape)).astype(np.float32)
+    assert not covered(sheet, noisy).any()
+    one_way = with_card(sheet, (1.4, 2.6, 2.4, 3.6))
+    one_way = np.asarray(cv2.GaussianBlur(one_way, (0, 0), 0.1, sigmaY=25.0), dtype=np.float32)
+    one_way += np.random.default_rng(4).normal(0, 0.01, one_way.shape).astype(np.float32)
+    assert not covered(sheet, one_way).any()
+
+
+def test_a_card_is_found_on_a_shaken_picture_too() -> None:
+    sheet = SHEETS[0]
+    shaken = np.asarray(cv2.blur(with_card(sheet, (1.4, 3.6, 2.4, 4.6)), (3, 1)), dtype=np.float32)
+    found = covered(sheet, shaken)
+    assert found[part(sheet, (1.05, 3.95, 2.05, 4.95))].all()
+    assert found.sum() < 12 * sheet.cell_mm**2
