@@ -98,6 +98,7 @@ def test_a_sensor_adds_to_what_a_camera_sees() -> None:
     lead = alone.places["c3"].lead("gold", "empty")
     assert together.places["c3"].lead("gold", "empty") == pytest.approx(lead + math.log(4))
     assert together.places["c3"].lead("gold", "teal") == pytest.approx(math.log(5))
+    assert sum(map(math.exp, together.places["c3"].log_probabilities.values())) == pytest.approx(1.0)
     assert not together.only_sensed("c3")
 
 
@@ -117,6 +118,12 @@ def test_camera_and_sensor_contradict_each_other_where_both_are_sure(sensed: flo
         assert seen.places["c3"] == seen.disputed["c3"].camera
         assert seen.places["c3"].best == "gold"
         assert seen.disputed["c3"].sensor.best == "empty"
+
+
+@pytest.mark.parametrize("looks", [("gold", "teal"), ("empty",)])
+def test_a_camera_that_tells_no_pieces_from_none_disputes_with_nobody(looks: tuple[str, ...]) -> None:
+    one = PlaceReading({looks[0]: 0.99}, sensed=0.001)
+    assert not pool([Reading(0, 0.0, {"c3": one})], ["c3"], looks, FLOOR).disputed
 
 
 def test_an_unsure_camera_disputes_with_nobody() -> None:

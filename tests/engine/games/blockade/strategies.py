@@ -1,6 +1,8 @@
 """What several tests of Blockade share: positions of the oracle as states, and hypothesis strategies."""
 
 import random
+import tomllib
+from pathlib import Path
 
 from hypothesis import strategies as st
 
@@ -18,6 +20,14 @@ OPTIONS = st.fixed_dictionaries(
     },
 )
 """Any options a game may be begun with."""
+
+
+COUNTED = [
+    count["state"]
+    for count in tomllib.loads((Path(__file__).parents[2] / "perft" / "blockade.toml").read_text("utf-8"))["count"]
+    if "state" in count and count["turns"][0] < 100
+]
+"""Positions with few turns that are counted: in most of them the moves of the two colours are entangled."""
 
 
 def state_of(board, player, dice=None, **options):

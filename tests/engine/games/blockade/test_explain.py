@@ -322,6 +322,31 @@ def test_a_look_that_a_hidden_piece_may_have_made_is_legal():
     assert GAME.table.explain(with_stacks("4,1", TOWERS), {"a2": "red small"}) == ()
 
 
+@pytest.mark.parametrize(
+    ("dice", "turn", "rule", "sentence", "remedy"),
+    [
+        ("3,1", "c4-c3 e2-c2", "sum-for-one-colour", "added up they are for one colour only, but this takes 1 step "
+         "with red and 2 steps with yellow.", "Take 1 step back with yellow, or don't move red."),
+        ("1,3", "c4-c3-c2 e2-d2", "sum-for-one-colour", "added up they are for one colour only, but this takes 2 steps "
+         "with red and 1 step with yellow.", "Take 1 step back with red, or don't move yellow."),
+        ("4,1", "c4-c3 e2-c2", "too-many-points", "but this takes at least 1 step with red and 2 steps with yellow.",
+         "Take back 1 step with yellow."),
+        ("1,4", "c4-c3-c2-c3", "too-many-points", "but this takes at least 3 steps with red.",
+         "Take back 2 steps with red."),
+        ("1,1", "c4-c3-c2 e2-c2", "too-many-points", "but this takes at least 2 steps with red and 2 steps with yellow.",
+         "Take back 1 step with red and 1 step with yellow."),
+        ("2,1", "c4-c3-c2-c1-b1", "too-many-points", "but this takes at least 4 steps with red.",
+         "Take back 1 step with red."),
+    ],
+)  # fmt: skip
+def test_steps_beyond_the_dice_are_told_with_their_colours(dice, turn, rule, sentence, remedy):
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.notation.parse_turn(with_stacks(dice, {}), turn)
+    breach = next(each for each in raised.value.breaches if each.rule == rule)
+    assert breach.sentence.endswith(sentence)
+    assert breach.remedy == remedy
+
+
 def test_too_many_steps_say_how_many_to_take_back_and_where():
     state = with_stacks("1,4", {})
     with pytest.raises(IllegalTurnError) as raised:

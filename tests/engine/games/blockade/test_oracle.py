@@ -6,7 +6,7 @@ import pytest
 
 from tests.effort import cases, some
 from tests.engine.games.blockade import oracle
-from tests.engine.games.blockade.strategies import GAME, frozen, state_of
+from tests.engine.games.blockade.strategies import COUNTED, GAME, frozen, state_of
 
 DICE = [(first, second) for first in range(1, 7) for second in range(1, 7)]
 
@@ -133,6 +133,13 @@ LAST_BLACK = (
 def test_same_ends_where_both_colours_want_the_same_black(text, dice, strict):
     state = GAME.notation.parse_state(text)
     assert_same(oracle.thaw(frozen(state)), state.to_move, dice, strict=strict)
+
+
+@pytest.mark.parametrize("text", some(COUNTED, 5))
+def test_same_ends_where_the_colours_are_entangled(text):
+    state = GAME.notation.parse_state(text)
+    options = state.options
+    assert_same(oracle.thaw(frozen(state)), state.to_move, state.roll, options.tower, options.strict)
 
 
 def test_clear_squares_change_hands_both_ways():

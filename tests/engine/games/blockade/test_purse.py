@@ -5,7 +5,7 @@ import pytest
 from engine.games.blockade.enumeration.purse import Purse
 from engine.games.blockade.enumeration.terrain import terrain_of
 from tests.engine.games.blockade.strategies import state_of
-from tests.engine.games.blockade.test_oracle import swapping
+from tests.engine.games.blockade.test_oracle import locked, swapping
 
 
 def terrains(*, strict=False):
@@ -45,6 +45,22 @@ def test_a_colour_gains_by_help_only_if_both_have_the_points(which):
     assert shared(2, 30) == 0
     both = Purse(((30, 30), (20, 20))).with_help(which, terrains())
     assert both == 30
+
+
+@pytest.mark.parametrize(
+    ("loose", "fewest"),
+    [
+        ({"c4": ["red L", "red M"], "c3": ["clear L", "red S"], "e5": ["clear L"]}, 3),
+        ({"c4": ["red L", "red M", "red M", "red S"], "b4": ["red L", "red S"], "e5": ["clear L"]}, 4),
+        ({"c4": ["red L"], "c3": ["clear L", "red S"]}, 5),
+        ({"c4": ["red L", "red S"]}, 6),
+    ],
+    ids=["a medium lies there", "a small lies on it", "a medium is two steps away", "a small is in its way"],
+)
+def test_help_takes_the_fewer_points_the_more_of_the_tower_stands(loose, fewest):
+    state = state_of(locked(**loose), "warm", (2, 2))
+    both = tuple(terrain_of(state.stacks, state.options, colour) for colour in (0, 1))
+    assert [own for own in range(9) if Purse(((own, 30),)).with_help(0, both)][0] == fewest
 
 
 @pytest.mark.parametrize("which", [0, 1])

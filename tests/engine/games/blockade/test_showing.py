@@ -12,9 +12,9 @@ from engine.games.blockade.enumeration.terrain import terrain_of
 from engine.games.blockade.enumeration.way import way_to
 from engine.games.blockade.showing import is_whole_turn
 from engine.showing import turns_showing
-from tests.effort import cases
+from tests.effort import cases, some
 from tests.engine.games.blockade import oracle
-from tests.engine.games.blockade.strategies import GAME, state_of
+from tests.engine.games.blockade.strategies import COUNTED, GAME, state_of
 from tests.engine.games.blockade.test_oracle import EITHER_MAY_WAIT, LAST_BLACK, sharing, swapping, winning
 
 ROLLS = [(first, second) for first in range(1, 4) for second in range(1, 4)]
@@ -78,6 +78,11 @@ def test_the_same_ends_where_both_colours_want_the_same_black(text):
     assert_same_ends(GAME.dice.rolled(GAME.notation.parse_state(text), GAME.dice.parse_roll(GAME.rules.new(), "1,1")))
 
 
+@pytest.mark.parametrize("text", some(COUNTED, 12))
+def test_the_same_ends_where_the_colours_are_entangled(text):
+    assert_same_ends(GAME.notation.parse_state(text))
+
+
 def assert_same_ends(state):
     """Where nothing at all is seen, every turn is found, by whatever moves."""
     ends = [
@@ -114,6 +119,12 @@ def test_near_turns_come_first_and_no_more_is_worked_out_than_is_asked_for():
     found = list(islice(turns_showing(GAME, state, {}), 40))
     assert [len(turn.moves) for turn in found[:3]] == [0, 1, 1]
     assert max(len(turn.moves) for turn in found) <= 2
+
+
+def test_no_turn_shows_anything_before_the_roll():
+    state = state_of(oracle.start(), "warm")
+    assert not list(turns_showing(GAME, state, {}))
+    assert not is_whole_turn(state, GAME.table.appearance(state))
 
 
 def test_the_board_as_it_was_looks_like_a_whole_turn_and_an_opponents_move_like_none():

@@ -47,6 +47,11 @@ def test_what_was_written_is_read_as_it_was(seed: int) -> None:
         ("A2 to B3, B3 to A2", "stay"),
         ("a2-b3 c4-b3-c4 b3-a2", "stay"),
         ("c4-c3 a2-a3", "c4-c3 a2-a3"),
+        ("c4-c3 a2-a3 a3-b4", "c4-c3 a2-b4"),
+        ("c4-c3 c3-b4 a2-a3", "c4-b4 a2-a3"),
+        ("c4-c3 a2-a3 e2-d3 d3-d2", "c4-c3 a2-a3 e2-d2"),
+        ("c4 c3 a2 a3", "c4-c3 a2-a3"),
+        ("c4 c3-b4 a2-a3", "c4-b4 a2-a3"),
     ],
 )
 def test_moves_are_kept_as_they_were_typed_without_detours(typed: str, written: str) -> None:
@@ -78,6 +83,7 @@ def test_only_our_errors_come_of_any_text(text: str) -> None:
         ("z9-a1", 1),
         ("a2-a3 e5", 7),
         (" a2", 2),
+        ("c4 c3 a2 a3 b4", 13),
     ],
 )
 def test_what_cannot_be_read_is_named_by_its_column(text: str, column: int) -> None:

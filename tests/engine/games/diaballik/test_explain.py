@@ -275,6 +275,19 @@ def test_the_ball_that_is_too_many_is_named():
     assert breach.remedy == "Take the ball off the piece on e1."
 
 
+@pytest.mark.parametrize(
+    ("change", "rules"),
+    [
+        ("g1:B", ["ball-added"]),
+        ("g1:B a1- a2:b", ["ball-added"]),
+        ("d1:b g3:B", ["piece-added", "ball-missing"]),
+        ("d1:b", ["ball-missing"]),
+    ],
+)
+def test_a_ball_too_many_or_on_no_piece_of_the_player_is_no_pass(change, rules):
+    assert sorted(seen(f"{START} pass_over_own=false", change)) == sorted(rules)
+
+
 def test_who_is_not_to_move_is_told_who_plays():
     state = GAME.rules.new()
     (breach,) = GAME.table.explain(state, changed(state, "a7- a6:w"))

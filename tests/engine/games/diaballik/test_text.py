@@ -179,6 +179,9 @@ MIDDLE = GAME.notation.parse_state("ww.W.ww/......./....wb./..b.b../b.w..../....
         ("c1*e1", "c1*e1"),
         ("C1 x E1", "c1*e1"),
         ("pass c1 to e1", "c1*e1"),
+        ("c1 passes to e1", "c1*e1"),
+        ("c4 moves to c5", "c4-c5"),
+        ("c4 to moves c5", "c4-c5"),
         ("c1 e1", "c1*e1"),
         ("c4-c5", "c4-c5"),
         ("c4 to c5, c5 to c6", "c4-c5 c5-c6"),
@@ -216,6 +219,20 @@ def test_texts_that_are_no_turns_name_the_column(text, message, column):
     with pytest.raises(UnreadableError, match=message) as raised:
         GAME.notation.parse_turn(MIDDLE, text)
     assert raised.value.column == column
+
+
+@pytest.mark.parametrize("text", ["move d1 e1", "d1 moves e1", "d1-e1"])
+def test_what_is_called_a_move_is_no_pass(text):
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.notation.parse_turn(START, text)
+    assert [breach.rule for breach in raised.value.breaches] == ["carrier-moved"]
+
+
+@pytest.mark.parametrize("text", ["pass a1 a2", "a1 passes a2", "a1*a2"])
+def test_what_is_called_a_pass_is_no_move(text):
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.notation.parse_turn(START, text)
+    assert [breach.rule for breach in raised.value.breaches] == ["pass-without-ball"]
 
 
 def test_a_turn_of_the_player_who_is_not_to_move_is_refused():
