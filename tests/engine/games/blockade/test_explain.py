@@ -333,7 +333,7 @@ def test_a_look_that_a_hidden_piece_may_have_made_is_legal():
          "Take back 1 step with yellow."),
         ("1,4", "c4-c3-c2-c3", "too-many-points", "but this takes at least 3 steps with red.",
          "Take back 2 steps with red."),
-        ("1,1", "c4-c3-c2 e2-c2", "too-many-points", "but this takes at least 2 steps with red and 2 steps with yellow.",
+        ("1,1", "c4-c3-c2 e2-c2", "too-many-points", "this takes at least 2 steps with red and 2 steps with yellow.",
          "Take back 1 step with red and 1 step with yellow."),
         ("2,1", "c4-c3-c2-c1-b1", "too-many-points", "but this takes at least 4 steps with red.",
          "Take back 1 step with red."),

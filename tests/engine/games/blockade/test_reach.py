@@ -1,0 +1,57 @@
+"""What one colour can reach by itself: no end is lost by skipping sequences that have a twin."""
+
+import pytest
+
+from engine.games.blockade.enumeration.candidates import Candidates
+from engine.games.blockade.enumeration.reach import explore
+from engine.games.blockade.enumeration.terrain import terrain_of
+from engine.games.blockade.enumeration.way import way_to
+from tests.effort import some
+from tests.engine.games.blockade.strategies import COUNTED, GAME
+
+
+def searched(text, colour, points, *, covered=False, **options):
+    """The terrain of a colour in a written position, the caps that are left, and what the colour can reach."""
+    state = GAME.notation.parse_state(text)
+    terrain = terrain_of(state.stacks, state.options, colour)
+    caps = state.supply[:points]
+    return terrain, caps, explore(terrain, points, caps, covered=covered, **options)
+
+
+def played(terrain, moves, caps):
+    """The layout that moves lead to, each new tower capped, and the steps that they take."""
+    piles, left = list(terrain.start), list(caps)
+    for start, end in moves:
+        piles[end] += piles[start][-1]
+        piles[start] = piles[start][:-1]
+        if left and terrain.tower(end, piles[end]):
+            piles[end] += str(left.pop(0))
+    return tuple(piles), sum(terrain.way[start][end] for start, end in moves)
+
+
+@pytest.mark.parametrize("points", [4, 6])
+@pytest.mark.parametrize("covered", [False, True])
+def test_skipping_twins_loses_no_end(points, covered):
+    for text in some(COUNTED, 10):
+        for colour in range(4):
+            terrain, caps, reach = searched(text, colour, points, covered=covered)
+            _, _, plain = searched(text, colour, points, covered=covered, edges=True)
+            assert {end.layout: end.points for end in reach.ends} == {end.layout: end.points for end in plain.ends}
+            for end in () if covered else reach.ends:
+                assert played(terrain, reach.moves_to(end.layout), caps) == (end.layout, end.points)
+
+
+@pytest.mark.parametrize("text", some(COUNTED, 8))
+def test_an_end_is_a_candidate_and_found_by_the_same_moves(text):
+    every = {square: frozenset({"", "S", "M", "1", "2", "3"}) for square in range(25)}
+    for colour in range(4):
+        terrain, caps, reach = searched(text, colour, 4)
+        points = {end.layout: end.points for end in reach.ends}
+        fitting = Candidates(terrain, 4, caps, may_run_out=len(caps) < 4).fitting(every)
+        listed = {each.layout: each.bound for bound in range(5) for each in fitting.at(bound)}
+        assert points.keys() <= listed.keys()
+        for layout in listed:
+            way = way_to(terrain, layout, 4, caps)
+            assert (way and (way.points, way.moves)) == (
+                (points[layout], reach.moves_to(layout)) if layout in points else None
+            )
