@@ -4,7 +4,9 @@ import math
 from types import SimpleNamespace
 from typing import Any
 
+import cv2
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from vision.readers.dice.finding import Candidate, find_dice
@@ -41,6 +43,18 @@ class Threes:
         return given
 
 
+class OnesWithPips:
+    """A classifier that calls a square with a white middle a one, and any other nothing."""
+
+    def run(self, batch: np.ndarray) -> np.ndarray:
+        given = np.zeros((len(batch), len(CLASSES) + 3), dtype=np.float32)
+        middle = batch.shape[2] // 2
+        is_white = batch[:, 0, middle, middle] > batch[:, 0, 2, 2]
+        given[is_white, CLASSES.index("1")] = 9.0
+        given[~is_white, CLASSES.index("nothing")] = 9.0
+        return given
+
+
 class Leaning:
     """Holds these log-odds that any die leans."""
 
@@ -51,10 +65,14 @@ class Leaning:
         return np.full((len(batch), 3), self._log_odds, dtype=np.float32)
 
 
-def found(faces: Threes, log_odds: float = -9.0, **how: Any) -> Any:
+PLAIN = np.full((160, 160, 3), 90, dtype=np.uint8)
+
+
+def found(
+    faces: Threes | OnesWithPips, log_odds: float = -9.0, image: npt.NDArray[np.uint8] = PLAIN, **how: Any
+) -> Any:
     leaning = Leaning(log_odds)
     networks: Any = SimpleNamespace(finder=OneMiddle(20, 15), faces=faces, leaning=leaning, temperature=1.0)
-    image = np.full((160, 160, 3), 90, dtype=np.uint8)
     return find_dice(image, networks, (SIDE_PX / 1.4, SIDE_PX * 1.4), **how)
 
 
@@ -74,6 +92,21 @@ def test_the_second_network_is_told_how_aslant_it_looks() -> None:
     # the camera is on the right, which the square shows below: up in the square is left in the picture
     assert seen.x_px - plain.x_px == pytest.approx(-0.1 * plain.side_px)
     assert seen.y_px == pytest.approx(plain.y_px, abs=1e-6)
+
+
+@pytest.mark.parametrize(("across", "down"), [(0.0, 0.9), (0.0, -0.9), (0.9, 0.0), (-0.7, 0.7)])
+def test_a_die_whose_side_was_taken_for_its_top_is_found_above_it(across: float, down: float) -> None:
+    (side,) = found(Threes(0.0, 0.0))
+    steep = math.hypot(across, down)
+    # the middle of the nearest side is half an edge nearer to the camera than the top's, and half an edge lower
+    away = 0.7 * side.side_px * (1 + steep) / 2
+    top = side.x_px - away * across / steep, side.y_px - away * down / steep
+    image = PLAIN.copy()
+    cv2.circle(image, (round(top[0]), round(top[1])), 4, (255, 255, 255), -1)
+    (die,) = found(OnesWithPips(), image=image, slant_at=lambda _x, _y: (across, down))
+    assert math.dist((die.x_px, die.y_px), top) < 3
+    assert die.values()["1"] > 0.9
+    assert not found(OnesWithPips(), image=image, slant_at=lambda _x, _y: (0.2 * across, 0.2 * down))
 
 
 @pytest.mark.parametrize("log_odds", [-9.0, 9.0])
