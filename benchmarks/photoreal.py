@@ -1,6 +1,6 @@
 """What the reader and the judge make of a set of pictures with known truth, which this program never opens.
 
-Run: python benchmarks/photoreal.py SET_DIR --calibration DIR --out FILE.jsonl [--markers none]
+Run: python benchmarks/photoreal.py SET_DIR --calibration DIR --out FILE.jsonl [--markers none] [--effect warm]
 
 SET_DIR holds ``layout.json``, ``index.json`` (file name to camera), pictures ``000.jpg``, ``001.jpg``, ... and, for
 enrolment, ``enrol*.jpg`` with ``enrol*.json``; DIR has one folder of ChArUco pictures a camera and, in
@@ -30,6 +30,7 @@ import click
 from rich.console import Console
 from rich.progress import track
 
+from benchmarks.parts.camera_effects import EFFECTS
 from benchmarks.parts.picture_sets import PictureFolder, is_covered, picture_settings
 from engine.errors import EngineError
 from engine.registry import load
@@ -38,7 +39,6 @@ from referee.judge.verdict import Verdict, VerdictKind
 from referee.runtime.builder import open_session
 from referee.runtime.readers import LearningReader
 from vision.frame import Frame
-from vision.images import load_image
 from vision.layout.table import TableLayout
 from vision.locating.photographed import photographed_sheet
 from vision.readers.registry import table_reader
@@ -124,13 +124,14 @@ def _turn_of(game: Any, before: tuple[Any, ...], texts: tuple[str, ...]) -> dict
     show_default=True,
     help="What the table is found by.",
 )
+@click.option("--effect", type=click.Choice(list(EFFECTS)), help="Read the pictures as another camera would take them.")
 @click.option("--uncalibrated", is_flag=True, help="Sheets: guess each picture's lens, as of a phone's photo.")
-def main(set_dir: Path, calibration: Path, out: Path, markers: str, uncalibrated: bool) -> None:
+def main(set_dir: Path, calibration: Path, out: Path, markers: str, effect: str | None, uncalibrated: bool) -> None:
     """Write what is seen in the pictures of SET_DIR, one line of JSON a picture."""
-    pictures = PictureFolder(set_dir, calibration)
+    pictures = PictureFolder(set_dir, calibration, effect)
     layout = pictures.layout.without_markers() if markers == "none" else pictures.layout
     frames = [
-        Frame(load_image(path), float(number), number, path.name) for number, path in enumerate(pictures.pictures)
+        Frame(pictures.image(path), float(number), number, path.name) for number, path in enumerate(pictures.pictures)
     ]
     taught = pictures.game.learn is None or any(set_dir.glob("enrol*.jpg"))
     is_game = not taught or "game" in set_dir.name

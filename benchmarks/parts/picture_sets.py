@@ -17,6 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from benchmarks.parts.camera_effects import with_effect
 from common.places import EMPTY
 from engine.registry import load
 from referee.session.settings import ServiceSettings
@@ -290,8 +291,10 @@ class PictureFolder:
     Raises OSError, ValueError and LayoutError for a folder without the files it needs.
     """
 
-    def __init__(self, folder: Path, calibration: Path) -> None:
+    def __init__(self, folder: Path, calibration: Path, effect: str | None = None) -> None:
+        """Open a folder; ``effect`` is the name of one of ``camera_effects.EFFECTS``, applied to all its pictures."""
         self.folder = folder
+        self._effect = effect
         self.layout = load_layout(folder / "layout.json")
         self._index = json.loads((folder / "index.json").read_text(encoding="utf-8"))
         self._calibration = calibration
@@ -315,9 +318,14 @@ class PictureFolder:
         """The numbered pictures, in order."""
         return sorted(path for path in self.folder.iterdir() if _PICTURE.fullmatch(path.name))
 
+    def image(self, path: Path) -> Image:
+        """A picture, with the effect; raises what ``load_image`` raises."""
+        image = load_image(path)
+        return image if self._effect is None else with_effect(self._effect, image)
+
     def load(self, path: Path) -> tuple[Image, CameraModel]:
-        """A picture and the camera that took it; raises what ``load_image`` and ``calibrate`` raise."""
-        return load_image(path), self.camera_of(path.name)
+        """A picture and the camera that took it; raises what ``image`` and ``calibrate`` raise."""
+        return self.image(path), self.camera_of(path.name)
 
     def camera_of(self, name: str) -> CameraModel:
         """The camera of a picture, by file name; raises KeyError for a picture that the index does not list."""
