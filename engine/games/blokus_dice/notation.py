@@ -10,14 +10,13 @@ from common.phrases import listed
 from engine.errors import AmbiguousError, UnreadableError
 from engine.games.blokus_dice import state_text
 from engine.games.blokus_dice.invariants import name_on
-from engine.games.blokus_dice.sheet import NAMES, Sheet
+from engine.games.blokus_dice.sheet import NAMES
 from engine.games.blokus_dice.state import (
     COLOURS,
     FIXED_RING,
     PLAYERS,
     BlokusState,
     BlokusTurn,
-    FilledSheet,
     PlayerStatus,
     colour_in_hand,
     options_from,
@@ -134,14 +133,15 @@ def _read(state: BlokusState, text: str, who: str) -> _Written:
     return written
 
 
-_CLOSED, _EMPTY = "#", "."
+CLOSED = "#"
+"""The mark of a closed square."""
 
 
 def squares(state: BlokusState) -> dict[str, str]:
     """The closed squares of every sheet."""
     sheet = state.options.sheet
     closed = [sheet.grid.names[square] for square in members(sheet.closed)]
-    return {f"{PLAYERS[seat]}.{name}": _CLOSED for seat in range(state.options.players) for name in closed}
+    return {f"{PLAYERS[seat]}.{name}": CLOSED for seat in range(state.options.players) for name in closed}
 
 
 def standing(state: BlokusState) -> tuple[str, ...]:
@@ -173,21 +173,6 @@ def _left_on_sheet(state: BlokusState, seat: int) -> str:
         f"{PLAYERS[seat]} holds {COLOURS[colour_in_hand(state, seat)]}{status}; {filled.filled.bit_count()} filled, "
         f"{strikes} strike{'' if strikes == 1 else 's'} left. Shapes {', '.join(rows)}."
     )
-
-
-def squares_drawn(sheet: Sheet, filled: FilledSheet) -> list[str]:
-    """A sheet's squares with row and column names, the farthest row first."""
-    marks = [_EMPTY] * sheet.grid.squares
-    for square in members(sheet.closed):
-        marks[square] = _CLOSED
-    for colour, squares in zip(COLOURS, filled.colours, strict=True):
-        for square in members(squares):
-            marks[square] = colour[0].upper()
-    lines = [
-        f"{row + 1:2} {' '.join(marks[row * sheet.columns : (row + 1) * sheet.columns])}"
-        for row in reversed(range(sheet.rows))
-    ]
-    return [*lines, "   " + " ".join(name[0] for name in sheet.grid.names[: sheet.columns])]
 
 
 def summary(options: Mapping[str, OptionValue] | None = None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from common.phrases import counted
-from engine.games.blokus_dice.notation import squares_drawn
+from engine.games.blokus_dice.notation import CLOSED
 from engine.games.blokus_dice.sheet import Sheet, format_sheet, house_file, read_sheet_file, shape_of
 from engine.games.blokus_dice.state import PLAYERS, BlokusState, FilledSheet, options_from
 from engine.printing import CROSSED, Box, BoxGroup, MarkedSheet, PrintedSheet
@@ -30,7 +30,7 @@ def draw(text: str) -> str:
 
 def sheet_drawn(sheet: Sheet) -> str:
     """A sheet drawn as text: its squares, rows of shapes and strikes."""
-    lines = squares_drawn(sheet, FilledSheet())
+    lines = _squares_drawn(sheet)
     for face, row in enumerate(sheet.shapes_of_row, 1):
         pictures = [picture(shape_of(name)).replace("X", "■").replace(".", " ").split("/") for name in row]
         height = max(map(len, pictures))
@@ -48,6 +48,16 @@ def sheet_drawn(sheet: Sheet) -> str:
         f"{counted(sheet.strikes, 'strike')}",
     ]
     return "\n".join(lines)
+
+
+def _squares_drawn(sheet: Sheet) -> list[str]:
+    """The squares with row and column names, the farthest row first."""
+    marks = [CLOSED if sheet.closed >> square & 1 else "." for square in range(sheet.grid.squares)]
+    lines = [
+        f"{row + 1:2} {' '.join(marks[row * sheet.columns : (row + 1) * sheet.columns])}"
+        for row in reversed(range(sheet.rows))
+    ]
+    return [*lines, "   " + " ".join(name[0] for name in sheet.grid.names[: sheet.columns])]
 
 
 def printed_sheet(options: Mapping[str, OptionValue] | None = None) -> PrintedSheet:

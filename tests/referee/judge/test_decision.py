@@ -53,6 +53,12 @@ def test_a_piece_from_nowhere_is_noise_or_set_aside_or_a_fault(
     assert decision.shown == ({("d4", "black piece")} if conclusion is Conclusion.FORBIDDEN else set())
 
 
+def test_a_fault_is_no_surer_than_its_least_sure_place(context: JudgeContext[Any, Any]) -> None:
+    decision = decided(context, {"d4": "black piece 98%", "d5": "black piece 99.9%"})
+    assert decision.conclusion is Conclusion.FORBIDDEN
+    assert decision.margin == pytest.approx(math.log(0.98 / 0.005) + context.settings.illegal_prior)
+
+
 def test_two_doubtful_places_are_set_aside_and_three_are_a_fault(context: JudgeContext[Any, Any]) -> None:
     doubtful = "black piece 66%"
     assert decided(context, {"d3": doubtful, "d4": doubtful}).set_aside == ("d3", "d4")
