@@ -172,8 +172,8 @@ def unfinished(state: DiaballikState) -> list[Unfinished]:
 
 
 def _looks(start: TurnInProgress, turn: TurnInProgress) -> dict[str, LookName]:
-    """The looks that the turn so far has changed."""
-    touched = (start.pieces ^ turn.pieces) | (1 << start.ball | 1 << turn.ball if start.ball != turn.ball else 0)
+    """The looks of the squares where the turn so far may have changed something."""
+    touched = (start.pieces ^ turn.pieces) | 1 << start.ball | 1 << turn.ball
     return {
         PLACES[square]: LOOK_TABLE.look_of[turn.player, square == turn.ball] if turn.pieces >> square & 1 else EMPTY
         for square in members(touched)

@@ -288,6 +288,30 @@ def test_a_ball_too_many_or_on_no_piece_of_the_player_is_no_pass(change, rules):
     assert sorted(seen(f"{START} pass_over_own=false", change)) == sorted(rules)
 
 
+def test_a_ball_that_fell_off_the_piece_that_had_it_goes_back_with_it():
+    state = GAME.rules.new()
+    missing = next(
+        each for each in GAME.table.explain(state, changed(state, "d1- d2:b")) if each.rule == "ball-missing"
+    )
+    assert missing.remedy == ("Put the piece on d2 back on d1, with black's ball; it may move once the ball is passed.")
+    assert missing.places == ("d1", "d2")
+
+
+@pytest.mark.parametrize(
+    ("text", "change", "rules"),
+    [
+        (MIDDLE, "c1:b e4:B g1- g2:b", ["pass-not-straight"]),
+        (MIDDLE, "c1:b c4:B g1- g2:b", ["pass-blocked"]),
+        (START, "d1- d2:B a1- a2:b", ["carrier-moved"]),
+        (START, "d1- d2:B a1- a2:b b1- b2:b c1- c2:b", ["carrier-moved", "too-many-moves"]),
+        (OPEN, "d1:b d7:B a1- a2:b", []),
+        (START, "d1- d2:b", ["ball-missing", "carrier-moved"]),
+    ],
+)
+def test_what_else_was_done_legally_is_not_told(text, change, rules):
+    assert sorted(seen(text, change)) == rules
+
+
 def test_who_is_not_to_move_is_told_who_plays():
     state = GAME.rules.new()
     (breach,) = GAME.table.explain(state, changed(state, "a7- a6:w"))
