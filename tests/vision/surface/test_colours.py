@@ -83,7 +83,9 @@ def test_another_hue_is_strange_where_it_is_and_nowhere_else(factor: tuple[float
     assert found.strange[coarse(PATCH, -6.0)].all()
     assert not found.strange[~coarse(PATCH, 10.0)].any()
     blue, green, red = np.log(factor)
-    assert found.off_hue[coarse(PATCH, -8.0)] == pytest.approx(np.hypot(blue - green, red - green), rel=0.3)
+    off_hue = found.off_hue[coarse(PATCH, -8.0)]
+    assert np.median(off_hue) == pytest.approx(np.hypot(blue - green, red - green), rel=0.3)
+    assert np.ptp(off_hue) < 0.1
     assert np.abs(found.off_hue[~coarse(PATCH, 12.0)]).max() < 0.06
 
 

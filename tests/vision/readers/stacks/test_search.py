@@ -1,0 +1,252 @@
+"""The search for tops on drawn stacks: tips, feet, sizes and widths that are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.vision.readers.stacks.drawn import (
+    BOARD,
+    CAMERA,
+    GROUND,
+    LEVELS,
+    PIECES,
+    Drawn,
+    camera_from,
+    picture_of,
+    seen_from,
+)
+from vision.frame import FloatArray, FloatImage
+from vision.geometry import Pose, project
+from vision.layout.pieces import TIP_SHARE
+from vision.readers.stacks.picture import USUAL_LEVEL, StackCamera, sampled
+from vision.readers.stacks.probe import Borne, Probe, Supposed, tip_widths_mm
+from vision.readers.stacks.search import Top, TopSearch, possible_tops
+
+L, M, S = ("L", "red"), ("M", "blue"), ("S", "yellow")
+STACKS = (
+    Drawn("b2", [L]),
+    Drawn("d2", [L, M], (1.5, -1.0)),
+    Drawn("b4", [L, S], (-2.0, 1.0), 0.12),
+    Drawn("d4", [L, M, S], (0.0, 2.0), -0.1),
+    Drawn("c3", [L], (2.0, 1.5), 0.15),
+    Drawn("e5", [L, M, S, M]),
+)
+PLACES = [one.place for one in STACKS]
+SIDES = [-70.0, 110.0]
+
+
+class Seen:
+    """Drawn stacks from one side."""
+
+    def __init__(self, azimuth_deg: float) -> None:
+        self.pose: Pose = seen_from(azimuth_deg)
+        self.camera: StackCamera = camera_from(self.pose)
+        self.picture: FloatImage = self.camera.picture(picture_of(STACKS, self.pose))
+        self.search = TopSearch(BOARD)
+        self.feet: FloatArray = self.search.feet(self.camera, self.picture, PLACES)
+
+
+@pytest.fixture(scope="module", params=SIDES)
+def seen(request: pytest.FixtureRequest) -> Seen:
+    return Seen(request.param)
+
+
+@pytest.fixture(scope="module")
+def front() -> Seen:
+    return Seen(SIDES[0])
+
+
+def supposed(one: Drawn, dx: float = 0.0, dy: float = 0.0, twist: float = 0.0) -> Supposed:
+    x, y, tip = one.tip_mm
+    return Supposed(np.array([x + dx]), np.array([y + dy]), np.array([tip]), np.array([one.turned + twist]))
+
+
+def look(seen: Seen, one: Drawn, dx: float = 0.0, dy: float = 0.0, twist: float = 0.0) -> Borne:
+    return Probe(PIECES.sizes[one.stack[-1][0]]).look(seen.camera, seen.picture, supposed(one, dx, dy, twist))
+
+
+def test_the_camera_of_stacks_sees_points_where_the_picture_has_them(seen: Seen) -> None:
+    rows, columns = np.indices((CAMERA.size[1], CAMERA.size[0]))
+    ramp = np.stack([columns / 960, rows / 720, np.full(rows.shape, 0.4)], axis=-1) * 200 + 20
+    cut = seen.camera.picture(ramp.astype(np.uint8))
+    points = np.array([[x, y, z] for x in (-80.0, 0.0, 80.0) for y in (-80.0, 0.0, 80.0) for z in (6.0, 50.0, 70.0)])
+    shown = seen.camera.levels(cut, points)
+    expected = project(CAMERA, seen.pose, points) / (960, 720) * 200 + 20
+    assert shown[:, :2] / shown[:, 2:] == pytest.approx(expected / 100, abs=0.04)
+    assert float(cut.mean()) == pytest.approx(USUAL_LEVEL, rel=0.02)
+    grey = seen.camera.picture(ramp[..., 0].astype(np.uint8))
+    assert grey.shape == cut.shape
+    dark = seen.camera.picture((ramp / 3).astype(np.uint8))
+    assert np.abs(dark - cut).max() < 5
+
+
+def test_slopes_say_how_far_pixels_move_with_their_points(seen: Seen) -> None:
+    points = np.array([[0.0, 0.0, 50.0], [60.0, -40.0, 10.0]])
+    slopes = seen.camera.slopes(points)
+    for axis in range(3):
+        moved = points.copy()
+        moved[:, axis] += 0.5
+        assert (seen.camera.pixels(moved) - seen.camera.pixels(points)) / 0.5 == pytest.approx(
+            slopes[:, :, axis], abs=0.02
+        )
+    across = np.linalg.norm(slopes[:, :, 0], axis=1)
+    assert across == pytest.approx(2.0, rel=0.3), "about two pixels a millimetre"
+
+
+def test_levels_are_interpolated_however_many_are_asked_for(front: Seen) -> None:
+    ramp = np.indices((40, 50)).sum(axis=0)[..., None].repeat(3, axis=2).astype(np.float32)
+    for count in (1, 1023, 1025):
+        pixels = np.random.default_rng(count).uniform(1, 38, (count, 2)).astype(np.float32)
+        assert np.abs(sampled(ramp, pixels) - pixels.sum(axis=1)[:, None]).max() < 0.1
+
+
+def test_feet_are_found_where_they_stand_and_as_they_are_turned(seen: Seen) -> None:
+    for one, foot in zip(STACKS, seen.feet, strict=True):
+        assert foot[:2] == pytest.approx(one.foot_mm, abs=1.8), one.place
+        assert foot[2] == pytest.approx(one.turned, abs=0.1), one.place
+
+
+def test_feet_stay_near_the_middle_where_nothing_stands(front: Seen) -> None:
+    bare = front.camera.picture(picture_of([], front.pose))
+    foot = front.search.feet(front.camera, bare, ["c3"])[0]
+    assert foot == pytest.approx([*BOARD.centre_mm("c3"), 0.0], abs=0.3)
+
+
+@pytest.mark.parametrize("one", STACKS, ids=lambda one: one.place)
+def test_a_tip_stands_out_most_where_it_is(seen: Seen, one: Drawn) -> None:
+    steps = np.arange(-3.0, 3.1, 0.5)
+    ways = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(1, -1, 2)
+    tip = one.tip_mm
+    probe = Probe(PIECES.sizes[one.stack[-1][0]])
+    middle = np.array([[*tip[:2], one.turned]])
+    found = probe.tips(seen.camera, seen.picture, middle, tip[2:], tip[:2] + ways)[0]
+    assert np.abs(ways[0, found.argmax()]).max() <= 1.0
+    assert found.max() > 25
+    assert found[np.abs(ways[0]).max(axis=1) > 2.4].max() < found.max() - 12
+    exact = probe.look(seen.camera, seen.picture, supposed(one)).tip
+    assert found[len(found) // 2] == pytest.approx(exact, abs=2.5), "near the middle pixels move evenly"
+
+
+def test_nothing_stands_out_on_a_bare_board(front: Seen) -> None:
+    bare = front.camera.picture(picture_of([], front.pose))
+    for size in PIECES.sizes.values():
+        borne = Probe(size).look(front.camera, bare, supposed(STACKS[0]))
+        assert borne.tip[0] < 3
+        assert borne.foot[0] < 4
+        assert borne.unevenness[0] < 4
+        assert borne.levels[0] / borne.levels[0].mean() == pytest.approx(np.array(GROUND) / np.mean(GROUND), abs=0.03)
+
+
+@pytest.mark.parametrize("one", [STACKS[0], STACKS[4]], ids=lambda one: one.place)
+def test_a_foot_shows_its_edge_where_it_stands_and_as_it_is_turned(seen: Seen, one: Drawn) -> None:
+    here = look(seen, one)
+    assert here.foot[0] > 25
+    assert here.unevenness[0] < 8
+    for dx, dy, twist in ((5.0, 0.0, 0.0), (0.0, -5.0, 0.0), (0.0, 0.0, 0.6)):
+        away = look(seen, one, dx, dy, twist)
+        assert away.foot[0] < here.foot[0] - 8
+    for dx, dy in ((5.0, 0.0), (0.0, -5.0)):
+        assert look(seen, one, dx, dy).unevenness[0] > here.unevenness[0] + 4
+
+
+def test_levels_are_those_of_the_faces_below_the_tip(seen: Seen) -> None:
+    for one in STACKS:
+        blue, green, red = look(seen, one).levels[0]
+        own = np.array(LEVELS[one.stack[-1][1]])
+        assert np.argsort([blue, green, red])[-1] == own.argmax()
+        assert np.log(np.array([blue, red]) / green) == pytest.approx(np.log(own[[0, 2]] / own[1]), abs=0.35)
+
+
+@pytest.mark.parametrize("quarters", [1, 2, 3])
+def test_a_quarter_turn_is_the_same_pyramid(seen: Seen, quarters: int) -> None:
+    one = STACKS[4]
+    here, turned = look(seen, one), look(seen, one, twist=quarters * np.pi / 2)
+    for name in ("tip", "unevenness", "foot", "levels"):
+        assert getattr(turned, name) == pytest.approx(getattr(here, name), abs=0.05), name
+
+
+def test_wider_tips_are_measured_wider_whatever_size_is_supposed(seen: Seen) -> None:
+    widths: dict[str, list[float]] = {"S": [], "M": [], "L": []}
+    for one in STACKS:
+        found = tip_widths_mm(seen.camera, seen.picture, supposed(one))[0]
+        widths[one.stack[-1][0]].append(float(found))
+        beside = tip_widths_mm(seen.camera, seen.picture, supposed(one, 0.3, -0.2))[0]
+        assert beside == pytest.approx(found, abs=0.5), "an error of the middle hardly changes it"
+        turned = tip_widths_mm(seen.camera, seen.picture, supposed(one, twist=np.pi / 2))[0]
+        assert turned == pytest.approx(found, abs=0.01)
+    small, large = np.mean(widths["S"]), np.mean(widths["L"])
+    assert small < np.mean(widths["M"]) < large
+    apart = (PIECES.sizes["L"].base_mm - PIECES.sizes["S"].base_mm) * TIP_SHARE
+    assert 0.4 * apart < large - small < 1.3 * apart
+    assert large == pytest.approx(PIECES.sizes["L"].base_mm * TIP_SHARE, abs=1.2)
+
+
+def tops_of(seen: Seen) -> list[list[Top]]:
+    every = [possible_tops(())] * len(STACKS)
+    return seen.search.tops(seen.camera, seen.picture, seen.feet, every)
+
+
+@pytest.fixture(scope="module")
+def tops(seen: Seen) -> list[list[Top]]:
+    return tops_of(seen)
+
+
+def test_the_true_top_is_found_where_it_is_and_is_likelier_than_most(seen: Seen, tops: list[list[Top]]) -> None:
+    for one, found in zip(STACKS, tops, strict=True):
+        size, pieces = one.stack[-1][0], len(one.stack) - 1
+        own = [top for top in found if (top.size, top.pieces) == (size, pieces)]
+        assert own, one.place
+        assert min(np.hypot(top.x_mm - one.tip_mm[0], top.y_mm - one.tip_mm[1]) for top in own) < 1.1
+        assert own[0].tip_mm == pytest.approx(one.tip_mm[2])
+        assert own[0].log_likelihood > found[0].log_likelihood - 4, one.place
+        assert own[0].turned == pytest.approx(one.turned, abs=0.3)
+        assert own[0].contrast > 20
+    assert seen.feet.shape == (len(STACKS), 3)
+
+
+def test_tops_come_best_first_and_each_is_given_twice(tops: list[list[Top]]) -> None:
+    for found in tops:
+        odds = [top.log_likelihood for top in found]
+        assert odds == sorted(odds, reverse=True)
+        kinds = {(top.size, top.pieces) for top in found}
+        assert len(found) == 2 * len(kinds) + (("L", 0) in kinds)
+
+
+def test_a_size_is_told_by_the_best_top(tops: list[list[Top]]) -> None:
+    right = [found[0].size == one.stack[-1][0] for one, found in zip(STACKS, tops, strict=True)]
+    assert sum(right) >= len(right) - 1
+
+
+def test_only_tops_that_may_be_there_are_looked_for(front: Seen) -> None:
+    may_be = [{"S": (1, 2)}, {"L": (0,)}, {"M": (1,), "S": ()}, {"L": (0, 3)}, {"L": (0,)}, {"M": (2, 3)}]
+    for found, allowed in zip(front.search.tops(front.camera, front.picture, front.feet, may_be), may_be, strict=True):
+        assert found
+        assert all(top.pieces in allowed[top.size] for top in found)
+
+
+def test_a_top_a_little_off_its_stack_is_found_there(front: Seen) -> None:
+    one = Drawn("c3", [L, S], top_off_mm=(1.5, -1.0))
+    picture = front.camera.picture(picture_of([one], front.pose))
+    (found,) = front.search.tops(front.camera, picture, np.array([[0.0, 0.0, 0.0]]), [{"S": (1,)}])
+    assert np.hypot(found[0].x_mm - 1.5, found[0].y_mm + 1.0) < 0.9
+
+
+def test_a_dim_lamp_changes_no_likelihood_much(front: Seen) -> None:
+    dim = front.camera.picture(picture_of(STACKS, front.pose, 0.5))
+    every = [possible_tops(())] * len(STACKS)
+    for usual, found in zip(tops_of(front), front.search.tops(front.camera, dim, front.feet, every), strict=True):
+        assert (found[0].size, found[0].pieces) == (usual[0].size, usual[0].pieces)
+        assert found[0].log_likelihood == pytest.approx(usual[0].log_likelihood, abs=2)
+
+
+def test_what_lies_on_top_depends_on_what_is_below() -> None:
+    assert possible_tops(())["L"] == possible_tops((("L", "red"), ("M", "red")))["L"]
+    assert 0 in possible_tops((("L", "clear"),))["L"]
+    assert max(possible_tops((("L", "clear"),))["L"]) == 0
+    for stack in ((), (("L", "clear"),), (("L", "red"),)):
+        for size in "MS":
+            counts = possible_tops(stack)[size]
+            assert counts[0] == 1
+            assert list(counts) == list(range(1, len(counts) + 1))
+    assert len(possible_tops((("L", "red"),))["S"]) < len(possible_tops(())["S"])
