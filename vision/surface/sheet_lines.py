@@ -46,6 +46,16 @@ class SheetLineSettings:
     """
 
 
+@dataclass(frozen=True, eq=False)
+class LineEvidence:
+    """What shows of each corner's arms, (corners, 4): nothing that is darker, nothing at all. Both are false where the
+    lines are too faint or blurred to judge.
+    """
+
+    gone: npt.NDArray[np.bool_]
+    even: npt.NDArray[np.bool_]
+
+
 class SheetLines:
     """Examines the grid lines of one sheet in views through one window."""
 
@@ -59,6 +69,8 @@ class SheetLines:
             bounds.left_mm + cell * np.arange(1, surface.columns), bounds.near_mm + cell * np.arange(1, surface.rows)
         )
         corners_mm = np.column_stack([x.ravel(), y.ravel()])
+        middle = cell * (_ALONG_CELLS[0] + _ALONG_CELLS[1]) / 2 * np.array(_ARMS)
+        self._arms_mm = corners_mm[:, None, :] + middle
         self._arms = _profiles(corners_mm, cell, window)
         # shifted by half a cell they lie between the lines
         self._blanks = _profiles(corners_mm + cell / 2, cell, window)
@@ -66,28 +78,37 @@ class SheetLines:
         self._rows, self._columns = np.round(rows).astype(np.intp), np.round(columns).astype(np.intp)
         self._reach_px = round(settings.reach_cells * cell * window.px_per_mm)
 
-    def covered(self, light: FloatImage, without: BoolImage) -> BoolImage:
-        """Mark the pixels around covered corners, (rows, columns).
+    @property
+    def arms_mm(self) -> npt.NDArray[np.float64]:
+        """The middle of each corner's arms, (corners, 4, 2)."""
+        return self._arms_mm
 
-        ``light`` is the view's linear light, (rows, columns, 3). Corners in ``without`` are not judged: those under ink
-        or outside the picture.
-        """
+    def examine(self, light: FloatImage) -> LineEvidence:
+        """Examine all arms in the view's linear light, (rows, columns, 3)."""
         settings = self._settings
-        pixels = np.zeros(self._shape, dtype=np.bool_)
         logs = np.log(light.mean(axis=2) + np.float32(settings.floor))
         contrast, spread = _across(logs, self._arms)
         blank, _ = _across(logs, self._blanks)
-        gone = np.zeros(contrast.shape, dtype=np.bool_)
+        gone, even = np.zeros(contrast.shape, dtype=np.bool_), np.zeros(contrast.shape, dtype=np.bool_)
         for way in (slice(0, 2), slice(2, 4)):
             expected, none = float(np.median(contrast[:, way])), float(np.median(blank[:, way]))
             noise = 1.4826 * float(np.median(np.abs(blank[:, way] - none)))
             if expected - none < settings.clear_of_noise * noise:
-                return pixels
-            faint = contrast[:, way] < none + settings.gone * (expected - none)
-            gone[:, way] = faint & (spread[:, way] < settings.even * (expected - none))
-        bright = light[self._rows, self._columns].min(axis=1) > settings.most_light
+                return LineEvidence(np.zeros_like(gone), np.zeros_like(even))
+            even[:, way] = spread[:, way] < settings.even * (expected - none)
+            gone[:, way] = even[:, way] & (contrast[:, way] < none + settings.gone * (expected - none))
+        return LineEvidence(gone, even)
+
+    def covered(self, lines: LineEvidence, light: FloatImage, without: BoolImage) -> BoolImage:
+        """Mark the pixels around covered corners, (rows, columns).
+
+        ``light`` is the view that was examined. Corners in ``without`` are not judged: those under ink or outside the
+        picture.
+        """
+        pixels = np.zeros(self._shape, dtype=np.bool_)
+        bright = light[self._rows, self._columns].min(axis=1) > self._settings.most_light
         judged = ~(bright | without[self._rows, self._columns])
-        for corner in np.flatnonzero(gone.all(axis=1) & judged):
+        for corner in np.flatnonzero(lines.gone.all(axis=1) & judged):
             row, column = self._rows[corner], self._columns[corner]
             pixels[
                 max(0, row - self._reach_px) : row + self._reach_px + 1,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from vision.frame import BoolImage, FloatImage, Image
 from vision.geometry import CameraModel, Pose, Solid
@@ -20,6 +21,7 @@ from vision.layout.surfaces import GridSurface
 from vision.reading import HindranceKind
 from vision.sampling import least_channel, most_channel
 from vision.surface.bent_paper import PaperShape
+from vision.surface.filled_cells import FilledCells
 from vision.surface.occlusion import Occlusion, SurfaceEvidence
 from vision.surface.paper import densities_on, fitted_paper, hues, nearest_turn, usual_hues
 from vision.surface.sheet_lines import SheetLines
@@ -41,7 +43,11 @@ class SheetOcclusionSettings:
     reaching_mm2: float = 60.0
     """Minimum area of the margin, in mm², hidden by something that reaches in over it."""
     lying_cells: float = 1.6
-    """Minimum area within the grid, in cells, of an object that is not a blot."""
+    """Minimum area within the grid, in cells, of an object that is not a blot ..."""
+    grey_cells: float = 0.4
+    """... and on a sheet that is filled with pens, where a blot has a pen's colour."""
+    off_hue_cells: float = 0.5
+    """Minimum area, in cells, of an object with a hue between those of the sheet's inks."""
     edge_cells: float = 0.3
     """Distance, in cells, from an object within which the sheet counts as hidden, so that its edge is not read."""
     pen_hue_deg: float = 32.0
@@ -79,6 +85,7 @@ class SheetOcclusionDetector:
         self._pens_deg = usual_hues(ink.colours)
         self._margin = self._straight_margin(round(margin_mm * PX_PER_MM))
         self._lines = SheetLines(surface, self.sampler.window)
+        self._cells = FilledCells(surface, self.sampler.window, self._lines.arms_mm)
 
     def _straight_margin(self, width_px: int) -> BoolImage:
         """The paper beside the grid, without the corners, where markers are."""
@@ -95,27 +102,52 @@ class SheetOcclusionDetector:
     def detect(self, view: RectifiedView) -> SurfaceEvidence:
         """Find what covers the sheet."""
         density, odd = self._odd(view)
-        off_pens_deg, saturation = self._hues(density)
+        hue, off_pens_deg, saturation = self._hues(density)
         ink = saturation > 1.0
         filled = ink & (off_pens_deg < self._settings.pen_hue_deg)
-        found = []
-        for pixels in self._things(odd & ~(ink & (off_pens_deg < self._settings.reaching_hue_deg))):
-            if float((pixels & self._margin).sum()) > self._settings.reaching_mm2 * PX_PER_MM**2:
-                found.append(_occlusion(HindranceKind.HAND, pixels))
+        found: list[Occlusion] = []
+        reaching = [
+            pixels
+            for pixels in self._things(odd & ~(ink & (off_pens_deg < self._settings.reaching_hue_deg)))
+            if float((pixels & self._margin).sum()) > self._settings.reaching_mm2 * PX_PER_MM**2
+        ]
+        least_cells = self._settings.grey_cells if len(self._pens_deg) else self._settings.lying_cells
         lying = [
             pixels
             for pixels in self._things(odd & ~filled)
-            if float(pixels.sum()) > self._settings.lying_cells * self._cell_px**2
+            if float((pixels & self._cells.on_grid).sum()) > least_cells * self._cell_px**2
         ]
         if lying:
             # its lit side may be nearly as colourful as ink
             whole = self._things(odd & ~(filled & (saturation > self._settings.lit_saturation)))
             lying = [pixels for pixels in whole if any((pixels & one).any() for one in lying)]
-        for pixels in [*lying, *_regions(self._lines.covered(view.light, filled | view.outside))]:
-            if not any((pixels & one.pixels).any() for one in found):
-                found.append(_occlusion(HindranceKind.OBJECT, pixels, round(self._settings.edge_cells * self._cell_px)))
+        lines = self._lines.examine(view.light)
+        objects = self._lines.covered(lines, view.light, filled | view.outside)
+        objects |= self._like_ink(odd, filled, hue, lines.even)
+        for pixels in lying:
+            objects |= pixels
+        edge_px = round(self._settings.edge_cells * self._cell_px)
+        for pixels in _regions(objects):
+            touching = [one for one in reaching if (pixels & one).any()]
+            for one in touching:
+                one |= pixels
+            if not touching:
+                found.append(_occlusion(HindranceKind.OBJECT, pixels, edge_px))
+        found += [_occlusion(HindranceKind.HAND, pixels) for pixels in reaching]
         found.sort(key=lambda occlusion: -occlusion.area_mm2)
         return SurfaceEvidence(tuple(found), {})
+
+    def _like_ink(self, odd: BoolImage, filled: BoolImage, hue: FloatImage, even: npt.NDArray[np.bool_]) -> BoolImage:
+        """Objects with a pen's colour: they lie across lines, or their hue is not that of the sheet's other cells."""
+        if not len(self._pens_deg):
+            return np.zeros_like(odd)
+        ink = np.asarray(odd & filled)
+        found = self._cells.foreign(ink, self._wider_than_strokes(odd & (filled | self._margin)), even)
+        off = self._cells.off_hues(hue, ink, self._pens_deg, self._settings.pen_hue_deg)
+        for pixels in self._things(ink & off):
+            if float(pixels.sum()) > self._settings.off_hue_cells * self._cell_px**2:
+                found |= pixels
+        return found
 
     def _odd(self, view: RectifiedView) -> tuple[FloatImage, BoolImage]:
         """Densities on the sheet, and a mask of pixels that are neither paper nor shadow."""
@@ -128,23 +160,26 @@ class SheetOcclusionDetector:
 
     def _things(self, odd: BoolImage) -> list[BoolImage]:
         """The connected regions of a mask that are wider than strokes."""
+        return _regions(self._wider_than_strokes(odd))
+
+    def _wider_than_strokes(self, odd: BoolImage) -> BoolImage:
         side = 2 * round(self._settings.stroke_mm * PX_PER_MM / 2) + 1
         disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side))
-        return _regions(cv2.morphologyEx(odd.astype(np.uint8), cv2.MORPH_OPEN, disc) > 0)
+        return np.asarray(cv2.morphologyEx(odd.astype(np.uint8), cv2.MORPH_OPEN, disc) > 0)
 
-    def _hues(self, density: FloatImage) -> tuple[FloatImage, FloatImage]:
-        """Distance of each pixel from the nearest pen's hue, in degrees, and its saturation as a multiple of the least
-        one of ink; 0 where nobody fills cells.
+    def _hues(self, density: FloatImage) -> tuple[FloatImage, FloatImage, FloatImage]:
+        """Hue of each pixel and its distance from the nearest pen's hue, in degrees, and its saturation as a multiple
+        of the least one of ink; 0 where nobody fills cells.
         """
         settings = self._settings
         if not len(self._pens_deg):
             nothing = np.zeros(self._margin.shape, dtype=np.float32)
-            return nothing, nothing
+            return nothing, nothing, nothing
         hue, strength = hues(density)
         off = np.abs(nearest_turn(hue[..., None] - self._pens_deg.astype(np.float32))).min(axis=2)
         least = np.where(np.abs(hue) < settings.warm_deg, settings.warm_saturation, settings.least_saturation)
         saturation = strength / np.maximum(settings.least_strength, least * least_channel(density))
-        return off, np.asarray(np.where(self._margin, 0.0, saturation), dtype=np.float32)
+        return hue, off, np.asarray(np.where(self._margin, 0.0, saturation), dtype=np.float32)
 
 
 def _regions(mask: BoolImage) -> list[BoolImage]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import cv2
 import numpy as np
 import pytest
@@ -20,6 +22,35 @@ WRITTEN = default_layout("number-drop").board
 FILLED = default_layout("blokus-dice").board
 
 
+@dataclass(frozen=True)
+class Coin:
+    """A coin: its middle, radius and colour."""
+
+    x_mm: float
+    y_mm: float
+    radius_mm: float
+    colour: tuple[int, int, int]
+
+
+def filled_cells(
+    sheet: GridSurface, colour: tuple[int, int, int], *cells: tuple[int, int], spilt_mm: float = -0.5
+) -> list[tuple[Rectangle, tuple[int, int, int]]]:
+    """Cells by column and row, filled with a colour and ``spilt_mm`` beyond their lines."""
+    size, left, near = sheet.cell_mm, sheet.bounds_mm.left_mm, sheet.bounds_mm.near_mm
+    return [
+        (
+            Rectangle(
+                left + column * size - spilt_mm,
+                left + (column + 1) * size + spilt_mm,
+                near + row * size - spilt_mm,
+                near + (row + 1) * size + spilt_mm,
+            ),
+            colour,
+        )
+        for column, row in cells
+    ]
+
+
 def sheet_with(
     camera: CameraModel,
     sheet: GridSurface,
@@ -27,10 +58,11 @@ def sheet_with(
     *,
     printed: bool = False,
     blur_px: int = 1,
+    coin: Coin | None = None,
 ) -> list[tuple[str, float]]:
     """What is found on white paper with these parts coloured: kinds, and areas in mm², the largest first.
 
-    A ``printed`` grid lies below the parts.
+    A ``printed`` grid lies below the parts, a ``coin`` on them.
     """
     image: Image = np.full((camera.size[1], camera.size[0], 3), WHITE, dtype=np.uint8)
     if printed:
@@ -38,6 +70,13 @@ def sheet_with(
     for part, colour in parts:
         corners = project(camera, ABOVE, part.corners_mm(sheet.height_mm))
         cv2.fillConvexPoly(image, np.round(corners).astype(np.int32), colour)
+    if coin is not None:
+        angles = np.linspace(0.0, 2 * np.pi, 60)
+        ring = np.column_stack(
+            [coin.x_mm + coin.radius_mm * np.cos(angles), coin.y_mm + coin.radius_mm * np.sin(angles)]
+        )
+        rim = project(camera, ABOVE, np.column_stack([ring, np.full(len(ring), sheet.height_mm)]))
+        cv2.fillConvexPoly(image, np.round(rim).astype(np.int32), coin.colour)
     cover = SheetOcclusionDetector(camera, ABOVE, sheet)
     return [(str(one.kind), one.area_mm2) for one in cover.detect(cover.view(image, [])).occlusions]
 
@@ -178,3 +217,38 @@ def test_the_lit_side_of_a_wooden_thing_belongs_to_it(camera: CameraModel) -> No
     ((kind, area_mm2),) = sheet_with(camera, FILLED, [top, side])
     assert kind == "object"
     assert area_mm2 == pytest.approx(8 * cell**2, rel=0.15)
+
+
+RED, YELLOW, COPPER = (70, 62, 200), (60, 190, 235), (71, 104, 172)
+WRITTEN_IN = filled_cells(FILLED, RED, (1, 1), (2, 1), (2, 2), (3, 2)) + filled_cells(
+    FILLED, YELLOW, (7, 8), (7, 7), (8, 7), (8, 6)
+)
+
+
+@pytest.mark.parametrize("radius_cells", [0.7, 0.85, 1.0])
+@pytest.mark.parametrize("off_cells", [0.0, 0.2, 0.35])
+def test_a_coin_across_lines_is_an_object_even_if_it_is_red(
+    camera: CameraModel, radius_cells: float, off_cells: float
+) -> None:
+    cell = FILLED.cell_mm
+    coin = Coin(off_cells * cell, off_cells * cell / 2, radius_cells * cell, RED)
+    assert [kind for kind, _ in sheet_with(camera, FILLED, WRITTEN_IN, printed=True, coin=coin)] == ["object"]
+
+
+def test_a_coin_within_a_cell_is_an_object_if_its_hue_is_between_those_of_the_pens(camera: CameraModel) -> None:
+    cell = FILLED.cell_mm
+    coin = Coin(cell / 2, cell / 2, 0.6 * cell, COPPER)
+    assert [kind for kind, _ in sheet_with(camera, FILLED, WRITTEN_IN, printed=True, coin=coin)] == ["object"]
+
+
+@pytest.mark.parametrize("spilt_mm", [-2.0, -0.5, 1.0, 2.5])
+def test_cells_filled_carelessly_are_ink(camera: CameraModel, spilt_mm: float) -> None:
+    block = filled_cells(FILLED, RED, (1, 1), (2, 1), (1, 2), (2, 2), (3, 2), (3, 5), spilt_mm=spilt_mm)
+    line = filled_cells(FILLED, YELLOW, (5, 7), (6, 7), (7, 7), (7, 6), spilt_mm=spilt_mm)
+    assert sheet_with(camera, FILLED, block + line, printed=True) == []
+
+
+def test_a_blue_sleeve_that_reaches_in_is_a_hand_over_the_cells_too(camera: CameraModel) -> None:
+    ((kind, area_mm2),) = sheet_with(camera, FILLED, [(hand(FILLED), BLUE)], printed=True)
+    assert kind == "hand"
+    assert area_mm2 == pytest.approx(30.0 * (2 * FILLED.cell_mm + Ink.on(FILLED).margin_mm(FILLED)), rel=0.2)

@@ -1,0 +1,161 @@
+"""Which coloured regions of a sheet are not cells that somebody filled, but an object with the colour of ink.
+
+Whoever fills a cell keeps to its lines, more or less: inside its border it is coloured nearly everywhere, and little is
+spilt into the next one. An object lies across lines, hides them, and covers some cells only in part. Otherwise its hue
+tells, if the pens' hues are known from other cells: a pen lays down the same hue everywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.frame import BoolImage, FloatArray, FloatImage
+from vision.layout.surfaces import GridSurface
+from vision.sampling import PlaneWindow
+from vision.surface.paper import nearest_turn
+
+Cells = npt.NDArray[np.int64]
+
+_ACROSS = np.array([[[-1.0, 0.0], [1.0, 0.0]]] * 2 + [[[0.0, -1.0], [0.0, 1.0]]] * 2)
+"""Steps from each arm of a corner to the cells on both sides."""
+_DIAGONALS = np.array([[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]])
+
+
+@dataclass(frozen=True)
+class FilledCellSettings:
+    """When colour counts as spilt over a line by an object. Set by hand on virtual and ray-traced pictures."""
+
+    border_cells: float = 0.25
+    """Width, in cells, of the border of a cell that may be left bare, or coloured from the next cell."""
+    outer_border_cells: float = 0.45
+    """The same around the grid."""
+    begun: float = 0.15
+    """Coloured share of a cell, inside its border, above which something is in it ..."""
+    filled: float = 0.8
+    """... and above which somebody filled it."""
+    half: float = 0.5
+    """The same if the lines beside it show, as they do through most ink."""
+    round: float = 0.6
+    """Coloured share of the far quarters of the four cells around a hidden corner, below which nobody filled them."""
+    own_hue_deg: float = 15.0
+    """Maximum distance of ink's hue from the median of the sheet's cells filled with that pen ..."""
+    known_cells: int = 3
+    """... if there are at least this many."""
+    reach_cells: float = 1.5
+    """Distance from such a cell, in cells, within which the same coloured region counts as the object."""
+
+
+class FilledCells:
+    """Examines the coloured regions of one sheet in views through one window.
+
+    ``arms_mm`` are the middles of the arms of the grid's corners, (corners, 4, 2); see ``SheetLines``.
+    """
+
+    def __init__(
+        self,
+        surface: GridSurface,
+        window: PlaneWindow,
+        arms_mm: npt.NDArray[np.float64],
+        settings: FilledCellSettings = FilledCellSettings(),
+    ) -> None:
+        self._settings = settings
+        rows, columns = window.shape
+        bounds, cell_px = surface.bounds_mm, surface.cell_mm * window.px_per_mm
+        left, near = window.to_pixels(bounds.left_mm, bounds.near_mm)
+        across, up = (np.arange(columns) - left) / cell_px, (near - np.arange(rows)) / cell_px
+        column, row = np.floor(across), np.floor(up)
+        on_grid = ((column >= 0) & (column < surface.columns))[None, :] & ((row >= 0) & (row < surface.rows))[:, None]
+        number = column[None, :] + surface.columns * row[:, None] + 1
+        self._cells = np.where(on_grid, number, 0).astype(np.int64)
+        self.on_grid: BoolImage = np.asarray(on_grid)
+        self._count = surface.columns * surface.rows + 1
+        off = np.maximum(np.abs(across - column - 0.5)[None, :], np.abs(up - row - 0.5)[:, None])
+        self._inner = np.asarray((off < 0.5 - settings.border_cells) & on_grid)
+        outside = [np.maximum(-at, at - count) for at, count in ((across, surface.columns), (up, surface.rows))]
+        self._inner |= np.maximum(outside[0][None, :], outside[1][:, None]) > settings.outer_border_cells
+        self._area = np.maximum(np.bincount(self._cells[self._inner], minlength=self._count), 1)
+        self._area[0] = self._area[1]
+        self._reach_px = round(settings.reach_cells * cell_px)
+        quarters = np.floor(2 * across)[None, :] + 2 * surface.columns * np.floor(2 * up)[:, None] + 1
+        self._quarters = np.where(on_grid, quarters, 0).astype(np.int64)
+        self._arms, self._beside_arms = _beside(arms_mm, _ACROSS * surface.cell_mm / 2, window, self._cells)
+        corners_mm = arms_mm.mean(axis=1)
+        self._corners, self._far = _beside(corners_mm, _DIAGONALS * surface.cell_mm * 0.75, window, self._quarters)
+
+    def foreign(self, ink: BoolImage, solid: BoolImage, even: npt.NDArray[np.bool_]) -> BoolImage:
+        """Mark objects with the colour of ink.
+
+        ``ink`` are all pixels of such a colour, ``solid`` those of regions wider than strokes; ``even`` says for each
+        corner's arms whether nothing shows there, (corners, 4).
+        """
+        settings = self._settings
+        share = self._shares(ink)
+        round_corner = even.all(axis=1) & (_shares(ink, self._quarters)[self._far].mean(axis=1) < settings.round)
+        count, regions = cv2.connectedComponents(solid.astype(np.uint8), connectivity=8)
+        pairs = regions[self._inner].astype(np.int64) * self._count + self._cells[self._inner]
+        covered = np.bincount(pairs, minlength=count * self._count).reshape(count, self._count) / self._area
+        reached = covered > settings.begun
+        line_hidden = np.zeros_like(reached)
+        line_hidden[np.where(even, regions[self._arms], 0)[..., None], self._beside_arms] = True
+        line_hidden[:, 0] = True
+        partly = reached & (share < np.where(line_hidden, settings.filled, settings.half))
+        at_corners = np.where(round_corner, regions[self._corners], 0)
+        partly[at_corners, self._cells[self._corners]] = True
+        found = np.zeros_like(solid)
+        reach = np.ones((2 * self._reach_px + 1,) * 2, np.uint8)
+        for number in np.flatnonzero((reached.sum(axis=1) > 1) & partly.any(axis=1)):
+            if number:
+                region = regions == number
+                spilt = region & partly[number][self._cells]
+                found |= region & (cv2.dilate(spilt.astype(np.uint8), reach) > 0)
+        return np.asarray(found)
+
+    def off_hues(self, hue: FloatImage, ink: BoolImage, usual_deg: FloatArray, usual_within_deg: float) -> BoolImage:
+        """Mark pixels whose hue is far from those of all pens, which are fitted to the sheet's filled cells where
+        there are enough; ``usual_deg`` are the hues of the other pens.
+        """
+        settings = self._settings
+        off = nearest_turn(hue[..., None] - usual_deg.astype(np.float32))
+        inner = np.asarray(ink & self._inner)
+        nearest, cells = np.abs(off[inner]).argmin(axis=1), self._cells[inner]
+        total = np.bincount(cells, minlength=self._count)
+        filled = self._shares(ink) > settings.filled
+        filled[0] = False
+        far = np.ones_like(ink)
+        for number in range(len(usual_deg)):
+            own = nearest == number
+            pixels = np.bincount(cells[own], minlength=self._count)
+            distance = np.bincount(cells[own], off[inner][own, number], minlength=self._count)
+            known = filled & (2 * pixels > total)
+            if known.sum() >= settings.known_cells:
+                middle, within = float(np.median(distance[known] / pixels[known])), settings.own_hue_deg
+            else:
+                middle, within = 0.0, usual_within_deg
+            far &= np.abs(nearest_turn(off[..., number] - np.float32(middle))) > within
+        return np.asarray(far)
+
+    def _shares(self, pixels: BoolImage) -> npt.NDArray[np.float64]:
+        """Marked share of each cell inside its border; the first is what is beside the grid, in cells."""
+        return np.asarray(np.bincount(self._cells[pixels & self._inner], minlength=self._count) / self._area)
+
+
+def _beside(
+    points_mm: npt.NDArray[np.float64], steps_mm: npt.NDArray[np.float64], window: PlaneWindow, labels: Cells
+) -> tuple[tuple[Cells, Cells], Cells]:
+    """Rows and columns of points in the view, and the labels at steps from them."""
+    columns, rows = (np.round(at).astype(np.intp) for at in window.to_pixels(points_mm[..., 0], points_mm[..., 1]))
+    beside = points_mm[..., None, :] + steps_mm
+    beside_columns, beside_rows = (
+        np.round(at).astype(np.intp) for at in window.to_pixels(beside[..., 0], beside[..., 1])
+    )
+    return (rows, columns), np.asarray(labels[beside_rows, beside_columns])
+
+
+def _shares(pixels: BoolImage, labels: Cells) -> npt.NDArray[np.float64]:
+    """Marked share of the pixels with each label."""
+    total = np.bincount(labels.ravel())
+    return np.asarray(np.bincount(labels[pixels], minlength=len(total)) / np.maximum(total, 1))
