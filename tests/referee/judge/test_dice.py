@@ -121,6 +121,12 @@ def test_an_unsure_die_is_asked_about_once_somebody_waits_for_an_answer(blokus: 
     assert BLOKUS.dice.roll_of(blokus.belief[0]) is None
 
 
+def test_no_more_than_four_rolls_are_named(blokus: JudgedGame) -> None:
+    asked = look(blokus, "1? 3? 5? 5").verdict
+    assert asked.kind is VerdictKind.AMBIGUOUS
+    assert len(asked.candidates) == 4
+
+
 def test_what_a_person_said_was_rolled_stays_whatever_the_dice_show(blokus: JudgedGame) -> None:
     look(blokus, "6 2 4 1?")
     said = BLOKUS.dice.rolled(blokus.belief[0], Roll(("2", "2", "4", "6")))

@@ -196,6 +196,19 @@ def test_a_correction_that_makes_no_position(looks, to_move):
         GAME.table.amend(ROLLED, looks, to_move)
 
 
+@pytest.mark.parametrize("other", ["yellow", "green"])
+def test_two_colours_with_five_towers_make_no_position(other):
+    board = oracle.start()
+    for colour, black in (("red", "black L"), (other, "black M")):
+        for place in [place for place in oracle.PLACES if oracle.BASE[place] == colour]:
+            board[place] = [f"{colour} L", f"{colour} M", f"{colour} S", black]
+        board[{"red": "e5", "yellow": "a1", "green": "a5"}[colour]] = ["clear L"]
+    text = oracle.text(board, "warm")
+    with pytest.raises(UnreadableError, match=f"red and {other} have five towers each") as raised:
+        GAME.notation.parse_state(text)
+    assert raised.value.column == text.index("a1:") + 1
+
+
 def test_half_way_positions_are_known():
     kinds = {position.to_do.split()[0] for position in GAME.table.unfinished(state_of(ready(), "warm", (2, 1)))}
     assert kinds == {"Put", "Move", "Cap"}
