@@ -1,4 +1,4 @@
-"""What a set of pyramids looks like: the hue of each colour, the stacks of the set-up, and the file of both."""
+"""The appearance of a set of pyramids: the hue of each colour, the stacks of the set-up, and their file."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ SIZE_WORDS: Mapping[str, str] = MappingProxyType({"S": "small", "M": "medium", "
 CLEAR, BLACK = "clear", "black"
 NEUTRALS = (CLEAR, BLACK)
 LIGHT_FLOOR = 0.004
-"""Linear light that is added before logarithms are taken: below it a camera sees only noise."""
+"""Linear light added before logarithms are taken: below it a camera records only noise."""
 
 
 def look_name(colour: str, size: str) -> str:
-    """The look of a pyramid of size S, M or L, as the whole project writes it: ``red small``."""
+    """The look of a pyramid of size S, M or L, as written everywhere: ``red small``."""
     return f"{colour} {SIZE_WORDS[size]}"
 
 
@@ -43,10 +43,10 @@ def hues_of(levels: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class PyramidAppearance:
-    """A piece set: ``colours`` maps the names of its hues to them, shape (2,) each.
+    """A piece set: ``colours`` maps names to hues, (2,) each.
 
-    ``set_up`` holds the stacks of the set-up, empty where that was not taught. Its lowest pyramids never move, and what
-    lies on top there now is more often what lay there then than anything else.
+    ``set_up`` has the stacks of the set-up, or is empty if it was not learned. Its lowest pyramids never move, and the
+    top there is more often that of the set-up than any other.
     """
 
     colours: Mapping[str, FloatArray]
@@ -60,30 +60,30 @@ class PyramidAppearance:
 
     @property
     def traits(self) -> tuple[tuple[str, ...], ...]:
-        """What tells its pieces apart: colours, then sizes."""
+        """The traits that distinguish its pieces: colours, then sizes."""
         return (*self.colours, *NEUTRALS), tuple(SIZE_WORDS.values())
 
 
 def plain_appearance() -> PyramidAppearance:
-    """The usual colours of the pyramids that are sold, for a set that has not been enrolled."""
+    """The colours in which pyramids are usually sold, for a set that has not been enrolled."""
     usual = {"red": (-0.1, 2.4), "yellow": (-2.0, 0.5), "green": (-1.0, -1.7), "blue": (2.0, -0.2)}
     return PyramidAppearance({name: np.array(hue) for name, hue in usual.items()})
 
 
 def save_appearance(looks: PyramidAppearance, path: Path) -> None:
-    """Write the looks to a file, whole or not at all; raises OSError."""
+    """Write the appearance to a file, completely or not at all; raises OSError."""
     colours = {name: [round(float(value), 4) for value in hue] for name, hue in looks.colours.items()}
     data = {"format": APPEARANCE_FORMAT, "colours": colours, "set_up": dict(looks.set_up)}
     write_durably(path, json.dumps(data, indent=1) + "\n")
 
 
 def load_appearance(path: Path) -> PyramidAppearance:
-    """Read looks from a file; raises EnrolmentError that says what is wrong with it."""
+    """Read an appearance from a file; raises EnrolmentError with the reason if it is invalid."""
     return appearance_from_json(read_json_object(path, "the looks", EnrolmentError, plural=True))
 
 
 def appearance_from_json(data: Mapping[str, Any]) -> PyramidAppearance:
-    """Read looks from parsed JSON; raises EnrolmentError that says what is wrong with it."""
+    """Read an appearance from parsed JSON; raises EnrolmentError with the reason if it is invalid."""
     if data.get("format") != APPEARANCE_FORMAT:
         raise EnrolmentError(
             f"these looks have format {data.get('format')!r}; expected {APPEARANCE_FORMAT!r}: enrol the piece set again"

@@ -1,6 +1,6 @@
-"""Small pictures of the stacks of a board, each as if the camera had turned to that place, with its top side up.
+"""Crops of a board's stacks, each as seen by a camera that points at that place, with the upright direction up.
 
-Seen so, all that differs from place to place is how steeply the camera looks down and how far away it is.
+Crops of different places then differ only in viewing angle and distance.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from vision.sampling import PixelMap, sample
 
 WIDTH_PX, HEIGHT_PX = 96, 168
 FOOT_PX = (47.5, 124.5)
-"""Column and row at which the middle of the place is."""
+"""Column and row of the place's centre."""
 LARGE_PX = 60.0
-"""How long the edge of a large pyramid's base is, were it seen from straight above."""
+"""Edge of a large pyramid's base, seen from straight above."""
 _NODE_PX = 8
 _COARSE = 2.0
-"""Pixels of the picture to one of a crop from which the picture is made smaller first."""
+"""Pixels of the picture per pixel of a crop above which the picture is shrunk first."""
 
 
 class StackCrops:
-    """Cuts crops of the places of one surface out of pictures from one pose."""
+    """Cuts the crops of one surface's places out of pictures taken from one pose."""
 
     def __init__(self, camera: CameraModel, pose: Pose, surface: Surface) -> None:
         self._camera = camera
@@ -58,25 +58,25 @@ class StackCrops:
         return sample(image, maps).reshape(len(places), HEIGHT_PX, WIDTH_PX, 3)
 
     def views(self, places: Sequence[str]) -> FloatArray:
-        """The sine of how far each place is seen from straight above, and 10 bases of a large one over how far away
-        it is, shape (n, 2).
+        """The sine of each place's viewing angle from straight above, and ten large pyramids' bases divided by its
+        distance, (n, 2).
         """
         away = np.array([self._feet[place] - self._position for place in places])
         distance = np.linalg.norm(away, axis=1)
         return np.column_stack([np.hypot(away[:, 0], away[:, 1]) / distance, 10 * self.large_mm / distance])
 
     def bearing(self, place: str) -> float:
-        """How far the crop's right is turned against the board's, radians counter-clockwise."""
+        """The angle from the board's right to the crop's, in radians, counter-clockwise."""
         right = self._turns[place][0]
         return float(np.arctan2(right[1], right[0]))
 
     def pixels(self, place: str, points_mm: FloatArray) -> FloatArray:
-        """Where points (n, 3) are in the crop of a place, shape (n, 2)."""
+        """Project points (n, 3) into the crop of a place, (n, 2)."""
         seen = (points_mm - self._position) @ self._turns[place].T
         return np.asarray(seen[:, :2] / seen[:, 2:] * self._focal_px[place] + FOOT_PX, dtype=np.float64)
 
     def at_height(self, place: str, pixel: FloatArray, height_mm: float) -> FloatArray:
-        """The point (3,) at a height that is seen at a pixel (2,) of the crop of a place."""
+        """The point (3,) at a height that appears at a pixel (2,) of a place's crop."""
         ray = np.array([*(pixel - FOOT_PX), self._focal_px[place]]) @ self._turns[place]
         return np.asarray(self._position + ray * (height_mm - self._position[2]) / ray[2], dtype=np.float64)
 
@@ -98,9 +98,9 @@ class StackCrops:
 
 
 def _towards(way: FloatArray) -> FloatArray:
-    """The rotation (3, 3) of a camera that looks along a way, the board's upright direction up in its picture.
+    """Rotation (3, 3) of a camera with a given viewing direction, with the board's upright direction up in the picture.
 
-    Straight from above there is no such direction, and the board's far side is up.
+    From straight above, the board's far side is up.
     """
     forward = way / np.linalg.norm(way)
     up = np.array([0.0, 1e-6, 1.0])

@@ -21,9 +21,9 @@ _SURE_FROM = 0.9
 
 
 def draw_stacks(image: Image, view: SurfaceView, stacks: Mapping[str, StackSighting]) -> Image:
-    """Give a copy of the picture with every stack's foot and edges, and its top written on it.
+    """Return a copy of the picture with every stack's base and edges, labelled with its top.
 
-    ``yellow M5`` is a yellow medium pyramid on five others. Green is sure; red is not, with the look's probability.
+    ``yellow M5`` is a yellow medium pyramid on five others. Certain tops are green, others red with the probability.
     """
     picture = np.array(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR) if image.ndim == 2 else image, dtype=np.uint8)
     for stack in stacks.values():

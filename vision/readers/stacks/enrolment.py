@@ -1,4 +1,4 @@
-"""Learning what a set of pyramids looks like from pictures of known stacks, or from a set-up that is not known."""
+"""Learning the appearance of a set of pyramids from pictures of known stacks, or from an unknown set-up."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from vision.readers.stacks.search import TopSearch
 FEWEST_TOPS = 2
 SAME_HUE = 0.5
 LEAST_HUE = 0.6
-"""How far from grey a hue is that has a name, in log units; those of clear pyramids are at about 0.3."""
+"""Minimum distance from grey, in log units, of a hue with a name; clear pyramids are at about 0.3."""
 LEAST_LIKENESS = 0.8
-"""Least cosine between the ways of a hue and of a usual one, from grey, for its name: 37 degrees, half of what usual
-ones are apart.
+"""Minimum cosine of the angle at grey between a hue and a usual one, for it to get that name: 37 degrees, half of the
+angle between usual ones.
 """
 
 _PYRAMID = re.compile(r"([SML]):([a-z]+)")
 
 
 def stack_of(pyramids: Sequence[str]) -> Stack:
-    """A stack of pyramids written as ``L:red``, from below; raises EnrolmentError for one that can't be read."""
+    """Parse pyramids written as ``L:red``, from below; raises EnrolmentError for an unknown one."""
     stack = []
     for pyramid in pyramids:
         match = _PYRAMID.fullmatch(pyramid)
@@ -58,8 +58,8 @@ STACK_POSITIONS = PositionText("stack", '"a2=L:red S:red, c3=L:clear"', _stack)
 def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> PyramidAppearance:
     """Learn the hue of each colour, and the stacks of the set-up, from pictures of known stacks.
 
-    A picture's position holds each stack's pyramids from below, as (size, colour). Raises EnrolmentError that says
-    which colour is not shown, or looks like another.
+    A picture's position lists each stack's pyramids from below, as (size, colour). Raises EnrolmentError naming a
+    colour that is not shown or that looks like another.
     """
     hues: dict[str, list[FloatArray]] = defaultdict(list)
     set_up: dict[str, Stack] = {}
@@ -85,11 +85,10 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> PyramidAppe
 
 
 def learn_set_up(view: SurfaceView, plain: PyramidAppearance, _names: tuple[str, ...]) -> PyramidAppearance:
-    """Learn the hues of a set from a set-up, going by the usual ones of the colours.
+    """Learn the hues of a set from a set-up, given the usual hues.
 
-    How strong a colour is depends on the plastic, so only the way in which a hue is off grey names it.
-    The players' names say nothing here: pyramids are named by their colours. Raises EnrolmentError when a colour is
-    seen too seldom, or looks like another.
+    Saturation depends on the plastic, so only a hue's direction from grey names it. The players' names do not matter:
+    pyramids are named by their colours. Raises EnrolmentError if a colour is seen too rarely or looks like another.
     """
     seen = StackReader(view.surface, plain).read(view, view.surface.places, {})
     hues: dict[str, list[FloatArray]] = defaultdict(list)
@@ -113,7 +112,7 @@ def learn_set_up(view: SurfaceView, plain: PyramidAppearance, _names: tuple[str,
 
 
 def _likeness(hue: FloatArray, other: FloatArray) -> float:
-    """The cosine between the ways from grey to two hues."""
+    """The cosine of the angle at grey between two hues."""
     return float(hue @ other / (np.linalg.norm(hue) * np.linalg.norm(other)))
 
 

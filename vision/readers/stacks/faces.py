@@ -1,8 +1,7 @@
-"""The sides of a stack below its tip, laid flat.
+"""Flattening the sides of a stack below its tip.
 
-All sizes of pyramids are about equally steep, and a stack is a little set of steps: so below any tip lies the same
-steep pyramid, as far as the top's base, and a step at the base of each piece under it. Laid flat, the steps are at
-heights below the tip that tell size after size.
+Pyramids of all sizes are about equally steep. So the same pyramid lies below every tip, down to the top piece's base,
+followed by a step at the base of each piece under it. In the flattened picture, the rows of these steps show the sizes.
 """
 
 from __future__ import annotations
@@ -18,21 +17,21 @@ from vision.readers.stacks.crops import StackCrops
 from vision.sampling import PixelMap
 
 SLOPE = 0.239
-"""How much wider half a pyramid gets for each mm farther down."""
+"""Growth of a pyramid's half width, in mm, per mm further down."""
 TIP_HALF_MM = 1.6
-"""Half the edge of a medium one's flat tip."""
+"""Half the edge of a medium pyramid's flat tip."""
 _LARGE_MM = 25.4
-"""The base of a large one for which the lengths here hold; others are as many times as large."""
+"""Base of a large pyramid in the set measured here; for other sets all lengths are scaled."""
 DOWN_MM = np.concatenate([np.zeros(3), np.arange(0.0, 62.0, 1.15)])
 OUT_MM = np.concatenate([[0.0, 0.6, 1.2], np.full(len(DOWN_MM) - 3, TIP_HALF_MM)]) + DOWN_MM * SLOPE
-"""Rows of points: how far below the tip and how far out; the first three are on the flat tip."""
+"""Distance of each row of points below the tip, and from the axis. The first three rows are on the flat tip."""
 ACROSS = np.array([-1.25, -0.8, -0.4, 0.0, 0.4, 0.8, 1.25])
-"""Columns of points, as shares of half the width there; the outermost are beside the stack."""
+"""Columns of points, as shares of the half width; the outermost lie beside the stack."""
 SIDES = 4
 
 
 def _points_mm() -> FloatArray:
-    """Points beside a tip, (SIDES, rows, columns, 3): first of the side towards -y, then counter-clockwise."""
+    """Points relative to a tip, (SIDES, rows, columns, 3): first the side towards -y, then counter-clockwise."""
     sides = []
     for number in range(SIDES):
         angle = (number - 1) * math.pi / 2
@@ -50,10 +49,10 @@ _POINTS = _points_mm().reshape(-1, 3)
 def laid_flat(
     crops: StackCrops, pictures: Image, places: Sequence[str], tips_mm: FloatArray, turned: FloatArray
 ) -> Image:
-    """The sides of stacks, (n, SIDES, rows, columns, 3), out of the crops of their places (n, height, width, 3).
+    """Flatten the sides of stacks, (n, SIDES, rows, columns, 3), from the crops of their places (n, height, width, 3).
 
-    ``tips_mm`` (n, 3) are the middles of the tips, ``turned`` (n,) how far the stacks are turned against their crops,
-    in radians; the first side is the one that is turned towards the camera most.
+    ``tips_mm`` (n, 3) are the centres of the tips, ``turned`` (n,) the angles of the stacks relative to their crops, in
+    radians. The first side is the one that faces the camera most.
     """
     scale = crops.large_mm / _LARGE_MM
     found = np.empty((len(places), SIDES, len(DOWN_MM), len(ACROSS), 3), dtype=np.uint8)
@@ -68,5 +67,5 @@ def laid_flat(
 
 
 def in_mirror(sides: Image) -> Image:
-    """The sides of the same stacks, were left and right exchanged: those beside the first change places."""
+    """The sides of the mirrored stacks: the two beside the first are exchanged."""
     return np.ascontiguousarray(sides[:, [0, 3, 2, 1], :, ::-1])

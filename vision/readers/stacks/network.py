@@ -1,4 +1,4 @@
-"""The small network that tells sizes by the sides of a stack, run by OpenCV.
+"""The small network that reads sizes from the sides of a stack, run by OpenCV.
 
 ``scripts/train_stacks.py`` trains and writes it.
 """
@@ -20,33 +20,33 @@ from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES, in_mirror
 WEIGHTS = Path(__file__).parent / "weights"
 SIZES = ("S", "M", "L")
 MOST_PIECES = 8
-"""Most pieces on a large one that are told apart."""
+"""Maximum number of pieces on a large one that the network distinguishes."""
 KINDS = len(SIZES) * (MOST_PIECES + 1)
 NO_TIP = KINDS
-"""After the kinds of tops: what was taken for a tip is none."""
+"""The class after the kinds of tops: not a tip."""
 SHAPE = (SIDES, 3, len(DOWN_MM), len(ACROSS))
-"""Of the sides as the network takes them: sides, channels, rows, columns."""
+"""Shape of the network's input: sides, channels, rows, columns."""
 EXTRAS = 4
-"""Further inputs: the two views of ``StackCrops``, cosine and sine of four times how far the stack is turned."""
+"""Further inputs: the two values of ``StackCrops.views``, and cosine and sine of four times the stack's angle."""
 LEAST_SPREAD = 8.0
-"""Grey levels added to the spread of sides before they are divided by it, so that noise alone stays small."""
+"""Grey levels added to the standard deviation before dividing by it, so that pure noise stays small."""
 
 MIRRORED_FROM = -3.0
-"""Log-odds of a tip from which the stack's mirror image is looked at as well."""
+"""Log-odds of a tip above which the stack's mirror image is evaluated too."""
 
 Floats = npt.NDArray[np.float32]
 
 
 def kind_of(size: str, pieces: int) -> int:
-    """The number of a top of one size with so many pieces on the large one."""
+    """The class of a top of one size with this many pieces on the large one."""
     return SIZES.index(size) * (MOST_PIECES + 1) + pieces
 
 
 def as_input(sides: Image, views: FloatArray, turned: FloatArray) -> Floats:
-    """Sides (n, SIDES, rows, columns, 3) as the network takes them, (n, values).
+    """Convert sides (n, SIDES, rows, columns, 3) to the network's input, (n, values).
 
-    Each stack is brought to its own mean and spread, so that the light does not matter. ``views`` are (n, 2),
-    ``turned`` (n,) is against the crop, in radians.
+    Each stack is normalised by its mean and standard deviation, to remove the light. ``views`` are (n, 2); ``turned``
+    (n,) are angles relative to the crop, in radians.
     """
     count, values = len(sides), int(np.prod(SHAPE))
     given = np.empty((count, values + EXTRAS), dtype=np.float32)
@@ -61,7 +61,7 @@ def as_input(sides: Image, views: FloatArray, turned: FloatArray) -> Floats:
 
 
 class StackNetwork:
-    """The network of a folder, and the temperature that makes its probabilities come true."""
+    """The network of a folder, with the temperature that calibrates its probabilities."""
 
     def __init__(self, folder: Path = WEIGHTS) -> None:
         sums = json.loads((folder / "weights.json").read_text(encoding="utf-8"))
@@ -69,10 +69,9 @@ class StackNetwork:
         self._temperature = float(sums["temperature"])
 
     def log_probabilities(self, sides: Image, views: FloatArray, turned: FloatArray) -> FloatArray:
-        """Logs of the probabilities of the kinds of tops and of NO_TIP, (n, KINDS + 1), of what ``as_input`` takes.
+        """Log-probabilities of the kinds of tops and of NO_TIP, (n, KINDS + 1), given the arguments of ``as_input``.
 
-        Of what may be a tip they are means over the stack and its mirror image, which differ in nothing but what the
-        network makes of them.
+        For possible tips, the scores of the stack and its mirror image are averaged.
         """
         scores = self._scores(sides, views, turned)
         again = tip_log_odds(scores) > MIRRORED_FROM
@@ -87,7 +86,7 @@ class StackNetwork:
 
 
 def tip_log_odds(logs: FloatArray) -> FloatArray:
-    """The log-odds that something is a tip, (n,), of log-probabilities (n, KINDS + 1)."""
+    """The log-odds of being a tip, (n,), from log-probabilities (n, KINDS + 1)."""
     return np.asarray(np.logaddexp.reduce(logs[:, :NO_TIP], axis=1) - logs[:, NO_TIP])
 
 

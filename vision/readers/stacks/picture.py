@@ -1,4 +1,4 @@
-"""The part of a picture that shows stacks, without the lens' distortion: what points in space look like in it."""
+"""The part of a picture that shows stacks, without lens distortion, and where points in space appear in it."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from vision.sampling import PixelMap
 PX_PER_MM = 2.0
 MARGIN_MM = 8.0
 HIGHER_PIECES = 3
-"""By how many pieces a stack may be higher than the layout says."""
+"""Number of pieces by which a stack may be higher than the layout states."""
 USUAL_LEVEL = 110.0
-"""Mean grey level that a picture is brought to, so that contrasts mean the same in dim light."""
+"""Mean grey level to which pictures are scaled, so that contrasts are comparable in dim light."""
 SMOOTHING_PX = 0.6
 _ROW = 1024
 
 
 class StackCamera:
-    """Takes a surface's space out of pictures from one pose: a pinhole camera, ``PX_PER_MM`` at the space's middle."""
+    """A pinhole camera, with ``PX_PER_MM`` at the centre, for the space above a surface in pictures from one pose."""
 
     def __init__(self, camera: CameraModel, pose: Pose, surface: Surface) -> None:
         around = surface.bounds_mm.grown(MARGIN_MM)
@@ -44,7 +44,7 @@ class StackCamera:
         )
 
     def picture(self, image: Image) -> FloatImage:
-        """What it sees, (rows, columns, 3) float32, brought to the usual level."""
+        """The picture it sees, (rows, columns, 3) float32, scaled to the usual level."""
         if image.ndim == 2:
             image = np.asarray(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
         cut = cv2.remap(image, *self._maps, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
@@ -53,22 +53,22 @@ class StackCamera:
         return np.asarray(smooth, dtype=np.float32)
 
     def pixels(self, points_mm: FloatArray | FloatImage) -> PixelMap:
-        """Where points, shape (..., 3), are in that picture: shape (..., 2)."""
+        """Project points (..., 3) into that picture, (..., 2)."""
         flat = points_mm.reshape(-1, 3).astype(np.float32, copy=False)
-        # one product of two plain matrices is many times as fast as one for each of the first axes
+        # one product of two plain matrices is many times faster than one for each of the first axes
         seen = self._projection[:, :3] @ flat.T + self._projection[:, 3:]
         seen[:2] /= seen[2]
         return np.ascontiguousarray(seen[:2].T).reshape(*points_mm.shape[:-1], 2)
 
     def slopes(self, points_mm: FloatArray) -> FloatImage:
-        """How far pixels move for each mm that points (n, 3) do: (n, 2, 3)."""
+        """Movement of the pixels per mm of movement of points (n, 3): (n, 2, 3)."""
         matrix = self._projection[:, :3]
         depths = points_mm.astype(np.float32) @ matrix[2] + self._projection[2, 3]
         slopes = matrix[:2] - self.pixels(points_mm)[:, :, None] * matrix[2]
         return np.asarray(slopes / depths[:, None, None], dtype=np.float32)
 
     def levels(self, picture: FloatImage, points_mm: FloatArray | FloatImage) -> FloatImage:
-        """The picture's levels at points, shape (..., 3): an array of the same shape."""
+        """The picture's levels at points (..., 3), in the same shape."""
         return sampled(picture, self.pixels(points_mm))
 
 

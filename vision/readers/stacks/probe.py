@@ -1,7 +1,7 @@
-"""Where a pyramid that is supposed to stand somewhere would be seen, and how well the picture bears that out.
+"""How well a picture supports the hypothesis that a pyramid stands somewhere.
 
-A pyramid shows a flat tip, faces, and an edge at its foot. Points are taken on all of them, for very many supposed
-pyramids at once. What is compared is always what lies on either side of an edge, so that lamps hardly matter.
+A pyramid shows a flat tip, faces, and an edge at its base. Points on all of these are sampled for very many hypotheses
+at once. Only the two sides of an edge are compared with each other, so lamps hardly matter.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MOST_CONTRAST, _MOST_FOOT_CONTRAST = 50.0, 40.0
 _TIP_POINTS, _SIDE_POINTS, _FACE_POINTS, _FOOT_POINTS = 24, 36, 36, 16
 _LEAST_FACING = 0.3
 _AT_ONCE = 12
-"""Tips that are looked for at once: so few that what is worked on stays in the processor's cache."""
+"""Tips evaluated at once: few enough for the processor's cache."""
 
 _RADII_MM = np.arange(0.0, 3.6, 0.15)
 _LATERAL_MM = np.array([-0.6, -0.3, 0.0, 0.3, 0.6])
@@ -33,9 +33,9 @@ _CENTRE_MM, _BEYOND_MM = 0.5, 2.7
 
 @dataclass(frozen=True, eq=False)
 class Supposed:
-    """Pyramids of one size that may be seen: where the middle of each one's tip is and how far each is turned.
+    """Hypotheses of pyramids of one size: the centre of each tip, in mm, and the angle, in radians counter-clockwise.
 
-    All are arrays of shape (n,), millimetres and radians counter-clockwise.
+    All are arrays of shape (n,).
     """
 
     x_mm: FloatArray
@@ -44,17 +44,17 @@ class Supposed:
     turned: FloatArray
 
     def chosen(self, index: FloatArray) -> Supposed:
-        """Those at some indices."""
+        """The hypotheses at some indices."""
         return Supposed(self.x_mm[index], self.y_mm[index], self.tip_mm[index], self.turned[index])
 
 
 @dataclass(frozen=True, eq=False)
 class Borne:
-    """How well the picture bears supposed pyramids out, each of shape (n,), in grey levels.
+    """Support of the picture for hypotheses of pyramids, in grey levels, (n,) each.
 
-    ``tip`` is how much the tip differs from what is around it, less how uneven both are; ``unevenness`` that of the
-    faces; ``foot`` the contrast across the edge at the foot, less how uneven either side of it is. ``levels`` are the
-    mean levels of the faces next to the tip, (n, 3).
+    ``tip`` is the difference of the tip from its surroundings minus the unevenness of both, ``unevenness`` that of the
+    faces, ``foot`` the contrast across the edge of the base minus the unevenness of both sides. ``levels`` are the mean
+    levels of the faces next to the tip, (n, 3).
     """
 
     tip: FloatArray
@@ -64,7 +64,7 @@ class Borne:
 
 
 class Probe:
-    """Looks for pyramids of one size."""
+    """Evaluates hypotheses of pyramids of one size."""
 
     def __init__(self, size: PyramidSize) -> None:
         half = size.base_mm / 2
@@ -81,10 +81,10 @@ class Probe:
     def tips(
         self, camera: StackCamera, picture: FloatImage, middle: FloatArray, tips_mm: FloatArray, tried: FloatArray
     ) -> FloatArray:
-        """How much the tip alone stands out, (n, m), were it at each of some places near a middle.
+        """Contrast of the tip alone, (n, m), for each of several positions near a centre.
 
-        ``middle`` (n, 3) is x and y in mm and the turn, ``tips_mm`` (n,) the height, ``tried`` (n, m, 2) x and y. So
-        near the middle, pixels move evenly.
+        ``middle`` (n, 3) is x and y in mm and the angle, ``tips_mm`` (n,) the height, ``tried`` (n, m, 2) x and y. So
+        close to the centre, projection is linear.
         """
         count = _TIP_POINTS + _SIDE_POINTS
         supposed = Supposed(middle[:, 0], middle[:, 1], tips_mm, middle[:, 2])
@@ -100,7 +100,7 @@ class Probe:
         return found
 
     def look(self, camera: StackCamera, picture: FloatImage, supposed: Supposed) -> Borne:
-        """Look at tips, faces and feet."""
+        """Evaluate tips, faces and bases."""
         points, facing = self._places(camera, supposed, len(self._points))
         levels = camera.levels(picture, points)
         flat = levels.reshape(len(levels), -1) - np.float32(USUAL_LEVEL)
@@ -120,7 +120,7 @@ class Probe:
         )
 
     def _places(self, camera: StackCamera, supposed: Supposed, count: int) -> tuple[FloatImage, FloatArray]:
-        """Where the first points are (n, count, 3), and how far each side faces the camera (n, 4): unseen below 0."""
+        """The first points (n, count, 3), and how much each side faces the camera (n, 4): invisible below 0."""
         points = self._points[:count]
         cosine, sine = np.cos(supposed.turned)[:, None], np.sin(supposed.turned)[:, None]
         place = np.empty((len(supposed.x_mm), count, 3), dtype=np.float32)
@@ -132,7 +132,7 @@ class Probe:
         across = camera.position_mm[0] - supposed.x_mm[:, None], camera.position_mm[1] - supposed.y_mm[:, None]
         above = (camera.position_mm[2] - supposed.tip_mm)[:, None]
         facing = ((outwards_x * across[0] + outwards_y * across[1]) * self._slope + above) / above
-        # what is beyond the tip on a side that is turned away is whatever lies behind it
+        # beyond the tip on an invisible side lies whatever is behind the pyramid
         unseen = np.repeat(facing <= 0, _SIDE_POINTS // 4, axis=1)
         place[:, _TIP_POINTS : _TIP_POINTS + _SIDE_POINTS, 2][unseen] = 0.0
         place[..., 2] += supposed.tip_mm[:, None]
@@ -140,10 +140,10 @@ class Probe:
 
 
 def tip_widths_mm(camera: StackCamera, picture: FloatImage, supposed: Supposed) -> FloatArray:
-    """How wide the flat tip at each place looks, shape (n,), whatever size was supposed.
+    """The apparent width of the flat tip at each position, (n,), whatever the assumed size.
 
-    Along a line from the middle outwards, the share of the tip's colour goes from 1 to 0. Its integral is how far the
-    tip reaches, however blurred its edge is. Two opposite ways make a width that an error of the middle leaves alone.
+    Along a line from the centre outwards, the share of the tip's colour falls from 1 to 0. Its integral is the tip's
+    extent, however blurred its edge is. The sum of two opposite directions does not depend on an error of the centre.
     """
     ways = np.array([[(lateral, -radius, 0.0) for radius in _RADII_MM] for lateral in _LATERAL_MM]).reshape(-1, 3)
     points = _turned(ways)
@@ -167,8 +167,8 @@ def tip_widths_mm(camera: StackCamera, picture: FloatImage, supposed: Supposed) 
 
 
 def _tip(levels: FloatImage) -> FloatArray:
-    """How much tips differ from what is around them, in grey levels, less how uneven both are."""
-    # products with few rows of weights are many times as fast as means over short axes
+    """Difference of tips from their surroundings minus the unevenness of both, in grey levels."""
+    # products with few rows of weights are many times faster than means over short axes
     flat = levels[:, : _TIP_POINTS + _SIDE_POINTS].reshape(len(levels), -1) - np.float32(USUAL_LEVEL)
     means = np.asarray(flat @ _MEANS, dtype=np.float32).reshape(len(levels), -1, 3)
     tip, sides, rims, beside = means[:, :1], means[:, 1:5], means[:, 5:9], means[:, 9:]
@@ -181,15 +181,15 @@ def _tip(levels: FloatImage) -> FloatArray:
 
 
 def _lengths(ways: FloatImage | FloatArray) -> FloatImage:
-    """Lengths of differences of levels, (..., 3)."""
+    """Norms of differences of levels, (..., 3)."""
     first, second, third = ways[..., 0], ways[..., 1], ways[..., 2]
     return np.asarray(np.sqrt(first * first + second * second + third * third), dtype=np.float32)
 
 
 def _weights() -> tuple[FloatImage, FloatImage]:
-    """What gives the means of tip, sides, rims and of what is beside them, and the mean squares of the first five.
+    """Weights that give the means of tip, sides, rims and what is beside them, and the mean squares of the first five.
 
-    Levels come as points by channels, flat.
+    They multiply levels flattened from points by channels.
     """
     sides, rows = 4, len(_BESIDE_MM)
     points = np.arange(_TIP_POINTS + _SIDE_POINTS)
@@ -210,10 +210,10 @@ def _weights() -> tuple[FloatImage, FloatImage]:
 
 
 def _part_weights() -> tuple[FloatImage, FloatImage]:
-    """What gives, side by side, the means next to the tip, on faces, over and under the foot, and the mean squares of
-    all but the first.
+    """Weights that give, for each side, the means next to the tip, on the face, above and below the base's edge, and
+    the mean squares of all but the first.
 
-    Levels come as points by channels, flat.
+    They multiply levels flattened from points by channels.
     """
     parts = (_SIDE_POINTS, _FACE_POINTS, _FOOT_POINTS, _FOOT_POINTS)
     columns = [np.repeat(np.eye(4) * 4 / points, points // 4, axis=0) for points in parts]
@@ -227,12 +227,12 @@ def _part_weights() -> tuple[FloatImage, FloatImage]:
 
 
 def _around(rows: list[tuple[float, float, float]], across: FloatArray) -> FloatArray:
-    """Points on all four sides: ``rows`` are how far out, how high and how far to either side, in mm."""
+    """Points on all four sides: ``rows`` are distance outwards, height, and distance to either side, in mm."""
     return _turned(np.array([(share * reach, -out, high) for out, high, reach in rows for share in across]))
 
 
 def _turned(side: FloatArray) -> FloatArray:
-    """Points (n, 3) of the side towards -y, then of the others counter-clockwise: (4 n, 3)."""
+    """Points (n, 3) of the side towards -y, followed by those of the others counter-clockwise: (4 n, 3)."""
     turned = [side]
     for _ in range(3):
         last = turned[-1]

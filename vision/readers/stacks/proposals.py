@@ -1,4 +1,4 @@
-"""Which of the supposed tips the network looks at: those that are seen at one spot show it the same sides."""
+"""Choosing the candidate tips that the network evaluates: those at one spot show it the same sides."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from vision.readers.stacks.crops import StackCrops
 from vision.readers.stacks.search import Top
 
 SAME_PX = 3.0
-"""Tips that are nearer to each other in the crop of their place, 1.3 mm, are seen at one spot ..."""
+"""Distance in a place's crop, 1.3 mm, below which two tips are at one spot ..."""
 SAME_PIECES = 2
-"""... if they also differ by no more pieces in height. The network is trained on tips that are as far off."""
+"""... if they also differ by at most this many pieces in height. The network's training data has such errors too."""
 
 Supposed = tuple[str, Top]
-"""What may be on top, and at which place."""
+"""A place and its possible top."""
 
 
 MOST_SPOTS = 6
-"""Spots of a place that the network looks at, those of its likeliest tops. More change nothing on the ray-traced
-pictures; with 4, stacks in bad light are read worse.
+"""Maximum number of spots per place that the network evaluates, in order of likelihood. More change nothing on the
+ray-traced pictures; with 4, stacks in bad light are read worse.
 """
 
 
 def by_spot(
     crops: StackCrops, supposed: Sequence[Supposed], most: int = MOST_SPOTS
 ) -> tuple[npt.NDArray[np.int64], list[int]]:
-    """For each the number of its spot, (n,), and for each spot the first that is seen there.
+    """The number of each candidate's spot, (n,), and for each spot its first candidate.
 
-    Of each place the first ``most`` spots are kept; what is seen at another gets -1.
+    The first ``most`` spots of each place are kept; candidates at others get -1.
     """
     spots = np.zeros(len(supposed), dtype=np.int64)
     first: list[int] = []
@@ -59,7 +59,7 @@ def by_spot(
 
 
 def tips_and_turns(crops: StackCrops, supposed: Sequence[Supposed]) -> tuple[FloatArray, FloatArray]:
-    """The middles of the tips in mm, (n, 3), and how far each is turned against its crop, (n,), at most 45 degrees."""
+    """The centres of the tips in mm, (n, 3), and their angles relative to their crops, (n,), at most 45 degrees."""
     tips = np.array([(top.x_mm, top.y_mm, top.tip_mm) for _, top in supposed])
     turned = np.array([top.turned - crops.bearing(place) for place, top in supposed])
     return tips, turned - np.round(turned / (np.pi / 2)) * np.pi / 2

@@ -1,4 +1,4 @@
-"""The reader of stacks of pyramids: what lies on top of each."""
+"""The reader of stacks of pyramids: the top of each."""
 
 from __future__ import annotations
 
@@ -23,59 +23,59 @@ from vision.readers.stacks.proposals import Supposed, by_spot, tips_and_turns
 from vision.readers.stacks.search import Top, TopSearch, possible_tops
 
 CAPPED_FROM = 3
-"""Pieces on the large one from which black may be on top: it caps a tower of large, medium and small."""
+"""Minimum number of pieces on the large one below a black top: it caps a tower of large, medium and small."""
 
 FIRST_SPOTS, SURE_TIP = 2, 4.5
-"""So many spots of a place are shown to the network before the others, which it skips if one of them is a tip by these
+"""Number of a place's spots that the network evaluates first; the others are skipped if one of these is a tip with such
 log-odds.
 """
 
 
 @dataclass(frozen=True)
 class StackSettings:
-    """When a sighting is a stack, and of which look; set by hand, the weights on made pictures not trained on,
+    """How a stack's presence and look are decided. Set by hand: the weights on rendered pictures not used for training,
     the others on ray-traced ones.
     """
 
     own_weight: float = 0.3
-    """What tip, faces and foot of a supposed top weigh ..."""
+    """Weight of a possible top's tip, faces and base ..."""
     sides_weight: float = 1.3
-    """... beside the sides of the stack, laid flat, which are right more often."""
+    """... and of the stack's flattened sides, which are right more often."""
     hue_spread: float = 0.45
-    """Standard deviation of a hue, in log units. Larger: colours are told apart less surely."""
+    """Standard deviation of a hue, in log units. Larger: distinguishes colours less reliably."""
     most_hue_cost: float = 10.0
-    """Most log-likelihood that a strange hue costs."""
+    """Maximum cost of an unusual hue, as log-likelihood."""
     strange_colour: float = -4.0
-    """Log-likelihood of a colour that may not lie where the large pyramid is of another."""
+    """Log-likelihood of a colour that the rules forbid on that large pyramid."""
     black_large: float = -1.0
-    """Log-likelihood of a large black one on a high stack ..."""
+    """Log-likelihood of a large black pyramid on a high stack ..."""
     black_other: float = -5.0
-    """... and of a smaller one: the large ones are used up first."""
+    """... and of a smaller black one: large ones are played first."""
     as_set_up: float = 1.0
-    """Log-likelihood gained by the top that the set-up has there."""
+    """Bonus, as log-likelihood, of the top that the set-up has there."""
     odd_one_out: float = 0.002
-    """Share of tops that are not what they seem, whatever the fit ..."""
+    """Share of tops that are misread, whatever the fit ..."""
     odd_size: float = 0.006
-    """... and of those whose colour is right and whose size is any: what is wrong is nearly always the size."""
+    """... and of those whose colour alone is right: nearly all errors are in the size."""
     contrast_middle: float = 15.0
-    """Contrast, in grey levels, at which a stack is as likely there as not ..."""
+    """Contrast, in grey levels, at which the odds of a stack are even ..."""
     contrast_slope: float = 0.125
-    """... and the log-odds gained for each level beyond it, beside those that the network gives the likeliest tip."""
+    """... and the log-odds gained per level above it, in addition to the network's for the most likely tip."""
     most_log_odds: float = 8.0
-    """Most log-odds either way."""
+    """Maximum log-odds either way."""
     foot_spread_mm: float = 1.3
-    """Standard deviation of how far a tip is off its foot, as far as the foot is to blame ..."""
+    """Standard deviation, in mm, of a tip's position relative to the base, due to the base ..."""
     piece_spread_mm: float = 1.0
-    """... and how much each further piece adds to it."""
+    """... and due to each further piece."""
     steps_weight: float = 0.5
-    """What the steps on the sides weigh beside that, for how many pieces there are."""
+    """Weight of the steps on the sides in the number of pieces, compared with that position."""
     odd_height: float = 0.3
-    """Share of stacks whose height is any, so that no stack tells turns apart alone."""
+    """Share of stacks with a misread height, so that no single stack decides between turns."""
 
 
 @dataclass(frozen=True, eq=False)
 class StackSighting:
-    """A stack as seen on a place: its likeliest top, the solid that it fills, and the probability of each look."""
+    """A stack detected on a place: its most likely top, its solid, and the probability of each look."""
 
     place: str
     top: Top
@@ -84,13 +84,13 @@ class StackSighting:
     log_odds: float
     sides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     heights: Mapping[int, float] = field(default_factory=dict)
-    """The probability of each number of pieces, the large one among them, given the likeliest look; empty for a large
+    """The probability of each number of pieces including the large one, given the most likely look; empty for a large
     top.
     """
 
     @property
     def is_clear(self) -> bool:
-        """Whether it is there for certain, and of one look."""
+        """Whether it is certainly there, with one certain look."""
         return self.log_odds > 0 and max(self.looks.values()) > 0.9
 
     def look_probabilities(self) -> Mapping[str, float]:
@@ -98,7 +98,7 @@ class StackSighting:
         return self.looks
 
     def with_log_odds(self, log_odds: float) -> StackSighting:
-        """The same stack, more or less sure."""
+        """The same sighting with other log-odds."""
         return replace(self, log_odds=log_odds)
 
 
@@ -124,19 +124,20 @@ class StackReader:
 
     @property
     def looks(self) -> tuple[str, ...]:
-        """Each colour in each size, and the large clear one."""
+        """Each colour in each size, and the clear large one."""
         return self._appearance.looks
 
     def draw(self, picture: Image, view: SurfaceView, sightings: Mapping[str, StackSighting]) -> Image:
-        """A copy of the picture with each stack's outline, tip and look on it."""
+        """Return a copy of the picture with each stack's outline, tip and look."""
         return draw_stacks(picture, view, sightings)
 
     def read(
         self, view: SurfaceView, places: Collection[str], previous: Mapping[str, StackSighting]
     ) -> dict[str, StackSighting]:
-        """Every stack that may be there, by place.
+        """Detect the stacks, by place.
 
-        Only ``places`` are looked at; the others are as in ``previous``, what an earlier frame from the same pose gave.
+        Only ``places`` are examined; the others are copied from ``previous``, the result of an earlier frame with the
+        same pose.
         """
         order = [place for place in self._surface.places if place in places]
         if not order:
@@ -163,10 +164,10 @@ class StackReader:
     def _weighed_by_sides(
         self, image: Image, places: Sequence[str], found: list[list[Top]]
     ) -> tuple[list[list[Top]], list[float], list[FloatArray]]:
-        """The tops of each place, weighed by what the sides below the likely tips show as well, best first; the
-        log-odds that the likeliest tip of each place is one; and log-probabilities of its kinds of tops, by the sides.
+        """The tops of each place, weighted by the sides below the likely tips, best first; the log-odds of each place's
+        most likely tip; and the log-probabilities of its kinds of tops according to the sides.
 
-        Tops at spots where nobody looked are weighed by the sides at the others, which tell size and height as well.
+        Tops at spots that the network skipped are weighted by the sides at the others, which show size and height too.
         """
         crops = self._crops
         assert crops is not None
@@ -197,9 +198,9 @@ class StackReader:
         return weighed, tips_log_odds, kinds
 
     def _shown(self, image: Image, places: Sequence[str], spots: Sequence[Supposed]) -> FloatArray:
-        """Log-probabilities of the kinds of tops that the sides below spots show, (n, kinds), NaN where nobody looked.
+        """Log-probabilities of the kinds of tops from the sides below each spot, (n, kinds); NaN for skipped spots.
 
-        The likeliest spots of each place are looked at first, and the others only if none of those is surely a tip.
+        The most likely spots of each place are evaluated first, the others only if none of those is surely a tip.
         """
         crops = self._crops
         assert crops is not None
@@ -222,8 +223,8 @@ class StackReader:
         return logs
 
     def _heights(self, place: str, foot: FloatArray, top: Top, kinds: FloatArray) -> dict[int, float]:
-        """The probability of each number of pieces below and including a top, by where its tip is seen over its foot
-        and by the steps on the sides; empty for a large one, whose height says too little.
+        """The probability of each number of pieces up to and including a top, from its tip's position relative to the
+        base and from the steps on the sides; empty for a large one, whose height says too little.
         """
         if top.size == "L":
             return {}
@@ -254,7 +255,7 @@ class StackReader:
         scores = self._colour_scores(tops, set_up)
         scores += np.array([top.log_likelihood for top in tops])[:, None]
         top = tops[int(scores.max(axis=1).argmax())]
-        # a look's other heights are seen in the same pixels, so they are no further evidence for it
+        # a look's other heights use the same pixels, so they are no further evidence for it
         best = np.full((len(SIZES), scores.shape[1]), -np.inf)
         np.maximum.at(best, [SIZES.index(one.size) for one in tops], scores)
         weights = np.exp(best[self._look_sizes, self._look_colours] - scores.max())
@@ -280,8 +281,8 @@ class StackReader:
         return StackSighting(place, top, solid, looks, log_odds, heights=self._heights(place, foot, top, kinds))
 
     def _colour_scores(self, tops: Sequence[Top], set_up: Stack) -> FloatArray:
-        """How likely each colour that a top may have is, as log-likelihoods, by its hue and by the set-up, shape (tops,
-        colours): those of the set, then clear and black; minus infinity for one that it can't have.
+        """Log-likelihood of each colour of a top from its hue and the set-up, (tops, colours): the set's colours, then
+        clear and black; minus infinity for an impossible one.
         """
         settings = self._settings
         base = set_up[0][1] if set_up else None

@@ -1,4 +1,4 @@
-"""The search for what lies on top: each height at which a pyramid of each size may stand, a little off and turned."""
+"""The search for each stack's top: pyramids of each size at each possible height, slightly moved and rotated."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ON_ANY = MappingProxyType({"L": (0, 3, 4), "M": tuple(range(1, 7)), "S": tuple(
 
 
 def possible_tops(set_up: Stack) -> Mapping[str, Sequence[int]]:
-    """How many pieces may be on the large one, by the size of the top; any where the set-up isn't known."""
+    """The possible numbers of pieces on the large one, by the size of the top; all if the set-up is unknown."""
     if not set_up:
         return _ON_ANY
     return _ON_CLEAR if set_up[0][1] == CLEAR else _ON_COLOUR
@@ -30,81 +30,81 @@ def possible_tops(set_up: Stack) -> Mapping[str, Sequence[int]]:
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """How stacks may stand, and what each sign of a pyramid weighs.
+    """How stacks may stand, and the weight of each sign of a pyramid.
 
     All were set by hand on ray-traced pictures; none is fitted.
     """
 
     foot_reach_mm: float = 6.0
-    """How far off its place's middle the large pyramid may stand."""
+    """Maximum distance of the large pyramid from its place's centre, in mm."""
     foot_spread_mm: float = 2.0
-    """Standard deviation of that."""
+    """Standard deviation of that distance."""
     foot_turn: float = 0.35
-    """How far it may be turned, in radians ..."""
+    """Maximum rotation of the large pyramid, in radians ..."""
     turn_spread: float = 0.15
-    """... and the standard deviation of that."""
+    """... and its standard deviation."""
     foot_cost: float = 4.0
-    """Grey levels of contrast that one standard deviation costs, doubled."""
+    """Twice the cost, in grey levels of contrast, of one standard deviation."""
     top_reach_mm: float = 3.0
-    """How far the top may be off the large one's middle ..."""
+    """Maximum distance of the top from the large one's centre, in mm ..."""
     near_mm: float = 1.0
-    """... and how far it mostly is."""
+    """... and the distance within which it usually is."""
     top_step_mm: float = 1.0
-    """Steps of the first search; those of the second are a third of them."""
+    """Step of the first search, in mm; the second one's is a third of it."""
     top_spread_mm: float = 1.2
-    """Standard deviation of how far a piece is off the one below."""
+    """Standard deviation, in mm, of a piece's distance from the one below."""
     spread_for_each: float = 0.15
     """Growth of that with each further piece, as a share."""
     twist: float = 0.15
-    """How far the top may be turned against the large one, in radians."""
+    """Maximum rotation of the top relative to the large one, in radians."""
     twist_spread: float = 0.12
-    """Standard deviation of that."""
+    """Standard deviation of that rotation."""
     off_centre_cost: float = 3.0
-    """Grey levels that half a squared standard deviation costs ..."""
+    """Cost, in grey levels, of half a squared standard deviation ..."""
     rigid_cost: float = 7.0
-    """... and the same for a large one with nothing on it, whose tip is where its foot says."""
+    """... and the same for a bare large one, whose tip is exactly above its base."""
     near_starts: int = 4
-    """Best places of the first search near the large one's middle that the second looks around ..."""
+    """Number of the first search's best positions near the large one's centre that the second search refines ..."""
     far_starts: int = 2
-    """... and the best of those farther off."""
+    """... and of the best ones further off."""
     near_looked_at: int = 3
-    """Best places of the second search near the middle whose faces and foot are looked at as well ..."""
+    """Number of the second search's best positions near the centre whose faces and base are evaluated too ..."""
     far_looked_at: int = 2
-    """... and the best of those farther off, each ..."""
+    """... and of the best ones further off, each ..."""
     twists: int = 3
-    """... turned in so many ways."""
+    """... at this many rotations."""
     worth_looking: float = 60.0
-    """Grey levels by which the tip of a top may stand out less than another's for the rest of it to be looked at."""
+    """Contrast of a tip below the best one's, in grey levels, up to which the rest of that top is evaluated."""
     unevenness_cost: float = 0.5
-    """Grey levels lost for each of the faces' unevenness."""
+    """Cost of a grey level of the faces' unevenness."""
     foot_gain: float = 0.6
-    """Grey levels gained for each of the contrast across the foot's edge."""
+    """Gain for a grey level of contrast across the base's edge."""
     usual_foot: float = 24.0
-    """Contrast taken for that of a large one that stands on the board: every stack has it, whatever lies on it."""
+    """Contrast assumed for the base of a large one on the board: every stack has one, whatever lies on it."""
     levels_a_unit: float = 5.0
-    """Grey levels that make one unit of log-likelihood."""
+    """Grey levels per unit of log-likelihood."""
     piece_cost: float = 0.3
-    """Log-likelihood that each further piece costs: high stacks are rare."""
+    """Cost, as log-likelihood, of each further piece: high stacks are rare."""
     width_spread_mm: float = 0.46
-    """Standard deviation of a tip's width as it is measured, were it of no width ..."""
+    """Standard deviation, in mm, of the measured width of a tip with zero width ..."""
     surer_for_each_mm: float = 0.057
-    """... and how much smaller that is for each mm of its width."""
+    """... and its decrease per mm of width."""
     width_weight: float = 0.8
-    """What the width weighs against all else, which is not quite independent of it."""
+    """Weight of the width, below 1 because it is not independent of the other signs."""
     most_width_cost: float = 5.0
-    """Most log-likelihood that a strange width costs."""
+    """Maximum cost, as log-likelihood, of an unusual width."""
     width_floor_mm: float = 1.5
-    """How wide a tip without any width would be measured, which is what blur makes of it ..."""
+    """Measured width, in mm, of a tip with zero width, which blur causes ..."""
     width_share: float = 0.62
-    """... and the share of its own width that is measured besides, at 1.3 to 1.8 pixels a millimetre."""
+    """... and the share of the true width that adds to it, at 1.3 to 1.8 pixels per mm."""
 
 
 @dataclass(frozen=True, eq=False)
 class Top:
-    """What may lie on top: its size, how many pieces are under it besides the large one, where, and what it looks like.
+    """A possible top: its size, the number of pieces between it and the large one, its position and its look.
 
-    ``log_likelihood`` compares with the others of the same place; ``contrast`` is what tip, faces and foot gave, in
-    grey levels; ``levels`` are those of the faces next to the tip, blue-green-red, (3,).
+    ``log_likelihood`` is comparable with others of the same place. ``contrast`` is the combined support of tip, faces
+    and base, in grey levels; ``levels`` are those of the faces next to the tip, blue-green-red, (3,).
     """
 
     size: str
@@ -121,11 +121,11 @@ class Top:
 
 @dataclass(frozen=True, eq=False)
 class _Searched:
-    """Where the tips of tops of one size look best: a row for each stack and number of pieces.
+    """The best positions of the tips of one size: a row for each stack and number of pieces.
 
-    ``stacks`` and ``counts`` (n,) number the stack and the pieces on its large one, whose place is ``middle`` (n, 3);
-    ``tried`` (n, m, 3) are the best places of tips at the heights ``tips_mm`` (n,), and ``standing`` (n, m) is how much
-    they stand out, in grey levels.
+    ``stacks`` and ``counts`` (n,) are the stack's number and the pieces on its large one, whose position is ``middle``
+    (n, 3). ``tried`` (n, m, 3) are the best positions at the heights ``tips_mm`` (n,), ``standing`` (n, m) their
+    contrast in grey levels.
     """
 
     size: str
@@ -137,7 +137,7 @@ class _Searched:
     standing: FloatArray
 
     def rows(self, chosen: npt.NDArray[np.int64]) -> _Searched:
-        """Some of them."""
+        """Some of the rows."""
         return _Searched(
             self.size,
             self.stacks[chosen],
@@ -150,7 +150,7 @@ class _Searched:
 
 
 class TopSearch:
-    """Looks for the tops of stacks of one kind of pyramids on one surface."""
+    """Searches for the tops of stacks of one kind of pyramids on one surface."""
 
     def __init__(self, surface: Surface, settings: SearchSettings = SearchSettings()) -> None:
         self._settings = settings
@@ -163,7 +163,7 @@ class TopSearch:
         self._twists = _grid(none, none, settings.twist * np.linspace(-1, 1, settings.twists))
 
     def feet(self, camera: StackCamera, picture: FloatImage, places: Sequence[str]) -> FloatArray:
-        """Where the large pyramid of each place stands: x and y in mm and how far it is turned, shape (n, 3)."""
+        """The position of each place's large pyramid: x and y in mm and the angle, (n, 3)."""
         settings = self._settings
         steps = np.arange(-settings.foot_reach_mm, settings.foot_reach_mm + 0.1, 1.5)
         turns = np.arange(-settings.foot_turn, settings.foot_turn + 0.01, 0.14)
@@ -185,9 +185,9 @@ class TopSearch:
         return best
 
     def _edges(self, camera: StackCamera, picture: FloatImage, feet: FloatArray, ways: FloatArray) -> FloatArray:
-        """Mean contrast across the visible edges of large pyramids' bases, shape (n, turns, m), in grey levels.
+        """Mean contrast across the visible edges of large pyramids' bases, (n, turns, m), in grey levels.
 
-        ``feet`` (n, turns, 3) are turned differently, each at the same place; ``ways`` (m, 2) lead on from there.
+        ``feet`` (n, turns, 3) are the same positions at different angles, ``ways`` (m, 2) offsets from there.
         """
         half = self._pieces.sizes["L"].base_mm / 2
         along = (np.arange(6) + 0.5) / 3 - 1
@@ -220,12 +220,12 @@ class TopSearch:
         feet: FloatArray,
         possible: Sequence[Mapping[str, Sequence[int]]],
     ) -> list[list[Top]]:
-        """For each stack whose foot is given (n, 3), how well each possible top is borne out, best first.
+        """The possible tops of each stack, best first, given the positions of the large ones (n, 3).
 
-        ``possible`` says, for each, how many pieces may be on the large one for a top of each size. Each top is given
-        twice: where its tip looks best, and where it does so near the large one's middle, since the edge of a stack
-        before a bright board stands out more than a tip. A large one on the board is given above its foot, too. Tops
-        whose tips stand out far less than another's on the same stack are left out.
+        ``possible`` gives, for each stack and size of the top, the possible numbers of pieces on the large one. Each
+        top is listed twice: at the best position of its tip, and at the best near the large one's centre, since a
+        stack's edge against a bright board has more contrast than a tip. A bare large one is also listed exactly above
+        its base. Tops whose tips have far less contrast than another's on the same stack are left out.
         """
         searched = [
             self._by_tips(camera, picture, size, feet, stacks)
@@ -253,7 +253,7 @@ class TopSearch:
         feet: FloatArray,
         stacks: Sequence[tuple[int, int]],
     ) -> _Searched:
-        """Where the tips of tops of one size look best, for each stack and number of pieces on its large one."""
+        """The best positions of the tips of one size, for each stack and number of pieces on its large one."""
         settings = self._settings
         numbers, counts = (np.array(column) for column in zip(*stacks, strict=True))
         middle = feet[numbers]
@@ -277,12 +277,12 @@ class TopSearch:
         return _Searched(size, numbers, counts, middle, tips, tried, standing)
 
     def _is_near(self, tried: FloatArray, middle: FloatArray) -> npt.NDArray[np.bool_]:
-        """Which places (n, m, 3) are near middles (n, 3): (n, m)."""
+        """Whether positions (n, m, 3) are near centres (n, 3): (n, m)."""
         most_mm = self._settings.near_mm + self._settings.top_step_mm / 2
         return np.asarray(np.abs(tried[..., :2] - middle[:, None, :2]).max(axis=2) < most_mm)
 
     def _looked_at(self, camera: StackCamera, picture: FloatImage, one: _Searched) -> list[list[Top]]:
-        """The best top of each row, and the best of those near the large one's middle, by all that is to be seen."""
+        """The best top of each row, and the best near the large one's centre, by all signs."""
         settings = self._settings
         size, counts, middle = one.size, one.counts, one.middle
         if not len(counts):
@@ -325,7 +325,7 @@ class TopSearch:
         ]
 
     def _unlikely(self, tried: FloatArray, middle: FloatArray, counts: npt.NDArray[np.int64]) -> FloatArray:
-        """Half the squared standard deviations by which tops stand off and are turned: (n, tried)."""
+        """Half the squared deviations of tops in position and rotation, in standard deviations: (n, tried)."""
         settings = self._settings
         spread = settings.top_spread_mm * (1 + settings.spread_for_each * counts)
         off = tried - middle[:, None]
@@ -335,16 +335,16 @@ class TopSearch:
 
 
 def _grid(x: FloatArray, y: FloatArray, turned: FloatArray) -> FloatArray:
-    """All combinations, shape (n, 3)."""
+    """All combinations, (n, 3)."""
     return np.stack([axis.ravel() for axis in np.meshgrid(x, y, turned, indexing="ij")], axis=1)
 
 
 def _around_each(tried: FloatArray, offsets: FloatArray) -> FloatArray:
-    """Places (n, m, 3) with each of some offsets (k, 3): (n, m k, 3)."""
+    """Positions (n, m, 3) plus each offset (k, 3): (n, m k, 3)."""
     return np.asarray((tried[:, :, None] + offsets).reshape(len(tried), -1, 3))
 
 
 def _supposed(tried: FloatArray, tips: FloatArray) -> Supposed:
-    """Every place that is tried, (n, m, 3), at the height of its tip."""
+    """Hypotheses for all tried positions, (n, m, 3), at the heights of their tips."""
     flat = tried.reshape(-1, 3)
     return Supposed(flat[:, 0], flat[:, 1], np.repeat(tips, tried.shape[1]), flat[:, 2])
