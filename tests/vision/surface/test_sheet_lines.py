@@ -76,6 +76,12 @@ def test_a_card_beside_a_corner_covers_none(sheet: GridSurface) -> None:
         assert not covered(sheet, with_card(sheet, cells)).any()
 
 
+@pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: str(sheet.columns))
+def test_a_card_over_three_of_the_four_lines_of_a_corner_covers_none(sheet: GridSurface) -> None:
+    for cells in ((1.4, 2.6, 1.9, 2.6), (1.4, 2.6, 1.4, 2.1), (1.9, 2.6, 1.4, 2.6), (1.4, 2.1, 1.4, 2.6)):
+        assert not covered(sheet, with_card(sheet, cells)).any(), cells
+
+
 def test_larger_cards_cover_more_and_up_to_the_border_of_the_grid() -> None:
     sheet = SHEETS[0]
     found = covered(sheet, with_card(sheet, (0.0, 2.6, 0.0, 3.6)))

@@ -23,7 +23,14 @@ CAMERA = lens((960, 720))
 GROUND = (105, 125, 135)
 Levels = tuple[int, int, int]
 """Of a face that the lamp shines on, blue-green-red."""
-LEVELS: Mapping[str, Levels] = {"red": (45, 40, 190), "blue": (190, 90, 40), "yellow": (40, 190, 200)}
+LEVELS: Mapping[str, Levels] = {
+    "red": (45, 40, 190),
+    "blue": (190, 90, 40),
+    "yellow": (40, 190, 200),
+    "between": (110, 40, 110),
+    "clear": (165, 165, 165),
+    "black": (28, 28, 28),
+}
 
 
 def seen_from(azimuth_deg: float = -70.0, tilt_deg: float = 20.0) -> Pose:

@@ -1,0 +1,134 @@
+"""What the reader of stacks makes of drawn ones: looks, heights, and what the set-up changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from tests.vision.readers.stacks.drawn import BOARD, CAMERA, LEVELS, PIECES, Drawn, picture_of, seen_from
+from vision.geometry import Pose
+from vision.readers.protocols import SurfaceView
+from vision.readers.stacks.appearance import PyramidAppearance, Stack, hues_of, look_name
+from vision.readers.stacks.reader import StackReader, StackSighting
+
+HUES = {name: hues_of(np.array(LEVELS[name], dtype=np.float64)) for name in ("red", "blue", "yellow")}
+L, M, S = ("L", "red"), ("M", "blue"), ("S", "yellow")
+STACKS = (
+    Drawn("b2", [L]),
+    Drawn("d2", [L, M], (1.5, -1.0)),
+    Drawn("b4", [L, S], (-2.0, 1.0), 0.12),
+    Drawn("d4", [L, M, S], (0.0, 2.0), -0.1),
+    Drawn("e5", [L, M, S, M]),
+    Drawn("c3", [("L", "clear")]),
+    Drawn("a5", [L, M, S, ("L", "black")]),
+)
+BARE = "e1"
+POSE = seen_from()
+
+
+def read(
+    stacks: Sequence[Drawn] = STACKS, pose: Pose = POSE, lamp: float = 1.0, set_up: dict[str, Stack] | None = None
+) -> dict[str, StackSighting]:
+    view = SurfaceView(picture_of(stacks, pose, lamp), CAMERA, pose, BOARD)
+    places = [*(one.place for one in stacks), BARE]
+    return StackReader(BOARD, PyramidAppearance(HUES, set_up or {})).read(view, places, {})
+
+
+def likeliest(one: StackSighting) -> str:
+    return max(one.looks, key=lambda look: one.looks[look])
+
+
+@pytest.fixture(scope="module")
+def seen() -> dict[str, StackSighting]:
+    return read()
+
+
+def test_every_top_is_read_and_the_bare_place_is_known_for_one(seen: dict[str, StackSighting]) -> None:
+    for one in STACKS:
+        size, colour = one.stack[-1]
+        assert likeliest(seen[one.place]) == look_name(colour, size), one.place
+        assert seen[one.place].is_clear
+        assert seen[one.place].log_odds > 3
+        assert sum(seen[one.place].looks.values()) == pytest.approx(1.0)
+    assert seen[BARE].log_odds < -2
+    assert not seen[BARE].is_clear
+
+
+@pytest.mark.parametrize(("azimuth_deg", "lamp"), [(110.0, 1.0), (-70.0, 0.5)])
+def test_tops_are_read_from_elsewhere_and_in_dim_light(azimuth_deg: float, lamp: float) -> None:
+    found = read(STACKS[:5], seen_from(azimuth_deg), lamp)
+    for one in STACKS[:5]:
+        size, colour = one.stack[-1]
+        assert likeliest(found[one.place]) == look_name(colour, size), one.place
+    assert found[BARE].log_odds < 0
+
+
+def test_heights_are_about_as_they_are(seen: dict[str, StackSighting]) -> None:
+    for one in STACKS:
+        heights = seen[one.place].heights
+        if one.stack[-1][0] == "L":
+            assert heights == {}
+            continue
+        assert list(heights) == list(range(2, 10))
+        assert sum(heights.values()) == pytest.approx(1.0)
+        assert heights[len(one.stack)] > 0.2
+        assert min(heights.values()) > 0.03
+        assert heights[len(one.stack)] > 3 * heights[9]
+
+
+def test_solids_stand_where_the_feet_do_and_reach_up_to_the_tips(seen: dict[str, StackSighting]) -> None:
+    for one in STACKS[:6]:
+        solid = seen[one.place].solid
+        assert (solid.x_mm, solid.y_mm) == pytest.approx(one.foot_mm, abs=1.8)
+        assert solid.base_mm == BOARD.height_mm
+        assert solid.height_mm == pytest.approx(one.tip_mm[2] - BOARD.height_mm, abs=PIECES.rise_mm + 1)
+        assert solid.turned_deg == pytest.approx(np.degrees(one.turned), abs=6)
+        assert solid.foot_side_mm == 25.4
+        assert 0 < solid.top_side_mm < 5
+
+
+def test_looks_are_never_quite_out_of_the_question(seen: dict[str, StackSighting]) -> None:
+    for one in seen.values():
+        assert min(one.looks.values()) > 1e-5
+        colour = likeliest(one).split()[0]
+        if colour in HUES:
+            others = [share for look, share in one.looks.items() if look != likeliest(one)]
+            same = [share for look, share in one.looks.items() if look.startswith(colour) and look != likeliest(one)]
+            assert max(same) > 5 * np.median(others), "a wrong size is likelier than a wrong colour"
+
+
+def test_a_colour_other_than_that_of_the_lowest_needs_to_be_seen_better() -> None:
+    hue = hues_of(np.array(LEVELS["between"], dtype=np.float64))
+    colours = {"one": hue + np.array([0.5, 0.0]), "other": hue - np.array([0.5, 0.0])}
+    picture = picture_of([Drawn("c3", [L, ("M", "between")])], POSE)
+    view = SurfaceView(picture, CAMERA, POSE, BOARD)
+    shares = {}
+    for lowest in (None, "one", "other"):
+        set_up: dict[str, Stack] = {} if lowest is None else {"c3": (("L", lowest), ("S", lowest))}
+        found = StackReader(BOARD, PyramidAppearance(colours, set_up)).read(view, ["c3"], {})["c3"]
+        shares[lowest] = sum(share for look, share in found.looks.items() if look.startswith("one"))
+    assert shares["one"] > shares[None] + 0.1
+    assert shares[None] > shares["other"] + 0.1
+
+
+def test_black_caps_high_stacks_only_and_none_on_a_clear_one(seen: dict[str, StackSighting]) -> None:
+    black = {place: sum(share for look, share in one.looks.items() if "black" in look) for place, one in seen.items()}
+    assert black["a5"] > 0.9
+    on_clear = read(set_up={"a5": (("L", "clear"), ("M", "red"))})
+    assert sum(share for look, share in on_clear["a5"].looks.items() if "black" in look) < 0.05
+    assert black["d2"] < 0.01
+
+
+def test_clear_lies_lowest_and_alone(seen: dict[str, StackSighting]) -> None:
+    assert seen["c3"].looks["clear large"] > 0.9
+    assert read(set_up={"c3": (("L", "red"),)})["c3"].looks["clear large"] < seen["c3"].looks["clear large"]
+    assert all(seen[one.place].looks["clear large"] < 0.01 for one in STACKS if len(one.stack) > 1)
+
+
+def test_what_the_set_up_has_there_is_likelier() -> None:
+    stacks = [Drawn("c3", [L, M])]
+    as_set_up = read(stacks, set_up={"c3": (L, ("M", "red"))})["c3"]
+    otherwise = read(stacks, set_up={"c3": (L, ("S", "red"))})["c3"]
+    assert as_set_up.looks["blue medium"] >= otherwise.looks["blue medium"]
