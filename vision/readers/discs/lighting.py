@@ -26,6 +26,10 @@ class ColourSettings:
 
     hue_spread: float = 0.16
     """Standard deviation of a hue, in log units. Larger: tolerates other lamps, distinguishes hues less reliably."""
+    saturation_spread: float = 0.15
+    """Further standard deviation of a hue, as a share of it, since tone curves and shadows change saturation. Larger:
+    tolerates other cameras, distinguishes strong hues from stronger ones less reliably.
+    """
     brightness_spread: float = 0.28
     """Standard deviation of brightness, after the correction of the light."""
     light_spread: float = 0.45
@@ -65,7 +69,6 @@ class ColourClassifier:
         self._gloss = np.geomspace(0.02, 1.2, 16)
         density = self._gloss * np.exp(-self._gloss / settings.gloss)
         self._gloss_weights = settings.glossy * density / density.sum()
-        self._spreads = np.array([settings.hue_spread, settings.hue_spread, settings.brightness_spread])
 
     def distances(self, colours: Sequence[FloatArray], paper: FloatArray, light: float) -> list[dict[str, float]]:
         """Distance of each colour from each player's, with a light returned by ``light``."""
@@ -82,7 +85,7 @@ class ColourClassifier:
         own = np.maximum(self._shares[int(np.argmin(np.abs(self._lights - light)))], 0.0)
         levels = np.concatenate([[0.0], self._gloss])
         expected = np.minimum(own + levels[:, None, None], 1 / np.maximum(paper, 1e-3)) + DARK_FLOOR
-        off = (np.asarray(colours)[None, :, None] - colour_of_shares(expected)[:, None]) / self._spreads
+        off = self._deviations(np.asarray(colours), colour_of_shares(expected))
         freedom = self._settings.freedom
         student = (1 + (off**2).sum(axis=-1) / freedom) ** (-(freedom + 1) / 2)
         weights = np.concatenate([[1 - self._settings.glossy], self._gloss_weights])
@@ -101,8 +104,14 @@ class ColourClassifier:
         """Distances, (lights, colours, players); saturated channels are clamped."""
         full = 1 / np.maximum(paper, 1e-3)
         expected = np.minimum(np.maximum(self._shares, 0.0), full) + DARK_FLOOR
-        off = (np.asarray(colours)[None, :, None] - colour_of_shares(expected)[:, None]) / self._spreads
-        return np.asarray(np.sqrt((off**2).sum(axis=-1)))
+        return np.asarray(np.linalg.norm(self._deviations(np.asarray(colours), colour_of_shares(expected)), axis=-1))
+
+    def _deviations(self, colours: FloatArray, expected: FloatArray) -> FloatArray:
+        """Deviations, in standard deviations, of colours (n, 3) from (cases, players, 3): (cases, n, players, 3)."""
+        spreads = np.empty_like(expected)
+        spreads[..., :2] = np.hypot(self._settings.hue_spread, self._settings.saturation_spread * expected[..., :2])
+        spreads[..., 2] = self._settings.brightness_spread
+        return np.asarray((colours[None, :, None] - expected[:, None]) / spreads[:, None])
 
 
 USUAL_PAPER = 0.6

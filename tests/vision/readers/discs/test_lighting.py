@@ -63,6 +63,16 @@ def test_distances_are_none_at_a_taught_colour_and_grow_with_hue_and_brightness(
     assert ColourClassifier({}).distances(seen, PAPER, 0.0) == [{}] * 4
 
 
+def test_a_strong_hue_may_be_stronger_but_a_weak_one_may_not() -> None:
+    strong, weak = np.array([0.0, 1.7, -1.2]), np.array([-0.4, 0.3, -1.2])
+    taught = ColourClassifier({"red": strong, "maple": weak})
+    redder = np.array([0.0, 0.6, 0.0])
+    as_strong, as_weak = taught.distances([strong + redder, weak + redder], PAPER, 0.0)
+    assert as_strong["red"] < 2.5
+    assert as_weak["maple"] > 3.0
+    assert as_strong["maple"] > 8
+
+
 @pytest.mark.parametrize("brighter", [-1.0, -0.5, 0.0, 0.5])
 def test_one_light_is_found_for_all_discs_and_then_they_are_themselves(brighter: float) -> None:
     factor = np.exp(brighter)
