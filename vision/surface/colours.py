@@ -140,10 +140,9 @@ def sharp_share(colours: SurfaceColours, pixels: BoolImage, without: BoolImage) 
     outline = pixels & ~inner & ~around
     if outline.sum() < _SETTINGS.fewest_outline_px:
         return None
-    rows, columns = np.nonzero(pixels)
-    part = np.s_[
-        max(0, int(rows.min()) - 2) : int(rows.max()) + 3, max(0, int(columns.min()) - 2) : int(columns.max()) + 3
-    ]
+    left, top, width, height = cv2.boundingRect(pixels.astype(np.uint8))
+    beside = _SETTINGS.nearby_px // 2
+    part = np.s_[max(0, top - beside) : top + height + beside, max(0, left - beside) : left + width + beside]
     logs = np.ascontiguousarray(colours.logs[part])
     across, down = (cv2.Sobel(logs, cv2.CV_32F, *way, scale=1 / 8) for way in ((1, 0), (0, 1)))
     steepness = np.sqrt((across * across + down * down).sum(axis=2)) * np.float32(PX_PER_MM / COARSER)
