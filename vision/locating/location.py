@@ -46,6 +46,8 @@ class LocationSettings:
 
     suspicious_error_px: float = 1.0
     """Mean error, in pixels, above which a warning is given."""
+    least_cell_px: float = 11.0
+    """Width of a handwritten cell, in pixels, below which twice as many digits are misread."""
     few_markers: int = 2
     """Maximum number of contradicting markers between which the board's lines decide."""
     as_clear: float = 0.9
@@ -353,7 +355,20 @@ def _notices(fit: PoseFit, camera: CameraModel, layout: TableLayout) -> tuple[st
             f"the markers are {fit.error_px:.1f} pixels off on average; check that the calibration "
             f"{camera.name or ''} is this camera's, its focus is unchanged, and the markers lie where the layout says"
         )
+    sheets = [one for one in layout.surfaces if isinstance(one, GridSurface) and isinstance(one.pieces, Ink)]
+    if any(not Ink.on(one).colours and cell_px(camera, fit.pose, one) < _SETTINGS.least_cell_px for one in sheets):
+        notices.append(
+            f"the cells of a sheet are less than {_SETTINGS.least_cell_px:.0f} pixels wide in the picture, so digits "
+            "may be in doubt; move the camera closer, or let it take larger pictures"
+        )
     return tuple(dict.fromkeys(notices))
+
+
+def cell_px(camera: CameraModel, pose: Pose, surface: GridSurface) -> float:
+    """Width of a surface's cells in the picture, in pixels: the least of the means along its four edges."""
+    corners = project(camera, pose, surface.bounds_mm.corners_mm(surface.height_mm))
+    sides = np.linalg.norm(corners - np.roll(corners, -1, axis=0), axis=1)
+    return float(min(sides[::2].min() / surface.columns, sides[1::2].min() / surface.rows))
 
 
 def seen_text(seen: Sequence[int], layout: TableLayout) -> str:

@@ -20,6 +20,7 @@ from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout
+from vision.locating.location import cell_px
 from vision.locating.markers import Marker, MarkerDetector
 from vision.locating.pose import refine_pose
 from vision.opencv import as_grey, planar_poses, undistort_points
@@ -87,10 +88,10 @@ def photographed_sheet(image: Image, layouts: Sequence[TableLayout]) -> Photogra
             f"no sheet found: {_named(markers)} are seen, but not where a sheet of {games} has them; give --layout "
             "for a sheet of your own, or lay the paper flat"
         )
-    cell_px = _cell_px(best)
-    if cell_px < _SETTINGS.least_cell_px:
+    width_px = cell_px(best.camera, best.pose, best.layout.board)
+    if width_px < _SETTINGS.least_cell_px:
         raise FrameError(
-            f"a cell of the {best.layout.board.name} is {cell_px:.0f} pixels wide in the photo; expected "
+            f"a cell of the {best.layout.board.name} is {width_px:.0f} pixels wide in the photo; expected "
             f"{_SETTINGS.least_cell_px:.0f} or more; take it from closer, or at the camera's full size"
         )
     return best
@@ -174,14 +175,6 @@ def _poses(camera: CameraModel, points_mm: FloatArray, pixels: FloatArray) -> It
         pose = refine_pose(camera, pose, points_mm, pixels)
         if pose.camera_position_mm[2] > 0 and (points_mm @ pose.rotation[2] + pose.translation[2]).min() > 0:
             yield pose
-
-
-def _cell_px(fit: PhotographedSheet) -> float:
-    """Width of the smallest cell in the photo, in pixels."""
-    board = fit.layout.board
-    corners = project(fit.camera, fit.pose, board.bounds_mm.corners_mm(board.height_mm))
-    sides = np.linalg.norm(corners - np.roll(corners, -1, axis=0), axis=1)
-    return float(min(sides[::2].min() / board.columns, sides[1::2].min() / board.rows))
 
 
 def _named(markers: Sequence[Marker]) -> str:

@@ -101,7 +101,7 @@ class TableReader:
             frame.time_s,
             places,
             tuple(hindrances),
-            tuple(notice for reading in readings for notice in reading.notices),
+            tuple(dict.fromkeys(notice for reading in readings for notice in reading.notices)),
             rolls=tuple(roll for reading in readings for roll in reading.rolls),
         )
 

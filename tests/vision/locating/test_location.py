@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.effort import some
+from tests.vision.readers.ink import sheets
 from vision.drawing import draw
 from vision.errors import CalibrationError, FrameError, NotLocatedError
 from vision.geometry import CameraModel, back_project, project
@@ -209,3 +210,16 @@ def test_half_covered_markers_still_tell_how_the_board_lies(render_table, camera
     located = locate(picture, camera, layout)
     assert board_error_mm(camera, layout, located.pose, pose) < 4
     assert not located.uncertain
+
+
+@pytest.mark.parametrize(
+    ("game", "share", "is_small"),
+    [("number-drop", 0.5, False), ("number-drop", 0.33, True), ("blokus-dice", 0.33, False)],
+)
+def test_handwriting_that_is_small_in_the_picture_is_noticed(game, share, is_small):
+    image = cv2.resize(sheets.picture(game), None, fx=share, fy=share, interpolation=cv2.INTER_AREA)
+    whole = sheets.camera()
+    size = (image.shape[1], image.shape[0])
+    smaller = replace(whole, matrix=np.diag([share, share, 1.0]) @ whole.matrix, size=size)
+    notices = locate(image, smaller, sheets.layout(game)).notices
+    assert any("pixels wide" in notice and "closer" in notice for notice in notices) == is_small
