@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import cv2
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +13,14 @@ from tests.vision.surface.drawn import BOARD, WINDOW, Rect, board_image, grey_of
 from vision.frame import BoolImage, FloatImage
 from vision.surface.grid_lines import HALVES, GridLines, LineEvidence, grid_segments
 
-LINES = GridLines(BOARD, WINDOW)
 GREY = grey_of(board_image())
 COARSE = (WINDOW.shape[0] // 2, WINDOW.shape[1] // 2)
 CARD: Rect = (-55.0, 55.0, -55.0, 55.0)
+
+
+@functools.cache
+def lines() -> GridLines:
+    return GridLines(BOARD, WINDOW)
 
 
 def mask(rect: Rect | None = None) -> BoolImage:
@@ -30,7 +36,7 @@ def detect(
     brighter: FloatImage | None = None,
     bleached: BoolImage | None = None,
 ) -> LineEvidence:
-    return LINES.detect(
+    return lines().detect(
         grey,
         mask() if known is None else known,
         np.zeros(COARSE, dtype=np.float32) if brighter is None else brighter,
@@ -67,9 +73,9 @@ def test_inner_lines_are_one_cell_long_and_border_the_squares() -> None:
     assert np.hypot(segments[:, 2] - segments[:, 0], segments[:, 3] - segments[:, 1]) == pytest.approx(40.0)
     assert np.abs(segments).max() == 140.0
     assert len(np.unique(segments, axis=0)) == len(segments)
-    around = {place: int(LINES.parts_around(BOARD.centre_mm(place)).sum()) for place in BOARD.places}
+    around = {place: int(lines().parts_around(BOARD.centre_mm(place)).sum()) for place in BOARD.places}
     assert (around["d4"], around["d1"], around["a4"], around["a1"], around["g7"]) == (8, 6, 6, 4, 4)
-    where = LINES.parts_around(BOARD.centre_mm("d4")) > 0
+    where = lines().parts_around(BOARD.centre_mm("d4")) > 0
     assert (where == parts_in((-21.0, 21.0, -21.0, 21.0))).all()
 
 
@@ -80,7 +86,7 @@ def test_every_line_of_a_bare_board_is_seen() -> None:
     assert found.judged.all()
     assert found.decidable.all()
     assert found.clearness == pytest.approx(1.0, abs=0.25)
-    assert LINES.parts.upright.sum() == len(found.gone) / 2
+    assert lines().parts.upright.sum() == len(found.gone) / 2
 
 
 @pytest.mark.parametrize("rect", [CARD, (-140.0, -25.0, -140.0, 140.0), (30.0, 140.0, 30.0, 140.0)])
@@ -104,7 +110,9 @@ def test_a_turned_view_gives_the_turned_answer() -> None:
     upright, turned = detect(grey), detect(np.ascontiguousarray(np.rot90(grey)))
     assert turned.missing.sum() == upright.missing.sum()
     assert turned.seen.sum() == upright.seen.sum()
-    assert turned.gone[LINES.parts.upright].sum() == pytest.approx(upright.gone[~LINES.parts.upright].sum(), rel=0.02)
+    assert turned.gone[lines().parts.upright].sum() == pytest.approx(
+        upright.gone[~lines().parts.upright].sum(), rel=0.02
+    )
 
 
 def test_a_camera_shaken_one_way_blurs_half_of_the_lines_and_loses_none() -> None:
@@ -179,7 +187,7 @@ def test_the_hard_edge_of_a_shadow_along_a_line_hides_no_line() -> None:
     edge = round(WINDOW.to_pixels(20.0, 0.0)[0])
     grey[rows, edge - 8 : edge + 8] = lineless[rows, edge - 8 : edge + 8]
     grey[rows, edge:] *= np.float32(0.35)
-    along = LINES.parts.upright & (np.abs(LINES.parts.points[:, 0, 1] - edge) < 3)
+    along = lines().parts.upright & (np.abs(lines().parts.points[:, 0, 1] - edge) < 3)
     assert not detect(grey).missing[along].any()
 
 
@@ -189,7 +197,7 @@ def test_an_edge_far_stronger_than_a_line_or_beside_its_place_is_not_that_line()
     x, y = 20.0, 0.0
     strong = grey.copy()
     strong[part((x - 2, x + 2, y - 18, y + 18))] = 20
-    here = LINES.parts.upright & parts_in((x - 3, x + 3, y - 21, y + 21))
+    here = lines().parts.upright & parts_in((x - 3, x + 3, y - 21, y + 21))
     assert here.sum() == 2
     assert detect(grey).seen[here].all()
     assert not detect(strong).seen[here].any()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -11,10 +13,14 @@ from vision.frame import BoolImage, FloatImage
 from vision.surface.colours import COARSER, SurfaceColours
 from vision.surface.rim import RimEvidence, SurfaceRim
 
-RIM = SurfaceRim(BOARD, WINDOW)
 ROWS, COLUMNS = WINDOW.shape[0] // COARSER, WINDOW.shape[1] // COARSER
 WOOD, TABLE, SKIN = (0.0, 0.0, 0.0), (0.5, -0.3, -0.2), (-0.5, 0.6, 0.2)
 Colour = tuple[float, float, float]
+
+
+@functools.cache
+def rim() -> SurfaceRim:
+    return SurfaceRim(BOARD, WINDOW)
 
 
 def mm(x: tuple[float, float], y: tuple[float, float]) -> tuple[slice, slice]:
@@ -47,7 +53,7 @@ def detect(logs: FloatImage, hidden: BoolImage | None = None) -> RimEvidence:
     nothing: FloatImage = np.zeros((ROWS, COLUMNS), dtype=np.float32)
     no: BoolImage = np.zeros((ROWS, COLUMNS), dtype=np.bool_)
     colours = SurfaceColours(nothing, no, logs, nothing, nothing, no, 0.13, no)
-    return RIM.detect(colours, np.zeros(WINDOW.shape, dtype=np.bool_) if hidden is None else hidden)
+    return rim().detect(colours, np.zeros(WINDOW.shape, dtype=np.bool_) if hidden is None else hidden)
 
 
 def turned(array: npt.NDArray[np.generic], side: int) -> npt.NDArray[np.generic]:

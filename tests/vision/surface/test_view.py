@@ -51,8 +51,9 @@ def test_a_piece_hides_a_little_more_than_its_outline(sampler: SurfaceSampler) -
     assert sampler.hidden_outlines([]) == []
 
 
-def test_what_the_picture_does_not_hold_is_outside(camera: CameraModel) -> None:
-    aside = replace(ABOVE, translation=np.array([-500.0, 0.0, 1000.0]))
+@pytest.mark.parametrize("moved_mm", [(-500.0, 0.0), (450.0, 0.0), (0.0, 340.0), (0.0, -340.0)])
+def test_what_the_picture_does_not_hold_is_outside(camera: CameraModel, moved_mm: tuple[float, float]) -> None:
+    aside = replace(ABOVE, translation=np.array([*moved_mm, 1000.0]))
     view = SurfaceSampler(camera, aside, BOARD).view(np.zeros((9, 9, 3), dtype=np.uint8), [])
     x, y = view.pixel_map[..., 0], view.pixel_map[..., 1]
     within = (x >= 0) & (x <= camera.size[0] - 1) & (y >= 0) & (y <= camera.size[1] - 1)
