@@ -51,8 +51,8 @@ class PlaceReading:
     probabilities then carry no information. ``offset_mm`` (x, y) and ``turned_deg`` give the piece's position on its
     place, if one was found. ``sensed`` is the probability, from a sensor under the place with even prior odds, that a
     piece stands there; ``None`` without a sensor. It is independent of the other probabilities and valid for a hidden
-    place too. ``heights`` maps numbers of stacked pieces to their probabilities, given the most probable look; empty
-    if unknown.
+    place too. ``heights`` maps numbers of stacked pieces to their probabilities, given the most probable look, and
+    ``tops_mm`` to where (x, y) on its place the top piece would then stand; both are empty if unknown.
     """
 
     probabilities: Mapping[str, float]
@@ -62,6 +62,7 @@ class PlaceReading:
     turned_deg: float | None = None
     sensed: float | None = None
     heights: Mapping[int, float] = field(default_factory=dict)
+    tops_mm: Mapping[int, tuple[float, float]] = field(default_factory=dict)
 
     @cached_property
     def best(self) -> tuple[str, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
@@ -15,6 +15,7 @@ from referee.judge.dice import SeenDice
 from referee.judge.explanations import Changes
 from referee.judge.explorer import JudgeContext, changes_between
 from referee.judge.pooled_reading import Dispute, Misread, PooledPlace, PooledReading, beside, misread_places
+from referee.judge.side_evidence import StandingStack, standing_stacks, still_standing
 from referee.judge.verdict import Verdict
 
 
@@ -96,6 +97,7 @@ class Senses:
     then; ``disputed`` the places where the two contradicted each other; ``doubted`` sensor values known to be wrong.
     Sensor changes up to ``since_s`` belong to accepted turns. ``dice`` lay there at the latest look. ``misread`` is
     what the camera showed on places that were taken to look different; seeing the same again changes nothing.
+    ``stacks`` are those that were seen as they are known.
     """
 
     looked: Mapping[Place, PooledPlace] = field(default_factory=dict)
@@ -106,6 +108,7 @@ class Senses:
     looked_s: float = -math.inf
     dice: SeenDice | None = None
     misread: Misread = field(default_factory=dict)
+    stacks: Mapping[Place, StandingStack] = field(default_factory=dict)
 
     def after_sensing(self, seen: PooledReading) -> Senses:
         """A copy with what the sensors say now; a doubted sensor that changes its value is trusted again."""
@@ -161,6 +164,16 @@ class Belief(Generic[StateT, TurnT]):
     def doubting(self, sensed: Mapping[Place, bool], believed: Appearance) -> Belief[StateT, TurnT]:
         """Ignore sensors that contradict the believed table until their value changes."""
         return replace(self, senses=self.senses.doubting(sensed, believed))
+
+    def with_stacks_of(
+        self, context: JudgeContext[StateT, TurnT], seen: PooledReading, touched: Collection[Place] = ()
+    ) -> Belief[StateT, TurnT]:
+        """A copy that knows the stacks seen as believed, besides those known before that were not ``touched``."""
+        state = self.states[0]
+        known = still_standing(context.game, state, self.senses.stacks)
+        kept = {place: one for place, one in known.items() if place not in touched}
+        stacks = standing_stacks(context.game, state, seen) | kept
+        return replace(self, senses=replace(self.senses, stacks=stacks))
 
     def overruled(self, places: Iterable[Place]) -> Belief[StateT, TurnT]:
         """Take a person's word that these places are as believed; they are ignored until they look so again."""

@@ -33,6 +33,7 @@ from referee.judge.rules.set_up import take_set_up
 from referee.judge.rules.turns import accept, forbidden, in_two_steps, name_fault, take, weighed
 from referee.judge.rules.unchanged import unchanged
 from referee.judge.settings import Trigger
+from referee.judge.side_evidence import beside_stacks
 from referee.judge.verdict import Ruling, VerdictKind
 from referee.judge.verdict_factory import VerdictFactory
 from vision.reading import Reading
@@ -64,7 +65,7 @@ def begin(
         belief = belief.believing(taken.states, taken.states_ignoring_sides)
         believed = context.game.table.appearance(taken.states[0])
         senses = replace(belief.senses, misread=seen.misread(taken.misread, believed))
-        belief = replace(belief, senses=senses).doubting(seen.sensed, believed)
+        belief = replace(belief, senses=senses).doubting(seen.sensed, believed).with_stacks_of(context, seen)
         belief, _ = noticed(context, belief, seen.dice)
     return belief, taken.ruling
 
@@ -87,7 +88,7 @@ def judge(
     if not seen.places:
         return belief, tell.ruling(VerdictKind.CANNOT_SEE, sentences.nothing_to_see(), seen)
     belief = replace(belief, senses=belief.senses.after_looking(seen))
-    seen = seen.beside(belief.senses.misread, believed)
+    seen = beside_stacks(seen.beside(belief.senses.misread, believed), belief.senses.stacks)
     outcomes = [game.rules.outcome(state) for state in belief.states]
     if outcomes[0] is not None and all(outcomes):
         return belief, tell.ruling(VerdictKind.UNCHANGED, sentences.game_over(outcomes[0].reason), seen)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from statistics import median
 from typing import TypeVar
 
 import numpy as np
@@ -34,13 +35,16 @@ class PooledPlace:
     ``log_probabilities`` maps every look of the game to the natural log of its probability; ``sides`` maps the
     compass sides that were seen to the log-probabilities of the symbols there. With ``sensed_only`` the place
     is known by a sensor alone: every look but empty has the probability that something stands there. ``heights`` maps
-    numbers of stacked pieces to their log-probabilities, given the best look.
+    numbers of stacked pieces to their log-probabilities, given the best look, and ``tops_mm`` to where on its place
+    the top piece then stands. ``heights_alone`` are those that this reading tells without earlier ones.
     """
 
     log_probabilities: Mapping[str, float]
     sides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     sensed_only: bool = False
     heights: Mapping[int, float] = field(default_factory=dict)
+    heights_alone: Mapping[int, float] = field(default_factory=dict)
+    tops_mm: Mapping[int, tuple[float, float]] = field(default_factory=dict)
 
     @cached_property
     def best(self) -> str:
@@ -309,7 +313,11 @@ def _pool_seen(
         {place: [one.probabilities for one in every] for place, every in seen.items()}, floor, looks
     )
     sides, heights = _pool_sides(seen, floor), _pool_heights(seen, floor)
-    return {place: PooledPlace(shown[place], sides.get(place, {}), heights=heights.get(place, {})) for place in seen}
+    tops = {place: _pool_tops(every) for place, every in seen.items()}
+    return {
+        place: PooledPlace(shown[place], sides.get(place, {}), False, told := heights.get(place, {}), told, tops[place])
+        for place in seen
+    }
 
 
 def _pool_sides(seen: Mapping[str, Sequence[PlaceReading]], floor: float) -> dict[str, dict[str, dict[str, float]]]:
@@ -332,6 +340,16 @@ def _pool_heights(seen: Mapping[str, Sequence[PlaceReading]], floor: float) -> d
     told = {place: [one.heights for one in every if one.heights] for place, every in seen.items()}
     often = {place: given for place, given in told.items() if 2 * len(given) > len(seen[place])}
     return _pool_distributions(often, floor)
+
+
+def _pool_tops(every: Sequence[PlaceReading]) -> dict[int, tuple[float, float]]:
+    """Give the median of where the top of a stack is, for each number of pieces that most readings tell."""
+    told: dict[int, list[tuple[float, float]]] = {}
+    for one in every:
+        for pieces, top_mm in one.tops_mm.items():
+            told.setdefault(pieces, []).append(top_mm)
+    often = {pieces: given for pieces, given in told.items() if 2 * len(given) > len(every)}
+    return {pieces: (median(x for x, _ in given), median(y for _, y in given)) for pieces, given in often.items()}
 
 
 def _pool_sensed(given: Sequence[PlaceReading], readings: int, floor: float) -> float | None:

@@ -22,13 +22,19 @@ def occupied_place(piece: Sighting, bare_log_odds: float, centre_mm: tuple[float
     there = 1 / (1 + math.exp(-there_log_odds))
     shares = {look: there * share for look, share in piece.look_probabilities().items()}
     solid = piece.solid
+    stack = piece if isinstance(piece, StackedSighting) and piece.log_odds > 0 else None
     return PlaceReading(
         _lifted({EMPTY: 1 - there, **shares}),
         sides=piece.sides if piece.log_odds > 0 else {},
-        offset_mm=None if solid is None else (solid.x_mm - centre_mm[0], solid.y_mm - centre_mm[1]),
+        offset_mm=None if solid is None else _off((solid.x_mm, solid.y_mm), centre_mm),
         turned_deg=None if solid is None else solid.turned_deg,
-        heights=piece.heights if isinstance(piece, StackedSighting) and piece.log_odds > 0 else {},
+        heights={} if stack is None else stack.heights,
+        tops_mm={} if stack is None else {pieces: _off(top, centre_mm) for pieces, top in stack.tops_mm.items()},
     )
+
+
+def _off(point_mm: tuple[float, float], centre_mm: tuple[float, float]) -> tuple[float, float]:
+    return point_mm[0] - centre_mm[0], point_mm[1] - centre_mm[1]
 
 
 def empty_place(looks: Sequence[str], log_odds: float) -> dict[str, float]:

@@ -100,6 +100,11 @@ class StackedSighting(Sighting, Protocol):
         """The probability of each number of pieces, given the most probable look."""
         ...
 
+    @property
+    def tops_mm(self) -> Mapping[int, tuple[float, float]]:
+        """Where (x, y) on the surface the top piece stands if it is on top of so many."""
+        ...
+
 
 SightingT = TypeVar("SightingT", bound=Sighting)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from referee.judge import Trigger
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn
 from tests.referee.judge.judged_game import JudgedGame
+from vision.reading import PlaceReading, Reading
 
 BLOCKADE: Any = load("blockade")
 BEFORE = BLOCKADE.dice.rolled(
@@ -65,3 +66,85 @@ def test_heights_that_cannot_be_are_no_news_where_the_tops_are_as_believed() -> 
 def test_a_table_says_how_many_pieces_are_stacked() -> None:
     heights = BLOCKADE.table.heights(BEFORE)
     assert (heights["a1"], heights["e1"], heights["c2"], heights["d2"]) == (2, 6, 3, 1)
+
+
+RISE_MM = 0.9
+FLAT = {2: 0.5, 3: 0.5}
+TOUCHED = (0.2, 0.4)
+
+
+def standing(
+    state: Any,
+    moved_mm: Mapping[str, tuple[float, float]] | None = None,
+    *,
+    nudged_mm: tuple[float, float] = (0.0, 0.0),
+    without: Collection[str] = (),
+) -> list[Reading]:
+    """Readings of a state whose stacks are seen where they stood, but for those that came to stand elsewhere."""
+    readings = drawn(BLOCKADE, state)
+    heights = BLOCKADE.table.heights(state)
+
+    def tops(place: str) -> dict[int, tuple[float, float]]:
+        x, y = (moved_mm or {}).get(place, (0.0, 0.0))
+        true = heights[place]
+        return {count: (x + (true - count) * RISE_MM + nudged_mm[0], y + nudged_mm[1]) for count in range(2, 8)}
+
+    def stacked(place: str, one: PlaceReading) -> PlaceReading:
+        if one.best[0].endswith("large") or place in without:
+            return one
+        return replace(one, heights=FLAT, tops_mm=tops(place))
+
+    return [
+        replace(each, places={place: stacked(place, one) for place, one in each.places.items()}) for each in readings
+    ]
+
+
+def after(turn: str) -> Any:
+    return BLOCKADE.rules.apply(BEFORE, BLOCKADE.notation.parse_turn(BEFORE, turn))
+
+
+def looked_at_before() -> JudgedGame:
+    game = JudgedGame(BLOCKADE, belief=(BEFORE,))
+    assert game.consider(standing(BEFORE), Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
+    return game
+
+
+@pytest.mark.parametrize("turn", ["c2-d2", "c3-d2"])
+@pytest.mark.parametrize("nudged_mm", [(0.0, 0.0), (1.5, -1.0)])
+def test_a_stack_that_is_seen_where_it_stood_was_not_touched(turn: str, nudged_mm: tuple[float, float]) -> None:
+    table = standing(after(turn), {turn[:2]: TOUCHED}, nudged_mm=nudged_mm)
+    assert JudgedGame(BLOCKADE, belief=(BEFORE,)).consider(table, Trigger.DECLARED).verdict.kind is (
+        VerdictKind.AMBIGUOUS
+    )
+    verdict = looked_at_before().consider(table, Trigger.DECLARED).verdict
+    assert (verdict.kind, verdict.turns) == (VerdictKind.ACCEPTED, (turn,))
+
+
+@pytest.mark.parametrize("unknown", ["c2", "c3"])
+def test_one_stack_never_tells_alone(unknown: str) -> None:
+    table = standing(after("c2-d2"), {"c2": TOUCHED}, without=[unknown])
+    assert looked_at_before().consider(table, Trigger.DECLARED).verdict.kind is VerdictKind.AMBIGUOUS
+
+
+def test_where_both_stacks_were_pushed_aside_the_judge_asks() -> None:
+    table = standing(after("c2-d2"), {"c2": (6.0, 3.0), "c3": (-4.0, 7.0)})
+    assert looked_at_before().consider(table, Trigger.DECLARED).verdict.kind is VerdictKind.AMBIGUOUS
+
+
+def test_stacks_are_known_from_the_turn_that_left_them() -> None:
+    game = looked_at_before()
+    game.consider(standing(after("c2-d2"), {"c2": TOUCHED, "b1": (0.1, 0.0)}), Trigger.DECLARED)
+    stacks = game.all_believed.senses.stacks
+    assert [stacks[place].pieces for place in ("c2", "c3", "d2")] == [2, 3, 2]
+    assert stacks["c2"].top_mm == pytest.approx(TOUCHED)
+    assert stacks["b1"].top_mm == pytest.approx((0.0, 0.0)), "what was known first stays"
+
+
+def test_stacks_that_a_person_corrects_are_learnt_anew() -> None:
+    game = looked_at_before()
+    corrected = after("c3-d2")
+    game.correct((corrected,), ["d2"])
+    game.consider(standing(corrected, {"c3": TOUCHED}), Trigger.RESTED)
+    stacks = game.all_believed.senses.stacks
+    assert (stacks["c3"].pieces, stacks["c3"].top_mm) == (2, pytest.approx(TOUCHED))
+    assert (stacks["c2"].pieces, stacks["c2"].top_mm) == (3, (0.0, 0.0))

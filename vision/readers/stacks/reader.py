@@ -87,6 +87,8 @@ class StackSighting:
     """The probability of each number of pieces including the large one, given the most likely look; empty for a large
     top.
     """
+    tops_mm: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    """Where the top would stand on the surface, x and y, for each number of pieces; empty for a large top."""
 
     @property
     def is_clear(self) -> bool:
@@ -222,25 +224,26 @@ class StackReader:
             np.maximum.at(surest, place[now], tip_log_odds(logs[now]))
         return logs
 
-    def _heights(self, place: str, foot: FloatArray, top: Top, kinds: FloatArray) -> dict[int, float]:
-        """The probability of each number of pieces up to and including a top, from its tip's position relative to the
-        base and from the steps on the sides; empty for a large one, whose height says too little.
-        """
-        if top.size == "L":
-            return {}
-        crops, settings = self._crops, self._settings
+    def _tops_mm(self, place: str, top: Top) -> FloatArray:
+        """Where on the surface a tip is, x and y, for each number of pieces on the large one, shape (n, 2)."""
+        crops = self._crops
         assert crops is not None
-        counts = np.arange(1, MOST_PIECES + 1)
         pixel = crops.pixels(place, np.array([[top.x_mm, top.y_mm, top.tip_mm]]))[0]
-        tips_mm = [self._surface.height_mm + self._pieces.tip_mm(top.size, count) for count in counts.tolist()]
-        off = np.array([crops.at_height(place, pixel, tip_mm)[:2] for tip_mm in tips_mm]) - foot[:2]
+        tips_mm = [self._surface.height_mm + self._pieces.tip_mm(top.size, each + 1) for each in range(MOST_PIECES)]
+        return np.array([crops.at_height(place, pixel, tip_mm)[:2] for tip_mm in tips_mm])
+
+    def _heights(self, off: FloatArray, top: Top, kinds: FloatArray) -> FloatArray:
+        """The probability of each number of pieces on the large one, from its tip's position relative to the base
+        and from the steps on the sides.
+        """
+        settings = self._settings
+        counts = np.arange(1, MOST_PIECES + 1)
         variances = settings.foot_spread_mm**2 + counts * settings.piece_spread_mm**2
         first = kind_of(top.size, 1)
         scores = settings.steps_weight * kinds[first : first + MOST_PIECES]
         scores = scores - (off**2).sum(axis=1) / (2 * variances) - np.log(variances)
         shares = np.exp(scores - np.logaddexp.reduce(scores))
-        shares = (1 - settings.odd_height) * shares + settings.odd_height / len(shares)
-        return dict(zip((counts + 1).tolist(), shares.tolist(), strict=True))
+        return np.asarray((1 - settings.odd_height) * shares + settings.odd_height / len(shares))
 
     def _sighting(
         self,
@@ -278,7 +281,18 @@ class StackReader:
         )
         log_odds = float(np.clip(odds, -settings.most_log_odds, settings.most_log_odds))
         looks = dict(zip(self.looks, weights.tolist(), strict=True))
-        return StackSighting(place, top, solid, looks, log_odds, heights=self._heights(place, foot, top, kinds))
+        sighting = StackSighting(place, top, solid, looks, log_odds)
+        if top.size == "L":
+            # its height says too little
+            return sighting
+        tops_mm = self._tops_mm(place, top)
+        heights = self._heights(tops_mm - foot[:2], top, kinds)
+        pieces = range(2, MOST_PIECES + 2)
+        return replace(
+            sighting,
+            heights=dict(zip(pieces, heights.tolist(), strict=True)),
+            tops_mm={count: (x, y) for count, (x, y) in zip(pieces, tops_mm.tolist(), strict=True)},
+        )
 
     def _colour_scores(self, tops: Sequence[Top], set_up: Stack) -> FloatArray:
         """Log-likelihood of each colour of a top from its hue and the set-up, (tops, colours): the set's colours, then

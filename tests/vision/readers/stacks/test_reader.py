@@ -96,7 +96,11 @@ def test_the_number_of_pieces_is_told_but_never_surely(seen: dict[str, StackSigh
             continue
         if look.endswith("large"):
             assert not heights
+            assert not seen[place].tops_mm
             continue
+        off = np.subtract(seen[place].tops_mm[len(said[place])], pictures.LAYOUT.board.centre_mm(place))
+        assert np.linalg.norm(off) < 8
+        assert seen[place].tops_mm.keys() == heights.keys()
         assert sum(heights.values()) == pytest.approx(1.0)
         assert 1 not in heights
         assert max(heights.values()) < 0.75
@@ -104,7 +108,11 @@ def test_the_number_of_pieces_is_told_but_never_surely(seen: dict[str, StackSigh
         shares.append(heights[len(said[place])])
     assert np.mean(shares) > 0.3
     assert occupied_place(seen["e5"], 0.0, (0.0, 0.0)).heights == seen["e5"].heights
-    assert not occupied_place(seen["e5"].with_log_odds(-1.0), 0.0, (0.0, 0.0)).heights
+    doubtful = occupied_place(seen["e5"].with_log_odds(-1.0), 0.0, (0.0, 0.0))
+    assert not doubtful.heights
+    assert not doubtful.tops_mm
+    x, y = seen["e5"].tops_mm[3]
+    assert occupied_place(seen["e5"], 0.0, (5.0, 7.0)).tops_mm[3] == pytest.approx((x - 5, y - 7))
 
 
 def test_a_stack_hides_what_is_as_high_as_its_tip(seen: dict[str, StackSighting]) -> None:
