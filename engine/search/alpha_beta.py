@@ -10,6 +10,7 @@ A game implements `Rules` of engine/search/two_player.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from random import Random
 from types import MappingProxyType
 from typing import Any, Generic
@@ -30,13 +31,11 @@ from engine.search.two_player import (
     Table,
 )
 
-__all__ = ["MOST_GUESS", "MOST_PLIES", "WIN", "Found", "Rules", "best_move"]
-
 MOST_PLIES = 100
 """Maximum search depth, well within Python's recursion limit."""
 
 _INFINITY = WIN + 1
-_MOST_QUIET_PLIES = 16
+_NODES_PER_CHECK = 8
 _NO_HANDICAPS: Mapping[Any, int] = MappingProxyType({})
 
 
@@ -46,39 +45,24 @@ def best_move(
     deadline: Deadline,
     rng: Random,
     *,
-    first: MoveT | None = None,
     most_depth: int = MOST_PLIES,
-    window: int | None = None,
-    use_history: bool = True,
-    nodes_per_check: int = 8,
-    table: Table[MoveT] | None = None,
     handicaps: Mapping[MoveT, int] = _NO_HANDICAPS,
     better: Callable[[Found[MoveT]], None] | None = None,
 ) -> Found[MoveT]:
     """Find a good move by deepening until the deadline, ``most_depth`` plies or the end of every line.
 
-    ``first`` is a legal fallback move, for games whose move list may take longer than the deadline. ``better`` is
-    called with a first answer at once, then with each change of the best move and each completed depth. ``rng`` orders
-    moves that score the same after one ply. ``window`` is the half width of aspiration windows in points; there are
-    none by default. A win in one is always found once all moves were tried; of several, the first. The same ``rng`` and
-    a `budget.CountingClock` give the same answer. ``table`` may be kept between turns while the rules and the scale of
-    scores stay the same. ``handicaps`` are points subtracted from root moves, except from proven wins and losses; the
-    returned score includes them.
+    ``better`` is called with a first answer at once, then with each change of the best move and each completed depth.
+    ``rng`` orders moves that score the same after one ply. A win in one is always found once all moves were tried; of
+    several, the first. The same ``rng`` and a `budget.CountingClock` give the same answer. ``handicaps`` are points
+    subtracted from root moves, except from proven wins and losses; the returned score includes them.
 
-    Raises ValueError if the game has ended or there is no move, and for a depth or ``nodes_per_check`` below 1.
+    Raises ValueError if the game has ended or there is no move, and for a depth below 1.
     """
-    if most_depth < 1 or nodes_per_check < 1:
-        raise ValueError(f"got a depth of {most_depth} and {nodes_per_check} nodes per check; expected at least 1")
+    if most_depth < 1:
+        raise ValueError(f"got a depth of {most_depth}; expected at least 1")
     if rules.ended(position) is not None:
         raise ValueError("there is no move to find: the game has ended")
-    # An empty table is false, and may still be the caller's.
-    search = _Search(rules, deadline, Table() if table is None else table, nodes_per_check, use_history, better)
-    search.handicaps = handicaps
-    return search.run(position, rng, first, min(most_depth, MOST_PLIES), window)
-
-
-def _no_time_check() -> None:
-    """A time check that never stops, for work that must be finished even after the deadline."""
+    return _Search(rules, deadline, handicaps, better).run(position, rng, min(most_depth, MOST_PLIES))
 
 
 class _Search(Generic[PositionT, MoveT]):
@@ -88,15 +72,13 @@ class _Search(Generic[PositionT, MoveT]):
         self,
         rules: Rules[PositionT, MoveT],
         deadline: Deadline,
-        table: Table[MoveT],
-        nodes_per_check: int,
-        use_history: bool,
+        handicaps: Mapping[MoveT, int],
         better: Callable[[Found[MoveT]], None] | None,
     ) -> None:
         self._rules = rules
-        self._check_time = PeriodicTimeCheck(deadline, nodes_per_check)
-        self._table = table
-        self._use_history = use_history
+        self._check_time = PeriodicTimeCheck(deadline, _NODES_PER_CHECK)
+        self._handicaps = handicaps
+        self._table: Table[MoveT] = Table()
         self._better = better
         self._nodes = 0
         self._guesses = 0
@@ -104,31 +86,20 @@ class _Search(Generic[PositionT, MoveT]):
         self._history: dict[MoveT, int] = {}
         self._lost: set[MoveT] = set()
         self._ranked: dict[MoveT, Found[MoveT]] = {}
-        self.handicaps: Mapping[MoveT, int] = _NO_HANDICAPS
 
-    def run(
-        self, position: PositionT, rng: Random, first: MoveT | None, most_depth: int, window: int | None
-    ) -> Found[MoveT]:
+    def run(self, position: PositionT, rng: Random, most_depth: int) -> Found[MoveT]:
         """Search deeper and deeper; see `best_move`."""
         rules = self._rules
-        if first is not None:
-            self._tell(Found(first, 0, 0, False, 0))
-        try:
-            winning = rules.winning_move(position, self._check_time)
-            if winning is not None:
-                answer = Found(winning, WIN - 1, 1, True, self._nodes, (winning,))
-                self._tell(answer)
-                return answer
-            moves = list(rules.moves(position, self._check_time))
-        except DeadlineExceededError:
-            if first is not None:
-                return Found(first, 0, 0, False, self._nodes)
-            moves = list(rules.moves(position, _no_time_check))
+        winning = rules.winning_move(position)
+        if winning is not None:
+            answer = Found(winning, WIN - 1, 1, True, self._nodes, (winning,))
+            self._tell(answer)
+            return answer
+        moves = rules.moves(position)
         if not moves:
             raise ValueError("there is no move to find: the game gives none")
         answer = Found(moves[0], 0, 0, False, 0, (moves[0],))
-        if first is None:
-            self._tell(answer)
+        self._tell(answer)
         try:
             ranked = self._one_ply(position, moves, rng)
             self._ranked = {each.move: each for each in ranked}
@@ -140,7 +111,7 @@ class _Search(Generic[PositionT, MoveT]):
             for depth in range(2, most_depth + 1):
                 if self._settled(answer):
                     break
-                answer = self._deeper(position, order, depth, window, answer)
+                answer = self._deeper(position, order, depth, answer)
                 order.sort(key=lambda move: (move != answer.move, move in self._lost))
         except _CutShortError as cut:
             return cut.answer
@@ -175,7 +146,7 @@ class _Search(Generic[PositionT, MoveT]):
         except DeadlineExceededError:
             raise _CutShortError(best or Found(moves[0], 0, 0, False, self._nodes)) from None
         if self._guesses == guesses:
-            found = [Found(each.move, each.score, 1, True, each.nodes, each.line) for each in found]
+            found = [replace(each, proven=True) for each in found]
         drawn = list(range(len(found)))
         rng.shuffle(drawn)
         return [
@@ -183,60 +154,42 @@ class _Search(Generic[PositionT, MoveT]):
             for _, _, i in sorted((-each.score, lot, i) for i, (each, lot) in enumerate(zip(found, drawn, strict=True)))
         ]
 
-    def _deeper(
-        self, position: PositionT, order: Sequence[MoveT], depth: int, window: int | None, before: Found[MoveT]
-    ) -> Found[MoveT]:
+    def _deeper(self, position: PositionT, order: Sequence[MoveT], depth: int, before: Found[MoveT]) -> Found[MoveT]:
         """Search all moves to ``depth``; raises _CutShortError with the best answer known at the deadline."""
-        alpha, beta = -_INFINITY, _INFINITY
-        if window is not None and abs(before.score) < MOST_GUESS:
-            alpha, beta = before.score - window, before.score + window
-        while True:
-            answer = self._within(position, order, depth, alpha, beta, before)
-            if alpha < answer.score < beta:
-                self._tell(answer)
-                return answer
-            # Outside the window the score is only a bound: widen that side and search again.
-            alpha, beta = (-_INFINITY, beta) if answer.score <= alpha else (alpha, _INFINITY)
-
-    def _within(
-        self, position: PositionT, order: Sequence[MoveT], depth: int, alpha: int, beta: int, before: Found[MoveT]
-    ) -> Found[MoveT]:
-        """Search all moves to ``depth`` for a score within the window."""
         mover = self._rules.mover(position)
         guesses = self._guesses
-        lower = alpha
         best: Found[MoveT] | None = None
         tried = 0
         try:
             for move in order:
-                score = self._first(position, move, mover, depth - 1, lower, lower + 1 if best else beta)
-                if best is not None and lower < score < beta:
-                    score = self._first(position, move, mover, depth - 1, lower, beta)
+                lower, upper = (best.score, best.score + 1) if best else (-_INFINITY, _INFINITY)
+                score = self._first(position, move, mover, depth - 1, lower, upper)
+                if best is not None and score > lower:
+                    score = self._first(position, move, mover, depth - 1, lower, _INFINITY)
                 tried += 1
                 if score < -MOST_GUESS:
                     self._lost.add(move)
                 if best is None or score > best.score:
-                    changed = best is not None and score > lower
-                    proven = abs(score) > MOST_GUESS and score > alpha
-                    best = Found(move, score, depth, proven, self._nodes, self._line(position, move, depth))
-                    if changed:
+                    is_change = best is not None
+                    best = Found(
+                        move, score, depth, abs(score) > MOST_GUESS, self._nodes, self._line(position, move, depth)
+                    )
+                    if is_change:
                         self._tell(best)
-                lower = max(lower, score)
-                if lower >= beta:
-                    break
         except DeadlineExceededError:
-            raise _CutShortError(self._unfinished(order, tried, alpha, best, before)) from None
+            raise _CutShortError(self._unfinished(order, tried, best, before)) from None
         if best is None:
             raise AssertionError("a search of at least one move finds one")
         if self._guesses == guesses:
-            best = Found(best.move, best.score, depth, True, self._nodes, best.line)
+            best = replace(best, proven=True)
+        self._tell(best)
         return best
 
     def _unfinished(
-        self, order: Sequence[MoveT], tried: int, alpha: int, best: Found[MoveT] | None, before: Found[MoveT]
+        self, order: Sequence[MoveT], tried: int, best: Found[MoveT] | None, before: Found[MoveT]
     ) -> Found[MoveT]:
         """Choose between the result of an incomplete depth and that of the depth before."""
-        if best is None or best.score <= alpha:
+        if best is None:
             return before
         if best.loss_in is not None:
             # Prefer an unsolved move to one that is proven to lose.
@@ -247,7 +200,7 @@ class _Search(Generic[PositionT, MoveT]):
 
     def _first(self, position: PositionT, move: MoveT, mover: Hashable, depth: int, alpha: int, beta: int) -> int:
         """Score a root move, minus its handicap."""
-        handicap = self.handicaps.get(move, 0)
+        handicap = self._handicaps.get(move, 0)
         low, high = _lifted(alpha, handicap), _lifted(beta, handicap)
         return _lifted(self._after(self._rules.play(position, move), mover, depth, low, high, 1), -handicap)
 
@@ -266,14 +219,17 @@ class _Search(Generic[PositionT, MoveT]):
         if ended is not None:
             return ended * (WIN - ply)
         if depth <= 0:
-            return self._at_horizon(position, alpha, beta, ply, _MOST_QUIET_PLIES)
+            if rules.winning_move(position) is not None:
+                return WIN - ply - 1
+            self._guesses += 1
+            return rules.evaluate(position)
         key = rules.key(position)
         entry = self._table.get(key)
         if entry is not None:
             known = self._known(entry, depth, alpha, beta, ply)
             if known is not None:
                 return known
-        if rules.winning_move(position, self._check_time) is not None:
+        if rules.winning_move(position) is not None:
             return WIN - ply - 1
         mover = rules.mover(position)
         guesses = self._guesses
@@ -315,41 +271,13 @@ class _Search(Generic[PositionT, MoveT]):
         self._guesses += 1
         return score
 
-    def _at_horizon(self, position: PositionT, alpha: int, beta: int, ply: int, plies_left: int) -> int:
-        """Quiescence search: estimate the score, following noisy moves only; either player may also decline them."""
-        rules = self._rules
-        if rules.winning_move(position, self._check_time) is not None:
-            return WIN - ply - 1
-        self._guesses += 1
-        best = rules.evaluate(position)
-        if best >= beta or plies_left == 0:
-            return best
-        mover = rules.mover(position)
-        for move in rules.noisy_moves(position, self._check_time):
-            self._nodes += 1
-            self._check_time()
-            after = rules.play(position, move)
-            ended = rules.ended(after)
-            same = rules.mover(after) == mover
-            low, high = max(alpha, best), beta
-            if ended is not None:
-                score = ended * (WIN - ply - 1)
-            elif same:
-                score = self._at_horizon(after, low, high, ply + 1, plies_left - 1)
-            else:
-                score = self._at_horizon(after, -high, -low, ply + 1, plies_left - 1)
-            best = max(best, score if same else -score)
-            if best >= beta:
-                break
-        return best
-
     def _ordered(self, position: PositionT, remembered: MoveT | None, ply: int) -> Iterator[MoveT]:
         """Yield the remembered move first (before listing the others), then killers, then the rest by history."""
         if remembered is not None:
             yield remembered
-        moves = self._rules.moves(position, self._check_time)
+        moves = self._rules.moves(position)
         history = self._history
-        if self._use_history and history:
+        if history:
             moves = sorted(moves, key=lambda move: -history.get(move, 0))
         killers = self._killers[ply]
         leading = [move for move in killers if move != remembered and move in moves] if killers else []

@@ -16,8 +16,6 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
 
-from engine.search.budget import TimeCheck
-
 PositionT = TypeVar("PositionT")
 MoveT = TypeVar("MoveT", bound=Hashable)
 
@@ -30,7 +28,7 @@ MOST_GUESS = 900_000_000
 class Rules(ABC, Generic[PositionT, MoveT]):
     """What the search needs to know about a game; one object may serve many searches.
 
-    Subclasses must override `key`, `mover`, `ended`, `moves`, `play` and `evaluate`, and may override the others.
+    Subclasses must override `key`, `mover`, `ended`, `moves`, `play` and `evaluate`, and may override `winning_move`.
     """
 
     @abstractmethod
@@ -52,11 +50,8 @@ class Rules(ABC, Generic[PositionT, MoveT]):
         """Give the result for the mover: 1 won, 0 drawn, -1 lost; ``None`` while the game goes on."""
 
     @abstractmethod
-    def moves(self, position: PositionT, check_time: TimeCheck) -> Sequence[MoveT]:
-        """List all moves, the most promising first; at least one unless the game has ended.
-
-        Call ``check_time`` regularly if it can take more than a millisecond: it ends the search at the deadline.
-        """
+    def moves(self, position: PositionT) -> Sequence[MoveT]:
+        """List all moves, the most promising first; at least one unless the game has ended."""
 
     @abstractmethod
     def play(self, position: PositionT, move: MoveT) -> PositionT:
@@ -66,16 +61,12 @@ class Rules(ABC, Generic[PositionT, MoveT]):
     def evaluate(self, position: PositionT) -> int:
         """Evaluate the position for the mover: 0 if even, at most ``MOST_GUESS`` in absolute value."""
 
-    def winning_move(self, position: PositionT, check_time: TimeCheck) -> MoveT | None:  # noqa: ARG002
+    def winning_move(self, position: PositionT) -> MoveT | None:  # noqa: ARG002
         """Give a move that wins at once, if it can be found faster than by listing the moves; else ``None``.
 
         It is called at every position, even at the horizon, where it looks one ply further.
         """
         return None
-
-    def noisy_moves(self, position: PositionT, check_time: TimeCheck) -> Sequence[MoveT]:  # noqa: ARG002
-        """List the moves to follow beyond the horizon, for positions too unsettled to evaluate; none by default."""
-        return ()
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Toys for the search: random games, Nim, noughts and crosses, a guarded piece; and a plain search to compare with."""
+"""Toys for the search: random games, Nim, noughts and crosses; and a plain search to compare with."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from random import Random
 
-from engine.search.alpha_beta import MOST_GUESS, WIN, Rules
-from engine.search.budget import CountingClock, Deadline, TimeCheck
+from engine.search.budget import CountingClock, Deadline
+from engine.search.two_player import MOST_GUESS, WIN, Rules
 
 
 def no_hurry() -> Deadline:
@@ -45,7 +45,7 @@ class RandomGame(Rules[tuple[int, int, int], int]):
             return self._draw(position, "end").choice((-1, 0, 1))
         return self._draw(position, "early").choice((-1, 0, 1) + (None,) * 9)
 
-    def moves(self, position: tuple[int, int, int], check_time: TimeCheck) -> Sequence[int]:
+    def moves(self, position: tuple[int, int, int]) -> Sequence[int]:
         return range(self._draw(position, "width").randint(1, self.width))
 
     def play(self, position: tuple[int, int, int], move: int) -> tuple[int, int, int]:
@@ -69,7 +69,7 @@ def plain_score(rules: Rules[tuple[int, int, int], int], position: tuple[int, in
             return ended * WIN
         if depth == 0:
             return rules.evaluate(position)
-        return max(seen_back(position, move, depth) for move in rules.moves(position, lambda: None))
+        return max(seen_back(position, move, depth) for move in rules.moves(position))
 
     def seen_back(position: tuple[int, int, int], move: int, depth: int) -> int:
         after = rules.play(position, move)
@@ -102,7 +102,7 @@ class Nim(Rules[tuple[int, ...], tuple[int, int]]):
     def ended(self, position: tuple[int, ...]) -> int | None:
         return None if any(position[:-1]) else -1
 
-    def moves(self, position: tuple[int, ...], check_time: TimeCheck) -> Sequence[tuple[int, int]]:
+    def moves(self, position: tuple[int, ...]) -> Sequence[tuple[int, int]]:
         return [(heap, taken) for heap, size in enumerate(position[:-1]) for taken in range(1, size + 1)]
 
     def play(self, position: tuple[int, ...], move: tuple[int, int]) -> tuple[int, ...]:
@@ -128,7 +128,7 @@ class NoughtsAndCrosses(Rules[str, int]):
             return -1
         return None if "." in position else 0
 
-    def moves(self, position: str, check_time: TimeCheck) -> Sequence[int]:
+    def moves(self, position: str) -> Sequence[int]:
         return [square for square in range(9) if position[square] == "."]
 
     def play(self, position: str, move: int) -> str:
@@ -141,49 +141,10 @@ class NoughtsAndCrosses(Rules[str, int]):
 class WithWinsSeen(NoughtsAndCrosses):
     """The same, finding wins at once without trying the moves."""
 
-    def winning_move(self, position: str, check_time: TimeCheck) -> int | None:
+    def winning_move(self, position: str) -> int | None:
         mine = self.mover(position)
         for line in LINES:
             held = "".join(position[square] for square in line)
             if held.count(mine) == 2 and "." in held:
                 return line[held.index(".")]
         return None
-
-
-class Slow(NoughtsAndCrosses):
-    """Its list of moves takes many looks."""
-
-    def moves(self, position: str, check_time: TimeCheck) -> Sequence[int]:
-        for _ in range(1_000):
-            check_time()
-        return super().moves(position, check_time)
-
-
-class Takes(Rules[tuple[int, bool, int], str]):
-    """One can take a piece that is guarded: a guess just after taking is rash, and following on shows it."""
-
-    def __init__(self, follows: bool) -> None:
-        self._follows = follows
-
-    def key(self, position: tuple[int, bool, int]) -> tuple[int, bool, int]:
-        return position
-
-    def mover(self, position: tuple[int, bool, int]) -> int:
-        return position[2]
-
-    def ended(self, position: tuple[int, bool, int]) -> int | None:
-        return None
-
-    def moves(self, position: tuple[int, bool, int], check_time: TimeCheck) -> Sequence[str]:
-        return ["take", "wait"] if not position[1] else ["retake", "wait"]
-
-    def play(self, position: tuple[int, bool, int], move: str) -> tuple[int, bool, int]:
-        balance, _, mover = position
-        gain = {"take": 1, "retake": 9, "wait": 0}[move]
-        return (-(balance + gain), move == "take", 1 - mover)
-
-    def evaluate(self, position: tuple[int, bool, int]) -> int:
-        return position[0]
-
-    def noisy_moves(self, position: tuple[int, bool, int], check_time: TimeCheck) -> Sequence[str]:
-        return ["retake"] if self._follows and position[1] else []

@@ -24,8 +24,8 @@ from engine.games.deblockle.fast_rules import (
     fast_rules_of,
 )
 from engine.games.deblockle.state import DeblockleOptions
-from engine.search.alpha_beta import Rules
 from engine.search.budget import TimeCheck
+from engine.search.two_player import Rules
 
 TURN = 100
 """Points for one turn of the race."""
@@ -71,7 +71,7 @@ class SearchRules(Rules[Position, Move]):
             return 0 if mover == OVER else None
         return 1 if bool(golds) == bool(mover) else -1
 
-    def moves(self, position: Position, check_time: TimeCheck) -> Sequence[Move]:  # noqa: ARG002
+    def moves(self, position: Position) -> Sequence[Move]:
         """Every move, those that gain most in the race first."""
         points = self._points[position[0]]
 
@@ -95,7 +95,7 @@ class SearchRules(Rules[Position, Move]):
             ahead -= of_gold[code]
         return (-ahead if mover else ahead) + _TO_MOVE
 
-    def winning_move(self, position: Position, check_time: TimeCheck) -> Move | None:  # noqa: ARG002
+    def winning_move(self, position: Position) -> Move | None:
         """The last block's way off the board, if it is at its goal's side and the star comes up there."""
         mover, golds, teals = position
         codes = teals if mover else golds

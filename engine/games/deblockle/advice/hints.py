@@ -24,9 +24,10 @@ from engine.games.deblockle.fast_rules import (
 )
 from engine.games.deblockle.state import DeblockleState, DeblockleTurn
 from engine.games.deblockle.turns import certainty_of, legal_turns
-from engine.search.alpha_beta import MOST_GUESS, MOST_PLIES, Found, best_move
+from engine.search.alpha_beta import MOST_PLIES, best_move
 from engine.search.budget import Deadline, DeadlineExceededError
 from engine.search.patience import Patience
+from engine.search.two_player import MOST_GUESS, Found
 from engine.values import Certainty, Strength
 
 playouts = play_random_games

@@ -10,9 +10,9 @@ from engine.games.breakthrough.rules import GRID, PLAYERS, BreakthroughState, Br
 
 from engine.api import Clock, Hint
 from engine.errors import IllegalTurnError
-from engine.search.alpha_beta import MOST_PLIES, Found, best_move
-from engine.search.budget import Deadline, TimeCheck
-from engine.search.two_player import Rules
+from engine.search.alpha_beta import MOST_PLIES, best_move
+from engine.search.budget import Deadline
+from engine.search.two_player import Found, Rules
 from engine.support.chance import play_random_games
 from engine.support.grid import members
 from engine.values import Strength, Tally
@@ -38,7 +38,7 @@ class _Search(Rules[Position, Move]):
         won = rules.winner(position[0])
         return None if won is None else 1 if won[0] == PLAYERS[position[1]] else -1
 
-    def moves(self, position: Position, look: TimeCheck) -> Sequence[Move]:
+    def moves(self, position: Position) -> Sequence[Move]:
         discs, mover = position
         player, foes = PLAYERS[mover], discs[1 - mover]
         steps = rules.steps(player, discs[mover], foes)
