@@ -27,7 +27,7 @@ SampleT = TypeVar("SampleT")
 ENOUGH_SAMPLES = 100
 """Minimum number of samples for comparing the finalists, if time allows."""
 
-_Z_95 = 1.96
+_MOST_SAMPLES = 2000
 _Z_DROPPED = 3.0
 _SAMPLES_PER_DROP = 8
 _FIRST_SAMPLES = 8
@@ -36,29 +36,21 @@ _FIRST_SHARE = 0.4
 
 @dataclass(frozen=True)
 class Estimate(Generic[CandidateT]):
-    """A candidate's estimated value: the mean over ``samples`` and the half width of its 95 % interval."""
+    """A candidate's estimated value: the mean over ``samples``."""
 
     candidate: CandidateT
     mean: float
-    half_width: float
     samples: int
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Give the ends of the 95 % interval (normal approximation)."""
-        return self.mean - self.half_width, self.mean + self.half_width
 
 
 @dataclass(frozen=True)
 class RaceResult(Generic[CandidateT]):
     """The result of a race: the estimates, the best first; candidates dropped later precede those dropped earlier.
 
-    ``lead`` is the first candidate's lead over the second on their common samples, ``sure`` the probability (0 to 1)
-    that it is the better of the two (1 if there is only one).
+    ``sure`` is the probability (0 to 1) that the first candidate is better than the second (1 if there is only one).
     """
 
     ranking: tuple[Estimate[CandidateT], ...]
-    lead: float
     sure: float
 
     @property
@@ -74,7 +66,6 @@ def race(
     deadline: Deadline,
     rng: Random,
     *,
-    most_samples: int = 2000,
     better: Callable[[Estimate[CandidateT]], None] | None = None,
 ) -> RaceResult[CandidateT]:
     """Find the candidate with the highest mean value by the deadline.
@@ -83,11 +74,11 @@ def race(
     all, the last are skipped (their estimates then have no samples). ``better`` is called with the first at once and
     with each new best one.
 
-    Raises ValueError if there are no candidates or ``most_samples`` is below 1.
+    Raises ValueError if there are no candidates.
     """
-    if not candidates or most_samples < 1:
-        raise ValueError(f"got {len(candidates)} candidates and {most_samples} samples; expected at least 1 of each")
-    return _Race(candidates, draw, value, deadline, rng, most_samples, better).run()
+    if not candidates:
+        raise ValueError("got no candidates; expected at least 1")
+    return _Race(candidates, draw, value, deadline, rng, better).run()
 
 
 class _Race(Generic[CandidateT, SampleT]):
@@ -100,7 +91,6 @@ class _Race(Generic[CandidateT, SampleT]):
         value: Callable[[CandidateT, SampleT, TimeCheck], float],
         deadline: Deadline,
         rng: Random,
-        most_samples: int,
         better: Callable[[Estimate[CandidateT]], None] | None,
     ) -> None:
         self._candidates = candidates
@@ -108,7 +98,6 @@ class _Race(Generic[CandidateT, SampleT]):
         self._value = value
         self._deadline = deadline
         self._rng = rng
-        self._most_samples = most_samples
         self._better = better
         self._values: list[list[float]] = [[] for _ in candidates]
         self._totals = [0.0] * len(candidates)
@@ -143,11 +132,11 @@ class _Race(Generic[CandidateT, SampleT]):
     def _rounds(self) -> None:
         """Halve the field in rounds of equal time until one is left, the time is up or the samples are enough."""
         leader = 0
-        while len(self._left) > 1 and len(self._values[self._left[0]]) < self._most_samples:
+        while len(self._left) > 1 and len(self._values[self._left[0]]) < _MOST_SAMPLES:
             rounds_left = math.ceil(math.log2(len(self._left)))
             # The last two race on to the deadline itself.
             until = self._deadline.share(1 / rounds_left) if len(self._left) > 2 else self._deadline
-            quota = self._most_samples if len(self._left) <= 2 else self._most_samples // rounds_left
+            quota = _MOST_SAMPLES if len(self._left) <= 2 else _MOST_SAMPLES // rounds_left
             taken = 0
             while not until.passed() and taken < max(1, quota) and len(self._left) > 1:
                 self._sample()
@@ -156,7 +145,7 @@ class _Race(Generic[CandidateT, SampleT]):
                 if self._left[0] != leader:
                     leader = self._left[0]
                     self._tell(leader)
-                if len(self._values[self._left[0]]) >= self._most_samples:
+                if len(self._values[self._left[0]]) >= _MOST_SAMPLES:
                     return
             self._deadline.check()
             keep = max(2, (len(self._left) + 1) // 2)
@@ -203,17 +192,16 @@ class _Race(Generic[CandidateT, SampleT]):
 
     def _estimate(self, i: int) -> Estimate[CandidateT]:
         values = self._values[i]
-        mean, error = _mean_and_error(values)
-        return Estimate(self._candidates[i], mean, _Z_95 * error, len(values))
+        return Estimate(self._candidates[i], _mean_and_error(values)[0], len(values))
 
     def _result(self) -> RaceResult[CandidateT]:
         order = [*self._left, *self._dropped]
-        lead, sure = 0.0, 1.0
+        sure = 1.0
         if len(order) > 1:
             common = min(len(self._values[order[0]]), len(self._values[order[1]]))
             lead, error = _paired(self._values[order[0]][:common], self._values[order[1]][:common])
             sure = 0.5 if common < 2 else _likelihood_ahead(lead, error)
-        return RaceResult(tuple(self._estimate(i) for i in order), lead, sure)
+        return RaceResult(tuple(self._estimate(i) for i in order), sure)
 
 
 def _mean_and_error(values: Sequence[float]) -> tuple[float, float]:

@@ -30,7 +30,6 @@ def test_the_best_of_many_is_found() -> None:
         raced = race(candidates, gauss, by_dice, no_hurry(), Random(seed))
         assert raced.best.candidate[0] == 3.9
         assert raced.best.samples >= ENOUGH_SAMPLES
-        assert raced.lead > 0
         assert raced.sure > 0.95
 
 
@@ -39,9 +38,6 @@ def test_common_chance_tells_apart_what_single_scores_would_hide() -> None:
     raced = race([(0.0, 10.0), (0.1, 10.0)], gauss, by_dice, no_hurry(), Random(1))
     assert raced.best.candidate == (0.1, 10.0)
     assert raced.best.samples == ENOUGH_SAMPLES + (-ENOUGH_SAMPLES) % 8
-    low, high = raced.best.interval
-    assert high - low > 1
-    assert raced.lead == pytest.approx(0.1)
     assert raced.sure == 1.0
 
 
@@ -67,20 +63,11 @@ def test_all_see_the_same_chance() -> None:
         seen[candidate].append(sample)
         return sample
 
-    raced = race(["a", "b"], gauss, value, no_hurry(), Random(2), most_samples=50)
+    raced = race(["a", "b"], gauss, value, no_hurry(), Random(2))
     assert seen["a"] == seen["b"]
-    assert len(seen["a"]) == 50
-    assert raced.lead == 0
+    assert len(seen["a"]) >= ENOUGH_SAMPLES
     assert raced.sure == 0.5
     assert raced.best.candidate == "a"
-
-
-def test_the_interval_holds_the_true_mean_as_often_as_it_says() -> None:
-    held = 0
-    for seed in range(400):
-        estimate = race(["x", "y"], gauss, lambda c, s, check_time: s, no_hurry(), Random(seed), most_samples=100).best
-        held += estimate.interval[0] <= 0 <= estimate.interval[1]
-    assert 0.92 <= held / 400 <= 0.98
 
 
 @pytest.mark.parametrize("reads_allowed", [*range(0, 60), 200, 1_000, 5_000])
@@ -128,7 +115,7 @@ def test_the_same_clock_and_draw_give_the_same_race() -> None:
     assert run() == run()
 
 
-@pytest.mark.parametrize(("candidates", "most_samples"), [([], 10), ([1], 0)])
-def test_nothing_to_race_is_refused(candidates: list[int], most_samples: int) -> None:
-    with pytest.raises(ValueError, match="at least 1 of each"):
-        race(candidates, gauss, lambda c, s, check_time: 0.0, no_hurry(), Random(0), most_samples=most_samples)
+def test_nothing_to_race_is_refused() -> None:
+    candidates: list[int] = []
+    with pytest.raises(ValueError, match="got no candidates"):
+        race(candidates, gauss, lambda c, s, check_time: 0.0, no_hurry(), Random(0))
