@@ -6,6 +6,7 @@ valid texts with slips of the pen, which get further into a parser than a text a
 
 import functools
 import random
+import re
 from collections import Counter
 
 import pytest
@@ -112,6 +113,13 @@ def slipped(text, others, rng):
     return text[:20_000]
 
 
+def jumbled(texts, rng):
+    """Pieces of valid texts and strange ones, in any order, parted by spaces or not at all."""
+    pieces = [piece for text in texts for piece in re.findall(r"[\w.*?-]+|[^\w\s]", text)]
+    parts = rng.choices([*pieces, *STRANGE], k=rng.randrange(12))
+    return rng.choice((" ", "")).join(parts)
+
+
 def attempt(name, kind, text, at):
     """Read a text as that kind; say whether it was read, and check what came of it. Raises what is not ours."""
     held = corpus(name)
@@ -185,6 +193,13 @@ def test_slips_of_the_pen_are_read_or_refused(name, kind, seed, at):
     rng = random.Random(seed)
     texts = corpus(name).texts[kind] or ["1"]
     attempt(name, kind, slipped(rng.choice(texts), texts, rng), at)
+
+
+@every_game
+@given(kind=st.sampled_from(KINDS), seed=st.integers(0, 2**32), at=st.integers(0, 1000))
+def test_pieces_of_texts_in_any_order_are_read_or_refused(name, kind, seed, at):
+    texts = corpus(name).texts[kind] or ["1"]
+    attempt(name, kind, jumbled(texts, random.Random(seed)), at)
 
 
 @every_game

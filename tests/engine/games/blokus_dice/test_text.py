@@ -3,42 +3,14 @@
 import re
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
-from tests.effort import cases
 from tests.engine.games.blokus_dice import oracle
-from tests.engine.games.blokus_dice.strategies import GAME, OPTIONS, states
+from tests.engine.games.blokus_dice.strategies import GAME
 
 START = "p1 starter=p1 markers=red,blue,yellow,green dice=- p1=-:0 p2=-:0 p3=-:0 p4=-:0"
 # p1 has drawn the domino, then p2 is to draw; of four dice three are left.
 ONE_DRAWN = START.replace("p1 ", "p2 ", 1).replace("dice=-", "dice=2,3,4").replace("p1=-", f"p1={'10/' * 9}rr8")
-
-
-@given(OPTIONS)
-def test_starts_read_back(options):
-    state = GAME.rules.new(options)
-    assert GAME.notation.parse_state(GAME.notation.format_state(state)) == state
-
-
-@settings(max_examples=cases(33))
-@given(states(), st.integers(0, 10**6))
-def test_positions_and_turns_read_back(state, choice):
-    text = GAME.notation.format_state(state)
-    assert GAME.notation.parse_state(text) == state
-    assert GAME.notation.parse_state(f"  {text.upper()}\n") == state
-    assert not set("{};") & set(text)
-    turns = GAME.rules.legal_turns(state)
-    for turn in turns[choice % 97 :: 97]:
-        assert GAME.notation.parse_turn(state, GAME.notation.format_turn(turn)) == turn
-        assert (
-            GAME.notation.parse_turn(state, GAME.notation.format_turn(turn).upper().replace(":", " : "), turn.player)
-            == turn
-        )
-        assert (
-            GAME.notation.parse_turn(state, f"{turn.die} {' '.join(turn.places)} {'!' if turn.strike else ''}") == turn
-        )
 
 
 def test_the_start_in_strict_text():
@@ -197,53 +169,6 @@ def test_a_die_that_matters_has_to_be_named():
 def test_turns_of_a_player_who_is_not_one():
     with pytest.raises(UnreadableError, match="no player 'p3'"):
         GAME.notation.parse_turn(GAME.notation.parse_state("p1 dice=1,2 players=2"), "a1", "p3")
-
-
-WORDS = st.one_of(
-    st.sampled_from(["p1", "p2", "over", "starter=", "markers=", "dice=", "1,2,3,4", "-", "p1=", "p2=-:0", "p3="]),
-    st.sampled_from(["10/", "rr8", ":0", ":out", ":resigned", "sheet=", "house", "5x5/", "5x5/1/a1", "/1,2", "/I3"]),
-    st.sampled_from(["standby=", "fixed_ring", "red,blue,yellow,green", "players=2", "strike", "!", "a1", "b2", "j10"]),
-    st.sampled_from(["i5", "F5", "V3", ":", ",", "1", "6", "7", "=", ".", "p1.a1"]),
-)
-TEXTS = st.one_of(st.text(), st.lists(WORDS).map("".join), st.lists(WORDS).map(" ".join))
-
-
-@given(TEXTS)
-def test_only_our_errors_escape_from_reading_states_and_rolls(text):
-    for read in (
-        GAME.notation.parse_state,
-        lambda given: GAME.dice.parse_roll(GAME.rules.new(), given),
-        GAME.sheet_file.read,
-    ):
-        try:
-            read(text)
-        except EngineError:
-            continue
-
-
-@given(TEXTS)
-def test_only_our_errors_escape_from_reading_turns_and_options(text):
-    for read in (
-        lambda given: GAME.notation.parse_turn(GAME.notation.parse_state(TURNS), given),
-        lambda given: GAME.rules.new({"sheet": given}),
-        lambda given: GAME.rules.new({"players": given, "standby": given}),
-    ):
-        try:
-            read(text)
-        except EngineError:
-            continue
-
-
-@given(states(), st.data())
-def test_a_text_with_a_slip_is_read_or_refused(state, data):
-    text = GAME.notation.format_state(state)
-    at = data.draw(st.integers(0, len(text) - 1))
-    slipped = text[:at] + data.draw(st.sampled_from(["", "r", "9", " ", "/", "=", ":", "é"])) + text[at + 1 :]
-    try:
-        read = GAME.notation.parse_state(slipped)
-    except UnreadableError:
-        return
-    assert GAME.notation.parse_state(GAME.notation.format_state(read)) == read
 
 
 def test_the_oracles_own_sheet_is_the_house_sheet():

@@ -1,7 +1,5 @@
-import contextlib
-
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
@@ -30,24 +28,6 @@ def test_states_and_turns_round_trip_byte_for_byte(options, hidden, choices):
         assert GAME.notation.parse_turn(state, GAME.notation.format_turn(turn)) == turn
         assert GAME.notation.parse_turn(state, GAME.notation.format_turn(turn).upper().replace("-", " -> ")) == turn
         state = GAME.rules.apply(state, turn)
-
-
-@given(positions())
-def test_written_turns_differ_within_a_position(position):
-    state = GAME.notation.parse_state(oracle.text(position))
-    written = [GAME.notation.format_turn(turn) for turn in GAME.rules.legal_turns(state)]
-    assert len(set(written)) == len(written)
-
-
-@example("\x1f")
-@given(st.text(max_size=40) | st.text("goldteal cxGT.:/=|?-,1234567abx", max_size=60))
-def test_any_text_is_read_or_refused_with_an_engine_error(text):
-    with contextlib.suppress(UnreadableError):
-        state = GAME.notation.parse_state(text)
-        assert GAME.notation.parse_state(GAME.notation.format_state(state)) == state
-    with contextlib.suppress(UnreadableError, IllegalTurnError, AmbiguousError):
-        turn = GAME.notation.parse_turn(DUEL, text)
-        assert GAME.rules.apply(DUEL, turn) != DUEL
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import EngineError, IllegalTurnError, UnreadableError
+from engine.errors import IllegalTurnError, UnreadableError
 from engine.perft import perft
 from engine.registry import load
 from tests.effort import cases
 from tests.engine.games.diaballik import oracle
-from tests.engine.games.diaballik.strategies import OPTIONS, positions, states
+from tests.engine.games.diaballik.strategies import positions, states
 
 GAME = load("diaballik")
 START = GAME.rules.new()
@@ -18,24 +18,6 @@ STRICT = "black black:a1,b1,c1,d1*,e1,f1,g1 white:a7,b7,c7,d7*,e7,f7,g7"
 BLACK, WHITE = STRICT.split()[1:]
 GOAL = "over black:a1,b1,c1,d1,e1,f1,g7* white:a7,b7,c7,d7*,e7,f7,g6"
 ANTI_PLAY = "......./..W..w./.w.ww.w/w...b.b/b....../......./.bB..bb"
-
-
-@given(OPTIONS, st.lists(st.integers(0, 10**6), max_size=6))
-@settings(max_examples=cases(40))
-def test_states_and_turns_round_trip_byte_for_byte(options, choices):
-    state = GAME.rules.new(options)
-    for choice in choices:
-        text = GAME.notation.format_state(state)
-        assert GAME.notation.parse_state(text) == state
-        assert GAME.notation.format_state(GAME.notation.parse_state(text)) == text
-        assert "\n" not in text
-        turns = GAME.rules.legal_turns(state)
-        if not turns:
-            break
-        turn = turns[choice % len(turns)]
-        assert GAME.notation.parse_turn(state, GAME.notation.format_turn(turn)) == turn
-        assert GAME.notation.parse_turn(state, GAME.notation.format_turn(turn).upper().replace("-", " -> ", 1)) == turn
-        state = GAME.rules.apply(state, turn)
 
 
 @given(positions())
@@ -61,34 +43,6 @@ def test_any_order_of_actions_gives_the_same_turn(state, choice, rng):
         read = GAME.notation.parse_turn(state, GAME.notation.format_turn(shuffled))
         assert GAME.rules.apply(state, read) == after
         assert read in list(turns)
-
-
-@given(states())
-@settings(max_examples=cases(25))
-def test_written_turns_differ_within_a_position(state):
-    written = [GAME.notation.format_turn(turn) for turn in GAME.rules.legal_turns(state)]
-    assert len(set(written)) == len(written)
-
-
-JUMBLE = st.text(max_size=40) | st.text("blackwhite bBwW./*:=,-1234567abcdefgx\n", max_size=80)
-
-
-@given(JUMBLE | JUMBLE.map(lambda text: f"{STRICT} {text}") | JUMBLE.map(lambda text: f"a1-a2 {text}"))
-def test_any_text_is_read_or_refused_with_an_engine_error(text):
-    with contextlib.suppress(UnreadableError):
-        state = GAME.notation.parse_state(text)
-        assert GAME.notation.parse_state(GAME.notation.format_state(state)) == state
-    with contextlib.suppress(UnreadableError, IllegalTurnError):
-        GAME.rules.apply(START, GAME.notation.parse_turn(START, text))
-
-
-@pytest.mark.long
-@given(st.text("blackwhite bBwW./*:=,-1234567abcdefgxn \n", max_size=120))
-@settings(max_examples=50_000)
-def test_a_great_many_texts_are_read_or_refused(text):
-    for read in (GAME.notation.parse_state, lambda part: GAME.notation.parse_turn(START, part)):
-        with contextlib.suppress(EngineError):
-            read(text)
 
 
 def test_the_start_is_written_so():
