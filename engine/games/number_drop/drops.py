@@ -48,11 +48,6 @@ def resting_row(heights: Sequence[int], held: FallingShape) -> int:
     return max(0, *(heights[column + across] - low for across, low in enumerate(held.lows)))
 
 
-def landings(heights: Sequence[int], shapes: tuple[Shape, ...]) -> tuple[Cells, ...]:
-    """Every set of squares where one of these rotated shapes can come to rest, without repeats, in a fixed order."""
-    return _landings(tuple(heights), shapes)
-
-
 @cache
 def squares_at(shapes: tuple[Shape, ...]) -> tuple[tuple[Cells, ...], ...]:
     """For each way to hold a shape, the squares it fills, by resting row."""
@@ -65,7 +60,8 @@ def squares_at(shapes: tuple[Shape, ...]) -> tuple[tuple[Cells, ...], ...]:
     )
 
 
-def _landings(heights: tuple[int, ...], shapes: tuple[Shape, ...]) -> tuple[Cells, ...]:
+def landings(heights: Sequence[int], shapes: tuple[Shape, ...]) -> tuple[Cells, ...]:
+    """Every set of squares where one of these rotated shapes can come to rest, without repeats, in a fixed order."""
     found = []
     for held, by_row in zip(falling(shapes), squares_at(shapes), strict=True):
         row = resting_row(heights, held)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from engine.games.number_drop.components import STAR
 from engine.games.number_drop.drops import Cells, landings, turned_shapes
-from engine.games.number_drop.sheet import COLUMNS, CROSS, LETTERS, Sheet, has_combination
+from engine.games.number_drop.sheet import CROSS, LETTERS, Sheet, has_combination
 from engine.games.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropOptions, NumberDropState, Phase
 from engine.support.grid import members
 from engine.values import Outcome
@@ -219,8 +219,3 @@ def marks_of(squares: Cells, digits: str | None) -> dict[int, str]:
 def letter_open(state: NumberDropState, player: int, box: int) -> bool:
     """Whether the player may circle the letter of this box on filling it."""
     return state.sheets[player].earns_letter(box) and not state.crossed_off >> (box % 5) & 1
-
-
-def set_up_squares() -> range:
-    """The squares of the lowest line."""
-    return range(COLUMNS)

@@ -80,6 +80,14 @@ def kind_of_digits(digits: str) -> str | None:
     return CONSECUTIVE if ordered == list(range(ordered[0], ordered[0] + len(ordered))) else None
 
 
+def box_of_marks(marks: str) -> int | None:
+    """The index in BOXES of the combination that these marks of a sheet make, in any order, or ``None``."""
+    if not (marks.isdecimal() and SMALLEST <= len(marks) <= BONUS_SIZE):
+        return None
+    kind = kind_of_digits(marks)
+    return None if kind is None else box_of(kind, len(marks))
+
+
 @dataclass(frozen=True)
 class Sheet:
     """A sheet: ``cells`` by square (a digit, ``X`` or ``.``), ``loops`` by box (sets of squares, 0 for an open box),

@@ -31,8 +31,7 @@ from engine.games.number_drop.sheet import (
     LETTERS,
     LINES,
     Sheet,
-    box_of,
-    kind_of_digits,
+    box_of_marks,
 )
 from engine.games.number_drop.state import (
     OPTIONS,
@@ -238,11 +237,9 @@ class _Reading:
             raise unreadable(self.text, *word, "loop:a1+b1+c1 or letters:AB")
         names = value.split("+")
         squares = squares_of(names)
-        digits = "".join(sheet.cells[GRID.index[name]] for name in names)
-        kind_found = kind_of_digits(digits) if digits.isdecimal() and len(digits) in range(3, 9) else None
-        if kind_found is None or squares.bit_count() != len(names):
+        box = box_of_marks("".join(sheet.cells[GRID.index[name]] for name in names))
+        if box is None or squares.bit_count() != len(names):
             raise self._impossible(f"the loop {value} isn't round 3 to 8 equal or consecutive digits", word)
-        box = box_of(kind_found, len(digits))
         if sheet.loops[box]:
             name, size = BOXES[box]
             raise self._impossible(f"the box {name}{size} is filled twice; each combination is scored once", word)

@@ -18,11 +18,10 @@ from engine.games.number_drop.sheet import (
     EMPTY_CELLS,
     GRID,
     Sheet,
-    box_of,
+    box_of_marks,
     found_in,
     hangs_together,
     has_combination,
-    kind_of_digits,
     unused_digits,
 )
 from engine.games.number_drop.state import (
@@ -135,13 +134,11 @@ def _relooped(sheet: Sheet, cells: str, circled: int, who: str) -> Sheet:
         while grown != patch:
             patch, grown = grown, (grown | GRID.beside(grown)) & left
         left &= ~patch
-        digits = "".join(cells[square] for square in members(patch))
-        kind = kind_of_digits(digits) if digits.isdecimal() and 3 <= len(digits) <= 8 else None
-        box = box_of(kind, len(digits)) if kind else 0
-        if kind is None or not hangs_together(cells, patch) or loops[box]:
+        filled = box_of_marks("".join(cells[square] for square in members(patch)))
+        if filled is None or not hangs_together(cells, patch) or loops[filled]:
             names = "+".join(GRID.names[square] for square in members(patch))
             raise UnreadableError(f"the circled digits {names} of {who} make no combination that is still open")
-        loops[box] = patch
+        loops[filled] = patch
     both = sum(1 << size for size in range(5) if loops[size] and loops[size + 5])
     return Sheet(cells, tuple(loops), sheet.letters & both)
 

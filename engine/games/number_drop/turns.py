@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 from engine.games.number_drop import flow
 from engine.games.number_drop.drops import Cells, assignments, landings, turned_shapes
 from engine.games.number_drop.sheet import (
+    COLUMNS,
     CROSS,
     EMPTY_CELL,
     GRID,
     LETTERS,
-    box_of,
+    box_of_marks,
     combinations,
     combinations_in_order,
     hangs_together,
-    kind_of_digits,
 )
 from engine.games.number_drop.state import (
     PLAYERS,
@@ -68,7 +68,7 @@ def turns_of(state: NumberDropState, player: int) -> Sequence[NumberDropTurn]:
     if not state.playing >> player & 1:
         return ()
     if state.phase is Phase.SETUP:
-        return tuple(SetUpDigit(name, GRID.names[square], str(player + 1)) for square in flow.set_up_squares())
+        return tuple(SetUpDigit(name, GRID.names[square], str(player + 1)) for square in range(COLUMNS))
     if state.phase is Phase.PENALTY:
         return tuple(
             PenaltyDrop(name, tuple(GRID.names[square] for square in cells))
@@ -126,12 +126,8 @@ def _fits(state: NumberDropState, player: int, turn: Combination) -> bool:
     squares = squares_of(turn.squares)
     if turn.squares != GRID.names_of(squares) or squares & sheet.circled:
         return False
-    digits = digits_at(sheet.cells, squares)
-    kind = kind_of_digits(digits) if digits.isdecimal() and 3 <= len(digits) <= 8 else None
-    if kind is None or not hangs_together(sheet.cells, squares):
-        return False
-    box = box_of(kind, len(digits))
-    if sheet.loops[box]:
+    box = box_of_marks(digits_at(sheet.cells, squares))
+    if box is None or sheet.loops[box] or not hangs_together(sheet.cells, squares):
         return False
     return turn.letter is None or (flow.letter_open(state, player, box) and turn.letter == LETTERS[box % 5])
 
@@ -159,8 +155,7 @@ def played(state: NumberDropState, turn: NumberDropTurn) -> NumberDropState:
     if not turn.squares:
         return flow.looped(state, player, None, 0, letter=False)
     squares_looped = squares_of(turn.squares)
-    digits = digits_at(state.sheets[player].cells, squares_looped)
-    box = box_of(str(kind_of_digits(digits)), len(digits))
+    box = box_of_marks(digits_at(state.sheets[player].cells, squares_looped))
     return flow.looped(state, player, box, squares_looped, letter=turn.letter is not None)
 
 
