@@ -1,4 +1,4 @@
-"""Game records, and playthroughs that detect changes of the rules.
+"""Game records: written, read and replayed.
 
 >>> from engine.records.record import read, replay
 >>> record = read('''

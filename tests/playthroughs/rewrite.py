@@ -10,7 +10,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[1]))
 
-from engine.records.playthrough import playthrough  # noqa: E402
+from tests.playthroughs.playthrough import playthrough  # noqa: E402
 
 PLAYTHROUGHS = {
     "blockade/rolled-for": ("blockade", 6, {}, False),

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from engine.errors import UnreadableError
-from engine.records.playthrough import playthrough, replayed
 from engine.registry import games
+from tests.playthroughs.playthrough import playthrough, replayed
 
 HERE = Path(__file__).parent
 FILES = sorted(HERE.glob("*/*.txt"))

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from engine.records.playthrough import playthrough, replayed
 from engine.records.record import make, read, replay, write
 from engine.registry import load
 from hardware.factory import DriverSettings, driver_sources
@@ -29,6 +28,7 @@ from referee.runtime.builder import open_session
 from referee.session.feed import shown_on
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
+from tests.playthroughs.playthrough import playthrough, replayed
 from vision.frame import Frame, Image
 from vision.layout.table import default_layout
 from vision.reading import PlaceReading, Reading

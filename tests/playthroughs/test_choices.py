@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from engine import registry
-from engine.records.playthrough import playthrough, replayed
 from tests.engine import toy_harvest
 from tests.engine.toy_harvest import Choice, HarvestRules
+from tests.playthroughs.playthrough import playthrough, replayed
 
 
 @pytest.fixture(autouse=True)
