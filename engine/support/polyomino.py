@@ -1,4 +1,4 @@
-"""Polyominoes: rotating, reflecting, enumerating and drawing them.
+"""Polyominoes: rotating, reflecting and drawing them.
 
 A shape is a frozen set of cells ``(column, row)``, with rows increasing away from the player. A *fixed* polyomino has
 0 as its lowest column and row; a *free* one represents all its rotations and reflections.
@@ -53,23 +53,6 @@ def is_connected(shape: Shape) -> bool:
             reached.add((column, row))
             pending += [(column + across, row + up) for across, up in ORTHOGONAL]
     return reached == shape
-
-
-@cache
-def free_polyominoes(size: int) -> tuple[Shape, ...]:
-    """Every free polyomino of ``size`` cells; raises ValueError for a size below 1."""
-    if size < 1:
-        raise ValueError(f"the size is {size}; expected 1 or more")
-    if size == 1:
-        return (frozenset({(0, 0)}),)
-    grown = {
-        free(smaller | {(column + across, row + up)})
-        for smaller in free_polyominoes(size - 1)
-        for column, row in smaller
-        for across, up in ORTHOGONAL
-        if (column + across, row + up) not in smaller
-    }
-    return tuple(sorted(grown, key=sorted))
 
 
 def read_picture(text: str) -> Shape:

@@ -195,11 +195,6 @@ class FailingDisk(CardDisk):
         """Let writes and syncs fail."""
         self.tell(f"fail {rng.choice(_FAILING_SHARES)} {rng.getrandbits(32)}")
 
-    @property
-    def is_given_up(self) -> bool:
-        """Whether the system allows no more writing."""
-        return bool(os.statvfs(self.folder).f_flag & os.ST_RDONLY)
-
     def after_kill(self) -> None:
         """Mount it again, as the next start of the machine would."""
         self.heal()

@@ -94,14 +94,6 @@ def actions(turn: TurnInProgress) -> Iterator[Action]:
             yield Action(turn.ball, end, passes=True)
 
 
-def action_sequences(turn: TurnInProgress) -> Iterator[tuple[Action, ...]]:
-    """Every sequence of one to three actions that makes a whole turn."""
-    for action in actions(turn):
-        yield (action,)
-        for rest in action_sequences(turn.after(action)):
-            yield (action, *rest)
-
-
 def results_by_playing(turn: TurnInProgress) -> set[Side]:
     """The results of all whole turns, found by playing every sequence of actions; works under all options."""
     player, options, foes = turn[:3]

@@ -92,18 +92,18 @@ class Searcher:
             )
         return packed_results(TurnInProgress(player, options, position.foes, position.own, position.ball))
 
-    def wins_at_once(self, position: Position, results: list[int] | None = None) -> int | None:
+    def wins_at_once(self, position: Position) -> int | None:
         """A result that wins: by the ball, or by a claim of anti-play, which it then only makes possible."""
         player = PLAYERS[position.player]
         goal = GOAL[player]
         if not self.usual or can_win(position.own, position.ball, position.foes, goal):
-            for result in self.results(position) if results is None else results:
+            for result in self.results(position):
                 if goal >> (result >> BALL_SHIFT) & 1:
                     return result
         if is_wall(position.foes):
             touch = touching(position.foes, player, front_only=self._options.front_only)
             if position.own & touch:
-                for result in self.results(position) if results is None else results:
+                for result in self.results(position):
                     if (result & touch & PIECES_MASK).bit_count() >= CONTACTS_TO_CLAIM:
                         return result
         return None

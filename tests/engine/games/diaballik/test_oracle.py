@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from engine.games.diaballik.turns import action_sequences, begun, packed_results, unpacked
+from engine.games.diaballik.turns import begun, packed_results, unpacked
 from engine.perft import perft, split
 from engine.registry import load
 from engine.support.grid import members
@@ -107,14 +107,6 @@ def key_of_packed(result):
 def test_first_turn_from_every_start(options):
     state, _ = compare(oracle.start(**options))
     assert GAME.table.appearance(state) == GAME.table.appearance(GAME.rules.new(options))
-
-
-def test_ordered_sequences_of_the_first_turn():
-    plain = [sequence for sequence, _, _ in oracle.sequences(oracle.start())]
-    played = list(action_sequences(begun(GAME.rules.new(), "black")))
-    for written in (plain, played):
-        assert len(set(written)) == 1128
-        assert [sum(len(each) == length for each in written) for length in (1, 2, 3)] == [12, 128, 988]
 
 
 @pytest.mark.parametrize(("options", "counts"), [({}, [290, 84_100]), ({"null_turn": False}, [289, 83_521])])
