@@ -318,24 +318,6 @@ def test_who_is_not_to_move_is_told_who_plays():
     assert breach.remedy == "Put everything back as it was; black plays."
 
 
-def test_every_piece_of_a_wrong_start_is_told_where_it_goes():
-    start = GAME.table.appearance(GAME.rules.new())
-    with pytest.raises(EngineError) as raised:
-        GAME.table.set_up(GAME.table.appearance(GAME.rules.new({"start": "variant"})))
-    assert sorted(breach.remedy for breach in raised.value.breaches) == [
-        "Move it from b1 to b7.",
-        "Move it from b7 to b1.",
-        "Move it from f1 to f7.",
-        "Move it from f7 to f1.",
-    ]
-    with pytest.raises(EngineError) as raised:
-        GAME.table.set_up({**start, "a1": EMPTY, "a2": start["a1"], "b1": EMPTY})
-    assert [breach.remedy for breach in raised.value.breaches] == [
-        "Put a black piece on b1.",
-        "Move it from a2 to a1.",
-    ]
-
-
 TOLD = [
     (START, "a1- a6:b", "Two moves don't do that: a1 and a6 changed.", "", ("a1", "a6")),
     (CROWDED, "a1- a3:b", "From a1 to a3 a piece went over the one on a2.", "", ("a1", "a2", "a3")),
@@ -470,19 +452,6 @@ def test_a_wrong_start_is_told_in_words(change, anywhere, sentence, remedy):
         GAME.table.set_up(changed(GAME.rules.new(), change), anywhere=anywhere)
     (breach,) = raised.value.breaches
     assert (breach.sentence, breach.remedy) == (sentence, remedy)
-
-
-@pytest.mark.parametrize(
-    ("looks", "says"),
-    [
-        ({"a1": EMPTY}, r"black would have 6 pieces \(b1, c1, d1, e1, f1, g1\); expected 7"),
-        ({"d1": LOOKS["b"]}, r"black would have 0 balls \(empty\); expected 1"),
-        ({"e7": LOOKS["W"]}, r"white would have 2 balls \(d7, e7\); expected 1"),
-    ],
-)
-def test_a_correction_that_makes_no_position_is_refused(looks, says):
-    with pytest.raises(UnreadableError, match=says):
-        GAME.table.amend(GAME.rules.new(), looks)
 
 
 def test_the_piece_with_the_ball_is_not_put_back_where_another_stands():

@@ -227,6 +227,24 @@ def test_a_start_seen_is_the_start(options):
     assert "start-square" in [breach.rule for breach in raised.value.breaches]
 
 
+def test_every_piece_of_a_wrong_start_is_told_where_it_goes():
+    start = GAME.table.appearance(GAME.rules.new())
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.table.set_up(GAME.table.appearance(GAME.rules.new({"start": "variant"})))
+    assert sorted(breach.remedy for breach in raised.value.breaches) == [
+        "Move it from b1 to b7.",
+        "Move it from b7 to b1.",
+        "Move it from f1 to f7.",
+        "Move it from f7 to f1.",
+    ]
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.table.set_up({**start, "a1": EMPTY, "a2": start["a1"], "b1": EMPTY})
+    assert [breach.remedy for breach in raised.value.breaches] == [
+        "Put a black piece on b1.",
+        "Move it from a2 to a1.",
+    ]
+
+
 @given(states(antiplay="announced"))
 def test_any_position_may_be_set_up_where_that_was_agreed(state):
     options = {"antiplay_contacts": state.options.antiplay_contacts, "pass_over_own": state.options.pass_over_own}
@@ -264,6 +282,9 @@ def test_amending_makes_any_position_of_any_other(one, two):
             None,
             "both balls",
         ),
+        ({"a1": EMPTY}, None, r"black would have 6 pieces \(b1, c1, d1, e1, f1, g1\); expected 7"),
+        ({"d1": "black piece"}, None, r"black would have 0 balls \(empty\); expected 1"),
+        ({"e7": "white piece with ball"}, None, r"white would have 2 balls \(d7, e7\); expected 1"),
     ],
 )
 def test_what_can_be_no_position_is_not_amended(looks, to_move, message):
