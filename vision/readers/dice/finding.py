@@ -269,23 +269,39 @@ def _named(
     """Classify each candidate; yield those that are dice, each with its strength.
 
     Where dice are seen from the side, a candidate that may be no die may be centred on the side that faces the camera,
-    so the position above it is classified too. Candidates in doubt, or in a square far off, are classified again at the
-    position from the first pass.
+    so the position above it is classified too.
     """
-    if not candidates:
-        return
-    given, placed = _looked_at(image, candidates, networks, slant_at)
-    chances = _chances(given, networks, settings)
-    if slant_at is not None and (
-        higher := [
+    placed, chances = _classified(image, candidates, networks, settings, slant_at)
+    if slant_at is not None:
+        higher = [
             _above(one, slant_at)
             for one, chance in zip(candidates, chances, strict=True)
             if 1 - chance[CLASSES.index(NOTHING)] < settings.no_doubt and _steepness(one, slant_at) > _SIDES_SHOW
         ]
-    ):
-        more, placed_higher = _looked_at(image, higher, networks, slant_at)
-        given, candidates, placed = np.concatenate([given, more]), [*candidates, *higher], [*placed, *placed_higher]
-        chances = _chances(given, networks, settings)
+        more_placed, more_chances = _classified(image, higher, networks, settings, slant_at)
+        placed, chances = [*placed, *more_placed], np.concatenate([chances, more_chances])
+    for one, chance in zip(placed, chances, strict=True):
+        if 1 - chance[CLASSES.index(NOTHING)] >= settings.least_die:
+            square = crop(image, one.x_px, one.y_px, one.side_px)
+            die = FoundDie(one.x_px, one.y_px, one.side_px, one.heat, chance, square)
+            yield die.strength, die
+
+
+def _classified(
+    image: Image,
+    candidates: Sequence[Candidate],
+    networks: Networks,
+    settings: FindingSettings,
+    slant_at: SlantAt | None,
+) -> tuple[list[Candidate], Floats]:
+    """The corrected position of each candidate, and the probabilities of its classes, (n, classes).
+
+    Candidates in doubt, or in a square far off, are classified again at the position from the first pass.
+    """
+    if not candidates:
+        return [], np.empty((0, len(CLASSES)), dtype=np.float32)
+    given, placed = _looked_at(image, candidates, networks, slant_at)
+    chances = _chances(given, networks, settings)
     off = np.array(
         [
             max(_distance(one, other) / one.side_px, abs(math.log(other.side_px / one.side_px)))
@@ -300,11 +316,7 @@ def _named(
         for index, one in zip(again, better, strict=True):
             placed[index] = one
         chances = _chances(given, networks, settings)
-    for one, chance in zip(placed, chances, strict=True):
-        if 1 - chance[CLASSES.index(NOTHING)] >= settings.least_die:
-            square = crop(image, one.x_px, one.y_px, one.side_px)
-            die = FoundDie(one.x_px, one.y_px, one.side_px, one.heat, chance, square)
-            yield die.strength, die
+    return placed, chances
 
 
 def _steepness(one: Candidate, slant_at: SlantAt) -> float:
