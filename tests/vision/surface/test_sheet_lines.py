@@ -43,7 +43,8 @@ def printed(sheet: GridSurface, blur_px: float = 0.6) -> FloatImage:
 def covered(sheet: GridSurface, light: FloatImage, without: BoolImage | None = None) -> BoolImage:
     window = view_window(sheet, 10.0)
     nothing = np.zeros(window.shape, dtype=np.bool_)
-    return SheetLines(sheet, window).covered(light, nothing if without is None else without)
+    lines = SheetLines(sheet, window)
+    return lines.covered(lines.examine(light), light, nothing if without is None else without)
 
 
 def with_card(sheet: GridSurface, cells: Cells, light: float = LIGHT) -> FloatImage:
