@@ -29,6 +29,8 @@ from itertools import combinations
 from types import MappingProxyType
 
 import click
+import numpy as np
+import numpy.typing as npt
 from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
@@ -37,9 +39,8 @@ from common.srgb import linear_from_srgb
 from hardware.lights import animation
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Colour, Style
 
-Rgb = tuple[float, float, float]
 Lab = tuple[float, float, float]
-Matrix = tuple[Rgb, Rgb, Rgb]
+Floats = npt.NDArray[np.float64]
 
 
 class Eye(enum.Enum):
@@ -51,33 +52,25 @@ class Eye(enum.Enum):
     TRITANOPIA = "tritanopia"
 
 
-VISION_MATRICES: Mapping[Eye, Matrix] = MappingProxyType(
+VISION_MATRICES: Mapping[Eye, Floats] = MappingProxyType(
     {
-        Eye.ORDINARY: ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
-        Eye.PROTANOPIA: (
-            (0.152286, 1.052583, -0.204868),
-            (0.114503, 0.786281, 0.099216),
-            (-0.003882, -0.048116, 1.051998),
+        Eye.ORDINARY: np.eye(3),
+        Eye.PROTANOPIA: np.array(
+            [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
         ),
-        Eye.DEUTERANOPIA: (
-            (0.367322, 0.860646, -0.227968),
-            (0.280085, 0.672501, 0.047413),
-            (-0.011820, 0.042940, 0.968881),
+        Eye.DEUTERANOPIA: np.array(
+            [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
         ),
-        Eye.TRITANOPIA: (
-            (1.255528, -0.076749, -0.178779),
-            (-0.078411, 0.930809, 0.147602),
-            (0.004733, 0.691367, 0.303900),
+        Eye.TRITANOPIA: np.array(
+            [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
         ),
     }
 )
 """Linear red, green, blue as an ordinary eye would have to see them to see what this eye sees."""
 
 # Linear sRGB to CIE XYZ with D65 (IEC 61966-2-1).
-_TO_XYZ: Matrix = (
-    (0.4124564, 0.3575761, 0.1804375),
-    (0.2126729, 0.7151522, 0.0721750),
-    (0.0193339, 0.1191920, 0.9503041),
+_TO_XYZ: Floats = np.array(
+    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
 )
 DISTINCT_DIFFERENCE = 10.0
 """The CIEDE2000 from which on two lights are taken to be told apart by colour at a glance.
@@ -89,21 +82,16 @@ _MIDDLE_LIGHTNESS = 50.0
 _25_TO_THE_7 = 25.0**7
 
 
-def perceived_light(colour: tuple[int, int, int], eye: Eye) -> Rgb:
+def perceived_light(colour: tuple[int, int, int], eye: Eye) -> Floats:
     """Give the linear light, each 0 to 1, that an eye sees of an LED told the sRGB-encoded ``colour``, 0 to 255."""
-    light = (
-        linear_from_srgb(colour[0] / 255),
-        linear_from_srgb(colour[1] / 255),
-        linear_from_srgb(colour[2] / 255),
-    )
-    red, green, blue = (min(1.0, max(0.0, value)) for value in _times(VISION_MATRICES[eye], light))
-    return (red, green, blue)
+    light = np.array([linear_from_srgb(part / 255) for part in colour])
+    seen: Floats = np.clip(VISION_MATRICES[eye] @ light, 0.0, 1.0)
+    return seen
 
 
-def cielab(light: Rgb) -> Lab:
+def cielab(light: Floats) -> Lab:
     """Turn linear light with sRGB's primaries into CIE 1976 L*, a*, b* with the LED's full white as white."""
-    white = _times(_TO_XYZ, (1.0, 1.0, 1.0))
-    x, y, z = (_cube_root(value / full) for value, full in zip(_times(_TO_XYZ, light), white, strict=True))
+    x, y, z = map(_cube_root, (_TO_XYZ @ light / _TO_XYZ.sum(axis=1)).tolist())
     return (116 * y - 16, 500 * (x - y), 200 * (y - z))
 
 
@@ -175,11 +163,6 @@ def _cube_root(ratio: float) -> float:
     return ratio ** (1 / 3) if ratio > (6 / 29) ** 3 else ratio / (3 * (6 / 29) ** 2) + 4 / 29
 
 
-def _times(matrix: Matrix, vector: Rgb) -> Rgb:
-    x, y, z = (sum(row * value for row, value in zip(line, vector, strict=True)) for line in matrix)
-    return (x, y, z)
-
-
 LIT = [colour for colour in Colour if colour is not Colour.OFF]
 ALL_STYLES = [*ROLE_STYLES.values(), *MOOD_STYLES.values()]
 WATCHED_S = 4.0
@@ -238,13 +221,13 @@ def draw(path: Path) -> None:
     figure.savefig(path, dpi=110)
 
 
-def _strip(style: Style, eye: Eye) -> list[tuple[float, float, float]]:
-    """The light of a style in small steps of time, as colours a screen shows."""
+def _strip(style: Style, eye: Eye) -> Floats:
+    """The light of a style in small steps of time, as colours a screen shows: (steps, 3)."""
     light = perceived_light(style.colour.value, eye)
     steps = int(WATCHED_S * STEPS_A_SECOND)
     levels = [animation.brightness(style.pattern, step / STEPS_A_SECOND) for step in range(steps)]
-    shown = tuple(12.92 * part if part <= 0.0031308 else 1.055 * part ** (1 / 2.4) - 0.055 for part in light)
-    return [(level * shown[0], level * shown[1], level * shown[2]) for level in levels]
+    shown = np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)
+    return np.outer(levels, shown)
 
 
 @click.command(help=__doc__)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import NormalDist, fmean, stdev
 
 from matplotlib.figure import Figure
 from rich.console import Console
@@ -16,29 +17,28 @@ from benchmarks.parts.hint_games import MOST_TURNS_OF_HINTS, Pairing, Played, Ti
 SHARE_LINES = {"random": 0.98, "greedy": 0.80}
 FIRST_LINE_S = 0.020
 LATE_LINE_S = 0.050
-_Z_95 = 1.959963984540054
+_Z_95 = NormalDist().inv_cdf(0.975)
 
 
-def wilson(share: float, count: int, z: float = _Z_95) -> tuple[float, float]:
+def wilson(share: float, count: int) -> tuple[float, float]:
     """Give the 95 % interval of a share (Wilson 1927, "Probable inference").
 
     Draws count half, which makes it a little wider than it need be. Raises ValueError for no games.
     """
     if count < 1:
         raise ValueError("there is no interval for a share of no games")
-    middle = share + z * z / (2 * count)
-    half = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
-    scale = 1 + z * z / count
+    middle = share + _Z_95**2 / (2 * count)
+    half = _Z_95 * math.sqrt(share * (1 - share) / count + (_Z_95 / (2 * count)) ** 2)
+    scale = 1 + _Z_95**2 / count
     return max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale)
 
 
-def mean_interval(values: Sequence[float], z: float = _Z_95) -> tuple[float, float]:
+def mean_interval(values: Sequence[float]) -> tuple[float, float]:
     """Give the 95 % interval of a mean (normal approximation); all numbers for fewer than two values."""
     if len(values) < 2:
         return -math.inf, math.inf
-    mean = math.fsum(values) / len(values)
-    spread = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values))
-    return mean - z * spread, mean + z * spread
+    mean, half = fmean(values), _Z_95 * stdev(values) / math.sqrt(len(values))
+    return mean - half, mean + half
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def score_of(pairing: Pairing, played: Sequence[Played]) -> PairingScore:
     results = [game.result for game in played]
     if not results:
         raise ValueError("a pairing of no games has no score")
-    value = math.fsum(results) / len(results)
+    value = fmean(results)
     timing = Timing()
     for game in played:
         timing.add(game.timing)
