@@ -30,15 +30,14 @@ class Deadline:
     margin_s: float = 0.0
 
     @classmethod
-    def after(cls, seconds: float, clock: Clock, margin_s: float | None = None) -> Deadline:
+    def after(cls, seconds: float, clock: Clock) -> Deadline:
         """Give the deadline ``seconds`` from now, with a margin of a tenth of that time, at most 20 ms.
 
-        Raises ValueError for a negative time or margin.
+        Raises ValueError for a negative time.
         """
-        if seconds < 0 or (margin_s is not None and margin_s < 0):
-            raise ValueError(f"got {seconds} s with a margin of {margin_s} s; expected times of at least 0 s")
-        kept = min(_MOST_MARGIN_S, seconds * _MARGIN_SHARE) if margin_s is None else margin_s
-        return cls(clock, clock() + seconds, kept)
+        if seconds < 0:
+            raise ValueError(f"got {seconds} s; expected a time of at least 0 s")
+        return cls(clock, clock() + seconds, min(_MOST_MARGIN_S, seconds * _MARGIN_SHARE))
 
     def left_s(self) -> float:
         """Give the seconds left until the search must stop; negative if it is late."""
