@@ -77,7 +77,7 @@ POSE_OFF_MM = 0.3
 """How far off the pose is, at the middle of the board and at its rim: median."""
 
 EVERY_DARK = 5
-"""One picture in so many is taken in the dark, so that what can't be seen is learned to be unsure."""
+"""Every fifth picture is taken in the dark, so that the model learns to be unsure of what is invisible."""
 
 KNOTS = 4
 """Most values at which a curve may bend, beside 0."""
@@ -184,7 +184,7 @@ def samples_of(numbered: tuple[int, Task], learned: Mapping[tuple[str, int], App
 
 
 def drawn(pictures: int, seed: int, jobs: int) -> Samples:
-    """The samples of so many pictures."""
+    """The samples of a number of pictures."""
     todo = [task for game in GAMES for task in tasks(pictures // len(GAMES), seed, game=game)]
     with processes(jobs) as pool:
         cases = {(task.game, pieces_of(task)) for task in todo}

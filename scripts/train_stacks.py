@@ -69,10 +69,12 @@ NO_TIPS = 0.35
 """The share of samples that are laid flat from where no tip is, most of them along the stack's axis."""
 
 AT_TIP_PX, OFF_TIP_PX = 3.5, 5.0
-"""A spot of the search counts as the tip within so many pixels of its place's crop, as none from so many on."""
+"""Distance from the tip, in pixels of the crop, up to which a spot of the search counts as the tip, and from which it
+counts as none.
+"""
 
 DRAWN_EVERY = 4
-"""One picture of so many is drawn by the virtual table."""
+"""Every fourth picture is drawn by the virtual table."""
 
 LOSS = nn.CrossEntropyLoss(label_smoothing=0.02)
 BATCH = 64
@@ -238,7 +240,7 @@ def batches(rng: np.random.Generator, given: Samples, size: int) -> Batches:
 def learn(
     network: nn.Module, given: Samples, steps: int, rng: np.random.Generator, console: Console, rate: float = RATE
 ) -> None:
-    """Train for so many batches."""
+    """Train for a number of batches."""
     with Progress(console=console) as progress:
         train(network, batches(rng, given, BATCH), LOSS, for_steps(steps), progress, "stacks", rate)
 

@@ -46,14 +46,14 @@ def block(
 
 
 def for_minutes(minutes: float) -> Iterator[float]:
-    """Before each step, the share of so many minutes that has passed."""
+    """Yield, before each step, the share of the given minutes that has passed."""
     start = time.monotonic()
     while (done := (time.monotonic() - start) / (60 * minutes)) < 1:
         yield done
 
 
 def for_steps(steps: int) -> Iterator[float]:
-    """Before each step, the share of so many steps that has been done."""
+    """Yield, before each step, the share of the given steps that is done."""
     return (step / steps for step in range(steps))
 
 

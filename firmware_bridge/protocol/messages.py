@@ -137,7 +137,7 @@ class LightFrame:
 
 @dataclass(frozen=True)
 class Tone:
-    """A tone of so many milliseconds; a frequency of 0 is a rest."""
+    """A tone with a duration in milliseconds; a frequency of 0 is a rest."""
 
     frequency_hz: int
     milliseconds: int

@@ -206,7 +206,7 @@ def watch_command(
 @click.option(
     "--seed", type=WholeNumber(min=0), help="Draws the game: the same seed plays the same game.  [default: 13]"
 )
-@click.option("--turns", type=WholeNumber(1, 10000), help="Stop after so many turns.  [default: 16]")
+@click.option("--turns", type=WholeNumber(1, 10000), help="Stop after this many turns.  [default: 16]")
 @click.option("--whole", is_flag=True, help="Play to the end, however long it takes.")
 @click.option("--random", "is_random", is_flag=True, help="Play any legal turns, instead of sensible ones.")
 @click.option("--fast", is_flag=True, default=None, help="Play as fast as the computer can.")

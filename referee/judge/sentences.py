@@ -263,7 +263,7 @@ def no_roll_yet() -> str:
 
 
 def roll_again(leaning: int) -> str:
-    """Dice came to rest, and so many of them lean on something."""
+    """Dice came to rest, and this many of them lean on something."""
     return f"That is not a roll: {'a die leans' if leaning == 1 else f'{leaning} dice lean'}. Please roll again."
 
 

@@ -73,7 +73,7 @@ class JournalFeed:
             return 0 if latest is None else journal.events(latest)[0][0] - 1
 
     def after(self, number: int, most: int = _AT_ONCE) -> list[TableEvent]:
-        """Tell the events after a number, in order, at most so many."""
+        """Send the events after a number, in order, up to a limit."""
         identity = self.identity()
         with self._opened() as journal:
             told = []

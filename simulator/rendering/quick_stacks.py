@@ -22,7 +22,7 @@ CORNERS = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]) / 2
 BESIDE_MM = 60.0
 """How far beyond the board the ground's picture goes."""
 _SAMPLES = 2
-"""Along each direction, so many samples are averaged into a pixel."""
+"""Samples along each direction that are averaged into a pixel."""
 _BITS = 4
 _TIP = 4
 """The number of the tip among a body's facets."""

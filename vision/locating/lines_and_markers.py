@@ -38,9 +38,9 @@ class FusionSettings:
     same_lines_mm: float = 2.5
     """Maximum distance, in mm, between the board's corners by edges and by line centres. Higher: may mix up lines."""
     few_markers: int = 2
-    """Lines are searched all over the picture if they contradict the markers and at most so many are sharp ..."""
+    """Maximum number of sharp markers for searching lines all over the picture when they contradict the markers ..."""
     enough_markers: int = 4
-    """... or if at most so many were found and all are blurred. Higher: more often, slower."""
+    """... and maximum number of markers for that if all are blurred. Higher: more often, slower."""
     clearly_likelier: float = 0.35
     """Minimum lead of one orientation, in the sum of the markers' squared similarities, each up to 1."""
     boards: int = 2

@@ -102,7 +102,7 @@ class StackedSighting(Sighting, Protocol):
 
     @property
     def tops_mm(self) -> Mapping[int, tuple[float, float]]:
-        """Where (x, y) on the surface the top piece stands if it is on top of so many."""
+        """The position (x, y) of the top piece on the surface if it stands on this many others."""
         ...
 
 

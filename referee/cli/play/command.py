@@ -55,9 +55,9 @@ if TYPE_CHECKING:
 @click.option("--no-record", is_flag=True, help="Do not keep the game.")
 @click.option("--new", "is_new", is_flag=True, help="Begin a new game without asking about an unfinished one.")
 @click.option("--list", "most_listed", type=WholeNumber(0, 200), default=12, show_default=True,
-              help="List the legal turns, numbered, if there are at most so many.")  # fmt: skip
+              help="List the legal turns, numbered, if there are at most this many.")  # fmt: skip
 @click.option("--turns", "most_turns", type=WholeNumber(1), default=10_000, show_default=True,
-              help="Stop after so many turns.")  # fmt: skip
+              help="Stop after this many turns.")  # fmt: skip
 @click.pass_obj
 def play_command(
     context: CommandContext,

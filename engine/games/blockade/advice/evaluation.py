@@ -154,7 +154,7 @@ def _assigned(walls: int, sources: tuple[int, ...], targets: tuple[int, ...], st
 
 @cache
 def _within_turns(steps: int) -> tuple[float, ...]:
-    """``_within_turns(steps)[turns]``: the probability that so many ordinary dice add up to at least ``steps``."""
+    """``_within_turns(steps)[turns]``: the probability that this many ordinary dice add up to at least ``steps``."""
     if steps >= _HOPELESS:
         return (0.0,) * (_MOST_TURNS + 1)
     chances = {0: 1.0}
@@ -182,7 +182,7 @@ def _next_turn(first: int, second: int) -> float:
 
 @lru_cache(maxsize=1 << 14)
 def _done_by(first: int, second: int) -> tuple[float, ...]:
-    """``_done_by(first, second)[turns]``: the probability that a player with these steps left wins in so many turns."""
+    """``_done_by(first, second)[turns]``: the probability of winning within ``turns`` with these steps left."""
     one, two = _within_turns(min(first, _HOPELESS)), _within_turns(min(second, _HOPELESS))
     done = [1 - (1 - a) * (1 - b) for a, b in zip(one, two, strict=True)]
     done[1] = _next_turn(first, second)

@@ -37,12 +37,12 @@ _Roll = tuple[str, tuple[str, ...]]
 
 _DEPTH = {Strength.GENTLE: 1, Strength.FAIR: 2, Strength.STRONG: MOST_PLIES}
 _TURNS_FOR_LIKELY = 2.5
-"""Who is so many turns ahead in the race is taken to win 73 times in a hundred."""
+"""A lead in the race, in turns, that is assumed to win 73 times in a hundred."""
 _WORLDS = 12
 _HALF_SURE_DEPTH = 5
 _PATIENCE = Patience(second_time=20, third_time=200, idle_turns=20, per_turn=10, most=2000)
 _LONG_GAME = 3
-"""Each so many turns of the whole game count as one idle turn more."""
+"""Turns of the whole game that count as one more idle turn."""
 _WINS = "wins: the last block leaves the board"
 
 

@@ -235,7 +235,7 @@ def _first_of(results: tuple[int, ...], first: int | None) -> tuple[int, ...]:
 
 
 def width(depth: int) -> int:
-    """How many results are followed with so many turns to go."""
+    """The number of results followed up with this many turns to go."""
     return 16 if depth <= 2 else 12
 
 

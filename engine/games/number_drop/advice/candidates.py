@@ -50,7 +50,7 @@ class Valuation:
         return self._values(boards, opens[:, 0], opens[:, 1], self.turns_left) + secured
 
     def with_boxes_of(self, boards: Boards, sheet: Sheet, *, turns_less: int) -> Values:
-        """The value of boards that all have the boxes and letters of one sheet, so many turns later."""
+        """The value of boards with the boxes and letters of one sheet, this many turns later."""
         same, runs = open_sizes(sheet)
         left = max(0.0, self.turns_left - turns_less)
         return (

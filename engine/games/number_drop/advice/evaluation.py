@@ -125,7 +125,7 @@ _BY_SIZE = {IDENTICAL: (0.8, -1.04, -1.22, -1.55, -1.49, -2.5), CONSECUTIVE: (0.
 
 
 def chance_of(kind: str, size: int, missing: int, turns_left: float) -> float:
-    """How likely a box is filled in the end, with so many digits missing from the best patch or run for it.
+    """The probability that a box is filled in the end if its best patch or run lacks this many digits.
 
     A logistic regression on 24,534 open boxes of solo games that were played by these values.
     """
