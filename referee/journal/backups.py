@@ -9,7 +9,6 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from datetime import date, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from common.durable import sync_folder
@@ -147,9 +146,7 @@ class DailyBackups:
             self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop, after finishing a copy in progress."""
         self._stop.set()
         if self._thread.is_alive():

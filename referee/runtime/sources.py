@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
@@ -56,9 +56,7 @@ class CameraThread:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _wake(self, frame: Future[Frame]) -> None:
@@ -152,9 +150,7 @@ class Interrupts:
             self._before = {number: signal.signal(number, self._heard) for number in SIGNALS}
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import socket
 from collections.abc import Callable, Mapping
-from types import TracebackType
 from typing import Self
 
 _USUAL_INTERVAL_S = 10.0
@@ -42,9 +41,7 @@ class Supervisor:
         self._send(f"READY=1\nSTATUS={self._status}")
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Report that the referee is about to end."""
         self._send("STOPPING=1")
 
