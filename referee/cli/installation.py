@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import click
 
 from common.findings import Severity
@@ -26,7 +28,7 @@ def doctor_command(context: CommandContext) -> int:
     from referee.doctor import examine
 
     console = output()
-    with console.status("looking") if console.is_terminal else _Quiet():
+    with console.status("looking") if console.is_terminal else nullcontext():
         findings = list(examine(context.configuration, utc_now()))
     print_findings(console, findings, "missing")
     faults = sum(finding.severity is Severity.FAULT for finding in findings)
@@ -39,16 +41,6 @@ def doctor_command(context: CommandContext) -> int:
     else:
         console.print("All that was asked for is there.", markup=False)
     return CHECK_FAILED if faults else OK
-
-
-class _Quiet:
-    """Stands in for a spinner if the output isn't a terminal."""
-
-    def __enter__(self) -> None:
-        """Show nothing."""
-
-    def __exit__(self, *_: object) -> None:
-        """Show nothing."""
 
 
 @click.command(cls=ExampleCommand)

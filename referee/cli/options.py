@@ -60,11 +60,26 @@ WRITABLE_FILE = click.Path(path_type=Path, dir_okay=False)
 """A file to write, which may not exist yet."""
 
 
-def journal_option(command: Command) -> Command:
-    """Add ``--journal FILE``."""
-    return click.option("--journal", type=WRITABLE_FILE, help="The journal's file.  [default: as in the settings]")(
-        command
-    )
+journal_option = click.option(
+    "--journal", type=WRITABLE_FILE, help="The journal's file.  [default: as in the settings]"
+)
+by_option = click.option("--by", metavar="NAME", help="Who says so.  [default: your login name]")
+clock_option = click.option(
+    "--clock",
+    metavar="TIME",
+    help='A clock for a new game: "fischer 5+3", "bronstein 5+3", "delay 5+3", "hourglass 2", "game 10" or "none".',
+)
+game_number_option = click.option(
+    "--game", "game_number", type=WholeNumber(min=1), help="Which game of the journal.  [default: the last]"
+)
+rule_option = click.option(
+    "--option", "options", multiple=True, metavar="NAME=VALUE", help="A rule option; may be given several times."
+)
+markers_option = click.option(
+    "--markers",
+    type=click.Choice(["layout", "none"]),
+    help="What the table is found by: the layout's markers, or none, the board's own lines.",
+)
 
 
 def page_options(command: Command) -> Command:
@@ -115,20 +130,6 @@ def chosen_page(
     )
 
 
-def by_option(command: Command) -> Command:
-    """Add ``--by NAME``."""
-    return click.option("--by", metavar="NAME", help="Who says so.  [default: your login name]")(command)
-
-
-def clock_option(command: Command) -> Command:
-    """Add ``--clock TIME``."""
-    return click.option(
-        "--clock",
-        metavar="TIME",
-        help='A clock for a new game: "fischer 5+3", "bronstein 5+3", "delay 5+3", "hourglass 2", "game 10" or "none".',
-    )(command)
-
-
 def opponent_options(command: Command) -> Command:
     """Add ``--opponent SIDE`` and ``--opponent-strength``."""
     strength = click.option(
@@ -137,29 +138,6 @@ def opponent_options(command: Command) -> Command:
     return click.option(
         "--opponent", metavar="SIDE", help="The program plays this side: it says its turns, and you play them."
     )(strength(command))
-
-
-def game_number_option(command: Command) -> Command:
-    """Add ``--game N``."""
-    return click.option(
-        "--game", "game_number", type=WholeNumber(min=1), help="Which game of the journal.  [default: the last]"
-    )(command)
-
-
-def rule_option(command: Command) -> Command:
-    """Add ``--option name=value``, any number of times."""
-    return click.option(
-        "--option", "options", multiple=True, metavar="NAME=VALUE", help="A rule option; may be given several times."
-    )(command)
-
-
-def markers_option(command: Command) -> Command:
-    """Add ``--markers layout|none``."""
-    return click.option(
-        "--markers",
-        type=click.Choice(["layout", "none"]),
-        help="What the table is found by: the layout's markers, or none, the board's own lines.",
-    )(command)
 
 
 def seeing_options(command: Command) -> Command:
