@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 
 from hardware.pin_map import ButtonRole
 from referee.clocks.control import read_control
@@ -31,6 +32,7 @@ from referee.errors import ClockError, CorrectionError
 _Text = Annotated[str, Field(max_length=4000)]
 _Name = Annotated[str, Field(max_length=80, pattern=r"^[^\x00-\x1f\x7f]*$")]
 _Place = Annotated[str, Field(max_length=20)]
+_Player = Annotated[_Name | None, AfterValidator(lambda name: name or None)]
 
 
 class Role(enum.IntEnum):
@@ -51,147 +53,115 @@ class Order(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     needs: ClassVar[Role] = Role.PLAY
+    makes: ClassVar[Callable[..., Command]]
 
     by: _Name = ""
     request_id: Annotated[str, Field(max_length=64)] = ""
     seen: Annotated[int, Field(ge=0)] | None = None
 
+    def value(self, by: str) -> Command:
+        """Return the session's command; raises CorrectionError for values that contradict each other."""
+        return self.makes(by=by, **self.model_dump(exclude={"command", *Order.model_fields}))
+
 
 class _Played(Order):
     text: _Text
-    player: _Name | None = None
+    player: _Player = None
 
 
 class TurnOrder(_Played):
     """A turn, in the game's notation."""
 
+    makes = EnterTurn
     command: Literal["turn"]
-
-    def value(self, by: str) -> Command:
-        """Return the session's command."""
-        return EnterTurn(self.text, by, self.player or None)
 
 
 class RollOrder(_Played):
     """What the dice show, in the game's notation."""
 
+    makes = EnterRoll
     command: Literal["roll"]
-
-    def value(self, by: str) -> Command:
-        """Return the session's command."""
-        return EnterRoll(self.text, by, self.player or None)
 
 
 class AnnounceOrder(_Played):
     """An announcement, such as a resignation."""
 
+    makes = Announce
     command: Literal["announce"]
-
-    def value(self, by: str) -> Command:
-        """Return the session's command."""
-        return Announce(self.text, by, self.player or None)
 
 
 class OfferDrawOrder(Order):
     """A draw offer by ``player``, or by the player to move."""
 
+    makes = OfferDraw
     command: Literal["offer draw"]
-    player: _Name | None = None
-
-    def value(self, by: str) -> Command:
-        """Return the session's command."""
-        return OfferDraw(by, self.player or None)
+    player: _Player = None
 
 
 class AnswerDrawOrder(Order):
     """Accepts or refuses the open draw offer."""
 
+    makes = AnswerDraw
     command: Literal["answer draw"]
     accepts: bool
-
-    def value(self, by: str) -> Command:
-        """Return the session's command."""
-        return AnswerDraw(by, self.accepts)
 
 
 class CorrectOrder(Order):
     """A correction: ``looks`` by place, or a whole ``position`` in the game's notation; who plays next; why."""
 
+    makes = Correct
     command: Literal["correct"]
     looks: Annotated[dict[_Place, _Name], Field(max_length=1000)] = {}
     position: _Text = ""
     to_move: _Name = ""
     why: Annotated[str, Field(max_length=400)] = ""
 
-    def value(self, by: str) -> Command:
-        """Return the session's command; raises CorrectionError if it has neither looks nor position, or both."""
-        return Correct(by, self.looks, self.position, self.to_move, self.why)
-
 
 class TakeBackOrder(Order):
     """Takes back the last turn, roll or announcement."""
 
+    makes = TakeBack
     command: Literal["take back"]
-
-    def value(self, by: str) -> Command:
-        """Return the session's command."""
-        return TakeBack(by)
 
 
 class HintOrder(Order):
     """A request for a hint."""
 
+    makes = AskHint
     command: Literal["hint"]
-
-    def value(self, by: str) -> Command:
-        """Return the session's command."""
-        return AskHint(by)
 
 
 class PressOrder(Order):
     """A button press; it is judged with the next frame."""
 
+    makes = Press
     command: Literal["press"]
     role: ButtonRole
-
-    def value(self, by: str) -> Command:
-        """Return the session's command."""
-        return Press(self.role, by)
 
 
 class OverruleOrder(Order):
     """States that places are as believed, whatever the camera sees there."""
 
+    makes = Overrule
     command: Literal["overrule"]
     places: Annotated[tuple[_Place, ...], Field(min_length=1, max_length=1000)]
-
-    def value(self, by: str) -> Command:
-        """Return the session's command."""
-        return Overrule(self.places, by)
 
 
 class RestoreSensorOrder(Order):
     """Switches the sensor under a place on again."""
 
-    needs: ClassVar[Role] = Role.OWN
+    needs = Role.OWN
+    makes = RestoreSensor
     command: Literal["restore sensor"]
     place: _Place
-
-    def value(self, by: str) -> Command:
-        """Return the session's command."""
-        return RestoreSensor(self.place, by)
 
 
 class PauseClockOrder(Order):
     """Stops the clock, or starts it again (``goes_on``)."""
 
-    needs: ClassVar[Role] = Role.PLAY
+    makes = PauseClock
     command: Literal["pause clock"]
     goes_on: bool = False
-
-    def value(self, by: str) -> Command:
-        """Return the session's command."""
-        return PauseClock(by, goes_on=self.goes_on)
 
 
 class NewGameOrder(Order):
@@ -200,7 +170,7 @@ class NewGameOrder(Order):
     ``clock`` is a time control such as ``fischer 5+3``, or ``none``; empty means the one in the settings.
     """
 
-    needs: ClassVar[Role] = Role.OWN
+    needs = Role.OWN
     command: Literal["new game"]
     game: _Name
     options: Annotated[dict[_Name, str | int | bool], Field(max_length=100)] = {}
@@ -228,7 +198,7 @@ class NewGameOrder(Order):
 class ResumeOrder(Order):
     """Resumes the journal's latest game."""
 
-    needs: ClassVar[Role] = Role.OWN
+    needs = Role.OWN
     command: Literal["resume"]
 
     def value(self, by: str) -> Command:
