@@ -244,11 +244,10 @@ def check_size(image: Image, size: tuple[int, int]) -> None:
         )
 
 
-def _before_calibration(_: NewTable) -> tuple[str, ...]:
-    return (
-        Phrase("Hold the calibration board in front of the camera, in as many poses as you can."),
-        Phrase("Tilt it to every side, near and far, and bring it into each corner of the picture."),
-    )
+_INSTRUCTIONS = (
+    Phrase("Hold the calibration board in front of the camera, in as many poses as you can."),
+    Phrase("Tilt it to every side, near and far, and bring it into each corner of the picture."),
+)
 
 
 def _check_calibration(table: NewTable, answer: str) -> Outcome:
@@ -325,7 +324,7 @@ def _collect(table: NewTable, frame: Frame, by_itself: bool) -> Finding:
 CALIBRATION_STEP = Step(
     "calibration",
     Phrase("Calibration"),
-    _before_calibration,
+    lambda _: _INSTRUCTIONS,
     f"Enter to take {CALIBRATION_PICTURES} pictures, {BETWEEN_PICTURES_S:g} s apart; or a folder with pictures, or a "
     "calibration you have",
     _check_calibration,

@@ -26,15 +26,15 @@ def is_live(source: str) -> bool:
     return source.startswith(_LIVE) and not Path(source).is_dir()
 
 
-def _uncounted() -> AbstractContextManager[Callable[[int, int], object]]:
-    return nullcontext(lambda *_: None)
-
-
 class Eye:
     """Takes pictures for any thread, one call at a time. ``patience_s`` is the longest wait for one picture."""
 
     def __init__(
-        self, *, opened: OpenCamera = open_camera, counted: Counted = _uncounted, patience_s: float = _READ_TIMEOUT_S
+        self,
+        *,
+        opened: OpenCamera = open_camera,
+        counted: Counted = lambda: nullcontext(lambda *_: None),
+        patience_s: float = _READ_TIMEOUT_S,
     ) -> None:
         self._stack = ExitStack()
         self._open = opened

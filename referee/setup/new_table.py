@@ -113,21 +113,6 @@ Watch = Callable[[NewTable, Frame], Sight]
 """Describes and draws what a picture shows, before the step is answered."""
 
 
-def _is_needed(table: NewTable) -> str:
-    del table
-    return ""
-
-
-def _by_its_question(table: NewTable) -> tuple[Way, ...]:
-    del table
-    return ()
-
-
-def _no_files(table: NewTable) -> tuple[str, ...]:
-    del table
-    return ()
-
-
 @dataclass(frozen=True)
 class Step:
     """One step. ``prepare`` returns the instructions and may write files; ``question`` is asked before the ``check``.
@@ -147,9 +132,9 @@ class Step:
     default: str = ""
     live: bool = False
     after: str = ""
-    unneeded: Callable[[NewTable], str] = _is_needed
-    ways: Callable[[NewTable], tuple[Way, ...]] = _by_its_question
+    unneeded: Callable[[NewTable], str] = lambda _: ""
+    ways: Callable[[NewTable], tuple[Way, ...]] = lambda _: ()
     watch: Watch | None = None
-    files: Callable[[NewTable], tuple[str, ...]] = _no_files
+    files: Callable[[NewTable], tuple[str, ...]] = lambda _: ()
     collect: Callable[[NewTable, Frame, bool], Finding] | None = None
     takes_photo: bool = False

@@ -85,11 +85,10 @@ def fault_of(step: Step, error: Exception) -> Finding:
     return Finding.fault(step.name, said)
 
 
-def _place_camera(_: NewTable) -> tuple[str, ...]:
-    return (
-        Phrase("Mount the camera 60 to 90 cm above the table, tilted by 45° at most, and switch autofocus off."),
-        Phrase("Light the table from the side."),
-    )
+_PLACE_CAMERA = (
+    Phrase("Mount the camera 60 to 90 cm above the table, tilted by 45° at most, and switch autofocus off."),
+    Phrase("Light the table from the side."),
+)
 
 
 def _check_camera(table: NewTable, source: str) -> Outcome:
@@ -172,8 +171,9 @@ def _check_print(_: NewTable, answer: str) -> Outcome:
     return Outcome((Finding.ok(ruler, Phrase("%(got)g mm: the prints are true to scale", got=ruler_mm)),))
 
 
-def _ruler_ways(_: NewTable) -> tuple[Way, ...]:
-    return (Way(Phrase("It is so long"), (Field(Phrase("How long is the printed ruler, in mm?"), FieldKind.NUMBER),)),)
+_RULER_WAYS = (
+    Way(Phrase("It is so long"), (Field(Phrase("How long is the printed ruler, in mm?"), FieldKind.NUMBER),)),
+)
 
 
 def _set_up(table: NewTable) -> tuple[str, ...]:
@@ -263,8 +263,7 @@ def _turn_ways(table: NewTable) -> tuple[Way, ...]:
     return (Way(Phrase("The turn is played"), rolled),)
 
 
-def _set_up_ways(_: NewTable) -> tuple[Way, ...]:
-    return (Way(Phrase("It is set up")),)
+_SET_UP_WAYS = (Way(Phrase("It is set up")),)
 
 
 def _awaits_roll(table: NewTable) -> bool:
@@ -296,7 +295,7 @@ _STEPS = (
     Step(
         "camera",
         Phrase("The camera"),
-        _place_camera,
+        lambda _: _PLACE_CAMERA,
         "Which camera? 0 is the first",
         _check_camera,
         "0",
@@ -310,7 +309,7 @@ _STEPS = (
         _print,
         "How long is the printed ruler, in mm?",
         _check_print,
-        ways=_ruler_ways,
+        ways=lambda _: _RULER_WAYS,
         files=_files,
     ),
     CALIBRATION_STEP,
@@ -322,7 +321,7 @@ _STEPS = (
         _set_up,
         "Enter when it is set up, or a picture of it",
         _check_set_up,
-        ways=_set_up_ways,
+        ways=lambda _: _SET_UP_WAYS,
         watch=watch_table,
         takes_photo=True,
     ),

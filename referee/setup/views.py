@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import cv2
 import numpy as np
@@ -20,30 +19,19 @@ from vision.locating.markers import Marker, MarkerDetector
 from vision.opencv import as_colour, as_grey
 from vision.readers.registry import table_reader
 
-
-@dataclass(frozen=True)
-class ViewSettings:
-    """The limits for a good picture, as in docs/set-up.md; the brightness limits were chosen by hand."""
-
-    marker_px: float = 25.0
-    """Smallest side of a marker, in pixels. A lower limit allows more distance, but finds markers less reliably."""
-    marker_error_px: float = 1.0
-    """Distance, in pixels, between a marker and its place computed from the others, above which it lies wrong."""
-    darkest: float = 30.0
-    """Mean grey value, 0 to 255, below which a picture is too dark."""
-    brightest: float = 230.0
-    """Mean grey value, 0 to 255, above which it is too bright."""
-    edge_px: float = 4.0
-    """Width of the sharpest edges, in pixels, above which a picture is out of focus. Higher limits allow more blur."""
-    glare: int = 250
-    """Grey value, 0 to 255, from which a pixel counts as glare."""
-    glare_share: float = 0.01
-    """Share of the picture, 0 to 1, from which glare is reported."""
-
-
-_SETTINGS = ViewSettings()
-
-
+# The limits for a good picture, as in docs/set-up.md; those of brightness were chosen by hand.
+_LEAST_MARKER_PX = 25.0
+"""Smallest side of a marker, in pixels. A lower limit allows more distance, but finds markers less reliably."""
+_MARKER_ERROR_PX = 1.0
+"""Distance, in pixels, between a marker and its place computed from the others, above which it lies wrong."""
+_DARKEST, _BRIGHTEST = 30.0, 230.0
+"""Mean grey values, 0 to 255, below and above which a picture is too dark or too bright."""
+_BLURRED_EDGE_PX = 4.0
+"""Width of the sharpest edges, in pixels, above which a picture is out of focus. Higher limits allow more blur."""
+_GLARE = 250
+"""Grey value, 0 to 255, from which a pixel counts as glare."""
+_GLARE_SHARE = 0.01
+"""Share of the picture, 0 to 1, from which glare is reported."""
 _FEWEST_EDGES = 50
 _CONTRAST = 40.0
 _EDGE_WINDOW = np.ones((13, 13), np.uint8)
@@ -56,21 +44,21 @@ def picture_findings(frame: Frame) -> Iterator[Finding]:
     height, width = frame.image.shape[:2]
     grey = as_grey(frame.image)
     mean = float(np.mean(grey))
-    if mean < _SETTINGS.darkest:
+    if mean < _DARKEST:
         remedy = Phrase("switch on a lamp, or take the cap off the lens")
         yield Finding.fault(Phrase("light"), Phrase("the picture is too dark"), remedy)
-    elif mean > _SETTINGS.brightest:
+    elif mean > _BRIGHTEST:
         remedy = Phrase("turn a lamp away, or lower the camera's exposure")
         yield Finding.fault(Phrase("light"), Phrase("the picture is too bright"), remedy)
     yield Finding.ok(Phrase("picture"), Phrase("%(width)d x %(height)d pixels", width=width, height=height))
     edge_px = edge_width_px(grey)
-    if edge_px is not None and edge_px > _SETTINGS.edge_px:
+    if edge_px is not None and edge_px > _BLURRED_EDGE_PX:
         message = Phrase("out of focus: the sharpest edges are %(width).1f px wide", width=edge_px)
         yield Finding.note(Phrase("focus"), message, Phrase("turn the lens until that number is smallest"))
     elif edge_px is not None:
         yield Finding.ok(Phrase("focus"), Phrase("sharp: edges are %(width).1f px wide", width=edge_px))
     share = float(np.mean(_glare(grey)))
-    if share > _SETTINGS.glare_share and mean <= _SETTINGS.brightest:
+    if share > _GLARE_SHARE and mean <= _BRIGHTEST:
         message = Phrase("%(share).0f %% of the picture is white with light", share=100 * share)
         yield Finding.note(Phrase("glare"), message, Phrase("move the lamp to the side, or close a curtain"))
 
@@ -110,7 +98,7 @@ def drawn_markers(frame: Frame, layout: TableLayout) -> Image:
     picture: Image = np.array(as_colour(frame.image), dtype=np.uint8)
     picture[_glare(as_grey(frame.image))] = _GLARE_COLOUR
     for marker in _markers_in(frame, layout):
-        colour = _SMALL_COLOUR if marker.side_px < _SETTINGS.marker_px else _SEEN_COLOUR
+        colour = _SMALL_COLOUR if marker.side_px < _LEAST_MARKER_PX else _SEEN_COLOUR
         outline = np.round(marker.corners_px).astype(np.int32).reshape(-1, 1, 2)
         cv2.polylines(picture, [outline], True, colour, 2, cv2.LINE_AA)
         at: FloatArray = marker.corners_px.max(axis=0)
@@ -128,7 +116,7 @@ def _markers_in(frame: Frame, layout: TableLayout) -> list[Marker]:
 
 
 def _glare(grey: Image) -> BoolImage:
-    return np.asarray(grey >= _SETTINGS.glare, dtype=np.bool_)
+    return np.asarray(grey >= _GLARE, dtype=np.bool_)
 
 
 _BRING_IN = Phrase("bring it into the picture, flat and uncovered")
@@ -139,12 +127,12 @@ def _marker_name(number: int) -> Phrase:
 
 
 def _width_finding(marker: Marker) -> Finding:
-    if marker.side_px >= _SETTINGS.marker_px:
+    if marker.side_px >= _LEAST_MARKER_PX:
         return Finding.ok(_marker_name(marker.marker_id), Phrase("%(width).0f px wide", width=marker.side_px))
     message = Phrase(
         "%(width).0f px wide, which is too small: %(needed).0f px are needed",
         width=marker.side_px,
-        needed=_SETTINGS.marker_px,
+        needed=_LEAST_MARKER_PX,
     )
     remedy = Phrase("move the camera nearer, or take larger pictures")
     return Finding.fault(_marker_name(marker.marker_id), message, remedy)
@@ -182,6 +170,6 @@ def _marker_findings(frame: Frame, camera: CameraModel, layout: TableLayout, nam
         width, error_px = _width_finding(marker), located.marker_errors_px[marker.marker_id]
         if width.severity is Severity.FAULT:
             yield width
-        if error_px > _SETTINGS.marker_error_px:
+        if error_px > _MARKER_ERROR_PX:
             message = Phrase("%(error).1f px out of place", error=error_px)
             yield Finding.fault(width.subject, message, Phrase("put it where it belongs, or measure again"))

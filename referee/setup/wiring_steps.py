@@ -34,13 +34,12 @@ def settings_with(values: Mapping[str, Any]) -> Settings:
         raise ConfigError(f"that is not one of the choices{f' ({names})' if names else ''}") from error
 
 
-def _about_lights(_: NewTable) -> tuple[str, ...]:
-    return (
-        Phrase("What shows the lights? terminal (the screen), gpio (the Pi's pins), board (a microcontroller),"),
-        Phrase("wled-network or wled-serial; several with commas."),
-        Phrase("What they need comes after them, such as: wled-network wled_host=wled.local strip_lights=49."),
-        Phrase("docs/hardware.md shows the wiring."),
-    )
+_ABOUT_LIGHTS = (
+    Phrase("What shows the lights? terminal (the screen), gpio (the Pi's pins), board (a microcontroller),"),
+    Phrase("wled-network or wled-serial; several with commas."),
+    Phrase("What they need comes after them, such as: wled-network wled_host=wled.local strip_lights=49."),
+    Phrase("docs/hardware.md shows the wiring."),
+)
 
 
 def _check_lights(table: NewTable, answer: str) -> Outcome:
@@ -50,12 +49,11 @@ def _check_lights(table: NewTable, answer: str) -> Outcome:
     return _wired(table, given, ", ".join(drivers), making="light map")
 
 
-def _about_switches(_: NewTable) -> tuple[str, ...]:
-    return (
-        Phrase("Are there switches under the squares? none, board (a microcontroller) or pins (the Pi's)."),
-        Phrase("What they need comes after that, such as: pins row_pins=[5,6,13] column_pins=[16,20,21]."),
-        Phrase("docs/sensors.md shows the wiring."),
-    )
+_ABOUT_SWITCHES = (
+    Phrase("Are there switches under the squares? none, board (a microcontroller) or pins (the Pi's)."),
+    Phrase("What they need comes after that, such as: pins row_pins=[5,6,13] column_pins=[16,20,21]."),
+    Phrase("docs/sensors.md shows the wiring."),
+)
 
 
 def _check_switches(table: NewTable, answer: str) -> Outcome:
@@ -111,20 +109,18 @@ def _without_switches(table: NewTable) -> str:
     return Phrase("There are no switches.") if source == SwitchSource.NONE else ""
 
 
-def _before_light_map(_: NewTable) -> tuple[str, ...]:
-    return (
-        _EMPTY_BOARD,
-        Phrase("One light after the other is lit, and the camera finds its square."),
-        Phrase("Where it is not sure, it asks you."),
-    )
+_BEFORE_LIGHT_MAP = (
+    _EMPTY_BOARD,
+    Phrase("One light after the other is lit, and the camera finds its square."),
+    Phrase("Where it is not sure, it asks you."),
+)
 
 
 def _check_light_map(table: NewTable, answer: str) -> Outcome:
     return _mapped(table, answer, LIGHT_MAP_FILE, table.make_light_map, {"lights.light_map": answer or LIGHT_MAP_FILE})
 
 
-def _before_switch_map(_: NewTable) -> tuple[str, ...]:
-    return (_EMPTY_BOARD, Phrase("Then put a piece on each square that is named."))
+_BEFORE_SWITCH_MAP = (_EMPTY_BOARD, Phrase("Then put a piece on each square that is named."))
 
 
 def _check_switch_map(table: NewTable, answer: str) -> Outcome:
@@ -142,59 +138,54 @@ def _mapped(table: NewTable, answer: str, name: str, make: MakeMap, given: Mappi
     return _wired(table, given, Phrase("%(file)s is used", file=path.name))
 
 
-def _light_ways(_: NewTable) -> tuple[Way, ...]:
-    choices = (
-        ("terminal", Phrase("the screen")),
-        ("gpio", Phrase("the Pi's pins")),
-        ("board", Phrase("a microcontroller")),
-        ("wled-network", Phrase("WLED over the network")),
-        ("wled-serial", Phrase("WLED on a USB cable")),
-    )
-    return (
-        Way(
-            Phrase("These show the lights"),
-            (Field(Phrase("Lights"), FieldKind.CHOICE, "", choices), _needs_field()),
-        ),
-    )
-
-
-def _switch_ways(_: NewTable) -> tuple[Way, ...]:
-    choices = (
-        ("none", Phrase("none")),
-        ("board", Phrase("on a microcontroller")),
-        ("pins", Phrase("on the Pi's pins")),
-    )
-    return (Way(Phrase("It is so"), (Field(Phrase("Switches"), FieldKind.CHOICE, "", choices), _needs_field())),)
-
-
-def _needs_field() -> Field:
-    return Field(Phrase("What they need, such as strip_lights=49"), is_optional=True)
-
-
-def _map_ways(_: NewTable) -> tuple[Way, ...]:
-    own = Field(Phrase("A map you have"))
-    return (Way(Phrase("Begin")), Way(Phrase("Use this map"), (own,)))
-
+_NEEDS = Field(Phrase("What they need, such as strip_lights=49"), is_optional=True)
+_DRIVERS = (
+    ("terminal", Phrase("the screen")),
+    ("gpio", Phrase("the Pi's pins")),
+    ("board", Phrase("a microcontroller")),
+    ("wled-network", Phrase("WLED over the network")),
+    ("wled-serial", Phrase("WLED on a USB cable")),
+)
+_LIGHT_WAYS = (Way(Phrase("These show the lights"), (Field(Phrase("Lights"), FieldKind.CHOICE, "", _DRIVERS), _NEEDS)),)
+_SOURCES = (("none", Phrase("none")), ("board", Phrase("on a microcontroller")), ("pins", Phrase("on the Pi's pins")))
+_SWITCH_WAYS = (Way(Phrase("It is so"), (Field(Phrase("Switches"), FieldKind.CHOICE, "", _SOURCES), _NEEDS)),)
+_MAP_WAYS = (Way(Phrase("Begin")), Way(Phrase("Use this map"), (Field(Phrase("A map you have")),)))
 
 WIRING_STEPS = (
-    Step("lights", Phrase("Lights"), _about_lights, "Lights", _check_lights, "terminal", ways=_light_ways),
+    Step(
+        "lights",
+        Phrase("Lights"),
+        lambda _: _ABOUT_LIGHTS,
+        "Lights",
+        _check_lights,
+        "terminal",
+        ways=lambda _: _LIGHT_WAYS,
+    ),
     Step(
         "light-map",
         Phrase("Which light is where"),
-        _before_light_map,
+        lambda _: _BEFORE_LIGHT_MAP,
         "Enter to begin, or a map you have",
         _check_light_map,
         unneeded=_without_strip,
-        ways=_map_ways,
+        ways=lambda _: _MAP_WAYS,
     ),
-    Step("switches", Phrase("Switches"), _about_switches, "Switches", _check_switches, "none", ways=_switch_ways),
+    Step(
+        "switches",
+        Phrase("Switches"),
+        lambda _: _ABOUT_SWITCHES,
+        "Switches",
+        _check_switches,
+        "none",
+        ways=lambda _: _SWITCH_WAYS,
+    ),
     Step(
         "switch-map",
         Phrase("Which switch is where"),
-        _before_switch_map,
+        lambda _: _BEFORE_SWITCH_MAP,
         "Enter to begin, or a map you have",
         _check_switch_map,
         unneeded=_without_switches,
-        ways=_map_ways,
+        ways=lambda _: _MAP_WAYS,
     ),
 )
