@@ -38,7 +38,6 @@ Whoever reads these must leave fields alone that they don't know: a later versio
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -48,85 +47,42 @@ DISCOVERY_PREFIX = "homeassistant"
 PREFIX = "referee"
 
 
-@dataclass(frozen=True)
 class Topics:
-    """The topics of one table; ``table`` is its id, a word of letters, digits, ``-`` and ``_``."""
+    """The topics of one table, as above; ``table`` is its id, a word of letters, digits, ``-`` and ``_``.
 
-    prefix: str
-    table: str
+    ``responses`` is what a response topic has to begin with.
+    """
 
-    @property
-    def base(self) -> str:
-        """What they all begin with."""
-        return f"{self.prefix}/{self.table}"
-
-    @property
-    def availability(self) -> str:
-        """Whether the table is there."""
-        return f"{self.base}/availability"
-
-    @property
-    def state(self) -> str:
-        """The table as it is believed to be."""
-        return f"{self.base}/state"
-
-    @property
-    def events(self) -> str:
-        """The journal's events."""
-        return f"{self.base}/events"
-
-    @property
-    def picture(self) -> str:
-        """The camera's picture."""
-        return f"{self.base}/picture"
+    def __init__(self, prefix: str, table: str) -> None:
+        self.base = f"{prefix}/{table}"
+        self.availability = f"{self.base}/availability"
+        self.state = f"{self.base}/state"
+        self.events = f"{self.base}/events"
+        self.picture = f"{self.base}/picture"
+        self.replay = f"{self.base}/replay"
+        self.replayed = f"{self.base}/replayed"
+        self.play = f"{self.base}/command/play"
+        self.own = f"{self.base}/command/own"
+        self.answers = f"{self.base}/answers"
+        self.responses = f"{prefix}/answers/"
 
     def evidence(self, number: int, name: str) -> str:
         """Give the topic of a picture that an event turns on."""
         return f"{self.base}/evidence/{number}/{name}"
 
-    @property
-    def replay(self) -> str:
-        """Orders for events that were missed."""
-        return f"{self.base}/replay"
 
-    @property
-    def replayed(self) -> str:
-        """Events that are sent once more."""
-        return f"{self.base}/replayed"
-
-    @property
-    def play(self) -> str:
-        """A player's orders."""
-        return f"{self.base}/command/play"
-
-    @property
-    def own(self) -> str:
-        """The orders of an owner or an arbiter."""
-        return f"{self.base}/command/own"
-
-    @property
-    def answers(self) -> str:
-        """Answers to orders without a response topic."""
-        return f"{self.base}/answers"
-
-    @property
-    def responses(self) -> str:
-        """What a response topic has to begin with."""
-        return f"{self.prefix}/answers/"
-
-
-class Payload(BaseModel):
-    """What a topic carries as JSON."""
-
+class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True)
+
+
+class Payload(_Frozen):
+    """What a topic carries as JSON."""
 
     schema_version: Literal[1] = 1
 
 
-class Side(BaseModel):
+class Side(_Frozen):
     """A side: ``name`` is the player's own, or the side's; ``score`` is null in a game without points."""
-
-    model_config = ConfigDict(frozen=True)
 
     side: str
     name: str
@@ -134,14 +90,12 @@ class Side(BaseModel):
     to_move: bool
 
 
-class ShownVerdict(BaseModel):
+class ShownVerdict(_Frozen):
     """The verdict on show; ``kind`` is a ``referee.judge.verdict.VerdictKind``.
 
     ``evidence`` is the number of the event that has its pictures; ``candidates`` are the turns, in strict text, between
     which a person is asked to choose.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     kind: str
     sentence: str
@@ -151,10 +105,8 @@ class ShownVerdict(BaseModel):
     evidence: int | None = None
 
 
-class ShownOutcome(BaseModel):
+class ShownOutcome(_Frozen):
     """How the game ended; ``winner`` is null for a draw or a shared victory."""
-
-    model_config = ConfigDict(frozen=True)
 
     winner: str | None
     shared_by: tuple[str, ...] = ()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import cv2
 import numpy as np
@@ -25,10 +24,6 @@ _SURE_PROBABILITY = 0.9
 _TINT = 0.5
 
 
-def _nothing() -> Any:
-    return None
-
-
 @dataclass(frozen=True)
 class Overlay:
     """Draws over frames. Each is located again, so any thread may call it; a call takes some tens of milliseconds.
@@ -39,8 +34,8 @@ class Overlay:
 
     camera: CameraModel
     layout: TableLayout
-    known: Callable[[], Pose | None] = _nothing
-    reading: Callable[[], Reading | None] = _nothing
+    known: Callable[[], Pose | None] = lambda: None
+    reading: Callable[[], Reading | None] = lambda: None
 
     def __call__(self, frame: Frame) -> Image | None:
         """Return the picture with markers, box, grid and readings of the board, or of each sheet that was located.

@@ -69,10 +69,6 @@ def compose_reader(
     return FusedReader(watched, sensors, game.places, game.looks, settings, health)
 
 
-def _unheard(sentence: str) -> None:
-    del sentence
-
-
 @contextmanager
 def open_session(
     game: Game[Any, Any],
@@ -81,7 +77,7 @@ def open_session(
     settings: ServiceSettings,
     *,
     subscribers: Sequence[Subscriber] = (),
-    say: Callable[[str], None] = _unheard,
+    say: Callable[[str], None] = lambda _: None,
     hints: HintSource | None = None,
     restore: RestoreSensorAt = no_sensors,
     opponent: Opponent | None = None,

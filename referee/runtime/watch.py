@@ -48,7 +48,7 @@ from referee.session.feed import shown_on
 from referee.session.loop import FrameSource, LoopPorts, run, serve
 from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.signals import waiting_signal
-from referee.session.table_port import NewestFrame, SnapshotHub, TablePort, no_overlay
+from referee.session.table_port import NewestFrame, SnapshotHub, TablePort
 from referee.settings.table_layout import grid_of, grid_of_table, layout_for_camera, with_rules
 from referee.systemd.notify import Supervisor
 from referee.wiring.devices import OpenedDevices, opened_devices
@@ -283,7 +283,7 @@ def _overlay(
 ) -> Callable[[Frame], Image | None]:
     """The function that draws over the camera's pictures."""
     if layout is None:
-        return no_overlay
+        return lambda _: None
     return Overlay(
         calibrated(options), layout, (lambda: None) if learning is None else (lambda: learning.pose), reading
     )

@@ -25,22 +25,6 @@ class FrameSource(Protocol):
         """Return the newest frame; raises the errors of ``vision.cameras``."""
 
 
-def _never() -> bool:
-    return False
-
-
-def _no_presses() -> Iterable[str]:
-    return ()
-
-
-def _nobody_asks() -> None:
-    pass
-
-
-def _ignore(frame: Frame | None, verdicts: list[Verdict]) -> None:
-    del frame, verdicts
-
-
 @dataclass(frozen=True)
 class LoopPorts:
     """What the loop uses besides the camera.
@@ -53,10 +37,10 @@ class LoopPorts:
 
     wait: Callable[[float], object]
     commands: CommandQueue
-    buttons: Callable[[], Iterable[str]] = _no_presses
-    on_verdicts: Callable[[Frame | None, list[Verdict]], None] = _ignore
-    stop: Callable[[], bool] = _never
-    alive: Callable[[], object] = _nobody_asks
+    buttons: Callable[[], Iterable[str]] = lambda: ()
+    on_verdicts: Callable[[Frame | None, list[Verdict]], None] = lambda _frame, _verdicts: None
+    stop: Callable[[], bool] = lambda: False
+    alive: Callable[[], object] = lambda: None
     read_timeout_s: float = 2.0
 
 

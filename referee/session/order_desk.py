@@ -54,16 +54,6 @@ class Giver(Protocol):
         """The name for the journal if the order doesn't give one; may be empty."""
 
 
-def _anybody() -> None:
-    pass
-
-
-def nothing_done(request_id: str) -> ReplyDocument | None:
-    """Stand in for a journal that doesn't record which order an event came from."""
-    del request_id
-    return None
-
-
 class OrderDesk:
     """Takes orders from any giver. Call its methods only from one event loop.
 
@@ -79,7 +69,7 @@ class OrderDesk:
         forbidden: str,
         *,
         keeps_requests: bool = False,
-        done_before: Callable[[str], ReplyDocument | None] = nothing_done,
+        done_before: Callable[[str], ReplyDocument | None] = lambda _: None,
     ) -> None:
         self._port = port
         self._usual_name = usual_name
@@ -90,7 +80,7 @@ class OrderDesk:
         self._waiting: set[asyncio.Task[ReplyDocument]] = set()
         self._one_by_one = asyncio.Lock()
 
-    async def take(self, giver: Giver, fields: object, admit: Callable[[], object] = _anybody) -> ReplyDocument:
+    async def take(self, giver: Giver, fields: object, admit: Callable[[], object] = lambda: None) -> ReplyDocument:
         """Have an order carried out and return its reply.
 
         ``admit`` is called unless the order is a repetition, and may raise to refuse it. Raises OrderError if the order

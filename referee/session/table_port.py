@@ -89,16 +89,6 @@ def _set_all(changes: list[asyncio.Future[None]]) -> None:
             changed.set_result(None)
 
 
-def _no_frame() -> Frame | None:
-    return None
-
-
-def no_overlay(frame: Frame) -> Image | None:
-    """Stand in for an overlay when nothing can be located."""
-    del frame
-    return None
-
-
 class NewestFrame:
     """Holds the camera's newest frame for viewers."""
 
@@ -153,8 +143,8 @@ class TablePort:
     snapshots: SnapshotHub
     commands: CommandQueue
     journal: Path | None = None
-    frame: Callable[[], Frame | None] = _no_frame
-    overlay: Callable[[Frame], Image | None] = no_overlay
+    frame: Callable[[], Frame | None] = lambda: None
+    overlay: Callable[[Frame], Image | None] = lambda _: None
     hints_allowed: bool = True
     housekeeping: Housekeeping | None = None
 

@@ -37,11 +37,7 @@ AskWled = Callable[[str], dict[str, Any]]
 
 def connect(plan: WiringPlan) -> AbstractContextManager[LinkedController]:
     """Connect the plan's board silently: a failure becomes a finding."""
-
-    def silent(sentence: str) -> None:
-        del sentence
-
-    return linked_controller(plan, silent)
+    return linked_controller(plan, lambda _: None)
 
 
 def ask_wled(host: str) -> dict[str, Any]:

@@ -147,7 +147,7 @@ def play_command(
         say,
         time.monotonic,
         progress_output().status,
-        keep=_not_kept if no_record else file.keep,
+        keep=(lambda _: None) if no_record else file.keep,
         draw=print_state,
     )
     try:
@@ -279,7 +279,3 @@ def _edited_line(prompt: str) -> str | None:
     except EOFError:
         click.echo("")
         return None
-
-
-def _not_kept(so_far: GameSoFar) -> None:
-    """Don't save the game."""
