@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Collection, Mapping, Sequence
 
 import cv2
@@ -12,7 +13,7 @@ from engine.support.looks import Look
 from engine.values import EMPTY
 from hardware.grid import PlaceGrid
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Light, Signal, most_urgent_lights
-from referee.rendering.board_text import COLOURS, GREY, written
+from referee.rendering.board_text import COLOURS, GREY, square_of, written
 from vision.frame import Image
 
 _FONT = cv2.FONT_HERSHEY_SIMPLEX
@@ -21,11 +22,6 @@ _HEADING_PX = 30
 _WORDS_PX = 136
 _WORDS_SCALE = 0.46
 _LINES = 5
-
-
-def _square(place: str) -> str:
-    """A place's name without the sheet's prefix."""
-    return place.rpartition(".")[2]
 
 
 def board_picture(
@@ -59,8 +55,8 @@ def board_picture(
             if place in lit:
                 _draw_light(picture, lit[place], left, top, square_px)
             if row_number == len(grid.rows) - 1:
-                _label(picture, _square(place)[:1], left + square_px // 2 - 5, height - margin // 3)
-        _label(picture, _square(row[0])[1:], margin // 4, row_number * square_px + square_px // 2 + 5)
+                _label(picture, square_of(place)[:1], left + square_px // 2 - 5, height - margin // 3)
+        _label(picture, square_of(row[0])[1:], margin // 4, row_number * square_px + square_px // 2 + 5)
     return picture
 
 
@@ -87,7 +83,8 @@ def beside_camera(
     top = height_px - _WORDS_PX + 18
     cv2.circle(panel, (18, top), 9, colour, -1, cv2.LINE_AA)
     cv2.putText(panel, signal.mood.value, (36, top + 6), _FONT, 0.6, colour, 1, cv2.LINE_AA)
-    for number, line in enumerate(wrapped(signal.words, _columns(panel.shape[1] - 20))[:_LINES]):
+    lines = textwrap.wrap(signal.words, _columns(panel.shape[1] - 20), break_on_hyphens=False)
+    for number, line in enumerate(lines[:_LINES]):
         cv2.putText(panel, line, (10, top + 30 + 20 * number), _FONT, _WORDS_SCALE, (240, 240, 240), 1, cv2.LINE_AA)
     return np.ascontiguousarray(np.hstack([left, panel]))
 
@@ -104,17 +101,6 @@ def _heading(picture: Image, words: str) -> None:
     strip = picture[:_HEADING_PX]
     strip[:] = strip // 3
     cv2.putText(picture, words, (10, _HEADING_PX - 9), _FONT, 0.5, (225, 225, 225), 1, cv2.LINE_AA)
-
-
-def wrapped(words: str, columns: int) -> list[str]:
-    """Break a sentence into lines of at most ``columns`` characters, at spaces where there are any."""
-    lines: list[str] = []
-    for word in words.split():
-        if lines and len(lines[-1]) + 1 + len(word) <= columns:
-            lines[-1] += f" {word}"
-        else:
-            lines.extend(word[start : start + columns] for start in range(0, len(word), columns))
-    return lines
 
 
 def _draw_piece(picture: Image, piece: Look, left: int, top: int, square_px: int) -> None:

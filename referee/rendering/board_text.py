@@ -180,13 +180,13 @@ class _Drawing:
             blank = edge.copy()
             for shade in shades:
                 blank.append(" " * (body + 2), Style(bgcolor=shade))
-            line = Text(f"{column_and_row(_square(row[0]))[1]:>2} ")
+            line = Text(f"{column_and_row(square_of(row[0]))[1]:>2} ")
             for place, shade in zip(row, shades, strict=True):
                 line.append_text(self._cell(place, shade, body))
             if self._board.red_line is not None and len(grid.rows) - number == self._board.red_line:
                 lines.append(Text(" " * 3 + "=" * cell_len(line.plain[3:]), style="red"))
             lines += [blank, line, blank] if roomy else [line]
-        names = "".join(column_and_row(_square(place))[0].center(body + 2) for place in grid.rows[-1])
+        names = "".join(column_and_row(square_of(place))[0].center(body + 2) for place in grid.rows[-1])
         return [*lines, Text(f"   {names}")]
 
     def small(self, grid: PlaceGrid) -> list[Text]:
@@ -259,7 +259,7 @@ def sheets_of(places: Iterable[Place]) -> dict[str, PlaceGrid]:
 
 
 def _column(place: Place) -> tuple[int, str]:
-    column = column_and_row(_square(place))[0]
+    column = column_and_row(square_of(place))[0]
     return len(column), column
 
 
@@ -267,7 +267,7 @@ def _rank(row: str) -> int:
     return int(row) if row.isdecimal() else 0
 
 
-def _square(place: Place) -> str:
+def square_of(place: Place) -> str:
     """A place's name without the sheet's prefix."""
     return place.rpartition(".")[2]
 

@@ -47,46 +47,25 @@ class Film:
             self._writer.release()
 
 
-class Still:
-    """Saves the picture in which the first violation is explained; none without ``path``.
-
-    It is reduced to ``width_px`` and smoothed slightly, since noise makes large files. Raises FrameError when it can't
-    be written.
-    """
-
-    def __init__(self, path: Path | None) -> None:
-        self._path = path
-        self._kept = False
-
-    def is_due(self, verdicts: Sequence[Verdict]) -> bool:
-        """Whether one of these verdicts explains a violation."""
-        wanted = self._path is not None and not self._kept
-        return wanted and any(verdict.kind is VerdictKind.ILLEGAL for verdict in verdicts)
-
-    def keep(self, picture: Image, verdicts: Sequence[Verdict]) -> None:
-        """Write the picture if one of the verdicts explains a violation."""
-        if self._path is None or not self.is_due(verdicts):
-            return
-        size = (_STILL_WIDTH_PX, round(picture.shape[0] * _STILL_WIDTH_PX / picture.shape[1]))
-        small = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
-        calm = cv2.bilateralFilter(small, 5, 12, 3)
-        write_image(self._path, np.asarray(calm, dtype=np.uint8), [cv2.IMWRITE_PNG_COMPRESSION, 9])
-        self._kept = True
-
-
 class Pictures:
-    """The film and the still of one demo, if requested; pictures are only drawn when needed."""
+    """The film and the still of one demo, if requested; pictures are only drawn when needed.
+
+    The still is the picture in which the first violation is explained. Raises FrameError when one can't be written.
+    """
 
     def __init__(self, video: Path | None, still: Path | None, frames_per_second: float) -> None:
         self._film = None if video is None else Film(video, frames_per_second)
-        self._still = Still(still)
+        self._still = still
 
     def add(self, draw: Callable[[], Image], verdicts: Sequence[Verdict]) -> None:
         """Process the next moment and its verdicts."""
-        if self._film is None and not self._still.is_due(verdicts):
+        still = self._still if any(verdict.kind is VerdictKind.ILLEGAL for verdict in verdicts) else None
+        if self._film is None and still is None:
             return
         picture = draw()
-        self._still.keep(picture, verdicts)
+        if still is not None:
+            _write_still(still, picture)
+            self._still = None
         if self._film is not None:
             self._film.add(picture)
 
@@ -94,3 +73,11 @@ class Pictures:
         """Finish the film."""
         if self._film is not None:
             self._film.close()
+
+
+def _write_still(path: Path, picture: Image) -> None:
+    """Write a picture reduced, and smoothed slightly, since noise makes large files."""
+    size = (_STILL_WIDTH_PX, round(picture.shape[0] * _STILL_WIDTH_PX / picture.shape[1]))
+    small = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
+    calm = cv2.bilateralFilter(small, 5, 12, 3)
+    write_image(path, np.asarray(calm, dtype=np.uint8), [cv2.IMWRITE_PNG_COMPRESSION, 9])

@@ -9,7 +9,7 @@ import numpy as np
 from engine.support.looks import Look
 from hardware.grid import PlaceGrid
 from hardware.lights.signals import Light, LightRole, Mood, Signal
-from referee.rendering.board_picture import beside_camera, board_picture, wrapped
+from referee.rendering.board_picture import beside_camera, board_picture
 from referee.settings.table_layout import grid_of_table
 from vision.layout.table import default_layout
 
@@ -47,12 +47,6 @@ def test_the_film_has_both_side_by_side(deblockle: Any) -> None:
     assert (picture[:30] < 255).any(), "a heading tells which side is which"
     other = beside_camera(camera, start, GRID, Signal(Mood.ACCEPTED, words="Fine."))
     assert picture.shape == other.shape
-
-
-def test_words_are_broken_at_spaces_and_long_ones_anywhere() -> None:
-    assert wrapped("one two three", 8) == ["one two", "three"]
-    assert wrapped("abcdefghij", 4) == ["abcd", "efgh", "ij"]
-    assert wrapped("", 4) == []
 
 
 def test_goals_have_a_star() -> None:
