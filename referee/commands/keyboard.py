@@ -68,15 +68,14 @@ def edited_lines(read: Callable[[], bytes], show: Callable[[str], object]) -> It
         show(line)
 
 
-class TypedLines:
+class PolledLines:
     """Reads lines in its own thread, so that the caller never blocks."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._ended = False
         # A daemon thread, because nothing can interrupt its wait for typed input.
-        self._thread = threading.Thread(target=self._listen, args=(lines,), name="keyboard", daemon=True)
-        self._thread.start()
+        threading.Thread(target=self._listen, args=(lines,), name="keyboard", daemon=True).start()
 
     def poll(self) -> list[str]:
         """Return the lines typed since the last call; raises EOFError once the input has ended and all are returned."""
@@ -90,10 +89,6 @@ class TypedLines:
         if self._ended and not lines:
             raise EOFError
         return lines
-
-    def join(self, timeout_s: float) -> None:
-        """Wait until the lines have ended, but no longer than ``timeout_s``."""
-        self._thread.join(timeout_s)
 
     def _listen(self, lines: Iterable[str]) -> None:
         try:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from rich.console import Console
+from rich.text import Text
+
 from common.phrases import shortened
 from hardware.lights.light_map import LightMap
 from hardware.lights.signals import Colour, Light, LightRole, Mood, Pattern, Signal
@@ -181,6 +184,11 @@ def _closings(report: SwitchReport | None) -> list[list[int]]:
         else:
             moments.append((change.time_s, [change.switch]))
     return [switches for _, switches in moments]
+
+
+def sayer(console: Console) -> Callable[[str], None]:
+    """Give a function that prints a sentence."""
+    return lambda sentence: console.print(Text(sentence), soft_wrap=True)
 
 
 def where_it_is(kind: str, path: Path, named: Path | None, setting: str) -> str:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
-from rich.text import Text
 
 from engine.registry import load
 from hardware.factory import driver_sources
@@ -18,7 +17,7 @@ from hardware.lights.light_map import LightMap, write_light_map
 from hardware.lights.panel import LivePanel, Panel
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Light, Mood, Signal, Sound
 from referee.errors import ConfigError
-from referee.mapping.dialogue import Ask, LightFinder, one_light_map, one_light_signal, walk_lights, where_it_is
+from referee.mapping.dialogue import Ask, LightFinder, one_light_map, one_light_signal, sayer, walk_lights, where_it_is
 from referee.mapping.walks import LightWalk
 from referee.settings.configuration import Configuration
 from referee.settings.conversions import light_settings
@@ -53,7 +52,7 @@ def map_lights(
 
     Raises ConfigError where no strip is set, MapFileError, and the errors of the board and the camera.
     """
-    say = _sayer(console)
+    say = sayer(console)
     game = load(configuration.settings.game.name)
     plan = wiring_plan(configuration.settings, configuration.sources, game.places, making="light map")
     if not plan.drivers:
@@ -89,7 +88,7 @@ def show_every_light(
 
     Raises ConfigError, and the errors of the board.
     """
-    say = _sayer(console)
+    say = sayer(console)
     settings = configuration.settings
     game = load(settings.game.name)
     # lights may be tried before the sensors are mapped
@@ -166,10 +165,3 @@ def _light_finder(
     with open_camera(settings.camera.source, size=size, frames_per_second=settings.camera.frames_per_second) as camera:
         pose = locate(camera.read(_READ_TIMEOUT_S).image, model, layout).pose
         yield LightFinder(camera, time.monotonic, model, pose, layout)
-
-
-def _sayer(console: Console) -> Callable[[str], None]:
-    def say(sentence: str) -> None:
-        console.print(Text(sentence), soft_wrap=True)
-
-    return say

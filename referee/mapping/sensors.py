@@ -13,10 +13,11 @@ from rich.text import Text
 
 from engine.registry import load
 from hardware.grid import PlaceGrid, column_and_row
-from referee.commands.keyboard import TypedLines
+from referee.commands.keyboard import PolledLines
 from referee.errors import ConfigError
-from referee.mapping.dialogue import walk_switches, where_it_is
+from referee.mapping.dialogue import sayer, walk_switches, where_it_is
 from referee.mapping.walks import SquareWalk, SwitchWalk
+from referee.rendering.board_text import draws_ascii
 from referee.sensing.health import health_file, load_health, sensors_out
 from referee.sensing.values import SensorSnapshot
 from referee.settings.configuration import Configuration
@@ -57,15 +58,12 @@ def map_sensors(configuration: Configuration, options: SensorMapOptions, console
 
     ``lines`` are what a person types. Raises ConfigError where no switches are set, and the errors of the board.
     """
-
-    def say(sentence: str) -> None:
-        console.print(Text(sentence), soft_wrap=True)
-
+    say = sayer(console)
     game = load(configuration.settings.game.name)
     plan = wiring_plan(configuration.settings, configuration.sources, game.places, making="sensor map")
     with open_switches(plan, say) as switches:
         walk = (SwitchWalk if options.by_switch else SquareWalk)(switches.count, game.places)
-        walk_switches(walk, switches.read, TypedLines(lines).poll, lambda: switches.wait(_LISTEN_S), say)
+        walk_switches(walk, switches.read, PolledLines(lines).poll, lambda: switches.wait(_LISTEN_S), say)
         count, checksum = switches.count, switches.pin_map_crc
     if not walk.found:
         say("No switch is under any square; nothing was written.")
@@ -91,11 +89,8 @@ def show_sensors(configuration: Configuration, console: Console, *, once: bool) 
     plan = replace(plan, sensor_map=sensor_map)
     out = sensors_out(load_health(health_file(settings.journal.path)))
     grid = grid_of(game.places)
-    plain = not (console.encoding or "").lower().startswith("utf")
-
-    def say(sentence: str) -> None:
-        console.print(Text(sentence), soft_wrap=True)
-
+    plain = draws_ascii(console)
+    say = sayer(console)
     with open_switches(plan, say) as switches:
         report = _first_report(switches)
         told = None if report is None else by_place(report, sensor_map)

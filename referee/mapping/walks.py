@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from common.phrases import counted, shortened
@@ -13,14 +13,35 @@ _SKIP = ("", "s", "skip")
 
 
 @dataclass
-class SquareWalk:
-    """Goes through the squares; the switch that closes while a square is asked for is the one under it."""
+class _SensorWalk:
+    """What both ways through the switches share: the switch of each square that was ``found``."""
 
     switches: int
     places: Sequence[str]
     found: dict[str, int] = field(default_factory=dict)
-    passed: list[str] = field(default_factory=list)
     finished: bool = False
+
+    def place_of(self, switch: int) -> str | None:
+        """The square that has a switch already."""
+        return next((place for place, number in self.found.items() if number == switch), None)
+
+    def summary(self) -> str:
+        """Say which squares have a switch, and which squares and switches have no partner."""
+        without = [place for place in self.places if place not in self.found]
+        unused = [str(number) for number in range(self.switches) if number not in self.found.values()]
+        parts = [f"{len(self.found)} of {len(self.places)} squares have a switch"]
+        if without:
+            parts.append(f"none under {shortened(without)}")
+        if unused:
+            parts.append(f"switches under no square: {shortened(unused)}")
+        return "; ".join(parts) + "."
+
+
+@dataclass
+class SquareWalk(_SensorWalk):
+    """Goes through the squares; the switch that closes while a square is asked for is the one under it."""
+
+    passed: list[str] = field(default_factory=list)
 
     HELP = (
         "Put a piece on the square that is asked for, alone on the board or beside those before. Enter alone: skip "
@@ -54,7 +75,7 @@ class SquareWalk:
                 f"on {place}, right in the middle. If they always do, their wires touch."
             )
         (switch,) = switches
-        other = next((known for known, number in self.found.items() if number == switch), None)
+        other = self.place_of(switch)
         if other is not None:
             return (
                 f"Switch {switch} is the one under {other} already: put the piece on {place}, "
@@ -81,20 +102,12 @@ class SquareWalk:
             return f"{self.passed[-1]} has no switch."
         return f"{text.strip()!r} means nothing here. {self.HELP}"
 
-    def summary(self) -> str:
-        """The result, and which squares and switches have no partner."""
-        return summary(self.found, self.places, self.switches)
-
 
 @dataclass
-class SwitchWalk:
+class SwitchWalk(_SensorWalk):
     """Takes switches in the order in which a person closes them, and asks for the square of each."""
 
-    switches: int
-    places: Sequence[str]
-    found: dict[str, int] = field(default_factory=dict)
     switch: int | None = None
-    finished: bool = False
 
     HELP = (
         "Put a piece on any square, then type which one it was. Enter alone: leave that switch out. "
@@ -116,7 +129,7 @@ class SwitchWalk:
         if len(switches) > 1:
             return f"Switches {', '.join(map(str, switches))} closed at once: take the piece off and try again."
         (switch,) = switches
-        other = next((known for known, number in self.found.items() if number == switch), None)
+        other = self.place_of(switch)
         if other is not None:
             return f"Switch {switch} is the one under {other} already."
         if self.switch is not None and self.switch != switch:
@@ -147,24 +160,8 @@ class SwitchWalk:
         self.found[word], self.switch = self.switch, None
         return f"{word} is switch {self.found[word]}."
 
-    def summary(self) -> str:
-        """The result, and which squares and switches have no partner."""
-        return summary(self.found, self.places, self.switches)
-
 
 Walk = SquareWalk | SwitchWalk
-
-
-def summary(found: Mapping[str, int], places: Sequence[str], switches: int) -> str:
-    """Say which squares have a switch, and which squares and switches have no partner."""
-    without = [place for place in places if place not in found]
-    unused = [str(number) for number in range(switches) if number not in found.values()]
-    parts = [f"{len(found)} of {len(places)} squares have a switch"]
-    if without:
-        parts.append(f"none under {shortened(without)}")
-    if unused:
-        parts.append(f"switches under no square: {shortened(unused)}")
-    return "; ".join(parts) + "."
 
 
 STATUS = "status"
