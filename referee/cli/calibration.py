@@ -98,7 +98,7 @@ def _load(
     from vision.errors import VisionError
     from vision.images import load_image
 
-    if any(not Path(source).exists() for source in sources) or _is_device(sources[0]):
+    if any(not Path(source).exists() for source in sources) or Path(sources[0]).is_char_device():
         if len(sources) > 1:
             missing = next(source for source in sources if not Path(source).exists())
             raise click.BadParameter(f"there is no file or folder {missing!r}")
@@ -118,10 +118,6 @@ def _load(
     for fault in faults:
         console.print(f"left out: {fault}", markup=False)
     return images, names
-
-
-def _is_device(source: str) -> bool:
-    return Path(source).is_char_device()
 
 
 def _take(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Sequence
-from itertools import pairwise
+from collections import deque
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from referee.cli.group import CHECK_FAILED, OK, exit_code_of
 
 if TYPE_CHECKING:
     from vision.cameras import Camera
-    from vision.frame import Image
+    from vision.frame import Frame
     from vision.readers.dice.photographs import DieInPicture
     from vision.readers.table_reader import TableReader
     from vision.reading import Reading
@@ -102,25 +102,21 @@ def rolled_before(camera: Camera) -> str:
 
     Raises FrameError if the pictures end before that, and the camera's errors.
     """
-    from vision.errors import EndOfFramesError, FrameError
     from vision.readers.dice.networks import shipped
     from vision.readers.dice.photographs import read_photograph
 
     networks = shipped()
-    seen: list[tuple[DieInPicture, ...]] = []
-    said = ""
-    while True:
-        try:
-            image: Image = camera.read(FRAME_TIMEOUT_S).image
-        except EndOfFramesError:
-            raise FrameError(said or NOT_RESTED) from None
-        seen = [*seen[-1:], read_photograph(image, networks, "the camera's picture")]
-        hindrance = _hindrance(seen[-1])
-        if hindrance and hindrance != said:
-            click.echo(hindrance, err=True)
-        said = hindrance
-        if not hindrance and len(seen) > 1 and all(at_rest(before, after) for before, after in pairwise(seen)):
-            return ",".join(sorted(str(die.value) for die in seen[-1]))
+    before: tuple[DieInPicture, ...] | None = None
+
+    def look(frame: Frame) -> tuple[str, str | None]:
+        nonlocal before
+        dice, last = read_photograph(frame.image, networks, "the camera's picture"), before
+        before = dice
+        rests = last is not None and at_rest(last, dice)
+        faces = ",".join(sorted(str(die.value) for die in dice)) if rests else None
+        return _what_hinders(len(dice), sum(die.value is None for die in dice)), faces
+
+    return _first_roll(camera, look)
 
 
 def rolled_in_tray(camera: Camera, reader: TableReader) -> str:
@@ -130,30 +126,37 @@ def rolled_in_tray(camera: Camera, reader: TableReader) -> str:
     """
     from referee.judge import JudgeSettings
     from referee.judge.dice import pool_dice
-    from vision.errors import EndOfFramesError, FrameError
 
     floor = JudgeSettings().probability_floor
-    seen: list[Reading] = []
+    seen: deque[Reading] = deque(maxlen=2)
+
+    def look(frame: Frame) -> tuple[str, str | None]:
+        seen.append(reader.read(frame))
+        dice = [die for roll in seen[-1].rolls for die in roll.dice]
+        pooled = pool_dice(list(seen), floor) if len(seen) > 1 else None
+        hindrance = " ".join(one.message for one in seen[-1].hindrances)
+        hindrance = hindrance or _what_hinders(len(dice), sum(die.cocked for die in dice))
+        return hindrance, ",".join(pooled.faces) if pooled is not None and pooled.rests else None
+
+    return _first_roll(camera, look)
+
+
+def _first_roll(camera: Camera, look: Callable[[Frame], tuple[str, str | None]]) -> str:
+    """Read pictures until ``look`` returns faces and no hindrance; each new hindrance is printed."""
+    from vision.errors import EndOfFramesError, FrameError
+
     said = ""
     while True:
         try:
             frame = camera.read(FRAME_TIMEOUT_S)
         except EndOfFramesError:
             raise FrameError(said or NOT_RESTED) from None
-        seen = [*seen[-1:], reader.read(frame)]
-        dice = [die for roll in seen[-1].rolls for die in roll.dice]
-        hindrance = " ".join(one.message for one in seen[-1].hindrances)
-        hindrance = hindrance or _what_hinders(len(dice), sum(die.cocked for die in dice))
+        hindrance, faces = look(frame)
         if hindrance and hindrance != said:
             click.echo(hindrance, err=True)
         said = hindrance
-        pooled = pool_dice(seen, floor)
-        if len(seen) > 1 and pooled is not None and pooled.rests and not hindrance:
-            return ",".join(pooled.faces)
-
-
-def _hindrance(dice: Sequence[DieInPicture]) -> str:
-    return _what_hinders(len(dice), sum(die.value is None for die in dice))
+        if faces is not None and not hindrance:
+            return faces
 
 
 def _what_hinders(count: int, leaning: int) -> str:
