@@ -15,6 +15,11 @@ Copy = tuple[str, str]
 """A table and its journal: each pair is copied by itself."""
 _DECIDING = tuple(sorted({*STATE_CHANGING, EventKind.END} - {EventKind.NEW_GAME, EventKind.SET_UP}))
 """The newest of these says whether a game is over."""
+_KEEP_RESULT = """
+    INSERT INTO result (seat, journal, game_number, number, game, players, winners, reason, wall_time)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (seat, journal, game_number) DO UPDATE SET
+    number = excluded.number, players = excluded.players, winners = excluded.winners, reason = excluded.reason,
+    wall_time = excluded.wall_time"""
 
 
 @dataclass(frozen=True)
@@ -86,15 +91,11 @@ class Copies:
 
     def _known_as(self, work: Transaction, batch: _Batch, event: TableEvent) -> str | None:
         """Give the wall time of the event that is kept under this number."""
-        pending = batch.rows.get((event.table, event.journal, event.number))
+        key = (event.table, event.journal, event.number)
+        pending = batch.rows.get(key)
         if pending is not None:
             return pending.wall_time
-        found = work.rows(
-            "SELECT wall_time FROM event WHERE seat = ? AND journal = ? AND number = ?",
-            event.table,
-            event.journal,
-            event.number,
-        )
+        found = work.rows("SELECT wall_time FROM event WHERE seat = ? AND journal = ? AND number = ?", *key)
         return str(found[0][0]) if found else None
 
     def _drop(self, work: Transaction, batch: _Batch, first: TableEvent) -> None:
@@ -122,23 +123,16 @@ class Copies:
 
     def newest(self, seat: str, journal: str, most: int) -> list[TableEvent]:
         """Give a table's newest events, the newest first."""
+        newest = "SELECT content FROM event WHERE seat = ? AND journal = ? ORDER BY number DESC LIMIT ?"
         with self._database.transaction() as work:
-            found = work.rows(
-                "SELECT content FROM event WHERE seat = ? AND journal = ? ORDER BY number DESC LIMIT ?",
-                seat,
-                journal,
-                most,
-            )
+            found = work.rows(newest, seat, journal, most)
         return [TableEvent.model_validate_json(content) for (content,) in found]
 
     def results(self, most: int) -> list[GameResult]:
         """Give how the last games ended, the newest first."""
+        columns = "seat, game, players, winners, reason, wall_time"
         with self._database.transaction() as work:
-            found = work.rows(
-                "SELECT seat, game, players, winners, reason, wall_time FROM result "
-                "ORDER BY wall_time DESC, seat LIMIT ?",
-                most,
-            )
+            found = work.rows(f"SELECT {columns} FROM result ORDER BY wall_time DESC, seat LIMIT ?", most)
         return [
             GameResult(seat, game, json.loads(players), tuple(json.loads(winners)), reason, wall_time)
             for seat, game, players, winners, reason, wall_time in found
@@ -159,16 +153,12 @@ class GameResult:
 
 def _fold(work: Transaction, seat: str, journal: str, game: int) -> None:
     """Keep how a game ended, if its newest deciding event is its end; a game that goes on has no result."""
-    marks = ", ".join("?" for _ in _DECIDING)
-    found = work.rows(
+    marks, key = ", ".join("?" for _ in _DECIDING), (seat, journal, game)
+    deciding = (
         f"SELECT kind, number, wall_time, content FROM event WHERE seat = ? AND journal = ? AND game_number = ? "
-        f"AND kind IN ({marks}) ORDER BY number DESC LIMIT 1",
-        seat,
-        journal,
-        game,
-        *_DECIDING,
+        f"AND kind IN ({marks}) ORDER BY number DESC LIMIT 1"
     )
-    key = (seat, journal, game)
+    found = work.rows(deciding, *key, *_DECIDING)
     data = json.loads(found[0][3])["data"] if found else {}
     if not found or found[0][0] != EventKind.END or data.get("reason") == STOPPED:
         if work.run("DELETE FROM result WHERE seat = ? AND journal = ? AND game_number = ?", *key):
@@ -178,29 +168,13 @@ def _fold(work: Transaction, seat: str, journal: str, game: int) -> None:
     players = _players(work, *key)
     winner = data.get("winner")
     winners = tuple(str(side) for side in data.get("shared_by") or ([winner] if winner else []))
-    work.run(
-        "INSERT INTO result (seat, journal, game_number, number, game, players, winners, reason, wall_time) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (seat, journal, game_number) DO UPDATE SET "
-        "number = excluded.number, players = excluded.players, winners = excluded.winners, reason = excluded.reason, "
-        "wall_time = excluded.wall_time",
-        *key,
-        number,
-        json.loads(content)["game"],
-        json.dumps(players),
-        json.dumps(winners),
-        str(data.get("reason", "")),
-        wall_time,
-    )
+    told = (json.loads(content)["game"], json.dumps(players), json.dumps(winners), str(data.get("reason", "")))
+    work.run(_KEEP_RESULT, *key, number, *told, wall_time)
     set_result(work, *key, frozenset(players.get(side, side) for side in winners))
 
 
 def _players(work: Transaction, seat: str, journal: str, game: int) -> dict[str, str]:
-    found = work.rows(
-        "SELECT content FROM event WHERE seat = ? AND journal = ? AND game_number = ? AND kind = ?",
-        seat,
-        journal,
-        game,
-        str(EventKind.NEW_GAME),
-    )
+    begun = "SELECT content FROM event WHERE seat = ? AND journal = ? AND game_number = ? AND kind = ?"
+    found = work.rows(begun, seat, journal, game, str(EventKind.NEW_GAME))
     given = json.loads(found[0][0])["data"].get("players") if found else None
     return {str(side): str(name) for side, name in given.items()} if isinstance(given, dict) else {}

@@ -55,15 +55,8 @@ class Rulings:
         content = {**order, "by": by, "request_id": request_id}
         ruling = Ruling(request_id, seat, content, by, utc_text(self._now()))
         with self._database.transaction() as work:
-            work.run(
-                f"INSERT INTO ruling ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, '', NULL)",
-                request_id,
-                seat,
-                json.dumps(content),
-                by,
-                ruling.given_at,
-                ruling.status.value,
-            )
+            row = (request_id, seat, json.dumps(content), by, ruling.given_at, ruling.status.value)
+            work.run(f"INSERT INTO ruling ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, '', NULL)", *row)
         self._waiting = {**self._waiting, request_id: ruling}
         return ruling
 
@@ -93,14 +86,9 @@ class Rulings:
         return self._read("WHERE seat = ? ORDER BY given_at DESC LIMIT ?", seat, most)
 
     def _settle(self, request_id: str, status: Status, words: str, event_number: int | None) -> None:
+        update = "UPDATE ruling SET status = ?, words = ?, event_number = ? WHERE request_id = ?"
         with self._database.transaction() as work:
-            work.run(
-                "UPDATE ruling SET status = ?, words = ?, event_number = ? WHERE request_id = ?",
-                status.value,
-                words,
-                event_number,
-                request_id,
-            )
+            work.run(update, status.value, words, event_number, request_id)
         self._waiting = {key: ruling for key, ruling in self._waiting.items() if key != request_id}
 
     def _read(self, where: str, *parameters: object) -> list[Ruling]:

@@ -54,15 +54,8 @@ class Director:
             raise TournamentError(f"{rounds} rounds were asked for; expected 1 or more")
         with self._database.transaction() as work:
             ((last,),) = work.rows("SELECT coalesce(max(id), 0) FROM tournament")
-            work.run(
-                "INSERT INTO tournament (id, name, system, rounds, game, began) VALUES (?, ?, ?, ?, ?, ?)",
-                last + 1,
-                name,
-                system.value,
-                rounds,
-                game,
-                self._stamp(),
-            )
+            insert = "INSERT INTO tournament (id, name, system, rounds, game, began) VALUES (?, ?, ?, ?, ?, ?)"
+            work.run(insert, last + 1, name, system.value, rounds, game, self._stamp())
             work.run_all(
                 "INSERT INTO player (tournament, number, name, rating, present) VALUES (?, ?, ?, ?, 1)",
                 [(last + 1, player.number, player.name, player.rating) for player in listed],
@@ -95,22 +88,14 @@ class Director:
                 raise TournamentError(f"the round has {len(games)} games, and there are {len(seats)} tables for them")
             paired = self._stamp()
             boards = iter(seats)
+            rows = []
+            for each in pairings:
+                seat = "" if each.second is None else next(boards)
+                rows.append((number, each.round, each.board, each.first, each.second, seat, each.score.value, paired))
             work.run_all(
                 "INSERT INTO pairing (tournament, round, board, first, second, seat, journal, game_number, score, "
                 "decided_by, paired) VALUES (?, ?, ?, ?, ?, ?, '', 0, ?, '', ?)",
-                [
-                    (
-                        number,
-                        pairing.round,
-                        pairing.board,
-                        pairing.first,
-                        pairing.second,
-                        "" if pairing.second is None else next(boards),
-                        pairing.score.value,
-                        paired,
-                    )
-                    for pairing in pairings
-                ],
+                rows,
             )
         return tournament.round + 1
 

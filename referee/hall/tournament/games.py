@@ -8,6 +8,12 @@ from referee.mqtt.topics import TableEvent
 
 TABLE = "table"
 """Who decided a pairing whose result came from its table's journal."""
+_AT = "WHERE tournament = ? AND round = ? AND board = ?"
+_PAIRINGS = """
+    SELECT p.tournament, p.round, p.board, one.name, other.name FROM pairing p
+    JOIN player one ON one.tournament = p.tournament AND one.number = p.first
+    JOIN player other ON other.tournament = p.tournament AND other.number = p.second
+    WHERE """
 
 
 def link_game(work: Transaction, event: TableEvent) -> None:
@@ -19,25 +25,10 @@ def link_game(work: Transaction, event: TableEvent) -> None:
     if not isinstance(given, dict):
         return
     names = {str(name) for name in given.values()}
-    found = work.rows(
-        "SELECT p.tournament, p.round, p.board, one.name, other.name FROM pairing p "
-        "JOIN player one ON one.tournament = p.tournament AND one.number = p.first "
-        "JOIN player other ON other.tournament = p.tournament AND other.number = p.second "
-        "WHERE p.seat = ? AND p.score = ? AND p.paired <= ? ORDER BY p.paired DESC, p.round DESC",
-        event.table,
-        Score.OPEN.value,
-        event.wall_time,
-    )
-    for tournament, number, board, one, other in found:
+    is_open = "p.seat = ? AND p.score = ? AND p.paired <= ? ORDER BY p.paired DESC, p.round DESC"
+    for *board, one, other in work.rows(_PAIRINGS + is_open, event.table, Score.OPEN.value, event.wall_time):
         if {one, other} == names:
-            work.run(
-                "UPDATE pairing SET journal = ?, game_number = ? WHERE tournament = ? AND round = ? AND board = ?",
-                event.journal,
-                event.game_number,
-                tournament,
-                number,
-                board,
-            )
+            work.run(f"UPDATE pairing SET journal = ?, game_number = ? {_AT}", event.journal, event.game_number, *board)
             return
 
 
@@ -46,26 +37,11 @@ def set_result(work: Transaction, seat: str, journal: str, game: int, winners: f
 
     What an arbiter has decided stays.
     """
-    found = work.rows(
-        "SELECT p.tournament, p.round, p.board, one.name, other.name FROM pairing p "
-        "JOIN player one ON one.tournament = p.tournament AND one.number = p.first "
-        "JOIN player other ON other.tournament = p.tournament AND other.number = p.second "
-        "WHERE p.seat = ? AND p.journal = ? AND p.game_number = ? AND p.decided_by IN ('', ?)",
-        seat,
-        journal,
-        game,
-        TABLE,
-    )
-    for tournament, number, board, one, other in found:
+    by_table = "p.seat = ? AND p.journal = ? AND p.game_number = ? AND p.decided_by IN ('', ?)"
+    for *board, one, other in work.rows(_PAIRINGS + by_table, seat, journal, game, TABLE):
         score = Score.OPEN if winners is None else _score(one in winners, other in winners)
-        work.run(
-            "UPDATE pairing SET score = ?, decided_by = ? WHERE tournament = ? AND round = ? AND board = ?",
-            score.value,
-            "" if winners is None else TABLE,
-            tournament,
-            number,
-            board,
-        )
+        decided_by = "" if winners is None else TABLE
+        work.run(f"UPDATE pairing SET score = ?, decided_by = ? {_AT}", score.value, decided_by, *board)
 
 
 def _score(first_won: bool, second_won: bool) -> Score:

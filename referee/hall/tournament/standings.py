@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from referee.hall.tournament.values import Pairing, Player, Score, System, Tournament
 
@@ -37,7 +37,7 @@ def standings(tournament: Tournament) -> tuple[Line, ...]:
     for index, line in enumerate(unranked):
         shared = bool(lines) and _order(tournament, lines[-1]) == _order(tournament, line)
         rank = lines[-1].rank if shared else index + 1
-        lines.append(Line(rank, *(getattr(line, name) for name in Line.__dataclass_fields__ if name != "rank")))
+        lines.append(replace(line, rank=rank))
     return tuple(lines)
 
 
