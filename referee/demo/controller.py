@@ -15,10 +15,9 @@ from types import MappingProxyType
 
 from common.phrases import counted
 from firmware_bridge.connection.connection import BoardConnection
-from firmware_bridge.connection.events import BoardEvent
 from firmware_bridge.pin_maps.file import parse_pin_map
 from firmware_bridge.ports.selection import WantedBoard
-from firmware_bridge.protocol.messages import Configure, Welcome
+from firmware_bridge.protocol.messages import Configure
 from hardware.grid import PlaceGrid
 from hardware.lights.light_map import LightMap
 from hardware.lights.panel import DriverSource
@@ -74,14 +73,24 @@ class WireReport:
     late: int = 0
 
 
+class _RecordingConnection(BoardConnection):
+    """A connection that remembers the last frame sent."""
+
+    frame = b""
+
+    def show_lights(self, colours: bytes) -> None:
+        """Send a frame."""
+        self.frame = colours
+        super().show_lights(colours)
+
+
 @dataclass
 class DemoController:
     """The board on the demo's table. Made by ``demo_controller``."""
 
     device: VirtualMicrocontroller
-    connection: BoardConnection
+    connection: _RecordingConnection
     board: Controller
-    recorder: _RecordingConnection
     plan: WiringPlan
     report: WireReport = field(default_factory=WireReport)
     signal: Signal | None = None
@@ -159,7 +168,7 @@ class DemoController:
     def is_up_to_date(self) -> bool:
         """Whether the strip shows the newest frame."""
         shown = self.device.lights()
-        return not shown.is_waiting and shown.colours.rstrip(b"\0") == self.recorder.frame.rstrip(b"\0")
+        return not shown.is_waiting and shown.colours.rstrip(b"\0") == self.connection.frame.rstrip(b"\0")
 
     def wait_for_lights(self) -> None:
         """Wait until the strip shows the newest frame, unless the board is away."""
@@ -242,32 +251,6 @@ class _StripWatcher:
             self.hear(mood.value)
 
 
-@dataclass
-class _RecordingConnection:
-    """A connection that remembers the last frame sent."""
-
-    connection: BoardConnection
-    frame: bytes = b""
-
-    @property
-    def welcome(self) -> Welcome | None:
-        return self.connection.welcome
-
-    @property
-    def last_heard_s(self) -> float | None:
-        return self.connection.last_heard_s
-
-    def show_lights(self, colours: bytes) -> None:
-        self.frame = colours
-        self.connection.show_lights(colours)
-
-    def play(self, tones: Sequence[tuple[float, float]]) -> None:
-        self.connection.play(tones)
-
-    def poll(self) -> tuple[BoardEvent, ...]:
-        return self.connection.poll()
-
-
 @contextmanager
 def demo_controller(
     grid: PlaceGrid, faults: WireFaults | None, seed: int, *, lights: bool, say: Callable[[str], None]
@@ -292,14 +275,13 @@ def demo_controller(
     )
     with VirtualMicrocontroller(pin_map.device_json(), faults, seed) as device:
         wanted = WantedBoard(vendor_id=VENDOR_ID, product_id=PRODUCT_ID)
-        connection = BoardConnection(
+        connection = _RecordingConnection(
             wanted, time.monotonic, lambda words: say(as_sentence(words)), list_ports=device.list_ports
         )
         connection.configure(Configure())
         with connection:
-            recorder = _RecordingConnection(connection)
             connection.wait_for(lambda: connection.welcome is not None, _LINK_S)
-            yield DemoController(device, connection, Controller(recorder, plan, say), recorder, plan)
+            yield DemoController(device, connection, Controller(connection, plan, say), plan)
 
 
 def _nearest_mood(colour: bytes) -> Mood | None:

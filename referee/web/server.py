@@ -53,7 +53,12 @@ def create_app(port: TablePort, access: Access) -> Starlette:
     """Build the application that shows a running referee to the devices ``access`` admits."""
     desk = Desk.of(port, access)
     return guarded_app(
-        [*(endpoint.route for endpoint in Api(desk).endpoints), *views.routes(desk), *OwnerPages(desk).routes()], access
+        [
+            *(endpoint.route for endpoint in Api(desk).endpoints),
+            *views.Pages(desk).routes(),
+            *OwnerPages(desk).routes(),
+        ],
+        access,
     )
 
 

@@ -46,7 +46,7 @@ class Pages:
         self._game = desk.port.game
 
     def routes(self) -> Sequence[Guarded]:
-        """Return the pages' routes."""
+        """Return the pages' routes. They expect the caller's Session in ``request.state.session``."""
         return (
             Guarded("/", self._table, Role.LOOK, name="table"),
             Guarded("/history", self._history, Role.LOOK),
@@ -196,23 +196,14 @@ def _number(request: Request, name: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
-def routes(desk: Desk) -> Sequence[Guarded]:
-    """Return the routes of all pages. They expect the caller's Session in ``request.state.session``."""
-    return Pages(desk).routes()
-
-
-class _NoGame:
-    """Stands in for the game on pages without one."""
-
-    title = _TITLE
-
-
 def refusal(request: Request, error: HTTPException) -> Response:
     """Say why a page was refused; a device that isn't paired yet is redirected to the pairing page."""
     if error.status_code == 401 and request.method == "GET":
         return RedirectResponse("/pair", 303)
     heading = translations(language_of(request)).gettext("That can't be shown")
-    return page(request, "words", {"game": _NoGame, "heading": heading, "words": error.detail}, error.status_code)
+    return page(
+        request, "words", {"game": {"title": _TITLE}, "heading": heading, "words": error.detail}, error.status_code
+    )
 
 
 def page(
