@@ -9,7 +9,7 @@ from typing import Self
 from common.phrases import counted
 from referee.errors import EventError, JournalError
 from referee.journal.events import Event, EventKind, Evidence, encode
-from referee.journal.journal import GameSummary, Journal, KeptEvidence
+from referee.journal.journal import Journal
 
 Say = Callable[[str], None]
 
@@ -82,20 +82,9 @@ class BufferedJournal:
                 events.append((number, event))
         return events
 
-    def games(self) -> list[GameSummary]:
-        """List the games that are on the disk."""
-        return self.journal.games()
-
     def latest_game(self) -> int | None:
         """Number of the newest game, or ``None`` without any."""
         return self._game or None
-
-    def evidence(self, event_number: int) -> list[KeptEvidence]:
-        """An event's pictures, from the disk or from memory."""
-        waiting = event_number - self._written - 1
-        if 0 <= waiting < len(self._pending):
-            return [KeptEvidence(picture, len(picture.content)) for picture in self._pending[waiting][1]]
-        return self.journal.evidence(event_number)
 
     def close(self) -> None:
         """Try once more to write everything, report what is lost if that fails, and close the file."""

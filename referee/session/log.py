@@ -25,6 +25,9 @@ from referee.session.view import key_of
 from vision.errors import VisionError
 from vision.frame import Frame, Image
 
+EVERY_S = 5.0
+"""How often, in seconds of frame time, events that are only in memory are written again."""
+
 
 class GameLog(Generic[StateT, TurnT]):
     """Records the events of the journal's latest game; raises JournalError if they can't be written."""
@@ -35,7 +38,7 @@ class GameLog(Generic[StateT, TurnT]):
         self._cropper = cropper
         self._crops = CropKeeper(game.places)
         self._recorded: tuple[object, ...] | None = None
-        self._catch_up = JournalRetry(journal)
+        self._behind_since_s: float | None = None
         self.request_id = ""
         """The id of the order being carried out, recorded with its events; empty if there is none."""
         self.number = 0
@@ -60,12 +63,20 @@ class GameLog(Generic[StateT, TurnT]):
     @property
     def trouble(self) -> JournalError | None:
         """Why the journal can't be written, ``None`` if it can."""
-        trouble = getattr(self._journal, "trouble", None)
-        return trouble if isinstance(trouble, JournalError) else None
+        return self._journal.trouble if isinstance(self._journal, BufferedJournal) else None
 
     def caught_up(self, time_s: float) -> bool:
-        """Retry failed writes if it is time; returns whether they have just succeeded."""
-        return self._catch_up.caught_up(time_s)
+        """Retry failed writes every few seconds of frame time; returns whether they have just succeeded."""
+        if not isinstance(self._journal, BufferedJournal) or self._journal.trouble is None:
+            self._behind_since_s = None
+            return False
+        # Frame time restarts when the machine does, so a time in the past must not delay the retry.
+        if self._behind_since_s is None or time_s < self._behind_since_s:
+            self._behind_since_s = time_s
+        if time_s - self._behind_since_s < EVERY_S:
+            return False
+        self._behind_since_s = time_s
+        return self._journal.retry()
 
     def open_latest(self) -> Folded[StateT] | None:
         """Open the journal's latest game and return its fold, ``None`` if there is no game."""
@@ -243,28 +254,3 @@ def belief_from(
         undone=event_records.undone(before) if word.kind == EventKind.TAKE_BACK else (),
         fault=fault,
     )
-
-
-EVERY_S = 5.0
-
-
-class JournalRetry:
-    """Retries writing the events that a journal holds in memory, every few seconds of frame time."""
-
-    def __init__(self, journal: object) -> None:
-        """Use the service's journal; only a BufferedJournal can fall behind."""
-        self._journal = journal if isinstance(journal, BufferedJournal) else None
-        self._behind_since_s: float | None = None
-
-    def caught_up(self, time_s: float) -> bool:
-        """Retry if it is time; returns whether the writes have just succeeded."""
-        if self._journal is None or self._journal.trouble is None:
-            self._behind_since_s = None
-            return False
-        # Frame time restarts when the machine does, so a time in the past must not delay the retry.
-        if self._behind_since_s is None or time_s < self._behind_since_s:
-            self._behind_since_s = time_s
-        if time_s - self._behind_since_s < EVERY_S:
-            return False
-        self._behind_since_s = time_s
-        return self._journal.retry()
