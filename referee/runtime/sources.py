@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from types import FrameType
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -119,10 +119,6 @@ Given = TypeVar("Given")
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class _Source(Protocol):
-    def read(self, timeout_s: float) -> Frame: ...
-
-
 class Interrupts:
     """While this is entered, ``SIGINT`` and ``SIGTERM`` raise KeyboardInterrupt inside ``waiting`` and nowhere else.
 
@@ -164,7 +160,7 @@ class Interrupts:
 class InterruptibleSource:
     """A camera with an interruptible ``read``."""
 
-    def __init__(self, camera: _Source, interrupts: Interrupts) -> None:
+    def __init__(self, camera: FrameSource, interrupts: Interrupts) -> None:
         self._camera = camera
         self._interrupts = interrupts
 

@@ -271,7 +271,8 @@ class TableDocuments:
 
     def newest(self, language: str = "en") -> Rendered:
         """Return the newest snapshot's document, with its clock brought up to date."""
-        newest = self._port.snapshots.newest or Versioned(0, _nothing_yet(self._port.game))
+        nothing_yet = Snapshot(self._port.game.name, 0, 0, looking_signal("The referee is starting."), 0.0)
+        newest = self._port.snapshots.newest or Versioned(0, nothing_yet)
         rendered, face = self.of(newest, language), newest.snapshot.clock
         if face is None or not face.running:
             return rendered
@@ -287,10 +288,6 @@ class TableDocuments:
                 document = table_document(self._port.game, versioned, hints_allowed=allowed, say=say)
                 newest = self._newest[language] = Rendered.of(document)
             return newest
-
-
-def _nothing_yet(game: Game[Any, Any]) -> Snapshot:
-    return Snapshot(game.name, 0, 0, looking_signal("The referee is starting."), 0.0)
 
 
 def table_document(game: Game[Any, Any], versioned: Versioned, *, hints_allowed: bool, say: Say) -> TableDocument:
