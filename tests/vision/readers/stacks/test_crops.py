@@ -52,6 +52,27 @@ def test_a_crop_shows_what_the_picture_has_there(distance_mm: float) -> None:
     assert crop[1, row, column, :2] == pytest.approx(expected, abs=2.5)
 
 
+@pytest.mark.parametrize("pixel", [(2, 2), (93, 2), (2, 165), (93, 165), (48, 100)])
+def test_every_corner_of_a_crop_shows_what_the_picture_has_there(pixel: tuple[int, int]) -> None:
+    pose = looking_at(620.0, 20.0, 30.0)
+    crops = StackCrops(CAMERA, pose, BOARD)
+    rows, columns = np.indices((720, 1280))
+    image = np.stack([columns / 1280, rows / 720, np.zeros_like(rows)], axis=-1) * 255
+    column, row = pixel
+    point = crops.at_height("c3", np.array(pixel, dtype=np.float64), BOARD.height_mm)
+    expected = project(CAMERA, pose, point[None])[0] / (1280, 720) * 255
+    assert crops.of(np.rint(image).astype(np.uint8), ["c3"])[0, row, column, :2] == pytest.approx(expected, abs=1.5)
+
+
+@pytest.mark.parametrize("distance_mm", [100.0, 400.0])
+def test_a_picture_finer_than_its_crop_is_made_smaller_first(distance_mm: float) -> None:
+    crops = StackCrops(lens((1280, 720), 20.0), looking_at(distance_mm, 0.0), BOARD)
+    checks = (np.indices((720, 1280)).sum(axis=0) % 2 * 255).astype(np.uint8)
+    crop = crops.of(np.repeat(checks[..., None], 3, axis=2), ["c3"])[0, 40:120, 10:80].astype(float)
+    assert crop.mean() == pytest.approx(127, abs=12)
+    assert crop.std() < 20
+
+
 def test_a_grey_picture_is_cropped_too() -> None:
     assert crops_from().of(np.full((720, 1280), 80, dtype=np.uint8), ["a1"]).shape == (1, HEIGHT_PX, WIDTH_PX, 3)
 
