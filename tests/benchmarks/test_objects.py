@@ -1,0 +1,45 @@
+"""Objects on filled sheets: what is counted, and that tables are drawn as said."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.objects import Tally, add_sheet, filled
+from common.places import EMPTY
+from vision.layout.surfaces import GridSurface
+from vision.layout.table import default_layout
+from vision.reading import HindranceKind, PlaceReading, Reading, uniform_reading
+
+SHEET = default_layout("blokus-dice").board
+LOOKS = (EMPTY, "red", "blue", "yellow", "green")
+BARE = dict.fromkeys(SHEET.places, EMPTY)
+
+
+def reading(**differing: PlaceReading) -> Reading:
+    """A reading of an empty sheet with other readings on some places of p1."""
+    others = {f"p1.{name}": one for name, one in differing.items()}
+    return Reading(0, 0.0, {place: PlaceReading({EMPTY: 1.0}) for place in SHEET.places} | others, ())
+
+
+@pytest.mark.parametrize(
+    ("seen", "expected"),
+    [
+        (reading(), Tally(1, 0, 0)),
+        (reading(c3=PlaceReading({"red": 0.97, EMPTY: 0.03})), Tally(1, 0, 1)),
+        (reading(c3=PlaceReading({"red": 0.6, EMPTY: 0.4})), Tally(1, 0, 0)),
+        (reading(c3=uniform_reading(LOOKS, HindranceKind.OBJECT)), Tally(1, 1, 0)),
+    ],
+)
+def test_only_what_is_surely_misread_on_visible_cells_is_wrong(seen: Reading, expected: Tally) -> None:
+    tally = Tally()
+    add_sheet(SHEET, BARE, seen, tally)
+    assert tally == expected
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_sheet_is_at_most_half_filled_but_for_its_last_shape(seed: int) -> None:
+    assert isinstance(SHEET, GridSurface)
+    looks = filled(SHEET, np.random.default_rng(seed))
+    assert set(looks.values()) <= {"red", "blue", "yellow", "green"}
+    assert len(looks) <= len(SHEET.places) / 2 + 4
