@@ -63,6 +63,7 @@ def restore(backup: Path, journal: Path, now: datetime) -> Path | None:
         raise JournalError(f"{backup} is the journal itself; name a copy of it")
     if not journal.parent.is_dir():
         raise JournalReadOnlyError(f"there is no folder {journal.parent} for the journal; make it first")
+    kept = journal.with_name(f"{journal.stem}-before-{now:%Y%m%d-%H%M%S}{journal.suffix}")
     lock = WriterLock(journal, now)
     try:
         with (
@@ -71,7 +72,7 @@ def restore(backup: Path, journal: Path, now: datetime) -> Path | None:
         ):
             database.check_version(database.version_of(source))
             _check(source, backup)
-            return _copy(source, journal, keep_as=journal.with_name(_name_before(journal, now)))
+            return _copy(source, journal, keep_as=kept)
     finally:
         lock.release()
 
@@ -122,10 +123,6 @@ def _keep(journal: Path, kept: Path) -> Path:
         if log.exists():
             log.replace(kept.with_name(kept.name + ending))
     return kept
-
-
-def _name_before(journal: Path, now: datetime) -> str:
-    return f"{journal.stem}-before-{now:%Y%m%d-%H%M%S}{journal.suffix}"
 
 
 class DailyBackups:

@@ -136,10 +136,6 @@ class JournalFeed:
 
     @contextmanager
     def _opened(self) -> Iterator[Journal]:
-        with Journal.open(self._path, wall_clock=_unneeded_clock, read_only=True) as journal:
+        # Who only reads a journal stamps no event.
+        with Journal.open(self._path, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
             yield journal
-
-
-def _unneeded_clock() -> datetime:
-    """Who only reads a journal stamps no event."""
-    return datetime.now(UTC)

@@ -57,7 +57,7 @@ class TablePages:
         version = self._hall.floor.version
         seats = self._hall.floor.seats()
         words = {"seats": seats, "version": version, "is_connected": self._desk.is_connected()}
-        words |= self._helpers(language_of(request))
+        words |= _helpers(language_of(request), self._desk.now())
         return shown(request, "floor", words)
 
     async def _changes(self, request: Request) -> Response:
@@ -122,7 +122,7 @@ class TablePages:
             "statuses": _statuses(language),
             "resign": RESIGN,
             "draw": DRAW,
-            **self._helpers(language),
+            **_helpers(language, self._desk.now()),
         }
         return shown(request, "seat", words)
 
@@ -166,9 +166,6 @@ class TablePages:
         if seat is None:
             raise HTTPException(404, f"There is no table {request.path_params['seat'][:64]!r} here.")
         return seat
-
-    def _helpers(self, language: str) -> dict[str, Any]:
-        return _helpers(language, self._desk.now())
 
 
 def card_of(seat: Seat, language: str, now: datetime) -> str:
