@@ -19,7 +19,7 @@ from referee.rendering.printed_sheets import (
     marker_shape,
     paper_mm,
     ruler,
-    ruler_label,
+    ruler_labels,
 )
 from vision.layout.surfaces import GridSurface, Tray
 from vision.layout.table import TableLayout
@@ -134,8 +134,7 @@ def _page(drawing: _Drawing, window: Rectangle, size: tuple[float, float], words
         for label in drawing.labels
         if _within(Rectangle(label.x_mm, label.y_mm, 0, 0), window)
     ]
-    told = [Label(MARGIN_MM, MARGIN_MM + 19 - 4 * row, text, 8) for row, text in enumerate(words)]
-    return Page(*size, shapes, (cut,), ruler(), (*labels, *told, ruler_label()), tuple(lines))
+    return Page(*size, shapes, (cut,), ruler(), (*labels, *ruler_labels(words)), tuple(lines))
 
 
 def _within(rectangle: Rectangle, window: Rectangle) -> Rectangle | None:

@@ -169,7 +169,7 @@ def plan_markers(markers: MarkerLayout, paper: str) -> tuple[Page, ...]:
                 tuple(shapes),
                 tuple(cuts),
                 ruler(),
-                (*_heading(heading, height), *labels, ruler_label()),
+                (*_heading(heading, height), *labels, *ruler_labels()),
             )
         )
     return tuple(pages)
@@ -204,8 +204,7 @@ def plan_charuco(board: CharucoBoardSpec, paper: str) -> Page:
                 shapes.append(marker_shape(board.dictionary, marker_id, x + inset, y + inset, board.marker_mm))
                 marker_id += 1
     heading = (f"Calibration board {format_board(board)}. {INSTRUCTIONS[0]}", "Glue it to something flat and stiff.")
-    labels = tuple(Label(MARGIN_MM, MARGIN_MM + 19 - 4 * row, text, 8) for row, text in enumerate(heading))
-    return Page(width, height, tuple(shapes), (), ruler(), (*labels, ruler_label()))
+    return Page(width, height, tuple(shapes), (), ruler(), ruler_labels(heading))
 
 
 def paper_mm(name: str) -> tuple[float, float]:
@@ -233,9 +232,11 @@ def ruler() -> tuple[Line, ...]:
     return tuple(lines)
 
 
-def ruler_label() -> Label:
-    """The label below the ruler."""
-    return Label(MARGIN_MM, MARGIN_MM + 2, f"This ruler is {RULER_MM} mm long, a stroke a millimetre.", 8)
+def ruler_labels(words: Sequence[str] = ()) -> tuple[Label, ...]:
+    """Lines of words above the ruler, and the label below it."""
+    above = (Label(MARGIN_MM, MARGIN_MM + 19 - 4 * row, text, 8) for row, text in enumerate(words))
+    below = f"This ruler is {RULER_MM} mm long, a stroke a millimetre."
+    return (*above, Label(MARGIN_MM, MARGIN_MM + 2, below, 8))
 
 
 def write_pdf(pages: Sequence[Page], path: Path, *, title: str) -> None:

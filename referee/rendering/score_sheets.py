@@ -23,7 +23,7 @@ from referee.rendering.printed_sheets import (
     marker_shape,
     paper_mm,
     ruler,
-    ruler_label,
+    ruler_labels,
 )
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout
@@ -139,10 +139,7 @@ def _page(title: str, printed: PrintedSheet, grid: GridSurface, part: TableLayou
         for marker_id, (x, y) in sorted(markers.centres_mm.items())
     )
     cut = Rectangle(*drawing.at(-half_width, -half_height), 2 * half_width, 2 * half_height)
-    advice = tuple(
-        Label(MARGIN_MM, MARGIN_MM + 19 - 4 * row, text, 8) for row, text in enumerate((INSTRUCTIONS[0], _CUT))
-    )
-    labels = (*drawing.labels, *advice, ruler_label())
+    labels = (*drawing.labels, *ruler_labels((INSTRUCTIONS[0], _CUT)))
     return Page(width, height, shapes, (cut,), ruler(), labels, tuple(drawing.lines), tuple(drawing.shaded))
 
 
