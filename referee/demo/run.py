@@ -190,8 +190,8 @@ def _play(
     with Interrupts() as interrupts, screen or nullcontext(), typed as lines:
 
         def take(line: str) -> None:
-            if screen is None or not screen.is_answered(line):
-                _ask_hint(ports.commands, line)
+            if (screen is None or not screen.is_answered(line)) and is_hint(line):
+                ports.commands.submit(Press(ButtonRole.HINT))
 
         listen_to_lines(lines, take)
         try:
@@ -316,12 +316,6 @@ def _set_switches(board: DemoController | None, truth: TruthLog, panel: Panel) -
     if board is not None:
         board.put({place: look != EMPTY for place, look in truth.frames[-1].looks.items()})
     panel.tick()
-
-
-def _ask_hint(commands: CommandQueue, line: str) -> None:
-    """Accept a typed request for a hint, and no other command."""
-    if is_hint(line):
-        commands.submit(Press(ButtonRole.HINT))
 
 
 def _presses(table: VirtualTable, board: DemoController | None, commands: CommandQueue) -> list[ButtonRole]:

@@ -103,18 +103,15 @@ def demo_table(options: DemoOptions, game: Game[Any, Any], truth: TruthLog, snap
         choose = following_intentions(game, choose, meant)
     # the usual table with an uncompressed picture, since none is sent over a cable
     setting = standard_setting(layout=with_rules(default_layout(game.name), game, rules))
+    # without a camera, the players only make violations that switches can sense
+    habits = Habits(by_occupancy=options.inputs == Inputs.SENSORS)
     return VirtualTable(
         options.seed,
-        GameOptions(game.name, rules, turns=options.turns, habits=_habits(options), choose=choose),
+        GameOptions(game.name, rules, turns=options.turns, habits=habits, choose=choose),
         setting=replace(setting, sensor=replace(setting.sensor, jpeg_quality=None)),
         fps=FRAMES_PER_SECOND,
         truth=truth,
     )
-
-
-def _habits(options: DemoOptions) -> Habits:
-    """The players' behaviour; without a camera, only violations that switches can sense."""
-    return Habits(by_occupancy=options.inputs == Inputs.SENSORS)
 
 
 _VIRTUAL_DAY = datetime(2025, 1, 1, 12, tzinfo=UTC)

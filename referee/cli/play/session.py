@@ -93,7 +93,7 @@ class PlaySession:
             "rules": lambda _: self._tell_rules(),
             "why": lambda _: self._tell_why(),
             "resign": self._resign,
-            "draw": lambda _: self._agree_on_draw(),
+            "draw": lambda _: self._announce(Announcement(DRAW)),
             "claim": self._claim,
             "save": self._save,
             "load": self._load,
@@ -333,9 +333,6 @@ class PlaySession:
         if who not in self._game.players:
             raise PlayError(f"there is no player {player!r}; there are {', '.join(self._game.players)}")
         self._announce(Announcement(RESIGN, who))
-
-    def _agree_on_draw(self) -> None:
-        self._announce(Announcement(DRAW))
 
     def _claim(self, kind: str) -> None:
         claims = [
