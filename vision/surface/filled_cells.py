@@ -52,6 +52,7 @@ class FilledCellSettings:
 class FilledCells:
     """Examines the coloured regions of one sheet in views through one window.
 
+    ``on_grid`` marks the pixels of the grid, ``beyond`` those so far beside it that no ink is spilt there.
     ``arms_mm`` are the middles of the arms of the grid's corners, (corners, 4, 2); see ``SheetLines``.
     """
 
@@ -76,7 +77,10 @@ class FilledCells:
         off = np.maximum(np.abs(across - column - 0.5)[None, :], np.abs(up - row - 0.5)[:, None])
         self._inner = np.asarray((off < 0.5 - settings.border_cells) & on_grid)
         outside = [np.maximum(-at, at - count) for at, count in ((across, surface.columns), (up, surface.rows))]
-        self._inner |= np.maximum(outside[0][None, :], outside[1][:, None]) > settings.outer_border_cells
+        self.beyond: BoolImage = np.asarray(
+            np.maximum(outside[0][None, :], outside[1][:, None]) > settings.outer_border_cells
+        )
+        self._inner |= self.beyond
         self._area = np.maximum(np.bincount(self._cells[self._inner], minlength=self._count), 1)
         self._area[0] = self._area[1]
         self._reach_px = round(settings.reach_cells * cell_px)

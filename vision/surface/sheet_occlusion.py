@@ -109,7 +109,7 @@ class SheetOcclusionDetector:
         reaching = [
             pixels
             for pixels in self._things(odd & ~(ink & (off_pens_deg < self._settings.reaching_hue_deg)))
-            if float((pixels & self._margin).sum()) > self._settings.reaching_mm2 * PX_PER_MM**2
+            if float((pixels & self._margin & self._cells.beyond).sum()) > self._settings.reaching_mm2 * PX_PER_MM**2
         ]
         least_cells = self._settings.grey_cells if len(self._pens_deg) else self._settings.lying_cells
         lying = [

@@ -252,3 +252,11 @@ def test_a_blue_sleeve_that_reaches_in_is_a_hand_over_the_cells_too(camera: Came
     ((kind, area_mm2),) = sheet_with(camera, FILLED, [(hand(FILLED), BLUE)], printed=True)
     assert kind == "hand"
     assert area_mm2 == pytest.approx(30.0 * (2 * FILLED.cell_mm + Ink.on(FILLED).margin_mm(FILLED)), rel=0.2)
+
+
+def test_ink_spilt_over_the_edge_of_the_grid_is_no_hand(camera: CameraModel) -> None:
+    bounds, last = FILLED.bounds_mm, FILLED.columns - 1
+    navy = (130, 60, 45)
+    cells = filled_cells(FILLED, navy, *((last, row) for row in range(2, 8)))
+    spilt = Rectangle(bounds.right_mm - 1.0, bounds.right_mm + 4.0, bounds.near_mm + 30.0, bounds.far_mm - 30.0)
+    assert sheet_with(camera, FILLED, [*cells, (spilt, navy)], printed=True) == []
