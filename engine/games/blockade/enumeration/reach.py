@@ -98,13 +98,12 @@ class Way:
 class Reach:
     """Everything that a colour can reach, cheapest first, starting with the layout at the start of the turn.
 
-    ``towers`` says whether any sequence made a new tower, and ``most_built`` is the most caps that any of them used.
-    ``edges`` holds all moves found, if the search was asked to keep them.
+    ``most_built`` is the most caps that any sequence used. ``edges`` holds all moves found, if the search was asked to
+    keep them.
     """
 
     ends: tuple[Reached, ...]
     came_from: CameFrom
-    towers: bool
     most_built: int
     edges: tuple[Edge, ...]
 
@@ -171,7 +170,6 @@ class Search:
         self.need: dict[Node, int] = {start: 0}
         self.won: set[Layout] = set()
         self.edges: list[Edge] | None = [] if edges else None
-        self.towers = False
         self.most_built = 0
         self.buckets: list[list[Node]] = [[] for _ in range((points + 1) * BY_COST)]
         self.buckets[0].append(start)
@@ -184,7 +182,7 @@ class Search:
             if check_time is not None:
                 check_time()
         ends = tuple(self._reached(node) for node in visited if not self.need[node])
-        return Reach(ends, self.came_from, self.towers, self.most_built, tuple(self.edges or ()))
+        return Reach(ends, self.came_from, self.most_built, tuple(self.edges or ()))
 
     def way_to(self, end: Layout) -> Way | None:
         """Search until the cheapest way to a layout is found; ``None`` if there is none."""
@@ -245,7 +243,6 @@ class Search:
 
     def _placements(self, layout: Layout, tower: str) -> Iterator[str]:
         """A new tower's possible piles: with its cap, or covered while a piece of another colour lies in it."""
-        self.towers = True
         built = caps_in(layout)
         yield tower + self.caps[built : built + 1]
         if self.covered:
