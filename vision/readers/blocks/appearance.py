@@ -24,7 +24,11 @@ from vision.readers.blocks.symbols import Mask, drawn_masks
 
 APPEARANCE_FORMAT = "tabletop-referee looks 1"
 RATIO_FLOOR = 0.04
+"""Share of the brighter of face and ink that is added to both. Higher: noise in the dark matters less, and dark faces
+differ less. Set by hand on the virtual table's and the ray-traced pictures.
+"""
 MASK_SIDE_PX = 60
+"""Side of a drawn or learned mask."""
 
 
 def look_name(colour: str, symbol: str) -> str:
@@ -35,7 +39,7 @@ def look_name(colour: str, symbol: str) -> str:
 def log_ratio(face: FloatArray, ink: FloatArray) -> FloatArray:
     """Log of face over ink in linear light, channels last, blue-green-red.
 
-    The darker of the two is clamped to a small share of the brighter, below which a camera only records noise.
+    A small share of the brighter is added to both, since below that a camera only records noise.
     """
     floor = RATIO_FLOOR * np.maximum(np.maximum(face, ink), 1e-4)
     return np.asarray(np.log((face + floor) / (ink + floor)), dtype=np.float64)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from vision.readers.blocks.reader import BlockSighting
 
 _SURE, _UNSURE, _SIDE = (80, 220, 80), (60, 60, 255), (255, 200, 60)
+"""Colours of outlines and names: blue, green, red."""
 
 
 def draw_blocks(image: Image, blocks: Mapping[str, BlockSighting], camera: CameraModel, pose: Pose) -> Image:

@@ -1,4 +1,7 @@
-"""Learning a set's appearance from pictures of known positions, or its colours from a set-up."""
+"""Learning a set's appearance from pictures of known positions, or its colours from a set-up.
+
+The numbers were set by hand on the virtual table's and the ray-traced pictures.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +24,19 @@ from vision.readers.protocols import EnrolmentPicture, SurfaceView
 from vision.sampling import PlaneWindow, linear_light, plane_map, sample
 
 ENROL_PX_PER_MM = 2.0
+"""Scale at which pictures are sampled, in pixels per millimetre. Higher: finer masks, but slower."""
 AROUND_MM = 45.0
+"""Half the side of the part of a picture in which a place's block is fitted. It must contain a block wherever it is
+searched for. Larger: slower.
+"""
 SMALLEST_FIT = 0.75
+"""Minimum correlation (-1 to 1) of a block to learn from with its drawn symbol. Higher: more pictures are refused."""
 GOOD_FIT = 0.95
+"""Correlation above which no other scale of a symbol is tried. Higher: the best scale more often, but slower."""
 SYMBOL_SCALES = (1.0, 0.93, 1.07, 0.86, 1.14, 0.8)
+"""Sizes of a symbol that are tried, relative to the drawn one, in this order. More: slower."""
 LEARNED_LIKE_DRAWN = 0.6
+"""Minimum correlation of a learned mask with the drawn one. Higher: more sets with unusual symbols are refused."""
 DOUBTFUL_FIT, CLEARLY_BETTER_FIT = 0.9, 0.05
 """Correlation of the named symbol below which others are tried, and the lead by which another one must fit better for
 the name to be rejected.
@@ -33,7 +44,9 @@ the name to be rejected.
 Of the blocks photographed for the tests the right symbol fits to 0.96 or more, any other to 0.86 or less.
 """
 SET_UP_FIT = 0.86
+"""Correlation above which a block of a set-up is used to learn from. Higher: fewer blocks are used."""
 SAME_COLOUR_SPREAD = 0.45
+"""Minimum root mean square difference between two colours, in log units. Higher: more sets are refused."""
 
 _BLOCK = re.compile(r"(\w+)[\s,]+(?:block\s*,?\s*)?(\w+)(?:\s+up)?")
 

@@ -3,6 +3,9 @@
 The coarse search works on patches around each place, sampled at half a pixel per millimetre. The fine fit samples them
 again, rotated upright, so that one bank of upright masks serves all rotations. The square's edges give the rotation of
 a block; each symbol is judged at those rotations. ``faces.fit_face`` does the same for a single face.
+
+The numbers were set by hand on the virtual table's and the ray-traced pictures; ``benchmarks/stress.py`` shows the
+effect of a change. Correlations range from -1 to 1.
 """
 
 from __future__ import annotations
@@ -31,11 +34,21 @@ from vision.readers.blocks.symbols import TemplateBank, likeness, peak_between, 
 from vision.sampling import PlaneGrid, linear_light, sample
 
 COARSE_PX_PER_MM, FINE_PX_PER_MM = 0.75, 1.5
+"""Scales of the fine fit's two passes, in pixels per millimetre. Higher: more exact centres, but slower."""
 COARSE_REACH_PX, FINE_REACH_PX = 2, 1
+"""Largest shift tried in each pass, across and down, in pixels of its scale. Larger: slower."""
 COARSE_BLURS_PX, FINE_BLURS_PX = (0.6,), (0.75, 2.0)
+"""Standard deviations of the masks' blur in each pass, in pixels of its scale. Larger: for pictures out of focus. More:
+slower.
+"""
 TURNS_TRIED, TURNS_KEPT = 4, 2
+"""Maximum number of a block's rotations in the first pass, upright included, and in the second. Higher: slower."""
 CLEARLY_WORSE = 0.08
+"""How far below the best rotation's score, in units of correlation, a rotation may be to get the second pass. Higher:
+slower.
+"""
 LEAST_COARSE_FIT = 0.64
+"""Minimum correlation in the first pass. Higher: faster, but dim blocks are missed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,9 +257,15 @@ def _moved(turned: _Turned, row: int, down: int, across: int, reach_px: int, px_
 
 
 PATCH_HALF_MM = 30
+"""Half the side of a patch."""
 HALVED_PX_PER_MM = 0.5
+"""Scale of the coarse search, in pixels per millimetre: half that of the patches."""
 REACH_PX = 4
+"""Distance from its place's centre, across and down, up to which a face is searched for, in pixels of that scale.
+Larger: slower.
+"""
 BLUR_PX = 0.5
+"""Standard deviation of the masks' blur, in pixels of that scale. Larger: for pictures out of focus."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,9 @@
 A face is a square of one colour with a symbol of another. Each symbol's mask is correlated with the picture of the
 plane of the tops. Where it fits, the picture's brightness is a linear function of the mask, whose two ends are the
 colours of face and ink. The correlation shows whether there is a face at all.
+
+The numbers were set by hand on the virtual table's and the ray-traced pictures; ``benchmarks/stress.py`` shows the
+effect of a change.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from vision.readers.blocks.symbols import Mask, distinct_quarter_turns, turned_m
 from vision.sampling import PlaneWindow, sample
 
 FACE_RIM_MM = 1.5
+"""Rim of a face that is not correlated. Larger: less of what lies next to the face is compared with the mask."""
 
 
 @dataclass(frozen=True)
@@ -221,12 +225,23 @@ def rough_fits(
 
 
 TURNS_DEG = tuple(float(degrees) for degrees in range(-45, 45, 3))
+"""Rotations of a block at which a square's edges are measured, counter-clockwise."""
 LARGEST_TURN_DEG = 33.0
+"""Largest of them, either way, at which symbols are compared. Larger: blocks turned further can be read."""
 SEARCH_MM = 3.0
+"""Distance, across and down, up to which a face's centre is searched for. Larger: slower."""
 EDGE_WEIGHT = 0.06
+"""Score gained, in units of correlation, each time a rotation's edges are stronger by a factor of e. Higher: the edges
+count more, and the symbol less.
+"""
 UPRIGHT_WEIGHT = 0.0006
+"""Score lost, in units of correlation, for each degree of rotation. Higher: blocks are read as upright more often."""
 GLOSS = np.array([-0.03, -0.015, 0.0, 0.015, 0.03, 0.05, 0.08, 0.12, 0.17, 0.23, 0.3])
+"""Light of a reflection that is added to a known colour's face and ink for comparison, relative to the brighter of
+them. It is below 0 for a colour learned under gloss. Wider: stronger reflections can match.
+"""
 GLOSS_SPREAD = 0.12
+"""Standard deviation of that light. Larger: glossy faces match better, but colours are distinguished less reliably."""
 
 
 def fit_face(

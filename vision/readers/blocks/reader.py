@@ -27,7 +27,12 @@ from vision.readers.protocols import SurfaceView
 from vision.sampling import PlaneGrid, PlaneWindow
 
 MARGIN_MM = 38.0
+"""Margin around the surface in the plane of the tops, for blocks near its edge. Smaller: beyond it the border repeats.
+"""
 REACH_MM = 10.0
+"""Distance from a place's centre, across and away, up to which enrolment searches for a face. Larger: a neighbouring
+block may be found.
+"""
 
 STAR = "star"
 

@@ -1,4 +1,8 @@
-"""Reading the visible side faces, and their evidence for a block being there."""
+"""Reading the visible side faces, and their evidence for a block being there.
+
+The numbers were set by hand on the virtual table's and the ray-traced pictures; ``benchmarks/stress.py`` shows the
+effect of a change. Heights are those of a side face in the picture; correlations range from -1 to 1.
+"""
 
 from __future__ import annotations
 
@@ -20,25 +24,49 @@ from vision.readers.probabilities import tempered
 from vision.sampling import PixelMap, linear_light, sample
 
 SIDE_PX = 36
+"""Side of a sampled side face."""
 RIM_PX = 3
+"""Rim of a sampled face that is left out, and the largest shift tried. Larger: slower, and less of it is compared."""
 SMALLEST_HEIGHT_PX = 5.0
+"""Minimum height of a face to be sampled. Higher: faster, but above the next height fewer sides are read."""
 SMALLEST_SYMBOL_HEIGHT_PX = 6.0
+"""Minimum height of a face to be read. Higher: fewer sides are read."""
 SMALLEST_SYMBOL_FIT = 0.6
+"""Minimum correlation of the best possible symbol. Higher: fewer sides are read."""
 SMALLEST_OPEN_SHARE = 0.3
+"""Minimum share (0 to 1) of a face that is not hidden, for it to be fitted. Higher: fewer sides are evidence."""
 READABLE_OPEN_SHARE = 0.8
+"""Minimum share (0 to 1) of a face that is not hidden, for it to be read. Higher: fewer sides are read."""
 VAGUE_HEIGHT_PX = 8.0
+"""Height up to which a side is no evidence of a block ..."""
 CLEAR_HEIGHT_PX = 14.0
+"""... and the further height over which its evidence grows to its full weight. Higher: low sides count less."""
 SUPPORT_SLOPE = 36.0
+"""Log-odds gained for each unit of a side's correlation ..."""
 SUPPORT_MIDDLE = 0.58
+"""... above this one; below it they are lost."""
 SUPPORT_LIMIT = 16.0
+"""Maximum log-odds of the sides against a block, and twice the maximum for one. Higher: they can outweigh its top."""
 COLOUR_SLOPE = 10.0
+"""Log-odds gained, up to 3, for each log unit by which a side's difference from the block's colour ..."""
 COLOUR_MIDDLE = 0.95
+"""... is smaller than this; if it is larger, up to 8 are lost."""
 SHIFT_STEP_PX = 2
+"""Step between the shifts tried, in pixels of the sampled face. Larger: faster, but symbols fit less exactly."""
 BLURS_PX = (0.6, 1.3, 2.2)
+"""Standard deviations of the masks' blur, in pixels of the picture, sharpest first. Larger: for pictures out of focus.
+More: slower.
+"""
 LENGTH_STEP = 0.2
+"""Step between the widths and heights that masks are made for, as a logarithm. Larger: faster, but masks fit less
+exactly.
+"""
 SYMBOL_TEMPERATURE = 0.015
+"""Temperature of the softmax over symbols for a high side, in units of correlation. Higher: less certain."""
 FLAT_HEIGHT_PX = 10.0
+"""Height of a side at which that temperature doubles. Higher: less certain of flat sides."""
 ODD_ONE_OUT = 0.002
+"""Share of sides that are misread whatever the fit. Higher: less certain."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,9 @@ from vision.frame import FloatImage
 Mask = npt.NDArray[np.float32]
 
 STAR_POINTS = 5
+"""Points of a drawn star."""
 SUPERSAMPLING = 8
+"""Factor by which symbols are drawn larger, then shrunk. Higher: smoother edges, but slower."""
 
 
 def _polygon(radii: npt.NDArray[np.float64], first_angle_rad: float) -> npt.NDArray[np.float64]:
@@ -115,7 +117,12 @@ def distinct_quarter_turns(mask: Mask) -> tuple[int, ...]:
 
 
 FACE_RIM_MM = 1.5
+"""Rim of a face that is not correlated. Larger: less of what lies next to the face is compared with the mask."""
 FAINTEST_CONTRAST = 3e-5
+"""Standard deviation of linear light in a window up to which it fits no template. Higher: faint symbols are missed.
+
+Both were set by hand on the virtual table's and the ray-traced pictures.
+"""
 
 
 @dataclass(frozen=True, eq=False)

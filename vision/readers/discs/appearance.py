@@ -31,6 +31,7 @@ def look_name(player: str, ball: bool) -> str:
 
 
 _MIX = np.array([[1.0, -1.0, 0.0], [0.0, -1.0, 1.0], [1 / 3, 1 / 3, 1 / 3]], dtype=np.float32)
+"""Weights of the logarithms of blue, green and red in the three terms of a colour."""
 _UNMIX = np.linalg.inv(_MIX.astype(np.float64))
 
 

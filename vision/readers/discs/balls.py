@@ -2,6 +2,9 @@
 
 A disc's top is uniform. A ball on it is lit from one side, has an outline, and extends beyond the disc when seen at an
 angle.
+
+The numbers were set by hand on the ray-traced pictures; ``benchmarks/stress.py --of diaballik`` shows the effect of a
+change.
 """
 
 from __future__ import annotations
@@ -16,20 +19,37 @@ from vision.readers.discs.finder import DiscFit, TopPlane
 from vision.readers.discs.shape import Circles, DiscShape, beyond_mm
 
 HALF_SIDE_MM = 22
+"""Half the side of the grid of points, 1 mm apart, at which tops are sampled. The grid must contain the largest top."""
 INSIDE_TOP_MM = 2.6
+"""Rim of the top that is left out. Larger: an inexact centre matters less, and fewer points are left."""
 CLEAR_MM = 0.8
+"""Distance outside a ball's outline beyond which a point shows the bare top. Half of it inside, a point shows the ball.
+Larger: fewer points count as either.
+"""
 DIRECTIONS = 24
+"""Number of points of a ball's outline. Higher: slower."""
 EDGE_MM = 1.4
+"""Distance inside and outside a ball's outline at which colours are compared. Larger: more is left out close to the
+disc's outline.
+"""
 OFF_OUTLINE_MM = 1.2
+"""Distance from the disc's outline within which colours are not compared. Larger: more is left out."""
 NOISE_FLOOR = 0.02
+"""Added to the noise of brightness, in log units, before shading is divided by it. Higher: shading counts less."""
 EDGE_FLOORS = np.array([0.06, 0.06, 0.05])
+"""Added to the noise of a colour's three terms, in log units, before contrast is divided by it. Higher: the outline
+counts less.
+"""
 FEWEST_POINTS = 12
+"""Minimum number of visible points on the ball, and on the bare top. Higher: more discs without evidence of a ball."""
 FEWEST_DIRECTIONS = 6
+"""Minimum number of points of the outline that count. Higher: more discs without evidence of a ball."""
 
 _GRID = np.stack(np.meshgrid(*(np.arange(-HALF_SIDE_MM, HALF_SIDE_MM + 1, dtype=np.float64),) * 2), axis=-1).reshape(
     -1, 2
 )
 _TURNS = np.arange(DIRECTIONS) * 2 * np.pi / DIRECTIONS
+"""The directions, in radians."""
 _WAYS = np.column_stack([np.cos(_TURNS), np.sin(_TURNS)])
 
 

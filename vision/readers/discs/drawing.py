@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from vision.readers.discs.reader import DiscSighting
 
 _SURE, _UNSURE, _BALL = (80, 220, 80), (60, 60, 255), (255, 200, 60)
+"""Colours of the outlines: blue, green, red."""
 _TURNS = np.linspace(0, 2 * np.pi, 24, endpoint=False)
 
 

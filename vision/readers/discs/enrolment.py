@@ -20,8 +20,13 @@ Carrier = tuple[str, bool]
 """Whose piece it is, and whether it has a ball."""
 
 CLEAR_CONTRAST = 2.4
+"""Minimum contrast of the outline of a piece to learn from, in the finder's unit. Higher: more pictures are refused.
+
+Set by hand on the ray-traced pictures.
+"""
 SAME_COLOUR_LOGS = np.array([0.12, 0.12, 0.3])
-"""Minimum distance between two players' colours in one of the three terms, in log units."""
+"""Minimum distance between two players' colours in one of the three terms, in log units. Higher: more sets are refused.
+"""
 
 _DISC = re.compile(r"(\w+)(?:\s+piece)?(?:\s+(?:with\s+)?(ball))?")
 

@@ -2,6 +2,9 @@
 
 Nothing is assumed about the board. Wood grain or a line crosses a circle in a few places, but a disc differs from its
 surroundings nearly everywhere. So the score is the contrast exceeded along most of the outline.
+
+Contrast is a distance of colours, in standard deviations of the colour inside the circle. The numbers were set by hand
+on the ray-traced pictures; ``benchmarks/stress.py --of diaballik`` shows the effect of a change.
 """
 
 from __future__ import annotations
@@ -23,26 +26,57 @@ from vision.readers.protocols import SurfaceView
 from vision.sampling import PixelMap, PlaneWindow, linear_light, plane_map, sample
 
 PX_PER_MM = 1.0
+"""Scale of the sampled plane, in pixels per millimetre; offsets in pixels are used as millimetres."""
 MARGIN_MM = 24.0
+"""Margin of the plane around the surface, for discs that reach beyond it. Smaller: their samples repeat its border."""
 SMOOTHING_MM = 0.8
+"""Standard deviation of the blur of the plane. Larger: less noise, and softer outlines."""
 DIRECTIONS = 20
+"""Number of directions in which a circle is sampled. Higher: slower."""
 INSIDE_SHARES = (0.5, 0.72, 0.9)
+"""Radii of the rings of samples inside a circle, as shares of the disc's radius. Nearer 1: closer to the outline."""
 OUTSIDE_MM = (1.4, 3.0)
+"""Distances of the two samples in each direction beyond the area that a disc covers. Only the one that differs more
+counts. Larger: farther from the disc's shadow, and closer to its neighbours.
+"""
 CLEAR_OF_BALL_MM = 0.8
+"""Distance from the area that a ball would cover within which samples don't count. Larger: fewer samples count."""
 REACH_MM = 8
+"""Distance of a disc from its place's centre up to which it is searched for. Larger: slower."""
 COARSE_MM = 2
+"""Step of that search; the second search has steps of a pixel. Larger: faster, but the best circle may be missed."""
 LEAST_CONTRAST = 1.2
+"""Contrast in the first search above which there is a second one. Higher: faster, but faint discs are missed."""
 FLOORS = (0.02, 0.02, 0.02)
+"""Added to the standard deviation of each of a colour's three terms, in log units. Higher: uniform discs have less
+contrast.
+"""
 OUTLINE_SHARE = 0.15
+"""Share of the visible outline that may have less contrast than the score. Higher: more of a disc's outline may blend
+into the board, and bare board scores higher too.
+"""
 FEWEST_SHARE = 0.4
+"""Minimum share of the directions with a visible sample outside. Higher: fewer partly hidden discs are found."""
 FEWEST_INSIDE = 4
+"""Minimum number of visible samples inside. Higher: fewer partly hidden discs are found."""
 AROUND_MM = 40.0
+"""Half the side of the square that is sampled around a place. It must contain a disc wherever it is searched for.
+Larger: slower.
+"""
 RIM_PX = 4
-
+"""Rim that is sampled around it, and cut off after the blur. It must be at least as wide as the blur reaches."""
 FITTING_MOST = 8.0
+"""Contrast of one direction above which there is no further gain when the centre is chosen. Higher: a few directions
+have more influence.
+"""
 SAME_SHARE = 0.9
+"""Share of the highest contrast from which a circle may be chosen as the best. Higher: fewer circles are compared over
+their whole outline.
+"""
 HIDING_MM = 0.7
+"""Margin around nearer pieces that counts as hidden by them. Larger: less of the discs behind them is used."""
 _TURNS = np.arange(DIRECTIONS) * 2 * np.pi / DIRECTIONS
+"""The directions, in radians."""
 _WAYS = np.column_stack([np.cos(_TURNS), np.sin(_TURNS)])
 
 
@@ -54,6 +88,7 @@ def _steps(most: int, step: int) -> npt.NDArray[np.intp]:
 
 
 _COARSE, _CLOSE, _CLOSEST = _steps(REACH_MM, COARSE_MM), _steps(2, 1), _steps(1, 1)
+"""Offsets of the first search, of the second, and of the comparison without a ball, in pixels."""
 
 Numbers = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float32]

@@ -115,10 +115,19 @@ class ColourClassifier:
 
 
 USUAL_PAPER = 0.6
-"""Linear light assumed for white paper when no marker is visible."""
+"""Linear light assumed for white paper when no marker is visible. Higher: discs seem darker."""
 LEAST_WHITE_OVER_BLACK = 2.5
+"""Minimum ratio of the light of a marker's white cells to that of its black ones, or it counts as covered. Higher:
+fewer markers are used under glare. Set by hand on the ray-traced pictures.
+"""
 LEAST_WHITE = 1e-4
+"""Linear light added to that limit, and to white before its logarithm is taken, since a channel may be 0. Higher: fewer
+markers are used in the dark.
+"""
 _SPREAD = 0.2
+"""Distance of the four outer samples of a cell from its centre, as a share of the cell's side. Larger: closer to the
+neighbouring cells.
+"""
 
 
 class PaperLight:

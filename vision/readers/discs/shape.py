@@ -16,6 +16,7 @@ from vision.geometry import Pose
 from vision.layout.pieces import DiscPieces
 
 _SLICES = np.array([-0.75, -0.4, 0.0, 0.4, 0.75])
+"""Heights of a ball's slices above its centre, as shares of its radius. More: a more exact outline, but slower."""
 Circles = tuple[FloatArray, FloatArray]
 """Centres (..., k, 2) and radii (k,), in mm of the plane."""
 
