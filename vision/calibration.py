@@ -27,10 +27,15 @@ from vision.opencv import CameraFit, aruco_dictionary, as_grey, detect_charuco, 
 _SPEC = re.compile(r"charuco:(\d+)x(\d+):(\d+(?:\.\d+)?):(\d+(?:\.\d+)?):(DICT_\w+)", re.IGNORECASE)
 _EXAMPLE = "charuco:7x5:30:22:DICT_5X5_100"
 _FEWEST_CORNERS = 8
+"""Minimum number of corners seen in a picture that is used. Higher: uses fewer. These limits were set by hand."""
 _FEWEST_VIEWS = 5
+"""Minimum number of pictures used. With fewer, the calibration should be repeated."""
 _LARGEST_ERROR_PX = 0.5
+"""Maximum reprojection error, in pixels, of a good calibration. Higher: accepts blurred pictures and bent boards."""
 _LEAST_COVERAGE = 0.5
+"""Minimum share (0 to 1) of the picture with corners in it. Lower: lenses may be measured in the middle only."""
 _LEAST_TILT_DEG = 15.0
+"""Minimum angle, in degrees, between the board and the picture's plane for a view to count as tilted; three must be."""
 
 
 @dataclass(frozen=True)
@@ -266,8 +271,11 @@ def _reasons(views: Sequence[CalibrationView], fit: CameraFit, coverage: float) 
 
 _FORMAT = "tabletop-referee camera"
 _VERSION = 1
+"""Version of the format of calibration files; other versions are rejected."""
 _DISTORTION_LENGTHS = (4, 5, 8, 12, 14)
+"""Possible numbers of coefficients in OpenCV's model of lens distortion."""
 _PREVIEW_LINES = 8
+"""Number of equal parts into which lines divide the preview's width and height."""
 
 
 def save_calibration(path: Path, calibration: Calibration, *, made_on: date) -> None:

@@ -16,8 +16,11 @@ from vision.surface.occlusion import Occlusion
 from vision.surface.view import RectifiedView
 
 _MARKER, _BOX, _GRID, _DOUBT = (80, 220, 80), (255, 160, 0), (200, 90, 0), (60, 60, 255)
+"""Colours of markers, of the board's box, of its grid, and of box and grid if the pose is uncertain; blue-green-red."""
 _COVERED = (200, 60, 200)
+"""Colour of what is covered, blue-green-red."""
 _STEPS_PER_LINE = 16
+"""Number of points along a line, which the lens bends."""
 
 
 def draw(image: Image, located: TableLocation, layout: TableLayout, camera: CameraModel) -> Image:

@@ -18,6 +18,9 @@ MOST_PIXELS = 100_000_000
 """More than any camera has. A small file may claim far more, and the memory for it would be taken at once."""
 
 _BLACK_BELOW, _LIT_SHARE = 10, 0.01
+"""Grey level, of 255, below which a pixel is black, and the share of other pixels below which a picture is black.
+Higher: more dim pictures are rejected. Set by hand.
+"""
 _JPEG_START, _JPEG_SCAN, _JPEG_END = b"\xff\xd8", b"\xff\xda", b"\xff\xd9"
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """The markers of the segments that say how large a JPEG is."""

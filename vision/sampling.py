@@ -23,7 +23,9 @@ PixelsT = TypeVar("PixelsT", Image, FloatImage)
 NumberT = TypeVar("NumberT", float, FloatArray)
 
 NODE_SPACING_PX = 16
+"""Spacing, in pixels of the sampled picture, of the points that ``plane_map`` projects. Larger: faster, less exact."""
 NODE_SPACING_MM = 8
+"""The same in mm, for ``PlaneGrid``. A power of two up to 32, so that OpenCV interpolates without rounding."""
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ class GrowingFolder(ClosingCamera):
     """Returns a folder's images in name order as they appear, each once, as soon as they are completely written.
 
     An incomplete file is tried again until it is complete. After ``patience_s`` without growing, a FrameError names it
-    and it is skipped. The folder is checked every ``poll_s`` seconds, using ``wait``. Files named in ``skip`` are
+    and it is skipped. The folder is checked every ``_POLL_S`` seconds, using ``wait``. Files named in ``skip`` are
     never returned.
     """
 
@@ -136,7 +136,9 @@ class GrowingFolder(ClosingCamera):
 VIDEO_SUFFIXES = frozenset({".mp4", ".m4v", ".avi", ".mkv", ".mov", ".webm", ".mjpg", ".mjpeg", ".mpg", ".mpeg"})
 
 _FRAMES_PER_SECOND_IF_UNKNOWN = 30.0
+"""Rate assumed for a video file that gives none."""
 _POLL_S = 0.1
+"""Seconds between two checks of a folder for new images. Longer: less work, but images are noticed later."""
 
 
 class VideoFile(ClosingCamera):

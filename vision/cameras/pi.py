@@ -22,14 +22,18 @@ from vision.errors import CameraError
 SERVER = Path(__file__).with_name("pi_server.py")
 SYSTEM_PYTHON = ("/usr/bin/python3", "-I")
 DEFAULT_SIZE = (1280, 720)
+"""Width and height of the pictures, in pixels, unless a size is set."""
 DEFAULT_RATE = 15.0
+"""Frames per second, unless a rate is set."""
 
 _START_S = 20.0
-"""Loading Picamera2 and starting the camera takes about four seconds on a Pi 4, more from a slow card."""
+"""Maximum time, in seconds, for the camera to start. It takes about four on a Pi 4, more from a slow card."""
 _FRAME_S = 5.0
-"""The longest exposure at the lowest rate that makes sense is far shorter; a camera silent this long is gone."""
+"""Time without a reply, in seconds, after which the camera counts as gone: far longer than any useful exposure."""
 _STOP_S = 3.0
+"""Time, in seconds, in which the process must end by itself before it is killed."""
 _MEBIBYTE = 1 << 20
+"""Maximum number of bytes read from the process at once; replies are far shorter."""
 
 
 def _boot_clock() -> float:

@@ -14,6 +14,7 @@ import sys
 from typing import Any
 
 CHANNELS = 3
+"""Bytes per pixel: blue, green, red."""
 BUFFERS = 3
 """One that is read, one that is exposed, one between; more would only take memory that Pis are short of."""
 

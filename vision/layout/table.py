@@ -152,6 +152,7 @@ SHEET_MARKERS = 4
 
 
 MOST_SHEETS = 100
+"""Maximum number of sheets; more in a layout file is taken for a typing error."""
 
 DICE_BESIDE_MM = (6.0, 76.0)
 """Where dice lie beside a sheet without a tray: from and to, in mm from its right edge."""

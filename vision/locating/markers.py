@@ -22,6 +22,7 @@ from vision.locating.quads import TONE_CURVE, quad_area, refine_quads, undo_tone
 from vision.opencv import aruco_dictionary, as_grey, detect_markers
 
 _HALVED_FROM_PX = 900
+"""Width of a picture, in pixels, from which it is searched at half size too. Larger: fewer pictures are."""
 
 _LEAST_OF_PATCH = 0.6
 """Minimum perimeter of a marker that fills a patch, in sides of the patch; its side is usually a third of it."""
@@ -246,9 +247,15 @@ class PlainMarkers:
 
 
 _SMALLEST_SIDE_PX = 14.0
+"""Minimum side, in pixels, of a marker that is searched for where it was, or by its outline. Larger: fewer small ones.
+These limits were set by hand on virtual pictures.
+"""
 _MOVED_AT_MOST_PX = 2.0
+"""Maximum distance, in pixels, of a corner from where it was. Larger: a marker may move further and still be found."""
 _LEAST_LIKENESS = 0.8
+"""Minimum correlation of a marker's code with the picture, where it was. Higher: fewer partly covered ones."""
 _POINTS_PER_MODULE = 2
+"""Points along a module's side at which codes are compared. More: finer, slower."""
 
 
 def redetect_markers(grey: Image, expected_px: Mapping[int, FloatArray], finder: MarkerDetector) -> dict[int, Marker]:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from vision.frame import FloatArray, Image
 
 TONE_CURVE = 2.2
+"""Exponent of a camera's usual tone curve: linear light is the grey level to this power. Close to sRGB's."""
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ class ChangeSettings:
 
 _SETTINGS = ChangeSettings()
 SHRINK = 4
+"""Factor by which pictures are shrunk before they are compared. Larger: less noise, faster, misses small changes."""
 
 
 def marker_region(marker_id: int) -> str:

@@ -29,7 +29,9 @@ from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, Roll
 from vision.sampling import PlaneWindow, plane_map, sample
 
 CROP_SIDE_PX = 72
+"""Side, in pixels, of the picture cut out around a place."""
 CROP_SIDE_MM = 48.0
+"""Its side on the table, in mm."""
 CELLS_IN_CROP = 2.0
 """Side, in cells, of the picture cut out around a written cell."""
 

@@ -10,7 +10,11 @@ from vision.readers.protocols import Sighting, StackedSighting
 from vision.reading import PlaceReading
 
 LEAST_PROBABILITY = 1e-5
+"""Minimum probability of each look, before their sum is made 1, so that none is impossible. Higher: a single place that
+was misread counts less. Set by hand.
+"""
 MOST_LOG_ODDS = 12
+"""Maximum log-odds for or against a piece. Higher: almost no effect, as ``LEAST_PROBABILITY`` is reached at 11.5."""
 
 
 def occupied_place(piece: Sighting, bare_log_odds: float, centre_mm: tuple[float, float]) -> PlaceReading:

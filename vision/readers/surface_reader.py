@@ -23,7 +23,11 @@ from vision.surface.sheet_occlusion import SheetOcclusionDetector
 from vision.surface.view import RectifiedView
 
 STANDS_ON_IT_SHARE = 0.4
+"""Covered share (0 to 1) of the surface behind a doubtful piece above which the piece itself is what covers it. Higher:
+fewer doubtful pieces are believed. Both were set by hand; ``benchmarks/stress.py`` shows the effect.
+"""
 SURFACE_HIDDEN_LOG_ODDS = 5.0
+"""Log-odds added to such a piece. Higher: fainter pieces are believed."""
 
 
 @dataclass(frozen=True, eq=False)

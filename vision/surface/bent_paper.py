@@ -65,6 +65,7 @@ _SETTINGS = BentPaperSettings()
 _DEGREES = tuple((across, total - across) for total in range(1, 5) for across in range(total + 1))
 """The powers of x and y in each term of the height polynomial."""
 _STEPS_A_CELL = 4
+"""Number of parts into which points divide a line between two crossings. More: less noise, slower."""
 
 
 @dataclass(frozen=True, eq=False)

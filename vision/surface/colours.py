@@ -13,6 +13,7 @@ from vision.sampling import linear_light
 from vision.surface.view import PX_PER_MM, RectifiedView
 
 COARSER = 2
+"""Factor by which a view is shrunk before its colours are examined. Larger: faster, but less exact outlines."""
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ Cells = npt.NDArray[np.int64]
 _ACROSS = np.array([[[-1.0, 0.0], [1.0, 0.0]]] * 2 + [[[0.0, -1.0], [0.0, 1.0]]] * 2)
 """Steps from each arm of a corner to the cells on both sides."""
 _DIAGONALS = np.array([[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]])
+"""Steps from a corner to the four cells around it."""
 
 
 @dataclass(frozen=True)

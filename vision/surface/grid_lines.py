@@ -21,9 +21,16 @@ FloatRow = npt.NDArray[np.float32]
 IndexRow = npt.NDArray[np.intp]
 
 OFFSETS_MM = (-5.5, -4.5, -2.4, -1.6, -0.8, 0.0, 0.8, 1.6, 2.4, 4.5, 5.5)
+"""Offsets, in mm, at which the light across a line is measured; the outer two on each side are board. Wider: tolerates
+a worse pose. They and the numbers below were set by hand on virtual and ray-traced pictures.
+"""
 BESIDE = 2
+"""Number of offsets on each side that are board."""
 HALVES = ((0.08, 0.48), (0.52, 0.92))
+"""Start and end of each half of a line segment, as shares of its length. The corners, where lines cross, are left out.
+"""
 POINTS = 12
+"""Number of points along each half. More: less noise, slower."""
 
 
 @dataclass(frozen=True)

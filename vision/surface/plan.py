@@ -1,4 +1,8 @@
-"""What a layout alone determines about views of its surface: lines, rim, prints and places."""
+"""What a layout alone determines about views of its surface: lines, rim, prints and places.
+
+The lengths were set by hand on the virtual table's and the ray-traced pictures; ``benchmarks/stress.py`` shows the
+effect.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +22,17 @@ from vision.surface.rim import SurfaceRim
 from vision.surface.view import PX_PER_MM, view_window
 
 BESIDE_MM = 36.0
+"""Width, in mm, of the table around the surface that a view shows too; the rim is compared with it. Larger: slower."""
 PRINTED_RADIUS_MM = 15.0
+"""Radius, in mm, around the centre of a place with a print that is not compared with the bare surface. Larger:
+tolerates larger prints, but small objects on them are missed.
+"""
 RIM_MM = 2.0
+"""Width, in mm, of the band inside the rim that counts as outside. Larger: tolerates a worse pose, examines less."""
 DEEP_MM = 14.0
+"""Minimum distance, in mm, of what lies well inside the surface from that band. Larger: fewer hands at the rim are
+recognised.
+"""
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,10 +20,13 @@ from vision.sampling import PixelMap, PlaneWindow, sample
 _ACROSS_CELLS = (-0.23, -0.17, -0.06, -0.04, -0.02, 0.0, 0.02, 0.04, 0.06, 0.17, 0.23)
 """Offsets, in cells, at which the light across an arm is measured; the outer two on each side are paper."""
 _BESIDE = 2
+"""Number of offsets on each side that are paper."""
 _ALONG_CELLS = (0.08, 0.47)
 """Start and end of an arm, in cells from its corner."""
 _POINTS = 8
+"""Number of points along an arm. More: less noise, slower."""
 _ARMS = ((0, 1), (0, -1), (1, 0), (-1, 0))
+"""Directions of a corner's arms, (x, y): first those along upright lines, then those along level ones."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,11 @@ from vision.sampling import PixelMap, PlaneWindow, linear_light_table, plane_map
 from vision.surface.bent_paper import PaperShape
 
 PX_PER_MM = 1.0
+"""Scale of a view, in pixels per mm. Larger: finer, slower."""
 PIECE_MARGIN_MM = 3.5
+"""Margin, in mm, by which pieces are grown before what they hide is marked. Larger: tolerates errors of their position,
+but leaves less bare surface. Set by hand.
+"""
 
 
 @dataclass(frozen=True, eq=False)

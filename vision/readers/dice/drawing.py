@@ -15,7 +15,9 @@ from vision.readers.dice.photographs import DieInPicture
 from vision.reading import RollReading
 
 _SURE, _DOUBTFUL, _LEANS = (60, 200, 0), (0, 170, 255), (0, 0, 230)
+"""Colours of certain, doubtful and leaning dice, blue-green-red."""
 _SURE_FROM = 0.9
+"""Probability from which a value is drawn as certain."""
 
 
 def draw_dice(picture: Image, dice: Sequence[DieInPicture]) -> Image:

@@ -22,9 +22,11 @@ from vision.readers.dice.finding import FindingSettings, find_dice
 from vision.readers.dice.networks import CROP_PX, DIE_IN_CROP_PX, Floats, Networks
 
 _TURNS = 36
+"""Number of rotations at which a die is compared, over a full turn. More: finer, slower. Set by hand."""
 _SIZES = (0.88, 0.97, 1.06, 1.16)
+"""Factors by which a die is resized before it is compared, because the finder may misjudge its size."""
 _SHIFTS_PX = ((0, 0), (1.3, 0), (-1.3, 0), (0, 1.3), (0, -1.3))
-"""Tolerated errors of the finder, in a die's size and in its centre."""
+"""Offsets of its centre, in pixels of the square, for the same reason."""
 _BLUR_PX = 0.8
 """Blurs the ink so that a die found one pixel off still matches."""
 _SHARPNESS = 30.0

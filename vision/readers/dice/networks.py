@@ -30,8 +30,9 @@ CELL_PX = 4
 """Pixels per cell of the finder's grid of centres."""
 
 CROP_PX = 32
+"""Side, in pixels, of the square given to the second network."""
 DIE_IN_CROP_PX = 20.0
-"""The square given to the second network, and the length of a die's edge in it."""
+"""Length of a die's edge in that square, in pixels."""
 _LOWER = 0.2
 """Offset of the square's centre below the upper side's, in edges per unit of slant, to include side faces."""
 

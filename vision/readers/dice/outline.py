@@ -21,7 +21,9 @@ SQUARE_PX = 64
 """Side of the square in which the outline is searched for."""
 
 _EDGE_PX = 24.0
+"""Edge of the die in that square, in pixels."""
 _DIRECTIONS = 36
+"""Number of directions in which outlines are compared, an even one. More: finer, slower."""
 _ROUNDING = 0.22
 """Radius of a die's rounded edges, as a share of half its edge: common plastic dice."""
 

@@ -21,6 +21,7 @@ LARGEST_SIDE_PX = 1600
 SMALLEST_SIDE_PX = 48
 """Minimum side of a picture."""
 SMALLEST_DIE_PX = 10.0
+"""Edge of the smallest die searched for, in pixels of the reduced photograph. Smaller: finds smaller dice, slower."""
 LARGEST_DIE = 0.45
 """Edge of the largest die searched for, as a share of the shorter side of the picture."""
 

@@ -30,12 +30,16 @@ SEEN_PX = 24
 """Side of the central part that the network sees; no face is larger."""
 
 _MARGIN_PX = (CROP_PX - SEEN_PX) // 2
+"""Width, in pixels, of the border of a square that the network does not see."""
 _INSIDE = np.hypot(*(np.indices((SEEN_PX, SEEN_PX)) - (SEEN_PX - 1) / 2)) < 0.46 * EDGE_PX
+"""The points of the central part from which the colours of body and ink are measured, (SEEN_PX, SEEN_PX)."""
 _FAINT, _MOST = 2.0, 4.0
-"""Colour differences due to noise alone, and the limit at which ink is clipped, in its spread: reflections."""
+"""Grey levels added to the spread of the colours before dividing by it, so that pure noise stays small, and the limit
+at which the result is clipped, against reflections.
+"""
 
 _LOOKS = 4
-"""Rotations at which a die is classified, from none to three quarters; averaging equals twice as many views."""
+"""Number of quarter turns, from none, at which a die is classified; the results are averaged."""
 
 
 class PrintedFaces:

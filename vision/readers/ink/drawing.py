@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from vision.readers.ink.reader import InkSighting
 
 _SURE, _UNSURE = (60, 140, 20), (60, 60, 255)
+"""Colours of certain and of other readings, blue-green-red."""
 _LEAST_SURE = 0.9
+"""Probability above which a reading is drawn as certain."""
 
 
 def draw_ink(image: Image, view: SurfaceView, surface: Surface, sightings: Mapping[str, InkSighting]) -> Image:

@@ -25,8 +25,12 @@ from vision.sampling import PixelMap
 from vision.surface.paper import usual_hues
 
 CLEAR_LOG_ODDS = 6.0
+"""Log-odds of ink above which something is certainly written. Higher: more cells beside a hand count as hidden. Set by
+hand.
+"""
 _CROSS_LOOK = "cross"
 _LEAST_SHARE = 1e-4
+"""Minimum share of each sign in what is written, before it is split by loops. Higher: every reading is less certain."""
 _SAME_LOG_ODDS = 1e-3
 """Change of a loop's log-odds around a cell below which its sighting is kept."""
 _LOOKS = looks_of(())

@@ -17,11 +17,13 @@ from vision.layout.surfaces import Surface
 from vision.sampling import PixelMap, sample
 
 WIDTH_PX, HEIGHT_PX = 96, 168
+"""Size of a crop, in pixels."""
 FOOT_PX = (47.5, 124.5)
 """Column and row of the place's centre."""
 LARGE_PX = 60.0
 """Edge of a large pyramid's base, seen from straight above."""
 _NODE_PX = 8
+"""Spacing, in pixels, of the points that are projected; the rest is interpolated. Larger: faster, less exact."""
 _COARSE = 2.0
 """Pixels of the picture per pixel of a crop above which the picture is shrunk first."""
 

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from vision.readers.stacks.reader import StackSighting
 
 _SURE, _UNSURE = (80, 220, 80), (60, 60, 255)
+"""Colours of certain and of other tops, blue-green-red."""
 _SURE_FROM = 0.9
+"""Probability above which a top is drawn as certain."""
 
 
 def draw_stacks(image: Image, view: SurfaceView, stacks: Mapping[str, StackSighting]) -> Image:

@@ -20,7 +20,10 @@ from vision.readers.stacks.reader import StackReader
 from vision.readers.stacks.search import TopSearch
 
 FEWEST_TOPS = 2
+"""Minimum number of tops of a colour in a set-up for learning it. Higher: surer hues, but more set-ups are rejected."""
 SAME_HUE = 0.5
+"""Distance of two hues, in log units, below which a set is rejected. Higher: more sets are. Set by hand, like all here.
+"""
 LEAST_HUE = 0.6
 """Minimum distance from grey, in log units, of a hue with a name; clear pyramids are at about 0.3."""
 LEAST_LIKENESS = 0.8

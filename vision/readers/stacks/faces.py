@@ -28,6 +28,7 @@ OUT_MM = np.concatenate([[0.0, 0.6, 1.2], np.full(len(DOWN_MM) - 3, TIP_HALF_MM)
 ACROSS = np.array([-1.25, -0.8, -0.4, 0.0, 0.4, 0.8, 1.25])
 """Columns of points, as shares of the half width; the outermost lie beside the stack."""
 SIDES = 4
+"""Sides of a pyramid."""
 
 
 def _points_mm() -> FloatArray:

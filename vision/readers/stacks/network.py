@@ -22,6 +22,7 @@ SIZES = ("S", "M", "L")
 MOST_PIECES = 8
 """Maximum number of pieces on a large one that the network distinguishes."""
 KINDS = len(SIZES) * (MOST_PIECES + 1)
+"""Number of kinds of tops: each size with each number of pieces on the large one, from none."""
 NO_TIP = KINDS
 """The class after the kinds of tops: not a tip."""
 SHAPE = (SIDES, 3, len(DOWN_MM), len(ACROSS))

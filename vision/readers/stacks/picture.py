@@ -12,13 +12,17 @@ from vision.layout.surfaces import Surface, top_mm
 from vision.sampling import PixelMap
 
 PX_PER_MM = 2.0
+"""Scale of the picture at its centre, in pixels per mm. Larger: slower, and less is smoothed."""
 MARGIN_MM = 8.0
+"""Margin, in mm, around the surface that the picture shows too."""
 HIGHER_PIECES = 3
 """Number of pieces by which a stack may be higher than the layout states."""
 USUAL_LEVEL = 110.0
 """Mean grey level to which pictures are scaled, so that contrasts are comparable in dim light."""
 SMOOTHING_PX = 0.6
+"""Standard deviation, in pixels, of the picture's smoothing. Larger: less noise, but weaker edges."""
 _ROW = 1024
+"""Points in a row of a pixel map: OpenCV takes fewer than 32767 rows and columns."""
 
 
 class StackCamera:

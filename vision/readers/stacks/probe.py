@@ -1,7 +1,9 @@
 """How well a picture supports the hypothesis that a pyramid stands somewhere.
 
 A pyramid shows a flat tip, faces, and an edge at its base. Points on all of these are sampled for very many hypotheses
-at once. Only the two sides of an edge are compared with each other, so lamps hardly matter.
+at once. Only the two sides of an edge are compared with each other, so lamps hardly matter. All numbers were set by
+hand on ray-traced pictures, like those of ``search.SearchSettings``; ``benchmarks/stress.py --of blockade`` shows
+the effect.
 """
 
 from __future__ import annotations
@@ -15,20 +17,42 @@ from vision.layout.pieces import TIP_SHARE, PyramidSize
 from vision.readers.stacks.picture import USUAL_LEVEL, StackCamera, sampled
 
 _ACROSS = np.array([-0.7, 0.0, 0.7])
+"""Points of a row on the tip or a face, as shares of the row's half length."""
 _ALONG_FOOT = np.array([-0.75, -0.25, 0.25, 0.75])
+"""Points of a row along an edge of the base, as shares of half that edge."""
 _INSIDE_MM = 0.6
+"""Distance, in mm, of the tip's outer points from its edge. Larger: tolerates blur, but leaves less of small tips."""
 _BESIDE_MM = (0.6, 1.1, 1.7)
+"""Distances, in mm, of the points on the faces from the tip's edge. The first row is compared with the tip's outer one.
+Larger: tolerates blur.
+"""
 _FACE_SHARES = (0.3, 0.55, 0.8)
+"""Rows of points on a face, as shares of the way from the tip's edge to the base's."""
 _FOOT_MM = 0.9
+"""Distance, in mm, of the points on both sides from the base's edge. Larger: tolerates blur and small errors."""
 _MOST_CONTRAST, _MOST_FOOT_CONTRAST = 50.0, 40.0
+"""Contrast of the tip and of the base's edge, in grey levels, above which more does not count. Higher: edges far
+stronger than a pyramid's weigh more.
+"""
 _TIP_POINTS, _SIDE_POINTS, _FACE_POINTS, _FOOT_POINTS = 24, 36, 36, 16
+"""Number of points on the tip, on the faces beside it, on all of the faces, and on each side of the base's edges. They
+follow from the rows above, on four sides.
+"""
 _LEAST_FACING = 0.3
+"""How much a side must face the camera for its face and foot to count: 1 from straight above, 0 from edge on. Higher:
+fewer sides count.
+"""
 _AT_ONCE = 12
 """Tips evaluated at once: few enough for the processor's cache."""
 
 _RADII_MM = np.arange(0.0, 3.6, 0.15)
+"""Distances from the tip's centre, in mm, at which its width is measured. Finer steps: more exact, slower."""
 _LATERAL_MM = np.array([-0.6, -0.3, 0.0, 0.3, 0.6])
+"""Offsets, in mm, of the parallel lines along which it is measured."""
 _CENTRE_MM, _BEYOND_MM = 0.5, 2.7
+"""Distance from the centre, in mm, within which the colour is the tip's, and beyond which it is a face's. The edge of
+every tip must lie between them: 1.1 mm from the centre for small ones, 2 mm for large ones.
+"""
 
 
 @dataclass(frozen=True, eq=False)

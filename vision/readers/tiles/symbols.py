@@ -33,6 +33,7 @@ _SHIFT_PX = 3
 _MOST_LOG = 20.0
 """Maximum difference of a cell's light from the grid's, in log units."""
 _INNER_PX = CELL_PX - 2 * _SHIFT_PX
+"""Side, in pixels, of the part of a cell that is compared at each offset."""
 _Floats = npt.NDArray[np.float32]
 
 
@@ -255,6 +256,7 @@ _STARTS = 200
 _CELLS_TRIED = 64
 """Number of cells used for the first evaluation of a light."""
 _ROUNDS = 4
+"""Number of iterations of the fit, each with new weights of the cells. More: closer, slower."""
 _USUAL_LIGHT = 0.7
 """Typical difference in light between two photos, in log units: up to that of daylight and a warm lamp."""
 _EVEN = 4.0
