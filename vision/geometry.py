@@ -232,8 +232,9 @@ class CubeSolid:
 
 
 _TURNS = np.linspace(0.0, 2 * np.pi, 24, endpoint=False)
+"""Angles, in radians, of the corners by which a circle is approximated. More: rounder, slower."""
 _CIRCLE = np.column_stack([np.cos(_TURNS), np.sin(_TURNS)])
-"""Number of corners by which a circle is approximated."""
+"""Those corners for a radius of 1, (corners, 2)."""
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,9 @@ class RefinementSettings:
 
 _SETTINGS = RefinementSettings()
 OFFSETS_MM = np.arange(-_SETTINGS.search_mm, _SETTINGS.search_mm + _SETTINGS.step_mm / 2, _SETTINGS.step_mm)
+"""Offsets across a line, in mm, at which it is searched for."""
 GRID_ALONG = np.linspace(0.1, 0.9, 17)
+"""Positions along a line segment, as shares of its length, without its crossings. More: less noise, slower."""
 
 
 def refine_by_grid(

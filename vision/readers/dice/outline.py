@@ -30,22 +30,24 @@ _ROUNDING = 0.22
 
 @dataclass(frozen=True)
 class OutlineSettings:
-    """How the outline is extracted and compared; lengths are in edges of the die.
-
-    ``of_body``: minimum colour distance from the table, as a share of the die's own. ``of_noise``: the same as a
-    multiple of the table's own variation. ``darker``: weight of differences where it is darker, as shadows are.
-    ``size``, ``shift``: tolerated errors of the die's size and position. ``outlier``: maximum error of any part of the
-    outline. ``least``: errors below this are noise. ``most``: errors above this are not a single die.
-    """
+    """How the outline is extracted and compared; lengths are in edges of the die. Set by hand."""
 
     of_body: float = 0.35
+    """Minimum colour distance from the table, as a share of the die's own. Higher: less of shadows and of pale dice."""
     of_noise: float = 3.0
+    """The same as a multiple of the table's own variation. Higher: fewer outlines on patterned tables."""
     darker: float = 0.5
+    """Weight of differences of lightness where it is darker, as in shadows. Higher: more of shadows and dark dice."""
     size: float = 0.08
+    """Tolerated error of the die's size, as a share of it. Larger: all cubes fit more easily."""
     shift: float = 0.1
+    """Tolerated error of its position. Larger: the same."""
     outlier: float = 0.15
+    """Maximum error that counts at any part of the outline. Larger: a single wrong part weighs more."""
     least: float = 0.01
+    """Errors below this are noise, and count as this. Larger: clear outlines prove less."""
     most: float = 0.12
+    """Error of a flat cube above which this is not a single die, and is not judged. Larger: more outlines are."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from vision.readers.dice.finding import FindingSettings, FoundDie, box_of, find_
 from vision.readers.dice.networks import Networks
 
 PHOTOGRAPH = FindingSettings(leaning=0.02, side_strength=0.3, box_per_side=1.48)
+"""Settings for photographs: dice hardly ever lean, only weak candidates are taken for side faces, boxes are larger."""
 LARGEST_SIDE_PX = 1600
 """Larger photographs are reduced to this; only dice smaller than a hundredth of the picture are lost."""
 SMALLEST_SIDE_PX = 48

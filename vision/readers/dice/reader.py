@@ -28,15 +28,14 @@ so the picture can be small, which is faster."""
 
 @dataclass(frozen=True)
 class TraySettings:
-    """How a tray is read.
-
-    ``px_per_mm``: resolution. ``beside_mm``: tolerated distance of a die's centre beyond the tray. ``rest_mm``: maximum
-    movement of a die at rest, above the finder's noise.
-    """
+    """How a tray is read. Set by hand."""
 
     px_per_mm: float = 1.8
+    """Scale of the flattened tray, in pixels per mm. Larger: finer, slower."""
     beside_mm: float = 6.0
+    """Tolerated distance, in mm, of a die's centre beyond the tray. Larger: reads what lies further beside it."""
     rest_mm: float = 2.0
+    """Maximum movement, in mm, of a die at rest, above the finder's noise. Larger: slow dice count as at rest too."""
 
 
 class DiceReader:

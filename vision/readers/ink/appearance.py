@@ -109,6 +109,7 @@ def read_copied(text: str, surface: Surface) -> dict[str, str]:
 
 
 _AS_LIKELY = float(np.log(0.5))
+"""Log-probability of one half: a sign above it is more likely than all others together."""
 _LEAST_AGREEING = 0.3
 """Minimum share of the written cells that are read as stated; even unusual handwriting is half right at first."""
 

@@ -17,8 +17,11 @@ from vision.readers.stacks.picture import StackCamera, sampled
 from vision.readers.stacks.probe import Probe, Supposed, tip_widths_mm
 
 _ON_CLEAR = MappingProxyType({"L": (0,), "M": tuple(range(1, 7)), "S": tuple(range(1, 9))})
+"""Possible numbers of pieces on a clear large one, by the size of the top."""
 _ON_COLOUR = MappingProxyType({"L": (0, 3, 4), "M": tuple(range(1, 5)), "S": tuple(range(1, 7))})
+"""The same for a coloured large one."""
 _ON_ANY = MappingProxyType({"L": (0, 3, 4), "M": tuple(range(1, 7)), "S": tuple(range(1, 9))})
+"""The same if it may be either."""
 
 
 def possible_tops(set_up: Stack) -> Mapping[str, Sequence[int]]:
