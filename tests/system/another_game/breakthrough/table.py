@@ -76,7 +76,8 @@ def explain(before: BreakthroughState, after: Appearance) -> tuple[Breach, ...]:
     taken: set[int] = set()
     for player in (mover, rules.other(mover)):
         was, now = before.of(player), discs[PLAYERS.index(player)]
-        gone, come = set(members(was & ~now)), set(members(now & ~was))
+        # A disc that was taken stood where one of the mover's came to by the rules.
+        gone, come = set(members(was & ~now)) - (taken if player != mover else set()), set(members(now & ~was))
         moved = pairs(gone, come, GRID.apart)
         for start, end in moved:
             turn = rules.turn_of(before, player, start, end)
@@ -88,8 +89,7 @@ def explain(before: BreakthroughState, after: Appearance) -> tuple[Breach, ...]:
             taken |= set() if breach else {end}
             moves += 1
         found += [PieceBreaches("disc").added(player, PLACES[at]) for at in sorted(come - {end for _, end in moved})]
-        # A disc that was taken stood where one of the mover's came to by the rules.
-        lost = gone - {start for start, _ in moved} - (taken if player != mover else set())
+        lost = gone - {start for start, _ in moved}
         for place in (PLACES[at] for at in sorted(lost)):
             sentence, remedy = f"The {player} disc on {place} is gone.", f"Put it back on {place}."
             found.append(Breach("disc-gone", sentence, remedy, (place,)))
