@@ -67,7 +67,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def call(copy: Path, tmp_path: Path) -> Call:
     """Run a Python command in the copy, at home in an empty folder, warnings as errors."""
-    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
+    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "HYPOTHESIS_PROFILE") if name in os.environ}
     env = {**kept, "HOME": str(tmp_path), "PYTHONPATH": str(copy), "LANG": "C.UTF-8", "COLUMNS": "100"}
 
     def run(*arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]:
