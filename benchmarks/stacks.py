@@ -3,7 +3,8 @@
 Run: python benchmarks/stacks.py [--games N] [--turns N] [--seed S] [--size 960x540]
 
 Random turns are played on virtual tables that differ in camera, light and surface, without hands. Each position is
-drawn once and read by a reader that knows no earlier picture. A wrong turn must not be accepted: exit code 1.
+drawn once and read by a reader that knows no earlier picture. No wrong turn may be accepted, and none of
+these be called illegal: exit code 1.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from benchmarks.parts.soak.game import looks_of_pieces
 from engine.registry import load
 from engine.values import Roll
 from referee.judge import Belief, JudgeContext, Trigger, judge
+from referee.judge.verdict import VerdictKind
 from simulator.faults.table import faulty_setting
 from simulator.play.actions import Slack
 from simulator.play.blockade import StackHandler
@@ -115,7 +117,7 @@ def main(games: int, turns: int, seed: int, size: str) -> None:
     for name, one in counted.items():
         table.add_row(name, *(str(one[kind]) for kind in kinds))
     console.print(table)
-    sys.exit(1 if any(one["wrong"] for one in counted.values()) else 0)
+    sys.exit(1 if any(one["wrong"] or one[VerdictKind.ILLEGAL.value] for one in counted.values()) else 0)
 
 
 if __name__ == "__main__":
