@@ -20,11 +20,8 @@ import numpy.typing as npt
 
 from vision.frame import FloatArray, FloatImage
 from vision.readers.blocks.appearance import RATIO_FLOOR, BlockAppearance, log_ratio
-from vision.readers.blocks.symbols import Mask, distinct_quarter_turns, turned_mask
+from vision.readers.blocks.symbols import FACE_RIM_MM, Mask, distinct_quarter_turns, turned_mask
 from vision.sampling import PlaneWindow, sample
-
-FACE_RIM_MM = 1.5
-"""Rim of a face that is not correlated. Larger: less of what lies next to the face is compared with the mask."""
 
 
 @dataclass(frozen=True)
