@@ -1,6 +1,19 @@
 """``python -m referee`` is the command ``referee``."""
 
+from __future__ import annotations
+
+import signal
+
 from referee.cli import main
 
+
+def run() -> None:
+    """Run the command in a process of its own. Once it has ended, a Ctrl-C ends Python without a traceback."""
+    try:
+        main()
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 if __name__ == "__main__":
-    main()
+    run()

@@ -229,7 +229,7 @@ def report_fault(
 
     For use as ``sys.excepthook``.
     """
-    if isinstance(error.__cause__, KeyboardInterrupt):
+    if isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt):
         # Python 3.11 turns a Ctrl-C during the creation of a class into a RuntimeError.
         click.echo("referee: stopped", err=True)
         sys.exit(INTERRUPTED)

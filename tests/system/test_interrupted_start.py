@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -38,6 +39,23 @@ def test_a_start_that_is_interrupted_shows_no_traceback(after_ms: int, tmp_path:
     timer.join()
     assert said.strip() in ("", "referee: stopped")
     assert started.returncode in (0, 130, -signal.SIGINT)
+
+
+_CTRL_C_AT_THE_VERY_END = """
+import atexit, os, runpy, signal, sys
+atexit.register(os.kill, os.getpid(), signal.SIGINT)
+sys.argv = ["referee", "--version"]
+runpy.run_module("referee", run_name="__main__")
+"""
+
+
+def test_ctrl_c_while_python_itself_ends_shows_no_traceback() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", _CTRL_C_AT_THE_VERY_END], check=False, cwd=RUN.parent, capture_output=True, text=True
+    )
+    assert ended.stdout.startswith("referee ")
+    assert ended.stderr == ""
+    assert ended.returncode == -signal.SIGINT
 
 
 def _interrupt(group: int) -> None:

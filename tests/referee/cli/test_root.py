@@ -166,6 +166,13 @@ def test_ctrl_c_while_a_class_is_made_is_no_fault(capsys: pytest.CaptureFixture[
     assert capsys.readouterr().err == "referee: stopped\n"
 
 
+def test_ctrl_c_between_a_command_and_the_end_is_no_fault(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        report_fault(CommandContext(), KeyboardInterrupt, KeyboardInterrupt(), None)
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "referee: stopped\n"
+
+
 def test_doctor_says_what_a_real_table_still_needs(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     found = [Finding.note("camera", "no camera is plugged in"), Finding.note("calibration", "none is set")]
     monkeypatch.setattr("referee.doctor.examine", lambda *_: found)
