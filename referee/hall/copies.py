@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -13,6 +14,12 @@ from referee.mqtt.topics import TableEvent
 
 Copy = tuple[str, str]
 """A table and its journal: each pair is copied by itself."""
+MOST_TABLE_BYTES = 256 * 1024 * 1024
+"""The most that the events of one table may take: those of about 3,000 games."""
+MOST_JOURNALS = 1000
+"""The most journals of one table."""
+_ROW_BYTES = 256
+"""What an event takes beside its content, rounded up."""
 _DECIDING = tuple(sorted({*STATE_CHANGING, EventKind.END} - {EventKind.NEW_GAME, EventKind.SET_UP}))
 """The newest of these says whether a game is over."""
 _KEEP_RESULT = """
@@ -35,20 +42,30 @@ class _Batch:
     """What is to be written together."""
 
     held: dict[Copy, int] = field(default_factory=dict)
-    rows: dict[tuple[str, str, int], TableEvent] = field(default_factory=dict)
+    rows: dict[tuple[str, str, int], tuple[TableEvent, str]] = field(default_factory=dict)
+    bytes: dict[str, int] = field(default_factory=dict)
+    full: set[str] = field(default_factory=set)
     gaps: dict[Copy, int] = field(default_factory=dict)
     conflicts: dict[Copy, int] = field(default_factory=dict)
     games: set[tuple[str, str, int]] = field(default_factory=set)
 
 
 class Copies:
-    """Keeps copies of journals. A copy has no gaps: it ends before the first event that is missing."""
+    """Keeps copies of journals. A copy has no gaps: it ends before the first event that is missing.
 
-    def __init__(self, database: Database) -> None:
+    ``full`` are the tables whose last events were not kept, because they have ``most_bytes`` or MOST_JOURNALS already.
+    """
+
+    def __init__(self, database: Database, most_bytes: int = MOST_TABLE_BYTES) -> None:
         self._database = database
+        self._most_bytes = most_bytes
         with database.transaction() as work:
             newest = work.rows("SELECT seat, journal, max(number) FROM event GROUP BY seat, journal")
+            shares = work.rows("SELECT seat, bytes FROM share")
         self._held: dict[Copy, int] = {(seat, journal): number for seat, journal, number in newest}
+        self._bytes: dict[str, int] = dict(shares)
+        self._journals = Counter(seat for seat, _ in self._held)
+        self.full: frozenset[str] = frozenset()
 
     def held(self, seat: str, journal: str) -> int:
         """Give the number of the newest event that is kept, 0 for none."""
@@ -66,7 +83,10 @@ class Copies:
             self._write(work, batch)
             for seat, journal, game in sorted(batch.games):
                 _fold(work, seat, journal, game)
+        self._journals.update(seat for seat, journal in batch.held if (seat, journal) not in self._held)
         self._held.update(batch.held)
+        self._bytes.update(batch.bytes)
+        self.full = (self.full - batch.bytes.keys()) | batch.full
         missing = {copy: after for copy, after in batch.gaps.items() if after == self.held(*copy)}
         return {**missing, **batch.conflicts}
 
@@ -74,6 +94,9 @@ class Copies:
         event = arrival.event
         copy = (event.table, event.journal)
         held = batch.held.get(copy, self.held(*copy))
+        if not self._may_begin(batch, copy):
+            batch.full.add(event.table)
+            return
         if event.number <= held:
             if self._known_as(work, batch, event) == event.wall_time:
                 return
@@ -85,16 +108,33 @@ class Copies:
         elif event.number > held + 1:
             batch.gaps.setdefault(copy, held)
             return
+        content = json.dumps(event.model_dump(mode="json"))
+        taken = self._taken(batch, event.table) + len(content) + _ROW_BYTES
+        if taken > self._most_bytes:
+            batch.full.add(event.table)
+            return
+        batch.bytes[event.table] = taken
         batch.held[copy] = event.number
-        batch.rows[(*copy, event.number)] = event
+        batch.rows[(*copy, event.number)] = event, content
         batch.games.add((*copy, event.game_number))
+
+    def _may_begin(self, batch: _Batch, copy: Copy) -> bool:
+        """Whether a journal is known, or may be one more of its table."""
+        if copy in self._held or copy in batch.held:
+            return True
+        begun = sum(each[0] == copy[0] and each not in self._held for each in batch.held)
+        return self._journals[copy[0]] + begun < MOST_JOURNALS
+
+    def _taken(self, batch: _Batch, seat: str) -> int:
+        """Give the bytes that a table's events take."""
+        return batch.bytes.get(seat, self._bytes.get(seat, 0))
 
     def _known_as(self, work: Transaction, batch: _Batch, event: TableEvent) -> str | None:
         """Give the wall time of the event that is kept under this number."""
         key = (event.table, event.journal, event.number)
         pending = batch.rows.get(key)
         if pending is not None:
-            return pending.wall_time
+            return pending[0].wall_time
         found = work.rows("SELECT wall_time FROM event WHERE seat = ? AND journal = ? AND number = ?", *key)
         return str(found[0][0]) if found else None
 
@@ -105,18 +145,25 @@ class Copies:
         key = (first.table, first.journal, first.number)
         for (game,) in work.rows(f"SELECT DISTINCT game_number {where}", *key):
             batch.games.add((first.table, first.journal, game))
+        ((freed,),) = work.rows(f"SELECT sum(length(content) + {_ROW_BYTES}) {where}", *key)
         work.run(f"DELETE {where}", *key)
+        batch.bytes[first.table] = self._taken(batch, first.table) - int(freed)
+        batch.held[first.table, first.journal] = first.number - 1
 
     def _write(self, work: Transaction, batch: _Batch) -> None:
         work.run_all(
             "INSERT INTO event (seat, journal, number, game_number, kind, wall_time, content) "
             "VALUES (?, ?, ?, ?, ?, ?, ?)",
             [
-                (*key, event.game_number, event.event_type, event.wall_time, json.dumps(event.model_dump(mode="json")))
-                for key, event in batch.rows.items()
+                (*key, event.game_number, event.event_type, event.wall_time, content)
+                for key, (event, content) in batch.rows.items()
             ],
         )
-        for event in batch.rows.values():
+        work.run_all(
+            "INSERT INTO share (seat, bytes) VALUES (?, ?) ON CONFLICT (seat) DO UPDATE SET bytes = excluded.bytes",
+            batch.bytes.items(),
+        )
+        for event, _ in batch.rows.values():
             if event.event_type == EventKind.NEW_GAME:
                 link_game(work, event)
         batch.rows.clear()

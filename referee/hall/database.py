@@ -28,6 +28,8 @@ SCHEMA = (
         kind TEXT NOT NULL, wall_time TEXT NOT NULL, content TEXT NOT NULL,
         PRIMARY KEY (seat, journal, number))""",
     "CREATE INDEX IF NOT EXISTS event_by_game ON event (seat, journal, game_number, number)",
+    # How much room the events of each table take.
+    "CREATE TABLE IF NOT EXISTS share (seat TEXT PRIMARY KEY, bytes BIGINT NOT NULL)",
     # How each game ended; a game that goes on after its end has none.
     """CREATE TABLE IF NOT EXISTS result (
         seat TEXT NOT NULL, journal TEXT NOT NULL, game_number BIGINT NOT NULL, number BIGINT NOT NULL,

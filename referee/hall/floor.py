@@ -104,6 +104,11 @@ class Floor:
         with self._lock:
             return self._seats.get(seat_id)
 
+    def has_room_for(self, newcomers: int) -> bool:
+        """Whether as many tables more can be shown."""
+        with self._lock:
+            return len(self._seats) + newcomers <= MOST_SEATS
+
     def change(self, changes: Mapping[str, Mapping[str, object]]) -> None:
         """Change fields of tables together, and wake whoever listens. Tables beyond the most are left out."""
         with self._lock:

@@ -6,15 +6,15 @@ import json
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from pydantic import ValidationError
 
-from referee.hall.copies import Arrival, Copies, Copy
+from referee.hall.copies import MOST_TABLE_BYTES, Arrival, Copies, Copy
 from referee.hall.database import Database
-from referee.hall.floor import Floor
+from referee.hall.floor import MOST_SEATS, Floor
 from referee.hall.pictures import Pictures
 from referee.hall.rulings import Ruling, Rulings
 from referee.mqtt.topics import OFFLINE, ONLINE, Answer, ReplayOrder, TableEvent, TableState, Topics
@@ -66,6 +66,15 @@ class Outgoing:
     response: str = ""
 
 
+@dataclass(frozen=True)
+class _Replay:
+    """When a table was last asked for events of a journal, or last sent one of them, and the last one asked for."""
+
+    journal: str
+    at_s: float
+    last: int
+
+
 @dataclass
 class _Told:
     """What a batch of messages tells, sorted."""
@@ -73,6 +82,10 @@ class _Told:
     arrivals: list[Arrival] = field(default_factory=list)
     changes: dict[str, dict[str, object]] = field(default_factory=dict)
     answers: list[Answer] = field(default_factory=list)
+
+    def tell(self, arrival: Arrival) -> None:
+        self.arrivals.append(arrival)
+        self.change(arrival.event.table)
 
     def change(self, seat: str, **fields: object) -> None:
         self.changes.setdefault(seat, {}).update(fields)
@@ -94,6 +107,7 @@ class Hall:
         clock: Callable[[], float],
         say: Callable[[str], object],
         listed: Sequence[str] = (),
+        most_table_bytes: int = MOST_TABLE_BYTES,
     ) -> None:
         self._database = database
         self.rulings = rulings
@@ -101,15 +115,14 @@ class Hall:
         self._responses = f"{prefix}/answers/{name}"
         self._clock = clock
         self._say = say
-        # When events were asked for last, and the number that ends what was asked for.
-        self._replays: dict[Copy, tuple[float, int]] = {}
+        self._replays: dict[str, _Replay] = {}
         self._behind: dict[str, float] = {}
         self._sent: dict[str, float] = {}
         self._pictures = Pictures()
         self._wishes: set[tuple[str, int]] = set()
         self._complained: set[str] = set()
         self.lock = threading.RLock()
-        self.copies = Copies(database)
+        self.copies = Copies(database, most_table_bytes)
         self.floor = Floor()
         self.floor.change({seat: {} for seat in listed})
         self.floor.change(self._kept_states())
@@ -132,7 +145,7 @@ class Hall:
                 self._sort(told, message)
             except (ValueError, RecursionError) as error:
                 self._complain(message.topic, error)
-        gaps = self.copies.take(told.arrivals) if told.arrivals else {}
+        gaps = self._keep_events(told.arrivals) if told.arrivals else {}
         self._keep_states(told.changes)
         for answer in told.answers:
             if self.rulings.answered(answer):
@@ -141,13 +154,13 @@ class Hall:
         now_s = self._clock()
         for arrival in told.arrivals:
             # A replay that goes on is not asked for again.
-            copy = (arrival.event.table, arrival.event.journal)
-            if arrival.asked_for and copy in self._replays:
-                _, last = self._replays[copy]
-                if arrival.event.number >= last:
-                    del self._replays[copy]
+            event = arrival.event
+            asked = self._replays.get(event.table)
+            if arrival.asked_for and asked is not None and asked.journal == event.journal:
+                if event.number >= asked.last:
+                    del self._replays[event.table]
                 else:
-                    self._replays[copy] = (now_s, last)
+                    self._replays[event.table] = replace(asked, at_s=now_s)
         return [self._replay(copy, after) for copy, after in gaps.items() if self._may_ask(copy, now_s)]
 
     @_alone
@@ -157,7 +170,8 @@ class Hall:
         asked = []
         for seat in self.floor.seats():
             state = seat.state
-            if state is None or not seat.is_behind or not seat.is_online or not state.journal:
+            is_whole = state is None or not seat.is_behind or seat.id in self.copies.full
+            if state is None or is_whole or not seat.is_online or not state.journal:
                 self._behind.pop(seat.id, None)
                 continue
             copy = (seat.id, state.journal)
@@ -217,8 +231,7 @@ class Hall:
             self._sort_response(told, message)
             return
         seat, _, kind = message.topic.removeprefix(f"{self.prefix}/").partition("/")
-        if not _ID.fullmatch(seat):
-            raise ValueError("no table has such an id")
+        self._admit(told, seat)
         if kind.startswith("evidence/"):
             self._keep_picture(told, seat, kind, message.payload)
         elif len(message.payload) > MOST_BYTES:
@@ -232,21 +245,41 @@ class Hall:
             _check(seat, state.table, state.event_number, state.journal)
             told.change(seat, state=state)
         elif kind == "events":
-            told.arrivals.append(Arrival(_event(seat, message.payload)))
+            told.tell(Arrival(_event(seat, message.payload)))
         elif kind == "replayed":
-            told.arrivals.append(Arrival(_event(seat, message.payload), asked_for=True))
+            told.tell(Arrival(_event(seat, message.payload), asked_for=True))
         elif kind == "answers":
             told.answers.append(_answer(seat, message.payload))
 
     def _sort_response(self, told: _Told, message: Incoming) -> None:
         seat = message.topic.rpartition("/")[2]
+        self._admit(told, seat)
         if len(message.payload) > MOST_BYTES:
             raise ValueError(f"it has {len(message.payload)} bytes, more than {MOST_BYTES}")
         given = json.loads(message.payload)
         if isinstance(given, dict) and "refused" in given:
             told.answers.append(_answer(seat, message.payload))
         else:
-            told.arrivals.append(Arrival(_event(seat, message.payload), asked_for=True))
+            told.tell(Arrival(_event(seat, message.payload), asked_for=True))
+
+    def _admit(self, told: _Told, seat: str) -> None:
+        """Raise ValueError for what is no table's id, and for a table beyond the most."""
+        if not _ID.fullmatch(seat):
+            raise ValueError("no table has such an id")
+        if self.floor.seat(seat) is None and seat not in told.changes:
+            newcomers = sum(self.floor.seat(each) is None for each in told.changes)
+            if not self.floor.has_room_for(newcomers + 1):
+                raise ValueError(f"the hall has {MOST_SEATS} tables already, and takes no more")
+
+    def _keep_events(self, arrivals: Sequence[Arrival]) -> dict[Copy, int]:
+        """Keep events, and give the copies to be filled, each with the event after which a gap begins."""
+        gaps = self.copies.take(arrivals)
+        for seat in self.copies.full:
+            self._complain(
+                Topics(self.prefix, seat).events,
+                ValueError("a hall keeps no more of one table's events or journals; its own journal has them"),
+            )
+        return {copy: after for copy, after in gaps.items() if copy[0] not in self.copies.full}
 
     def _keep_picture(self, told: _Told, seat: str, kind: str, content: bytes) -> None:
         number, _, name = kind.removeprefix("evidence/").partition("/")
@@ -257,8 +290,6 @@ class Hall:
 
     def _show(self, told: _Told) -> None:
         """Let the floor show what has changed, with how far each copy is."""
-        for seat_id in {arrival.event.table for arrival in told.arrivals}:
-            told.change(seat_id)
         waiting: dict[str, int] = {}
         for ruling in self.rulings.waiting():
             waiting[ruling.seat] = waiting.get(ruling.seat, 0) + 1
@@ -271,11 +302,13 @@ class Hall:
         self.floor.change(told.changes)
 
     def _may_ask(self, copy: Copy, now_s: float) -> bool:
-        return now_s - self._replays.get(copy, (_NEVER_S, 0))[0] >= ASK_AGAIN_S
+        seat, journal = copy
+        asked = self._replays.get(seat)
+        return asked is None or asked.journal != journal or now_s - asked.at_s >= ASK_AGAIN_S
 
     def _replay(self, copy: Copy, after: int) -> Outgoing:
-        self._replays[copy] = (self._clock(), after + REPLAY_MOST)
-        seat, _ = copy
+        seat, journal = copy
+        self._replays[seat] = _Replay(journal, self._clock(), after + REPLAY_MOST)
         order = ReplayOrder(after=after, most=REPLAY_MOST)
         return Outgoing(Topics(self.prefix, seat).replay, order.model_dump_json().encode(), f"{self._responses}/{seat}")
 

@@ -8,6 +8,7 @@ from itertools import count
 from random import Random
 
 from benchmarks.hall.feeds import Feed
+from referee.hall.copies import MOST_TABLE_BYTES
 from referee.hall.database import Database
 from referee.hall.hall import Hall, Incoming, Outgoing
 from referee.hall.rulings import Rulings
@@ -38,12 +39,18 @@ def opened(where: str) -> Database:
     return OPENED[-1]
 
 
-def hall_on(where: str, clock: Clock | None = None, said: list[str] | None = None, listed: Iterable[str] = ()) -> Hall:
+def hall_on(
+    where: str,
+    clock: Clock | None = None,
+    said: list[str] | None = None,
+    listed: Iterable[str] = (),
+    most_table_bytes: int = MOST_TABLE_BYTES,
+) -> Hall:
     """Open a hall on a database."""
     database, ticks = opened(where), clock or Clock()
     rulings = Rulings(database, lambda: f"ruling-{next(_IDS)}", ticks.utc)
     say = [].append if said is None else said.append
-    return Hall(database, rulings, PREFIX, "one", ticks, say, tuple(listed))
+    return Hall(database, rulings, PREFIX, "one", ticks, say, tuple(listed), most_table_bytes)
 
 
 def table(name: str = "table-1", events: int = 0) -> Feed:

@@ -9,6 +9,8 @@ from tempfile import TemporaryDirectory
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from referee.hall.copies import MOST_JOURNALS
+from referee.hall.hall import Incoming
 from referee.journal.events import STOPPED, EventKind
 from tests.referee.hall.halls import Clock, event, hall_on, kept, online, replay, settle, state, table
 
@@ -39,6 +41,54 @@ def test_events_that_a_hall_slept_through_are_asked_for_by_the_state(where: str)
     hall, feed = hall_on(where, clock), table(events=2500)
     settle(hall, clock, [feed])
     assert kept(hall, feed) == feed.events
+
+
+def test_a_table_that_sends_more_events_than_a_hall_keeps_costs_the_others_nothing(where: str) -> None:
+    clock, said = Clock(), list[str]()
+    hall, liar, feed = hall_on(where, clock, said, most_table_bytes=30_000), table("liar", events=200), table(events=9)
+    hall.take([online(liar), state(liar), *(event(each) for each in liar.events)])
+    hall.take([event(each) for each in feed.events])
+    held = hall.copies.held("liar", liar.journal)
+    assert 10 < held < 100
+    assert kept(hall, liar) == liar.events[:held]
+    assert kept(hall, feed) == feed.events
+    clock.now_s += 10.0
+    hall.due()
+    clock.now_s += 10.0
+    assert hall.due() == [], "it is asked for no more"
+    assert [line for line in said if "a hall keeps no more of one table's events" in line] == said[:1]
+
+    again = hall_on(where, clock, most_table_bytes=30_000)
+    again.take([event(each) for each in liar.events[held:]])
+    assert kept(again, liar) == liar.events[:held]
+    again = hall_on(where, clock, most_table_bytes=200_000)
+    again.take([event(each) for each in liar.events[held:]])
+    assert kept(again, liar) == liar.events
+
+
+def test_what_a_table_took_back_takes_no_room(tmp_path: Path) -> None:
+    clock = Clock()
+    hall, feed = hall_on(str(tmp_path / "hall.db"), clock, most_table_bytes=30_000), table(events=20)
+    for attempt in range(12):
+        clock.now_s += 10.0
+        later = [each.model_copy(update={"wall_time": f"{each.wall_time}{attempt}"}) for each in feed.events[1:]]
+        if asked := hall.take([event(each) for each in [feed.events[0], *later]]):
+            hall.take([Incoming(asked[0].response, each.model_dump_json().encode()) for each in later])
+        assert kept(hall, feed) == [feed.events[0], *later]
+
+
+def test_a_table_has_so_many_journals_and_no_more(tmp_path: Path) -> None:
+    said: list[str] = []
+    hall, feed = hall_on(str(tmp_path / "hall.db"), said=said), table(events=2)
+    first, second = feed.events
+    begun = [first.model_copy(update={"journal": f"journal {number}"}) for number in range(MOST_JOURNALS + 5)]
+    hall.take([event(each) for each in begun[:20]])
+    hall.take([event(each) for each in begun[20:]])
+    assert len(said) == 1
+    held = [hall.copies.held(feed.table, each.journal) for each in begun]
+    assert held == [1] * MOST_JOURNALS + [0] * 5
+    hall.take([event(second.model_copy(update={"journal": "journal 7"}))])
+    assert hall.copies.held(feed.table, "journal 7") == 2
 
 
 def test_a_table_that_is_away_is_not_asked(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from referee.hall.floor import MOST_SEATS
 from referee.hall.hall import MOST_PICTURE_BYTES, Hall, Incoming
 from referee.hall.rulings import Status
 from referee.mqtt.topics import Answer, ShownClock, TableEvent, Topics
@@ -84,6 +85,25 @@ def test_an_event_that_no_journal_has_is_refused(where: str, change: dict[str, o
     hall.take([Incoming(Topics(PREFIX, "table-1").events, told)])
     assert len(said) == 1
     assert hall.copies.held("table-1", feed.journal) == 0
+
+
+def test_tables_beyond_the_most_are_told_of_and_nothing_of_them_is_kept(tmp_path: Path) -> None:
+    said: list[str] = []
+    where, listed = str(tmp_path / "hall.db"), [f"seat-{number}" for number in range(MOST_SEATS - 1)]
+    hall, first, second = hall_on(where, said=said, listed=listed), table("first", events=2), table("second", events=2)
+    hall.take([state(first), state(second), *(event(each) for each in second.events)])
+    assert len(said) == 2, "once for each topic"
+    assert f"the hall has {MOST_SEATS} tables already" in said[0]
+    assert hall.copies.held("second", second.journal) == 0
+    assert [seat.id for seat in hall_on(where).floor.seats()] == ["first"]
+
+
+def test_an_answer_of_what_is_no_table_is_refused(tmp_path: Path) -> None:
+    said: list[str] = []
+    hall, feed = hall_on(str(tmp_path / "hall.db"), said=said), table("x" * 100, events=1)
+    hall.take([Incoming(f"club/answers/one/{feed.table}", feed.events[0].model_dump_json().encode())])
+    assert "no table has such an id" in said[0]
+    assert hall.copies.held(feed.table, feed.journal) == 0
 
 
 @pytest.mark.parametrize("left", [b"NaN", b"Infinity", b"1e999"])
