@@ -92,7 +92,7 @@ class _ColourEnds:
         caps = self._supply[: self._most_caps]
         return Candidates(self.terrain, self.points, caps, may_run_out=len(self._supply) <= self._most_caps)
 
-    def way(self, end: Candidate, *, taken: int = 0, used: int = 0) -> Way | None:
+    def way(self, end: Candidate, *, taken: int, used: int = 0) -> Way | None:
         """The moves to an end if these clear squares are taken and the other colour has used ``used`` caps."""
         return self._way(end, taken, used, self.points, covered=False)
 

@@ -259,6 +259,18 @@ ALL_LARGES_USED = {
     "e5": "CL+RM",
     "c4": "RLS",
 }
+ALL_MEDIUMS_USED = {
+    **dict.fromkeys(("a2", "a3", "a4"), "RLMS+KL"),
+    **dict.fromkeys(("c2", "e3"), "YLMS+KL"),
+    **dict.fromkeys(("b1", "c1", "d1"), "GLMS+KM"),
+    **dict.fromkeys(("b5", "c5"), "BLMS+KM"),
+    "d2": "YLM",
+    "e2": "YLSS",
+    "a1": "CL+YMM",
+    "a5": "CL+GMM",
+    "e1": "CL+BMMM",
+    "e5": "CL+RMM",
+}
 
 
 def with_stacks(roll, stacks):
@@ -279,6 +291,15 @@ def with_stacks(roll, stacks):
             "largest-black-first",
             "The new yellow tower on d2 has a black large, but every black large is on another tower.",
             "Put a black medium on d2 instead.",
+            ("d2",),
+        ),
+        (
+            "1,2",
+            ALL_MEDIUMS_USED,
+            {"d2": "black medium"},
+            "largest-black-first",
+            "The new yellow tower on d2 has a black medium, but every black medium is on another tower.",
+            "Put a black small on d2 instead.",
             ("d2",),
         ),
         (
@@ -316,6 +337,22 @@ def test_what_became_of_a_cap(roll, stacks, change, rule, sentence, remedy, plac
 def test_a_correction_moves_as_few_pieces_as_will_do(looks, stacks):
     amended = GAME.table.amend(with_stacks("4,1", TOWERS), looks)
     assert stacks <= set(GAME.notation.format_state(amended).split())
+
+
+TWO_ON_CLEAR = {"c3": "CL+RMS", "c4": "RL", "e5": "CL+RMMMM"}
+
+
+def test_of_two_pieces_from_one_stack_the_upper_one_went_first():
+    change = {"c3": "clear large", "c4": "red medium", "c5": "red small"}
+    (breach,) = GAME.table.explain(with_stacks("6,1", TWO_ON_CLEAR), change)
+    assert (breach.rule, breach.places) == ("rested-on-other-colour", ("c5",))
+    assert "red small" in breach.sentence
+
+
+def test_a_piece_may_be_gone_from_above_one_that_moved():
+    state = with_stacks("1,6", {**TWO_ON_CLEAR, "a4": "RLSS", "b4": "RL"})
+    breaches = GAME.table.explain(state, {"c3": "clear large", "c4": "red medium"})
+    assert ("piece-gone", ("c3",)) in {(breach.rule, breach.places) for breach in breaches}
 
 
 def test_a_look_that_a_hidden_piece_may_have_made_is_legal():

@@ -94,6 +94,7 @@ def test_the_fifth_tower_wins_at_once():
     state = state_of(four_towers(), "warm", (2, 2))
     won = played(state, "e4-e3 c3-a2")
     assert (won.to_move, GAME.rules.outcome(won).winner) == (None, "warm")
+    assert GAME.notation.parse_state(GAME.notation.format_state(won)) == won
     with pytest.raises(IllegalTurnError, match="fifth tower"):
         GAME.notation.parse_turn(state, "c3-a2 e4-e3")
     with pytest.raises(IllegalTurnError, match="colours don't mix"):
@@ -260,6 +261,7 @@ def test_an_impossible_position_names_what_is_broken(change, message):
 @pytest.mark.parametrize(
     ("board", "message"),
     [
+        ({"a2": ["red L", "red L", "red S"]}, "never moved"),
         ({"a2": ["red L", "red S", "red M"], "e5": ["clear L"] + ["red M"] * 4}, "which is smaller"),
         ({"c4": ["red L"], "c5": ["blue L", "blue S", "red S"]}, "colours don't mix"),
         ({"a2": ["red L", "red M", "red S"], "e5": ["clear L"] + ["red M"] * 4}, "has no black"),

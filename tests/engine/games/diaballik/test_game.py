@@ -325,6 +325,11 @@ def test_what_is_in_a_hand_is_unfinished(state):
     assert list(GAME.table.unfinished(GAME.rules.announce(state, Announcement("draw")))) == []
 
 
+def test_a_piece_may_be_in_the_hand_after_the_pass():
+    passed = {"d1": "black piece", "c1": "black piece with ball"}
+    assert {**passed, "a1": EMPTY} in [position.change for position in GAME.table.unfinished(GAME.rules.new())]
+
+
 def test_who_is_to_move_or_that_the_game_is_over_is_said():
     assert GAME.notation.standing(GAME.notation.parse_state(WALL)) == ("Black to move.",)
     assert GAME.notation.standing(play(GAME.notation.parse_state(OPEN), "d1*d7")) == ("The game is over.",)
