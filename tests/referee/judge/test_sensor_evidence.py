@@ -133,6 +133,8 @@ def test_where_a_piece_stopped_on_its_way_orders_the_question(deblockle: Any) ->
             looks = game.table.appearance(game.rules.apply(state, turn))
             judge = JudgedGame(game, belief=(state,))
             judge.consider(felt(game, game.table.appearance(state), time_s=1.0), Trigger.RESTED)
+            quiet = judge.consider(felt(game, looks, changes=changes), Trigger.GLANCE).verdict
+            assert quiet.sentence.startswith(game.notation.describe(turn).rstrip(".")), quiet.sentence
             ruling = judge.consider(felt(game, looks, changes=changes), Trigger.DECLARED)
             assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
             assert ruling.verdict.candidates[0] == game.notation.format_turn(turn)
@@ -202,6 +204,7 @@ def test_two_turns_of_which_the_second_fills_the_square_that_the_first_left_are_
     ruling = judge.consider(felt(deblockle, looks), trigger)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
     assert "More than one turn" in ruling.verdict.sentence
+    assert ruling.verdict.places == ("e2", "c7")
     assert judge.belief == (state,)
 
 

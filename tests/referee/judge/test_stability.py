@@ -127,6 +127,14 @@ def test_a_view_is_empty_when_every_place_surely_is() -> None:
     assert not StableView((), 0.0, {}).is_empty, "nothing is sure"
 
 
+def test_the_newest_reading_and_most_of_them_may_see_different_places(make_reading: Any, start: Any) -> None:
+    readings = [make_reading(start, hidden=hidden) for hidden in (["c1"], ["c1", "d1"], ["d1", "e1"], [])]
+    assert StableView(tuple(readings[:3]), 0.0, {}).newest_in_sight == start.keys() - {"d1", "e1"}
+    assert StableView(tuple(readings[:3]), 0.0, {}).in_sight == start.keys() - {"c1", "d1"}
+    assert StableView(tuple(readings), 0.0, {}).newest_in_sight == start.keys()
+    assert StableView(tuple(readings), 0.0, {}).in_sight == start.keys() - {"c1", "d1"}, "half is not most"
+
+
 def test_a_view_looks_like_another_where_no_place_surely_differs() -> None:
     view = StableView((), 0.0, {"a1": "empty", "b1": "red"})
     assert view.looks_like({"a1": "empty", "c1": "blue"})

@@ -198,8 +198,13 @@ def text(board, player, options=None):
     return " ".join(parts)
 
 
-def random_board(rng: random.Random, how="exact"):
-    """A position that keeps the rules: towers here and there, the other pieces anywhere they may rest."""
+ANY_TOWERS = (0, 0, 1, 1, 2, 2, 3, 4)
+CROWDED = (3, 4, 4)
+"""So many towers a colour leave few loose pieces, and a turn of many points is soon followed."""
+
+
+def random_board(rng: random.Random, how="exact", towers=ANY_TOWERS):
+    """A position that keeps the rules: ``towers`` here and there, the other pieces anywhere they may rest."""
     while True:
         board = {place: [colour + " L"] for place, colour in BASE.items()}
         loose = {colour: ["M"] * 5 + ["S"] * 5 for colour in ("red", "yellow", "green", "blue")}
@@ -208,7 +213,7 @@ def random_board(rng: random.Random, how="exact"):
         for colour, pieces in loose.items():
             squares = [place for place in PLACES if BASE[place] == colour]
             rng.shuffle(squares)
-            for place in squares[: rng.choice([0, 0, 1, 1, 2, 2, 3, 4])]:
+            for place in squares[: rng.choice(towers)]:
                 middles = 1 if how == "exact" else rng.choice([1, 1, 1, 2])
                 middles = min(middles, pieces.count("M"))
                 if middles < 1 or "S" not in pieces:
