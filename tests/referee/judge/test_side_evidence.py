@@ -11,6 +11,7 @@ from referee.judge.pooled_reading import PooledPlace, PooledReading
 from referee.judge.side_evidence import StandingStack, beside_stacks
 
 RISE_MM = 0.9
+STOOD_MM = (2.0, -1.0)
 TOP = "red medium"
 FOUR, EVEN = {3: 0.1, 4: 0.9}, {3: 0.5, 4: 0.5}
 
@@ -20,9 +21,9 @@ def judged(
 ) -> dict[int, float]:
     """The probabilities of the numbers of pieces of a stack that had three: alone, earlier, and how far it moved."""
     logs = [{count: math.log(value) for count, value in told.items()} for told in (now, before)]
-    tops_mm = {count: (moved_mm + (3 - count) * RISE_MM, 0.0) for count in now}
+    tops_mm = {count: (STOOD_MM[0] + moved_mm + (3 - count) * RISE_MM, STOOD_MM[1]) for count in now}
     one = PooledPlace({look: 0.0}, heights=logs[0], heights_alone=logs[0], tops_mm=tops_mm)
-    stood = StandingStack(TOP, 3, (0.0, 0.0), logs[1])
+    stood = StandingStack(TOP, 3, STOOD_MM, logs[1])
     seen = beside_stacks(PooledReading({"c3": one}, frozenset(), 0.0, 0), {"c3": stood})
     return {count: math.exp(value) for count, value in seen.places["c3"].heights.items()}
 
@@ -41,11 +42,11 @@ def test_heights_are_weighed_as_for_tops_that_rest_or_were_pushed(moved_mm: floa
     """
     now, before = {2: 0.2, 3: 0.5, 4: 0.3}, {2: 0.1, 3: 0.3, 4: 0.6}
     weights = {}
-    for count in now:
+    for count, alone in now.items():
         off_mm = moved_mm + (3 - count) * RISE_MM
         pieces = 2 if count == 3 and look != TOP else abs(count - 3)
         rested = 0.9 * density(off_mm, 0.2**2 + pieces * 0.6**2) / (before[count] if look == TOP else 1) / len(now)
-        weights[count] = now[count] * (rested + 0.1 * density(off_mm, 5.0**2))
+        weights[count] = alone * (rested + 0.1 * density(off_mm, 5.0**2))
     expected = {count: 0.7 * weight / sum(weights.values()) + 0.3 / len(now) for count, weight in weights.items()}
     assert judged(now, before, moved_mm=moved_mm, look=look) == pytest.approx(expected)
 
