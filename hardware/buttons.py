@@ -292,7 +292,9 @@ class Buttons:
         if message not in self._said:
             self._said.add(message)
             name = slot.record.device
-            self._on_fault(f"{name} does not work: {message}. The game goes on without it; it is tried again.")
+            self._on_fault(
+                f"{name} does not work: {message}. The game goes on without it, and the referee keeps trying."
+            )
 
 
 def _button_events(role: ButtonRole, presses: tuple[Press, ...]) -> list[ButtonEvent]:

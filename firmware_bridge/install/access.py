@@ -47,7 +47,7 @@ _PROMPT = b">>> "
 FLASH_ADVICE = (
     "A board without MicroPython shows no port of its own, or one with something else behind it. A Pico: hold its "
     "BOOTSEL button while you plug it in, and copy MicroPython's UF2 file for that board onto the drive that appears. "
-    "An ESP32-S3: write MicroPython with esptool. docs/firmware.md tells both"
+    "An ESP32-S3: write MicroPython with esptool. docs/firmware.md explains both"
 )
 
 

@@ -142,7 +142,9 @@ class Panel:
         # several drivers may have the same fault (no pin library): that is reported once as well
         if is_news and message not in self._said:
             self._said.add(message)
-            self._on_fault(f"{slot.source.name} does not work: {message}. The game goes on; it is tried again.")
+            self._on_fault(
+                f"{slot.source.name} does not work: {message}. The game goes on, and the referee keeps trying."
+            )
 
     def _worked(self, slot: _Slot, now_s: float) -> None:
         record = slot.record

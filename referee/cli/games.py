@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from engine.errors import EngineError
 from referee.cli.context import progress_output, say
 from referee.cli.group import ExampleCommand, ExampleGroup
 from referee.cli.options import GAME, READABLE_FILE, WRITABLE_FILE, WholeNumber, checked_options, rule_option
@@ -123,8 +125,9 @@ def check(file: Path, game_name: str) -> None:
     """
     from referee.settings.conversions import read_text
 
-    sheet = _sheet_file(game_name)
-    values = sheet.read(read_text(file))
+    sheet, text = _sheet_file(game_name), read_text(file)
+    with _naming_the_game(file, text):
+        values = sheet.read(text)
     written = " ".join(f"--option {name}={value}" for name, value in values.items())
     click.echo(f"{file} is good for {game_name}: {written}")
     if sheet.option is not None:
@@ -144,7 +147,25 @@ def show(file: Path | None, game_name: str) -> None:
     from referee.settings.conversions import read_text
 
     sheet = _sheet_file(game_name)
-    click.echo(sheet.draw(sheet.text() if file is None else read_text(file)))
+    text = sheet.text() if file is None else read_text(file)
+    with _naming_the_game(file, text):
+        click.echo(sheet.draw(text))
+
+
+@contextmanager
+def _naming_the_game(file: Path | None, text: str) -> Iterator[None]:
+    """If a file can't be read as one of the chosen game, name the game that it belongs to, if any."""
+    from engine import registry
+
+    try:
+        yield
+    except EngineError:
+        for name in registry.games():
+            other = registry.load(name).sheet_file
+            with suppress(EngineError):
+                if other is not None and other.read(text):
+                    raise click.UsageError(f"{file} is a file of {name}; add --game {name}.") from None
+        raise
 
 
 def _sheet_file(name: str) -> SheetFile:

@@ -8,6 +8,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -69,6 +70,9 @@ def exit_code_of(error: Exception) -> int:
 
 def describe_error(error: BaseException) -> str:
     """Describe an error to a person: its message, or for an OSError the file and what happened."""
+    if isinstance(error, FileNotFoundError) and error.filename and not Path(error.filename).parent.exists():
+        file = Path(error.filename)
+        return f"there is no folder {file.parent} for {file.name}; make it first"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
     return str(error) or type(error).__name__
@@ -205,7 +209,7 @@ class Root(LazyGroup):
             sys.exit(USAGE)
         except click.UsageError as error:
             command = error.ctx.command_path if error.ctx else PROGRAM
-            message = error.format_message()
+            message = " ".join(error.format_message().split())
             _complain(context, f"{message}{'' if message.endswith(('.', '?', '!')) else '.'} Try '{command} --help'.")
             sys.exit(USAGE)
         except click.ClickException as error:

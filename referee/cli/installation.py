@@ -64,7 +64,7 @@ def config_command(context: CommandContext, example: bool) -> None:
     configuration = context.configuration()
     console = output()
     console.print(
-        Text(f"settings file: {configuration.file or 'none found; `./run tools config --example` writes one'}")
+        Text(f"settings file: {configuration.file or 'none found; `./run tools config --example` prints one'}")
     )
     table = Table(box=None, pad_edge=False)
     for heading in ("setting", "value", "from"):

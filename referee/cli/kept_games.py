@@ -250,7 +250,7 @@ def resume(context: CommandContext, number: int, journal: Path | None) -> None:
         outcome = fold(game, events).outcome
         is_stopped = outcome is not None and outcome.reason == STOPPED
         if outcome is not None and not is_stopped:
-            raise CorrectionError(f"game {number} is over: {outcome.reason}")
+            raise CorrectionError(f"game {number} is over: {outcome.reason}; `./run games new` begins another")
         if number == opened.latest_game() and not is_stopped:
             raise CorrectionError(f"game {number} is the last one; `./run watch` or `./run table turn` goes on with it")
         for _, event in events:
@@ -287,7 +287,7 @@ def end(context: CommandContext, yes: bool, by: str | None, journal: Path | None
     with context.open_journal(journal, read_only=False) as opened:
         left = open_game(opened)
         if left is None:
-            raise CorrectionError("no game is under way")
+            raise CorrectionError("no game is under way; `./run games new` begins one")
         if not yes:
             click.confirm(f"{left}. Stop it?", abort=True)
         opened.append(note_event(f"{by or user_name()} stops the game.", None))

@@ -86,7 +86,7 @@ class Line:
             except* (aiomqtt.MqttError, OSError) as errors:
                 if not failures:
                     said = errors.exceptions[0]
-                    self._say(f"The broker {self._address.host} can't be reached ({said}); it is tried again.")
+                    self._say(f"The broker {self._address.host} can't be reached ({said}); trying again.")
             finally:
                 self.is_connected = False
                 self._hall.lost_broker()

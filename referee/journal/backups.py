@@ -73,6 +73,10 @@ def restore(backup: Path, journal: Path, now: datetime) -> Path | None:
             database.check_version(database.version_of(source))
             _check(source, backup)
             return _copy(source, journal, keep_as=kept)
+    except JournalUnreadableError as error:
+        raise JournalUnreadableError(
+            f"{backup} is damaged or not a copy of a journal; name one that `./run games backup` made"
+        ) from error
     finally:
         lock.release()
 

@@ -205,8 +205,8 @@ def calibrated(options: WatchOptions) -> CameraModel:
     """Load the camera's calibration; raises CalibrationError, also when none was given."""
     if options.calibration is None:
         raise CalibrationError(
-            "a table is seen only through a calibrated camera; `./run setup` leads you there. Or make a "
-            "calibration with `./run hardware calibrate`, and give its file with --calibration"
+            "the referee sees a table only through a calibrated camera; `./run setup` leads you to one. Or make a "
+            "calibration with `./run hardware calibrate`, and name its file with --calibration"
         )
     return load_calibration(options.calibration)
 

@@ -176,9 +176,7 @@ def events_of_game(journal: Journal, number: int | None) -> tuple[Game[Any, Any]
         numbers = [game.number for game in journal.games()]
         if not numbers:
             raise JournalMissingError(f"{journal.path} has no game yet; `./run games new` begins one")
-        raise JournalMissingError(
-            f"there is no game {number} in {journal.path}; it has games {numbers[0]} to {numbers[-1]}"
-        )
+        raise JournalMissingError(f"there is no game {number} in {journal.path}; the last one is game {numbers[-1]}")
     return registry.load(str(events[0][1].data["game"])), events
 
 

@@ -66,7 +66,7 @@ def find_file(path: Path | None, environment: Mapping[str, str], folder: Path) -
             file = folder / Path(named).expanduser()
             if not file.is_file():
                 raise ConfigError(
-                    f"there is no settings file {file} (named by {by}); `./run tools config --example` writes one"
+                    f"there is no settings file {file} (named by {by}); `./run tools config --example` prints one"
                 )
             return file
     candidates = (folder / FILE_NAME, user_folder(environment, "XDG_CONFIG_HOME", ".config") / FILE_NAME)

@@ -40,7 +40,9 @@ def open_camera(
     ``size`` (width, height) and ``frames_per_second`` are requested from a live camera and ignored for files. Raises
     CameraError that says what was expected, or why the device or file cannot be opened.
     """
-    kind, _, rest = spec.strip().partition(":")
+    kind, colon, rest = spec.strip().partition(":")
+    if not colon and kind != "pi":
+        kind = ""
     if kind in {"usb", "v4l2", "images", "folder", "video", "realtime"} and not rest:
         raise CameraError(f"camera {spec!r} names nothing after the colon; expected {'; '.join(CAMERA_SPECS)}")
     if ID_PATTERN.fullmatch(spec.strip()):

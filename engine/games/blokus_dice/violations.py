@@ -166,8 +166,8 @@ def _breaches_of_taking(state: BlokusState, seat: int, turn: BlokusTurn, squares
     assert name is not None
     row = sheet.face_of[sheet.number_of[name]]
     if turn.shape != name:
-        sentence = f"The squares {_named(turn.places)} are {name}, not {turn.shape}."
-        yield Breach("another-shape", sentence, f"Draw {turn.shape}, or say {name}.", turn.places)
+        sentence = f"The squares {_named(turn.places)} form {name}, not {turn.shape}."
+        yield Breach("another-shape", sentence, f"Draw {turn.shape}, or type {name}.", turn.places)
         return
     dice = ", ".join(map(str, state.dice))
     if turn.die not in state.dice:

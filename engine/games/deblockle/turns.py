@@ -293,6 +293,8 @@ def announced(state: DeblockleState, announcement: Announcement) -> DeblockleSta
     if refusal is not None:
         sentence = f"{refusal[0].upper()}{refusal[1:]}."
         breaches = (Breach("repetition-claim", sentence, "Play on."),) if claimed else ()
+        if not claimed and announcement not in common_announcements(PLAYERS):
+            raise IllegalTurnError(refusal)
         raise IllegalTurnError(f"{format_announcement(announcement)} is not allowed here: {sentence}", breaches)
     return replace(state, announced=announcement, to_move=None)
 
@@ -306,7 +308,7 @@ def reason_against(state: DeblockleState, announcement: Announcement) -> str | N
     if announcement.kind != REPETITION or announcement.player is None:
         known = ", ".join(format_announcement(each) for each in common_announcements(PLAYERS))
         return (
-            f"{format_announcement(announcement)!r} is not something to say in this game; "
+            f"{format_announcement(announcement)!r} is not an announcement of this game; "
             f"expected {known} or PLAYER:{REPETITION}"
         )
     if not state.options.repetition_draw:

@@ -166,7 +166,7 @@ def _read_written(state: NumberDropState, text: str, lowered: str, position: int
                 text,
                 text[position:],
                 position + 1,
-                f"what the game waits for, such as {_example(state)}",
+                f"what the game is waiting for, such as {_example(state)}",
             )
         if match[1] in marks:
             raise unreadable(text, match[1], position + 1, "every square once")
@@ -267,7 +267,7 @@ def _table_lines(state: NumberDropState) -> list[str]:
     if state.roll:
         lines.append(f"Dice: {' '.join(state.roll)}")
     waits = {
-        Phase.TILES: f"The tiles are to be drawn to slots A to E ({state.to_move} is first).",
+        Phase.TILES: f"Draw the tiles to slots A to E, and tell the referee their faces ({state.to_move} is first).",
         Phase.SETUP: f"First digits to write: {_names(state.playing)}.",
         Phase.ROLL: f"{state.to_move} rolls.",
         Phase.PENALTY: f"The penalty of tile {_letters(1 << (state.slot or 0))} drops: {_names(state.playing)}.",

@@ -79,7 +79,7 @@ def _untimely(state: NumberDropState, player: int, turn: NumberDropTurn) -> Brea
     if state.gone >> player & 1:
         return _breach("resigned", f"{who} has resigned, and the sheet is set aside.", take_back, turn)
     if isinstance(turn, Combination) and not turn.squares and not state.combining >> player & 1:
-        told = f"There is no loop to do without: {who} has not just dropped a shape."
+        told = f"{who} has not dropped a shape, so there is no loop to draw or to leave out."
         return _breach("drop-first", told, f"First, {_asked(state)}.", turn)
     if state.phase in (Phase.TILES, Phase.ROLL):
         if isinstance(turn, Combination):
@@ -89,7 +89,7 @@ def _untimely(state: NumberDropState, player: int, turn: NumberDropTurn) -> Brea
         return _breach("roll-first", told, f"{take_back} Then {_asked(state)}.", turn)
     if state.combining >> player & 1 and not isinstance(turn, Combination):
         told = f"{who} has dropped already and may only draw a combination now."
-        return _breach("not-your-turn", told, f"{take_back} Draw a loop, or say that you do without.", turn)
+        return _breach("not-your-turn", told, f"{take_back} Draw a loop, or say that you draw none.", turn)
     if isinstance(turn, Combination) and not state.combining >> player & 1:
         told = f"{who} draws a loop, but has no drop in this turn to draw it after."
         return _breach("drop-first", told, take_back, turn)

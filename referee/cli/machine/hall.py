@@ -111,7 +111,7 @@ def hall_command(
                 say(f"Pair an arbiter's device: {spaced(page.codes[Role.OWN])}.")
             interrupts.waiting(lambda: asyncio.run(work()))
     except KeyboardInterrupt:
-        say("The hall is closed. What the tables do meanwhile it hears when it is opened again.")
+        say("The hall has stopped. When it runs again, it gets from the tables what it missed.")
     finally:
         database.close()
     return OK

@@ -113,18 +113,18 @@ def player_meant(game: Game[Any, Any], state: Any, text: str) -> tuple[Player | 
 HELP = """\
 Type a turn as the game's page in docs/games/ writes it, or a listed number.
 Where several may play at the same time, name the player first: `p2 TURN`.
-  turns [PART]     list the turns that have PART in them
-  hint             what to play, and why
-  roll             draw the dice
+  turns [PART]     list the turns that contain PART
+  hint             suggest a good turn, and say why
+  roll [DICE]      let the computer roll, or enter what your dice show
   undo             take back what you typed last
-  why              more about the last refusal
+  why              say more about the last refusal
   board, rules     show the board again; the rules in short
   resign [PLAYER]  give up
   draw             offer a draw
   claim [KIND]     claim what the rules let you claim
-  save FILE        keep the game as a record
-  load FILE        go on with a kept game
-  quit             stop; the next `./run play` offers to go on"""
+  save FILE        save the game as a record
+  load FILE        continue a saved game
+  quit             stop; the next `./run play` offers to continue"""
 
 
 def refusal(error: EngineError | PlayError, typed: str) -> Iterator[str]:

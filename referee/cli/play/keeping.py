@@ -64,7 +64,7 @@ class GameFile:
             write_durably(self.path, record.write(so_far.record()))
         except OSError as error:
             if self._fault is None:
-                self._say(f"The game can't be kept in {self.path}: {error.strerror}. Play on; it is tried again.")
+                self._say(f"The game can't be kept in {self.path}: {error.strerror}. Play on; each turn tries again.")
             self._fault = error
             return
         self._kept, self._fault, self.is_written = so_far, None, True

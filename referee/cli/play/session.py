@@ -174,6 +174,8 @@ class PlaySession:
             self._going_on = False
             return
         line = line.strip()
+        if awaits_roll:
+            line = line.removeprefix("roll ").strip()
         if not line:
             return
         self._carry_out(lambda: self._obey(line, awaits_roll=awaits_roll), line)
@@ -314,7 +316,7 @@ class PlaySession:
         for line in HELP.splitlines():
             self._say(line)
         if not self._is_over:
-            self._say(f"What you may type now, for example: {'   '.join(examples(self._game, self._state))}")
+            self._say(f"You can type, for example: {'   '.join(examples(self._game, self._state))}")
 
     def _tell_rules(self) -> None:
         options = written_options(self._game.options, self._game.notation.format_state(self._state))

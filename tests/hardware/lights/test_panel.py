@@ -96,7 +96,7 @@ def test_a_driver_that_throws_costs_its_own_light_only_and_is_said_once(
     for second in range(1, 200):
         panel.show(FAULT, float(second))
     assert len(bell.shown) == 200
-    assert said == [f"lamp does not work: {error}. The game goes on; it is tried again."]
+    assert said == [f"lamp does not work: {error}. The game goes on, and the referee keeps trying."]
     assert [(fault.device, fault.message, fault.since_s) for fault in panel.faults] == [("lamp", str(error), 1.0)]
     assert panel.working == ("bell",)
     assert lamp.open == 0
@@ -143,7 +143,7 @@ def test_a_loose_contact_is_not_announced_at_every_jolt(make_panel, said: list[s
         lamp.error = None
         panel.tick(now_s := panel.next_change_s(now_s))
     assert [message for message in said if "does not work" in message] == [
-        "lamp does not work: loose. The game goes on; it is tried again."
+        "lamp does not work: loose. The game goes on, and the referee keeps trying."
     ]
     panel.tick(now_s := now_s + 61)
     lamp.error = DriverError("loose")

@@ -166,7 +166,7 @@ def test_after_a_fault_the_frame_that_holds_then_is_shown(clock, play: Callable[
         panel.show(Signal(Mood.FAULT, (Light.for_role("a1", LightRole.FAULT),)))
         assert strip.closed
         assert said == [
-            "lights does not work: the cable is out. The game goes on; it is tried again.",
+            "lights does not work: the cable is out. The game goes on, and the referee keeps trying.",
         ]
         panel.show(Signal(Mood.ACCEPTED, (Light.for_role("b2", LightRole.TURN),)))
         strip.broken = False

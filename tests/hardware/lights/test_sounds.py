@@ -58,7 +58,7 @@ def test_it_keeps_no_time_and_a_sound_that_was_missed_is_not_played_late(clock) 
         assert buzzer.played == []
         panel.show(Signal(Mood.ACCEPTED, sound=Sound.ACCEPTED))
         assert len(buzzer.played) == 1
-    assert said == ["buzzer does not work: unplugged. The game goes on; it is tried again."]
+    assert said == ["buzzer does not work: unplugged. The game goes on, and the referee keeps trying."]
 
 
 def test_every_sound_has_tones_and_only_silence_has_none() -> None:

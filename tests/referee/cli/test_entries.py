@@ -100,7 +100,7 @@ def test_a_turn_the_rules_forbid_is_refused_with_the_reason(run: Run) -> None:
         (("turn", "c9"), "column 2 of 'c9'"),
         (("roll", "3"), "Deblockle has no dice"),
         (("announce", "repetition"), "teal:repetition is not allowed here"),
-        (("announce", "dance"), "not something to say in this game"),
+        (("announce", "dance"), "not an announcement of this game"),
         (("announce", "resign", "--player", "red"), "no player 'red'"),
     ):
         done = run(*arguments)

@@ -47,7 +47,9 @@ def test_an_earlier_game_is_gone_on_with(run: Run) -> None:
 
 def test_a_game_is_stopped_and_gone_on_with(run: Run) -> None:
     run("new", "deblockle")
-    assert run("games", "end", "--yes").stderr == "referee: error: no game is under way\n"
+    assert run("games", "end", "--yes").stderr == (
+        "referee: error: no game is under way; `referee games new` begins one\n"
+    )
     run("turn", "c1-b1=x-a2")
     assert "goes on with it" in run("games", "end", "--yes").stdout
     assert "Stopped before its end." in run("status").stdout
@@ -62,11 +64,13 @@ def test_what_cannot_be_gone_on_with(run: Run) -> None:
     run("new", "deblockle")
     run("turn", "c1-b1=x-a2")
     assert "game 1 is the last one" in run("games", "resume", "1").stderr
-    assert "there is no game 7" in run("games", "resume", "7").stderr
+    assert "the last one is game 1" in run("games", "resume", "7").stderr
     assert run("announce", "resign").stdout.startswith("Teal resigns. Gold wins: teal resigned.")
     assert run("status").stdout.endswith("Over: Gold won: teal resigned.\n")
     run("new", "deblockle")
-    assert run("games", "resume", "1").stderr == "referee: error: game 1 is over: teal resigned\n"
+    assert run("games", "resume", "1").stderr == (
+        "referee: error: game 1 is over: teal resigned; `referee games new` begins another\n"
+    )
     assert "is not finished" not in run("new", "deblockle").stdout
 
 

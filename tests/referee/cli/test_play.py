@@ -126,9 +126,9 @@ def test_a_draw_is_agreed_by_people_and_not_by_programs(play, tmp_path):
 
 
 def test_what_cannot_be_claimed_or_said_is_refused(play):
-    said = play("deblockle", typed="claim\nclaim wall\nresign pink\ngold:repetition\nroll\nturns\n").output
+    said = play("deblockle", typed="claim\nclaim wall\nresign pink\ngold:repetition\nroll 4,1\nturns\n").output
     assert "Nothing can be claimed now." in said
-    assert "'gold:wall' is not something to say in this game" in said
+    assert "Not possible: 'gold:wall' is not an announcement of this game" in said
     assert "There is no player 'pink'; there are gold, teal." in said
     assert said.count("Not possible: ") == 2
     assert "It is not time to roll" in said
@@ -188,7 +188,7 @@ def test_turns_that_cost_seconds_to_list_are_not_listed_unasked(play, monkeypatc
 
 
 def test_dice_are_typed_or_drawn(play, tmp_path):
-    typed = "turns\n7\nroll\nkeep\np2 keep\n6\np2: leave\nroll\np1 keep\n"
+    typed = "turns\nroll 7\nroll\nkeep\np2 keep\nroll 6\np2: leave\nroll\np1 keep\n"
     said = play("harvest", "--seed", "5", typed=typed).output
     assert "The dice come first; 6 rolls are possible, such as 1." in said
     assert "\n  7\n  ^\nExpected 1 to 6." in said
@@ -355,8 +355,8 @@ def test_a_roll_that_was_asked_for_is_undone_by_itself(play):
 @pytest.mark.parametrize("game", registry.games())
 def test_help_gives_three_examples_that_can_be_typed(play, game):
     said = play(game, "--no-record", "--seed", "1", typed="?\nquit\n").output
-    assert "`referee play` offers to go on" in said
-    assert "What you may type now, for example: " in said
+    assert "`referee play` offers to continue" in said
+    assert "You can type, for example: " in said
 
 
 @pytest.mark.parametrize("game", registry.games())

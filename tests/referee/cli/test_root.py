@@ -69,7 +69,7 @@ def test_the_program_is_called_what_was_typed(tmp_path: Path) -> None:
 
     assert said("games", "--help").count("'../my table/run' games") >= 3
     assert "`'../my table/run' games new` or `'../my table/run' watch` starts one" in said("status")
-    assert "none found; `'../my table/run' tools config --example` writes one" in said("config")
+    assert "none found; `'../my table/run' tools config --example` prints one" in said("config")
 
 
 def test_version(run: Run) -> None:
@@ -93,6 +93,7 @@ def test_no_command_is_wrong_usage(run: Run) -> None:
         (["perft", "deblockle", "--depth", "1", "--option", "side_by_side"], "not of the form name=value"),
         (["perft", "deblockle", "--depth", "1", "--option", "a=1", "--option", "a=2"], "a is given twice"),
         (["perft", "deblockle", "--depth", "1", "--position", "x", "--option", "blocks_gold=1"], "not both"),
+        (["completion"], "Missing argument '{bash|zsh|fish}'. Choose from: bash, zsh, fish. Try "),
         (["new", "--player", "red=Ann"], "no player 'red'; it has gold, teal"),
         (
             ["games", "new", "--player", "Ann"],
@@ -125,7 +126,7 @@ def test_wrong_usage_is_one_line_and_code_2(run: Run, arguments: list[str], mess
         (["print", "charuco", "--board", "charuco:20x20:30:22:DICT_6X6_250", "--out", "a.pdf"], 4, "does not fit"),
         (["print", "charuco", "--board", "chess", "--out", "a.pdf"], 5, "no board 'chess'"),
         (["export", "--journal", "none.sqlite"], 6, "there is no journal"),
-        (["print", "markers", "--out", "no/such/folder.pdf"], 8, "No such file or directory"),
+        (["print", "markers", "--out", "no/such/folder.pdf"], 8, "there is no folder no/such for folder.pdf; make it"),
     ],
 )
 def test_errors_are_one_line_with_the_documented_code(run: Run, arguments: list[str], code: int, message: str) -> None:

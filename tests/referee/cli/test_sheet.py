@@ -98,6 +98,13 @@ def test_rows_that_are_no_table(run):
     assert "line 1, rows: got 3; expected a table [rows]" in run("sheet", "check", "ours.toml", code=4).stderr
 
 
+def test_a_file_of_another_game_is_recognised(run):
+    run("sheet", "new", "--game", "number-drop", "--output", "ours.toml")
+    for command in ("check", "show"):
+        said = run("sheet", command, "ours.toml", code=2).stderr
+        assert "ours.toml is a file of number-drop; add --game number-drop." in said
+
+
 def test_files_that_cannot_be_read(run):
     assert "does not exist" in run("sheet", "check", "none.toml", code=2).stderr
     Path("ours.toml").write_bytes(b"\xff\xfe")

@@ -46,4 +46,4 @@ def test_recorded_pictures_are_seen_by_the_camera_alone(run: Run, tmp_path: Path
     assert "switches say nothing of pictures" in refused.output
     result = run("watch", "--frames", "pictures")
     assert "sensors" not in result.output
-    assert "a table is seen only through a calibrated camera" in result.output
+    assert "sees a table only through a calibrated camera" in result.output

@@ -155,7 +155,7 @@ def test_the_command_opens_a_hall_and_ends_when_it_is_told_to(
     assert "The hall: http://127.0.0.1:" in lines[0]
     assert "Connected to the broker 127.0.0.1." in "".join(lines[1:])
     assert f"Tables find this hall as '{name}'." in "".join(lines[1:])
-    assert "closed" in rest
+    assert "The hall has stopped" in rest
     assert process.returncode == 0
     assert OPENED == []
 

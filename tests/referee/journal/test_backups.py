@@ -114,7 +114,7 @@ def test_a_spoiled_copy_replaces_nothing(path: Path, tmp_path: Path, spoil: Call
     back_up(path, copy)
     spoil(copy)
     before = path.read_bytes()
-    with pytest.raises(JournalUnreadableError):
+    with pytest.raises(JournalUnreadableError, match=r"copy\.sqlite is damaged or not a copy of a journal; name one"):
         restore(copy, path, NOW)
     assert path.read_bytes() == before
     assert kinds(path) == ["new game", "set up"]

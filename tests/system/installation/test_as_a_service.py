@@ -133,7 +133,7 @@ def test_it_starts_is_restarted_when_killed_or_hung_and_is_gone_when_removed(mac
     watched = ["--camera", "folder:/srv/frames", "--journal", "/srv/g/j.sqlite"]
     said = machine(program, "install", "--as", OWNER, *watched)
     assert "The referee did not start. It says:" in said
-    assert "a table is seen only through a calibrated camera" in said
+    assert "sees a table only through a calibrated camera" in said
     said = machine(program, "install", "--as", OWNER, *watched, "--calibration", "/srv/camera.json")
     assert "The referee runs, and starts with the machine." in said, said
     assert machine.shows("StatusText") == "Refereeing Deblockle."

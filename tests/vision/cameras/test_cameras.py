@@ -363,6 +363,16 @@ def test_nonsense_is_answered_with_what_is_possible(spec):
         open_camera(spec)
 
 
+def test_a_folder_may_be_called_as_a_kind_of_source_is(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    cv2.imwrite("folder/1.png", picture(10))
+    with open_camera("folder") as camera:
+        assert isinstance(camera, ImageFiles)
+    with pytest.raises(CameraError, match="no camera 'usb'; expected"):
+        open_camera("usb")
+
+
 def test_a_missing_image_is_named():
     with pytest.raises(CameraError, match=r"no image file none\.png"):
         open_camera("none.png")

@@ -288,7 +288,7 @@ def test_one_fault_is_told_in_one_sentence_with_what_to_do(text, change, sentenc
 
 
 WRITTEN = [
-    (NEW, "4:L4:a1,b1,c1,d1", "The squares p1's a1, b1, c1 and d1 are I4, not L4.", "Draw L4, or say I4."),
+    (NEW, "4:L4:a1,b1,c1,d1", "The squares p1's a1, b1, c1 and d1 form I4, not L4.", "Draw L4, or type I4."),
     (NEW, "3:V3:a1,b1,a2", "No die shows 3 for the shape V3, which stands in row 3: there are 1, 4.",
      "Take one of 1, 4, and cross out a strike for another row."),
     (NEW, "3:2:a1,b1", "No die shows 3: there are 1, 4.", "Take one of 1, 4, and cross out a strike for another row."),

@@ -93,7 +93,7 @@ def test_only_the_player_to_move_may_claim():
 
 def test_words_that_mean_nothing_are_refused():
     for announcement in (Announcement("resign"), Announcement("draw", "gold"), Announcement("block", "gold")):
-        with pytest.raises(IllegalTurnError, match="not something to say") as raised:
+        with pytest.raises(IllegalTurnError, match="not an announcement of this game") as raised:
             GAME.rules.announce(GAME.rules.new(), announcement)
         assert raised.value.breaches == ()
 

@@ -278,7 +278,7 @@ def test_the_rules_told_are_those_in_force(options):
 _NO_BOXES = "same -----, run -----, bonus -, letters -"
 _TILES_LIE = "Tiles: A I4  B L4  C O4  D T4  E S4"
 STANDING = [
-    ("p1 tiles p1=- p2=-", ["The tiles are to be drawn to slots A to E (p1 is first)."]),
+    ("p1 tiles p1=- p2=-", ["Draw the tiles to slots A to E, and tell the referee their faces (p1 is first)."]),
     (SETUP, ["First digits to write: p1, p2.", _TILES_LIE, f"p1: 0 points; {_NO_BOXES}"]),
     (ROLL, ["p1 rolls.", _TILES_LIE]),
     (DROP, ["To drop: p1, p2. To combine: nobody.", _TILES_LIE, "Dice: 1 3 4 5 T"]),
