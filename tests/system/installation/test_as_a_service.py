@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import signal
 import subprocess
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import date
@@ -14,14 +16,18 @@ from pathlib import Path
 
 import pytest
 
+from referee.hall.announcement import announce
+from referee.mqtt.hall_search import HallBroker
 from referee.systemd.files import UNIT
 from simulator.play.game import GameOptions
 from simulator.table import VirtualTable
 from tests.guard import GUARD_S
+from tests.system.mqtt.mosquitto import MISSING, MOSQUITTO, Client, broker_in, client_of
 from vision.calibration import Calibration, save_calibration
 
 ROOT = Path(__file__).resolve().parents[3]
 OWNER = "daemon"
+HERE = "127.0.0.1"
 WORST_EXPOSURE = 2.5
 """Of ten; ``systemd-analyze security`` adds up what a service could still do."""
 WATCHDOG_S = 4
@@ -122,15 +128,46 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
         yield machine
 
 
+def _watched(machine: Machine) -> list[str]:
+    """Give the arguments of a referee that waits for pictures in the machine."""
+    (machine.files / "srv/frames").mkdir(parents=True)
+    camera = Calibration(VirtualTable(1, GameOptions(turns=1)).calibration(), (), 1.0, ())
+    save_calibration(machine.files / "srv/camera.json", camera, made_on=date(2026, 5, 1))
+    return ["--camera", "folder:/srv/frames", "--journal", "/srv/g/j.sqlite"]
+
+
+async def _until_it_is_online(client: Client, broker: HallBroker, table: str) -> None:
+    """Announce a hall's broker until a table has said there that it is online."""
+    announced = asyncio.create_task(announce(broker, HERE, print))
+    topic = f"{broker.prefix}/{table}/availability"
+    try:
+        await asyncio.to_thread(client.until, lambda heard: heard.topic == topic and heard.payload == b"online")
+    finally:
+        announced.cancel()
+        await asyncio.gather(announced, return_exceptions=True)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(MOSQUITTO is None, reason=MISSING)
+@pytest.mark.skipif(not _can_boot(), reason="needs root and systemd-nspawn: apt install systemd-container")
+def test_it_finds_its_hall_from_within_what_confines_it(machine: Machine, tmp_path: Path) -> None:
+    prefix = uuid.uuid4().hex[:8]
+    watched = [*_watched(machine), "--calibration", "/srv/camera.json"]
+    (machine.files / "srv/referee.toml").write_text(
+        f'[mqtt]\nhall = "auto"\ntable = "t1"\nown_address = "{HERE}"\ntopic_prefix = "{prefix}"\n'
+    )
+    with broker_in(tmp_path) as broker, client_of(broker) as client:
+        said = machine("/opt/table/run", "--config", "/srv/referee.toml", "install", "--as", OWNER, *watched)
+        assert "The referee runs, and starts with the machine." in said, said
+        hall = HallBroker(f"Club {prefix}", "", broker.port, prefix, is_encrypted=False)
+        asyncio.run(_until_it_is_online(client, hall, "t1"))
+
+
 @pytest.mark.long
 @pytest.mark.skipif(not _can_boot(), reason="needs root and systemd-nspawn: apt install systemd-container")
 def test_it_starts_is_restarted_when_killed_or_hung_and_is_gone_when_removed(machine: Machine) -> None:
-    frames = machine.files / "srv/frames"
-    frames.mkdir(parents=True)
-    camera = Calibration(VirtualTable(1, GameOptions(turns=1)).calibration(), (), 1.0, ())
-    save_calibration(machine.files / "srv/camera.json", camera, made_on=date(2026, 5, 1))
     program = "/opt/table/run"
-    watched = ["--camera", "folder:/srv/frames", "--journal", "/srv/g/j.sqlite"]
+    watched = _watched(machine)
     said = machine(program, "install", "--as", OWNER, *watched)
     assert "The referee did not start. It says:" in said
     assert "sees a table only through a calibrated camera" in said
