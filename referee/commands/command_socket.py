@@ -19,12 +19,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
+from pydantic import ValidationError
+
 from common.json_files import parse_json
 from common.phrases import listed
+from referee.commands.orders import ORDERS, faults_in
 from referee.commands.queue import CommandQueue
 from referee.commands.values import (
     Announce,
     AskHint,
+    Command,
     Correct,
     EnterRoll,
     EnterTurn,
@@ -35,6 +39,7 @@ from referee.commands.values import (
     TakeBack,
 )
 from referee.errors import CorrectionError, UnreachableError
+from referee.journal.events import EventKind
 
 MOST_BYTES = 64 * 1024
 READ_TIMEOUT_S = 2.0
@@ -205,7 +210,19 @@ _VERBS: Mapping[type[Any], str] = MappingProxyType(
         PauseClock: "pause clock",
     }
 )
-_ENTRIES: Mapping[str, type[Entry]] = MappingProxyType({each.kind: each for each in (EnterTurn, EnterRoll, Announce)})
+_ORDERS_OF_VERBS: Mapping[str, str] = MappingProxyType(
+    {
+        "correct": "correct",
+        "take back": "take back",
+        "hint": "hint",
+        "put back": "restore sensor",
+        "pause clock": "pause clock",
+    }
+)
+_ORDERS_OF_KINDS: Mapping[str, str] = MappingProxyType(
+    {EventKind.TURN: "turn", EventKind.ROLLED: "roll", EventKind.ANNOUNCED: "announce"}
+)
+"""The order that takes an entry of each kind."""
 
 
 def command_message(command: SentCommand) -> dict[str, Any]:
@@ -228,24 +245,28 @@ def command_message(command: SentCommand) -> dict[str, Any]:
     return message
 
 
-def command_of(message: Mapping[str, Any]) -> SentCommand:
-    """Parse a command; raises CorrectionError that says what was expected."""
-    match message.get("do"):
-        case "correct":
-            return _correction(message)
-        case "take back":
-            return TakeBack(_text(message, "by"))
-        case "enter":
-            return _entry(message)
-        case "hint":
-            return AskHint(_text(message, "by"))
-        case "put back":
-            return RestoreSensor(_text(message, "place"), _text(message, "by"))
-        case "pause clock":
-            return PauseClock(_text(message, "by"), goes_on=message.get("goes_on") is True)
-        case other:
+def command_of(message: Mapping[str, Any]) -> Command:
+    """Convert a message to the order that it stands for, and that to a command.
+
+    Raises CorrectionError that says what was expected.
+    """
+    fields = dict(message)
+    do = fields.pop("do", None)
+    if do == "enter":
+        kind = fields.pop("kind", None)
+        order = _ORDERS_OF_KINDS.get(kind) if isinstance(kind, str) else None
+        if order is None:
+            raise CorrectionError(f"the kind is {kind!r}; expected {listed(tuple(_ORDERS_OF_KINDS), 'or')}")
+    else:
+        order = _ORDERS_OF_VERBS.get(do) if isinstance(do, str) else None
+        if order is None:
             can = listed(tuple(dict.fromkeys(_VERBS.values())), "and")
-            raise CorrectionError(f"this referee can't do {other!r}; it can {can}")
+            raise CorrectionError(f"this referee can't do {do!r}; it can {can}")
+    try:
+        read = ORDERS.validate_python({**fields, "command": order})
+    except ValidationError as error:
+        raise CorrectionError(faults_in(error)) from error
+    return read.value(read.by)
 
 
 def reply_message(reply: Reply) -> dict[str, str]:
@@ -258,31 +279,3 @@ def reply_of(message: Mapping[str, Any]) -> Reply:
     if "done" in message:
         return Reply(str(message["done"]))
     return Reply(str(message.get("refused", f"the referee answered {dict(message)!r}")), refused=True)
-
-
-def _entry(message: Mapping[str, Any]) -> Entry:
-    kind = message.get("kind")
-    entry = _ENTRIES.get(kind) if isinstance(kind, str) else None
-    if entry is None:
-        raise CorrectionError(f"the kind is {kind!r}; expected {listed(tuple(_ENTRIES), 'or')}")
-    return entry(_text(message, "text"), _text(message, "by"), _text(message, "player") or None)
-
-
-def _correction(message: Mapping[str, Any]) -> Correct:
-    looks = message.get("looks", {})
-    if not isinstance(looks, dict) or not all(isinstance(look, str) for look in looks.values()):
-        raise CorrectionError(f"the looks are {looks!r}; expected a look by place")
-    return Correct(
-        by=_text(message, "by"),
-        looks=looks,
-        position=_text(message, "position"),
-        to_move=_text(message, "to_move"),
-        why=_text(message, "why"),
-    )
-
-
-def _text(message: Mapping[str, Any], name: str) -> str:
-    value = message.get(name, "")
-    if not isinstance(value, str):
-        raise CorrectionError(f"{name} is {value!r}; expected a text")
-    return value

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import enum
+import reprlib
 from collections.abc import Callable
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from hardware.pin_map import ButtonRole
 from referee.clocks.control import read_control
@@ -227,6 +228,20 @@ AnyOrder = Annotated[
 
 ORDERS: TypeAdapter[AnyOrder] = TypeAdapter(AnyOrder)
 """Validates an order; raises pydantic's ValidationError."""
+
+
+_MOST_FAULTS = 3
+
+
+def faults_in(error: ValidationError, whole: str = "the command") -> str:
+    """Say what is wrong with an order, field by field: what was got and what was expected. It is called ``whole``."""
+    faults = []
+    for fault in error.errors(include_url=False)[:_MOST_FAULTS]:
+        # The first part is the command's name.
+        where = ".".join(str(part) for part in fault["loc"][1:])
+        got = "" if not where or fault["type"] == "missing" else f" is {reprlib.repr(fault['input'])}"
+        faults.append(f"{where or whole}{got}: {fault['msg'][:1].lower()}{fault['msg'][1:]}")
+    return "; ".join(faults)
 
 
 class ReplyDocument(BaseModel):

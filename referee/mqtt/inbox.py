@@ -9,7 +9,7 @@ from aiomqtt import Message
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from referee.commands.orders import Role
+from referee.commands.orders import Role, faults_in
 from referee.mqtt.topics import RequestId, Topics
 
 MOST_BYTES = 64 * 1024
@@ -106,9 +106,7 @@ def look_order(fields: dict[str, Any]) -> LookOrder | None:
     try:
         return _LOOK_ORDERS.validate_python(fields)
     except ValidationError as error:
-        fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        where = ".".join(str(part) for part in fault["loc"][1:])
-        raise ValueError(f"That is not a command: {where}: {fault['msg'][:1].lower()}{fault['msg'][1:]}.") from error
+        raise ValueError(f"That is not a command: {faults_in(error)}.") from error
 
 
 def role_of(topic: str, topics: Topics, allowed: Role) -> Role:

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
-from referee.commands.orders import ORDERS, AnyOrder, ReplyDocument, Role
+from referee.commands.orders import ORDERS, AnyOrder, ReplyDocument, Role, faults_in
 from referee.errors import CorrectionError, PlayError
 from referee.session.table_port import TablePort
 
@@ -89,7 +89,7 @@ class OrderDesk:
         try:
             order = ORDERS.validate_python(fields)
         except ValidationError as error:
-            raise OrderError(OrderFault.UNREADABLE, _field_errors(error)) from error
+            raise OrderError(OrderFault.UNREADABLE, f"That is not a command: {faults_in(error)}.") from error
         if giver.role < order.needs:
             raise OrderError(OrderFault.FORBIDDEN, self._forbidden.format(needs=order.needs.name.lower()))
         key = (giver.id, order.request_id)
@@ -147,12 +147,3 @@ class OrderDesk:
     def _event_number(self) -> int:
         newest = self._port.snapshots.newest
         return 0 if newest is None else newest.snapshot.event_number
-
-
-def _field_errors(error: ValidationError) -> str:
-    """Say what is wrong with an order, field by field."""
-    faults = []
-    for fault in error.errors(include_url=False, include_input=False, include_context=False):
-        where = ".".join(str(part) for part in fault["loc"][1:]) or "the command"
-        faults.append(f"{where}: {fault['msg'][:1].lower()}{fault['msg'][1:]}")
-    return f"That is not a command: {'; '.join(faults[:3])}."

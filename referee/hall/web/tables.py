@@ -16,7 +16,7 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from engine import registry
 from engine.support.players import DRAW, RESIGN
-from referee.commands.orders import ORDERS
+from referee.commands.orders import ORDERS, faults_in
 from referee.hall.floor import Seat, Urgency
 from referee.hall.rulings import Status
 from referee.hall.web.app import HallDesk, clock_of, hall_templates, shown
@@ -146,9 +146,7 @@ class TablePages:
         try:
             ORDERS.validate_python({**order, "by": by})
         except ValidationError as error:
-            fault = error.errors(include_url=False, include_context=False)[0]
-            where = ".".join(str(part) for part in fault["loc"][1:]) or "the order"
-            raise HTTPException(422, f"That is no ruling: {where}: {fault['msg']}.") from error
+            raise HTTPException(422, f"That is no ruling: {faults_in(error, 'the order')}.") from error
         if isinstance(order.get("seen"), str) and order["seen"].isdecimal():
             order["seen"] = int(order["seen"])
         await run_in_threadpool(self._hall.rule, seat.id, order, by)

@@ -69,7 +69,7 @@ def test_what_cannot_be_a_command_is_refused_at_once(tmp_path: Path) -> None:
         caller.settimeout(GUARD_S)
         caller.connect(str(socket_path(journal)))
         caller.sendall(b'{"do": "correct", "by": 3}\n')
-        assert json.loads(caller.makefile().readline()) == {"refused": "by is 3; expected a text"}
+        assert json.loads(caller.makefile().readline()) == {"refused": "by is 3: input should be a valid string"}
     assert commands.take() == []
 
 
@@ -186,13 +186,22 @@ def test_a_command_is_read_as_it_was_written(command: SentCommand, message: dict
     [
         ({}, "this referee can't do None; it can correct, take back, enter, hint, put back and pause clock"),
         ({"do": "dance"}, "can't do 'dance'"),
-        ({"do": "correct", "by": 3}, "by is 3; expected a text"),
-        ({"do": "correct", "looks": ["c3"]}, "the looks are ['c3']; expected a look by place"),
-        ({"do": "correct", "looks": {"c3": 1}}, "expected a look by place"),
+        ({"do": ["correct"]}, "can't do ['correct']"),
+        ({"do": "correct", "by": 3}, "by is 3: input should be a valid string"),
+        ({"do": "correct", "looks": ["c3"]}, "looks is ['c3']: input should be a valid dictionary"),
+        ({"do": "correct", "looks": {"c3": 1}}, "looks.c3 is 1: input should be a valid string"),
+        ({"do": "correct", "colour": "teal"}, "colour is 'teal': extra inputs are not permitted"),
         ({"do": "correct", "by": "Ann"}, "nothing was corrected"),
         ({"do": "enter", "kind": "note"}, "the kind is 'note'; expected turn, rolled or announced"),
         ({"do": "enter", "kind": ["turn"]}, "the kind is ['turn']; expected turn, rolled or announced"),
-        ({"do": "enter", "kind": "turn", "text": 1}, "text is 1; expected a text"),
+        ({"do": "enter", "kind": "turn", "text": 1}, "text is 1: input should be a valid string"),
+        (
+            {"do": "enter", "kind": "turn", "text": "x" * 5000},
+            "text is 'xxxxxxxxxxxx...xxxxxxxxxxxxx': string should have",
+        ),
+        ({"do": "enter", "kind": "turn"}, "text: field required"),
+        ({"do": "put back", "by": "Ann"}, "place: field required"),
+        ({"do": "pause clock", "goes_on": "perhaps"}, "goes_on is 'perhaps': input should be a valid boolean"),
     ],
 )
 def test_what_is_no_command_is_named(message: dict[str, Any], words: str) -> None:

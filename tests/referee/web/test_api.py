@@ -161,8 +161,8 @@ def test_a_command_is_answered_once_it_is_done(fields: dict[str, Any], command: 
         (b"[]", 422, "not a command"),
         (b'{"command": "dance"}', 422, "dance"),
         (b'{"command": "turn"}', 422, "text: field required"),
-        (b'{"command": "turn", "text": "c1-c2", "more": 1}', 422, "more: extra inputs"),
-        (b'{"command": "hint", "by": "\\u0000"}', 422, "by: "),
+        (b'{"command": "turn", "text": "c1-c2", "more": 1}', 422, "more is 1: extra inputs"),
+        (b'{"command": "hint", "by": "\\u0000"}', 422, "by is "),
         (b'{"command": "correct"}', 200, "nothing was corrected"),
     ],
 )
