@@ -149,15 +149,21 @@ def test_arguments_it_does_not_know_are_refused(checked, arguments):
     assert not (checked.home / "calls").exists()
 
 
+WANTED = {"chromium": "chromium", "mosquitto": "mosquitto", "pg_ctlcluster": "postgresql", "systemd-analyze": "systemd"}
+"""What .ci/run installs if it is missing and may: the package of each program."""
+
+
 def test_continuous_integration_runs_everything_and_the_lowest_versions(checked):
     shutil.copytree(ROOT / ".ci", checked.folder / ".ci")
     checked.write("tests/micropython/package.json", "{}")
     checked.write("tests/system/page/package.json", "{}")
-    checked.fake("chromium", "")
+    for program in WANTED:
+        checked.fake(program, "")
     checked.fake("node", "")
     checked.fake("npm", 'echo "$*" in "$(pwd -P)" >>"$HOME/installed"')
     done = checked.call(".ci/run", env={"CI": "true"})
     assert done.returncode == 0, done.stderr
+    assert "skipped" not in done.stderr
     assert done.stdout.splitlines()[-1] == "=== 5 passed in 0.1s ==="
     assert ["--cov" in words for words in calls_of_pytest(checked)] == [True, False]
     assert checked.call(".ci/run", env={"BREAK": "pytest"}).returncode == 1
@@ -171,15 +177,25 @@ def test_continuous_integration_runs_everything_and_the_lowest_versions(checked)
     assert installed[1].endswith("tests/system/page")
 
 
-def test_continuous_integration_goes_on_without_a_browser(checked):
+@pytest.mark.parametrize("exit_code", [0, 100])
+@pytest.mark.parametrize("user", [0, 1000])
+def test_continuous_integration_goes_on_without_what_it_cannot_install(checked, user, exit_code):
     shutil.copytree(ROOT / ".ci", checked.folder / ".ci")
     for folder in ("tests/micropython", "tests/system/page"):
         checked.write(f"{folder}/package.json", "{}")
     checked.fake("node", "")
     checked.fake("npm", "")
+    checked.fake("id", f"echo {user}")
+    checked.fake("apt-get", f'echo "$*" >>"$HOME/asked"; case "$*" in *install*) exit {exit_code} ;; esac')
     done = checked.call(".ci/run", "--fast")
     assert done.returncode == 0, done.stderr
-    assert "no Chromium" in done.stderr
+    is_there = user == 0 and exit_code == 0
+    assert [f"there is no {program}" in done.stderr for program in WANTED] == [not is_there] * len(WANTED)
+    if user == 0:
+        asked = (checked.home / "asked").read_text(encoding="utf-8").splitlines()
+        assert [line.rpartition(" ")[2] for line in asked if "install" in line] == list(WANTED.values())
+    else:
+        assert not (checked.home / "asked").exists()
 
 
 def test_continuous_integration_does_not_go_on_without_micropython(checked):
