@@ -9,17 +9,15 @@ from typing import Any
 import numpy as np
 
 from engine.api import Game
-from engine.values import OptionValue
 from simulator.faults.onlooker import Onlooker
-from simulator.faults.players import FaultyPlayers, Start
+from simulator.faults.players import FaultyPlayers
 from simulator.play.actions import Action, ActionKind, Arrangement, Carries, Carry, Handler, PlayArea
 from simulator.play.deblockle import BlockHandler
-from simulator.play.players import Habits, Players
+from simulator.play.players import Players
 from simulator.play.violations import MOVED_THOUGH_STUCK, VIOLATIONS, rolls_of, star_of
 from simulator.scene.cube import turned
 from simulator.scene.pieces import block
 from vision.layout.pieces import BlockPieces
-from vision.layout.table import TableLayout
 
 _MOST_BLOCKS = 4
 
@@ -60,22 +58,14 @@ class FaultyBlockPlayers(FaultyPlayers):
     wrong_set_ups = WRONG_SET_UPS
     further_kinds = (*WHOLE_TURN_VIOLATIONS, NO_HOP_TO_COME)
 
-    def __init__(
-        self,
-        game: Game[Any, Any],
-        layout: TableLayout,
-        habits: Habits,
-        rng: np.random.Generator,
-        options: Mapping[str, OptionValue] | None = None,
-        start: Start = "usual",
-        *,
-        by_occupancy: bool = False,
-    ) -> None:
-        super().__init__(game, layout, habits, rng, options, start, by_occupancy=by_occupancy)
-        for colour in game.players:
+    def _set_up(self) -> None:
+        super()._set_up()
+        for colour in self._game.players:
             if sum(block(piece).colour == colour for piece in self.standing.values()) < _MOST_BLOCKS:
                 self._lay_out_spare(colour)
-        self._onlooker = Onlooker(game, self.looks, options, anywhere=self._anywhere, by_occupancy=by_occupancy)
+        self._onlooker = Onlooker(
+            self._game, self.looks, self._options, anywhere=self._anywhere, by_occupancy=self._by_occupancy
+        )
 
     @property
     def _blocks(self) -> BlockHandler:

@@ -9,13 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from common.places import occupied
 from engine.api import Game
 from engine.errors import AmbiguousError
-from engine.values import Appearance, OptionValue, Place
-
-_MOST_CHANGED = 4
-"""Two turns change at most two squares each."""
+from engine.values import Appearance, OptionValue
+from simulator.play.players import could_be_played
 
 
 class Onlooker:
@@ -35,7 +32,6 @@ class Onlooker:
     ) -> None:
         self._game = game
         self._by_occupancy = by_occupancy
-        self._near: tuple[Any, Sequence[tuple[Any, frozenset[Place], Sequence[Any]]]] | None = None
         self._states: tuple[Any, ...] = (game.table.set_up(start, options, anywhere=anywhere),)
         self._before = self._states
 
@@ -55,69 +51,8 @@ class Onlooker:
         self._states = self._before
 
     def is_possible(self, after: Appearance) -> bool:
-        """Whether no turn, one legal turn or two in a row could leave this, judging by the tops."""
-        if self._by_occupancy:
-            return self._could_be_taken(occupied(after))
-        return any(self._leaves(state, after) for state in self._states)
-
-    def _could_be_taken(self, taken: frozenset[Place]) -> bool:
-        """Whether no turn, one or two could leave exactly these places occupied."""
-        for state, before, turns in self._after_a_turn_at_most():
-            differing = before ^ taken
-            if not differing:
-                return True
-            if len(differing) > _MOST_CHANGED // 2:
-                continue
-            # a turn only changes its own places
-            for turn in turns:
-                if differing.issubset(turn.places) and self._taken(self._game.rules.apply(state, turn)) == taken:
-                    return True
-        return False
-
-    def _after_a_turn_at_most(self) -> Sequence[tuple[Any, frozenset[Place], Sequence[Any]]]:
-        """States after at most one turn, with their occupied places and turns; cached for repeated queries."""
-        if self._near is None or self._near[0] is not self._states:
-            rules = self._game.rules
-            reached = dict.fromkeys(self._states)
-            for state in self._states:
-                reached.update((rules.apply(state, turn), None) for turn in rules.legal_turns(state))
-            self._near = (
-                self._states,
-                [
-                    (state, self._taken(state), rules.legal_turns(state) if rules.outcome(state) is None else ())
-                    for state in reached
-                ],
-            )
-        return self._near[1]
-
-    def _taken(self, state: Any) -> frozenset[Place]:
-        return occupied(self._seen(state))
-
-    def _leaves(self, state: Any, after: Appearance) -> bool:
-        before = self._seen(state)
-        if before == after:
-            return True
-        changed = {place for place, look in after.items() if before[place] != look}
-        if len(changed) > _MOST_CHANGED:
-            return False
-        for turn in self._game.rules.legal_turns(state):
-            reached = self._game.rules.apply(state, turn)
-            seen = self._seen(reached)
-            if seen == after:
-                return True
-            own = {place for place, look in seen.items() if before[place] != look}
-            # a first turn leaves traces, except where the same player continues with the same block
-            covered = len(own - changed)
-            if covered > 1 or (covered and reached.to_move != state.to_move):
-                continue
-            if self._game.rules.outcome(reached) is None and self._next_leaves(reached, after):
-                return True
-        return False
-
-    def _next_leaves(self, state: Any, after: Appearance) -> bool:
-        return any(
-            self._seen(self._game.rules.apply(state, turn)) == after for turn in self._game.rules.legal_turns(state)
-        )
+        """Whether no turn, one legal turn or two in a row could leave this."""
+        return any(could_be_played(self._game, state, after, by_occupancy=self._by_occupancy) for state in self._states)
 
     def _combined(self, turns: Sequence[Any]) -> Iterator[Any]:
         if not turns:
