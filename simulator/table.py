@@ -7,7 +7,6 @@ shows (``hear``). The true course of the game is recorded in a ``TruthLog`` pass
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
 
@@ -20,7 +19,7 @@ from simulator.play.game import AnnouncedRoll, GameOptions, Press, VirtualGame
 from simulator.play.ground_truth import FrameTruth, TruthLog
 from simulator.rendering.hands import HandOcclusion
 from simulator.rendering.renderer import Renderer
-from simulator.scene.scene import ForeignObject, Scene, Sensor, Setting
+from simulator.scene.scene import Scene, Sensor, Setting
 from simulator.scene.sheets import extent_mm, lying_sheets
 from simulator.scene.viewpoint import farther_and_farther, first_fitting, lens, looking_at
 from vision.errors import EndOfFramesError
@@ -31,14 +30,6 @@ from vision.layout.table import TableLayout, default_layout
 
 _ROOM_PX = 24.0
 """Margin of the picture around everything that must be visible: room for paper and a pen."""
-
-
-@dataclass(frozen=True, eq=False)
-class Nudge:
-    """From ``time_s`` on the camera has another pose: somebody bumped into it or the table."""
-
-    time_s: float
-    pose: Pose
 
 
 def standard_setting(
@@ -136,20 +127,14 @@ class VirtualTable(PlayedTable):
         *,
         setting: Setting | None = None,
         fps: float = 15.0,
-        things: tuple[ForeignObject, ...] = (),
-        nudges: tuple[Nudge, ...] = (),
         truth: TruthLog | None = None,
     ) -> None:
         setting, options = setting or standard_setting(), options or GameOptions()
         super().__init__(seed, VirtualGame(seed, setting.layout, options, truth), setting, fps)
         self._slack = options.habits.slack
-        self._things = things
-        self._settings = [(0.0, setting)]
-        for nudge in sorted(nudges, key=lambda one: one.time_s):
-            self._settings.append((nudge.time_s, replace(setting, pose=nudge.pose)))
         self._renderer = Renderer(seed)
         self._truth = truth
-        self._coverages: dict[int, HandOcclusion] = {}
+        self._occlusion = None if truth is None else HandOcclusion(setting)
         self._closed = False
 
     def read(self, timeout_s: float = 0.0) -> Frame:  # noqa: ARG002 - the virtual table never keeps anyone waiting
@@ -158,16 +143,11 @@ class VirtualTable(PlayedTable):
         moment = None if self._closed else self._played.moment(time_s)
         if moment is None:
             raise EndOfFramesError(f"{self.name} has given all its {self._sequence} frames")
-        setting = self._setting_at(time_s)
-        scene = Scene(setting, moment.pieces, moment.hands, self._things)
-        image = self._renderer.render(scene, self._sequence)
+        image = self._renderer.render(Scene(self._setting, moment.pieces, moment.hands), self._sequence)
         frame = Frame(image, time_s, self._sequence, self.name)
-        self._note_frame(frame, moment, setting)
+        self._note_frame(frame, moment)
         self._sequence += 1
         return frame
-
-    def _setting_at(self, time_s: float) -> Setting:
-        return [setting for since_s, setting in self._settings if since_s <= time_s][-1]
 
     def enrolment_images(self) -> tuple[EnrolmentImage, ...]:
         """A picture of each block colour's six tops on known squares, by this camera on this table."""
@@ -204,12 +184,9 @@ class VirtualTable(PlayedTable):
     ) -> None:
         self.close()
 
-    def _note_frame(self, frame: Frame, moment: Moment, setting: Setting) -> None:
-        if self._truth is None:
+    def _note_frame(self, frame: Frame, moment: Moment) -> None:
+        if self._truth is None or self._occlusion is None:
             return
-        coverage = self._coverages.get(id(setting))
-        if coverage is None:
-            coverage = self._coverages.setdefault(id(setting), HandOcclusion(setting))
         looks = self._played.looks(moment)
-        covered = coverage.covered(moment.hands, occupied(looks))
+        covered = self._occlusion.covered(moment.hands, occupied(looks))
         self._truth.frames.append(FrameTruth(frame.sequence, frame.time_s, looks, bool(moment.hands), covered))

@@ -12,7 +12,7 @@ from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
 from simulator.scene.scene import Setting
 from simulator.scene.viewpoint import lens, looking_at
-from simulator.table import Nudge, VirtualTable
+from simulator.table import VirtualTable
 from vision.errors import EndOfFramesError
 from vision.geometry import project
 
@@ -102,15 +102,6 @@ def test_hands_cover_what_the_truth_says(clean_setting: Setting) -> None:
 
 def _beside_a_covered_one(place: str, covered: tuple[str, ...]) -> bool:
     return any(max(abs(ord(place[0]) - ord(p[0])), abs(int(place[1:]) - int(p[1:]))) <= 1 for p in covered)
-
-
-def test_a_nudged_camera_sees_the_table_elsewhere(small_setting: Setting) -> None:
-    moved = looking_at(760.0, 14.0, -86.0)
-    table = VirtualTable(1, GameOptions(turns=0), setting=small_setting, fps=5.0, nudges=(Nudge(0.9, moved),))
-    frames = list(table.frames())
-    before, after = frames[3].image, frames[5].image
-    assert np.abs(before.astype(int) - frames[2].image).mean() < 5
-    assert np.abs(before.astype(int) - after).mean() > 5
 
 
 def test_enrolment_shows_every_top_of_every_colour(clean_setting: Setting) -> None:
