@@ -53,14 +53,6 @@ class SwitchPins:
         named = (("sensor row", self.rows), ("sensor column", self.columns), ("sensor", self.singles))
         return tuple((f"{what} {number}", pin) for what, pins in named for number, pin in enumerate(pins, start=1))
 
-    def name_of(self, switch: int) -> str:
-        """Where a switch is wired: ``row 2, column 5`` or ``GPIO17``."""
-        matrix = len(self.rows) * len(self.columns)
-        if switch >= matrix:
-            return f"GPIO{self.singles[switch - matrix]}"
-        row, column = divmod(switch, len(self.columns))
-        return f"row {row + 1} (GPIO{self.rows[row]}), column {column + 1} (GPIO{self.columns[column]})"
-
 
 def switch_pins(
     *,

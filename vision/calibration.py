@@ -48,11 +48,6 @@ class CharucoBoardSpec:
     marker_mm: float
     dictionary: str
 
-    @property
-    def corner_count(self) -> int:
-        """Number of inner corners; a complete view shows all of them."""
-        return (self.columns - 1) * (self.rows - 1)
-
     def corners_mm(self, ids: Sequence[int]) -> FloatArray:
         """Inner corners with these ids on the board, shape (n, 3), z = 0."""
         numbers = np.asarray(ids, dtype=np.intp)

@@ -206,11 +206,6 @@ class VirtualBoard(Board):
     # the outside world's side
 
     @property
-    def wiring(self) -> Wiring:
-        """What is connected to the pins."""
-        return self._wiring
-
-    @property
     def shown(self) -> Sequence[ShownFrame]:
         """The last thousand frames shown, newest last."""
         return self._shown

@@ -311,6 +311,3 @@ _KINDS = (
 
 VIOLATIONS: Mapping[str, ViolationKind] = {kind.name: kind for kind in _KINDS}
 """Every kind by name."""
-
-USUAL_VIOLATIONS = tuple(kind.name for kind in _KINDS if kind.usual)
-"""The kinds that ordinary players know."""

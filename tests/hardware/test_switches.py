@@ -194,13 +194,10 @@ def test_every_fault_is_named_at_once_also_against_lights_and_buttons() -> None:
         assert part in str(caught.value)
 
 
-def test_switches_are_counted_and_named() -> None:
+def test_switches_are_counted() -> None:
     made = switch_pins(rows=["GPIO4", 5], columns=[6, "BOARD32", 13], singles=[20], diodes=False)
     assert made == SwitchPins((4, 5), (6, 12, 13), (20,), diodes=False)
     assert made.switches == 7
-    assert made.name_of(0) == "row 1 (GPIO4), column 1 (GPIO6)"
-    assert made.name_of(5) == "row 2 (GPIO5), column 3 (GPIO13)"
-    assert made.name_of(6) == "GPIO20"
     assert made.uses[0] == ("sensor row 1", 4)
     assert len(made.uses) == 6
 

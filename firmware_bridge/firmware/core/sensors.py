@@ -85,11 +85,6 @@ class SwitchBank:
         group, bit = self._place(switch)
         return bool(self._known[group] & ~self._doubtful[group] & bit)
 
-    def is_doubtful(self, switch: int) -> bool:
-        """Whether a switch can't be told: a ghost or a real one, chattering, or not known yet."""
-        group, bit = self._place(switch)
-        return bool(self._doubtful[group] & bit)
-
     def forget_changes(self) -> None:
         """Start a new row of reports."""
         self._changes = 0

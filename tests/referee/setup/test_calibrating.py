@@ -42,7 +42,7 @@ def held_as_drawn(guide: PoseGuide) -> BoardCorners:
     rows = [[x, y, 1, 0, 0, 0, -u * x, -u * y] for (x, y), (u, _) in zip(printed, outline, strict=True)]
     rows += [[0, 0, 0, x, y, 1, -v * x, -v * y] for (x, y), (_, v) in zip(printed, outline, strict=True)]
     plane = np.append(np.linalg.solve(np.array(rows), np.concatenate([outline[:, 0], outline[:, 1]])), 1).reshape(3, 3)
-    ids = list(range(BOARD.corner_count))
+    ids = list(range((BOARD.columns - 1) * (BOARD.rows - 1)))
     inner = np.column_stack([BOARD.corners_mm(ids)[:, :2], np.ones(len(ids))]) @ plane.T
     return BoardCorners(0, inner[:, :2] / inner[:, 2:], ids)
 

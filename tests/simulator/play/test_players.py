@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from simulator.play.actions import Arrangement, Carry, Slack
 from simulator.play.deblockle import BlockHandler, side_towards
-from simulator.play.violations import USUAL_VIOLATIONS, VIOLATIONS
+from simulator.play.violations import VIOLATIONS
 from simulator.scene.scene import standard_layout
 from tests.effort import cases
 
+USUAL_VIOLATIONS = tuple(kind.name for kind in VIOLATIONS.values() if kind.usual)
 TablesAfterATurn = Callable[[Any], list[dict[str, str]]]
 
 
