@@ -45,38 +45,45 @@ class Trigger(enum.Enum):
 
 @dataclass(frozen=True)
 class JudgeSettings:
-    """Margins and priors in natural log-odds; 3 is odds of 20 to 1.
+    """Margins and priors in natural log-odds; 3 is odds of 20 to 1. Set by hand, on virtual games under faults.
 
     ``margin``
-        by how much the best explanation must lead the next one with another meaning.
+        by how much the best explanation must lead the next one with another meaning. Higher: more questions, fewer
+        wrong verdicts.
     ``probability_floor``
-        the least probability that a reading can give a look, so that one bad square can't outvote the table.
+        the least probability that a reading can give a look, so that one bad square can't outvote the table. Higher:
+        clear squares count less too.
     ``unfinished_prior``, ``second_turn_prior``, ``illegal_prior``
-        how much less likely these are than one whole turn before the table is looked at.
+        how much less likely these are than one whole turn before the table is looked at. Lower: the table must show
+        them more clearly.
     ``unsure``
-        a place whose best look leads what was believed by less than this counts as unchanged.
+        a place whose best look leads what was believed by less than this counts as unchanged. Higher: more noise is
+        ignored, and more changes.
     ``set_up``
         a place of the set-up whose best look leads the next one by less than this is asked about; one that leads by
-        less than ``margin`` is named for a person to check.
+        less than ``margin`` is named for a person to check. Higher: more questions at the start.
     ``own_start``
         a place of the set-up that contradicts the only possible start by less than this is taken to be right, and named
-        for a person to check. On a virtual table 138 of 143 wrongly placed tops led by more, and 27 of 32 misread tops
-        by less.
+        for a person to check. Higher: more wrongly placed pieces are accepted. On a virtual table 138 of 143 wrongly
+        placed tops led by more, and 27 of 32 misread tops by less.
     ``side``
-        a side face counts as seen when its best symbol leads the next one by this.
+        a side face counts as seen when its best symbol leads the next one by this. Higher: fewer side faces count.
     ``turned``
-        a block counts as turned on its place when its side faces contradict every possible facing by this much.
+        a block counts as turned on its place when its side faces contradict every possible facing by this much. Higher:
+        fewer turned blocks are noticed.
     ``stopover``
         how much a turn loses that does not pass a place where sensors noticed a piece put down on its way, compared
         with one that does and leaves the same places occupied; less than ``margin``, so that it orders the answers of
-        a question but never decides.
+        a question but never decides. Higher: orders them more strongly.
     ``stopover_s``
-        how long, in seconds, a piece must stand on a place for that to be a stopover.
+        how long, in seconds, a piece must stand on a place for that to be a stopover. Longer: fewer pieces that only
+        brush a place count.
     ``most_set_aside``
-        how many unreadable places may be set aside while the game goes on.
+        how many unreadable places may be set aside while the game goes on. Higher: fewer questions, less is watched.
     ``most_exchanged``
         how many places may hold other pieces than the likeliest turn leaves there. Beyond that the camera is doubted
-        rather than the players: nobody exchanges more pieces at once, but another light can change many looks.
+        rather than the players: nobody exchanges more pieces at once, but another light can change many looks. Higher:
+        another light may be called illegal.
     """
 
     margin: float = 3.0

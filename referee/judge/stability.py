@@ -24,11 +24,16 @@ _DICE = "dice: "
 
 @dataclass(frozen=True)
 class StabilitySettings:
-    """How long and how often a table must look the same.
+    """How long and how often a table must look the same. Set by hand, on virtual games under faults.
 
-    ``readings`` clear readings that agree, over at least ``quiet_s`` seconds; ``most_readings`` bounds how many of
-    the latest are kept; a place whose best look has less than ``sure_probability`` may flicker, and a sensor less sure
-    than that as well.
+    ``readings``
+        how many clear readings must agree. Higher: later verdicts, fewer about a piece on its way.
+    ``quiet_s``
+        the time, in seconds, over which they must agree. Longer: the same.
+    ``most_readings``
+        how many of the latest readings are kept. Higher: the median over them is steadier.
+    ``sure_probability``
+        a place whose best look, or a sensor whose value, has less than this may flicker. Higher: more may.
     """
 
     readings: int = 4

@@ -24,20 +24,28 @@ class AdaptingCamera(Protocol):
 
 @dataclass(frozen=True)
 class HoldSettings:
-    """When a camera is held. Brightness is the mean of all pixels, 0 to 255.
+    """When a camera is held. Brightness is the mean of all pixels, 0 to 255. Set by hand; not tried on a real camera.
 
     The factors leave room for an arm across the board, which changes the mean by a third at most; a lamp that is
     switched changes it by more than a half.
     """
 
     settle_s: float = 3.0
-    """How long, in seconds, the table must have been in sight before locking; cameras adapt within two seconds."""
+    """How long, in seconds, the table must have been in sight before locking; cameras adapt within two seconds. Longer:
+    slower cameras are locked right, colours drift for longer.
+    """
     darker: float = 0.55
+    """Factor of the brightness at locking below which the light has changed. Higher: adapts to smaller changes, and to
+    arms.
+    """
     brighter: float = 1.7
+    """Factor above which it has changed. Lower: the same."""
     changed_s: float = 4.0
-    """How long, in seconds, the light must have changed: longer than a hand or a shadow stays."""
+    """How long, in seconds, the light must have changed: longer than a hand or a shadow stays. Longer: adapts later."""
     check_s: float = 1.0
-    """The time, in seconds, within which a locked camera shows whether it jumps to other settings."""
+    """The time, in seconds, within which a locked camera shows whether it jumps to other settings. Longer: notices
+    slower jumps.
+    """
 
 
 class ExposureHold:

@@ -30,12 +30,18 @@ MAD_TO_SIGMA = 1.4826
 
 @dataclass(frozen=True)
 class AttentionSettings:
-    """When a picture counts as changed, and how often a still one is read.
+    """When a picture counts as changed, and how often a still one is read. Set by hand on virtual games.
 
-    A pixel of the shrunk picture has changed if it differs by more than ``grey_levels`` (of 255) and by more than noise
-    explains, after equalizing the brightness. The picture has changed if at least ``pixels`` pixels have. A picture at
-    rest is read ``reads`` times, then every ``refresh_s`` seconds, or every ``hindered_refresh_s`` if something is in
-    the way.
+    ``grey_levels``
+        by how much, of 255, a pixel of the shrunk picture must differ after equalizing the brightness, and by more than
+        noise explains. Higher: noise causes fewer readings, faint changes are missed.
+    ``pixels``
+        how many such pixels change the picture. Higher: the same for small changes.
+    ``reads``
+        how often a picture at rest is read at once. Higher: steadier readings, more work.
+    ``refresh_s``, ``hindered_refresh_s``
+        after how many seconds it is read again, usually and if something is in the way. Longer: less work, later
+        verdicts.
     """
 
     grey_levels: float = 6.0

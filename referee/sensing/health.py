@@ -41,23 +41,24 @@ _SHOWS = "`./run hardware sensors` shows them."
 
 @dataclass(frozen=True)
 class HealthSettings:
-    """When a sensor is switched off, and when it is used again.
+    """When a sensor is switched off, and when it is used again. Set by hand, on virtual games with broken sensors.
 
     ``prior_odds``
-        the prior odds of a fault: one sensor in 500.
+        the prior odds of a fault: one sensor in 500. Higher: sensors are switched off sooner.
     ``odds``
-        a sensor is switched off once it is this much likelier broken than not: 1000 to 1.
+        a sensor is switched off once it is this much likelier broken than not: 1000 to 1. Higher: later.
     ``standing``
         the weight of a table that left the sensor's own place unchanged, compared with one that changed it; a piece
-        that stands off centre makes a good sensor err many times in a row.
+        that stands off centre makes a good sensor err many times in a row. Higher: sensors are switched off sooner.
     ``at_once``
-        when this many sensors err at the same table they probably share a broken wire, and each counts fully.
+        when this many sensors err at the same table they probably share a broken wire, and each counts fully. Higher:
+        broken wires are found later.
     ``chatter_changes``, ``chatter_s``
-        a sensor that changes this often within this many seconds chatters.
+        a sensor that changes this often within this many seconds chatters. More changes, or a shorter time: fewer do.
     ``doubtful_s``
-        a sensor that can't be read for this long, in seconds, is reported.
+        a sensor that can't be read for this long, in seconds, is switched off. Longer: later.
     ``agreements``
-        the changes in a row that a switched-off sensor must get right to be used again.
+        the changes in a row that a switched-off sensor must get right to be used again. Higher: later.
     """
 
     prior_odds: float = 0.002

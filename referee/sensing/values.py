@@ -42,18 +42,21 @@ class SensorSource(Protocol):
 
 @dataclass(frozen=True)
 class SensorSettings:
-    """How far sensors are trusted, and how long they must have been quiet.
+    """How far sensors are trusted, and how long they must have been quiet. Set by hand.
 
     ``false_closed``, ``false_open``
         the probabilities that a sensor says *occupied* on an empty place, and *empty* under a piece; 0.001 to 0.2.
+        Higher: sensors count less.
     ``after_put_down_s``, ``after_lift_s``
-        how long ago the latest change must be for the table to be at rest. It is longer after a piece was lifted,
-        because it is probably still in the air.
+        how long ago, in seconds, the latest change must be for the table to be at rest. It is longer after a piece was
+        lifted, because it is probably still in the air. Longer: later verdicts, fewer about pieces on their way.
     ``fading_s``, ``stale_s``
-        values older than the first count only if the camera agrees; values older than the second don't count, because
-        a lost connection reports no changes. A board reports every half second.
+        values older than the first, in seconds, count only if the camera agrees; values older than the second don't
+        count, because a lost connection reports no changes. A board reports every half second. Longer: copes with
+        slower connections, notices lost ones later.
     ``camera_patience_s``
-        how long the camera may lose sight of the table before the sensors are used alone.
+        how long, in seconds, the camera may lose sight of the table before the sensors are used alone. Longer: fewer
+        questions that the camera would have answered, later verdicts.
     """
 
     false_closed: float = 0.01

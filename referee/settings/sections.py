@@ -58,7 +58,11 @@ class BoardSection(Section):
         default=3.0, ge=0.5, le=60, description="Seconds without the referee until the board shows that it waits."
     )
     debounce_ms: float = Field(
-        default=20.0, ge=1, le=1000, description="How long the board's contacts must be quiet, in milliseconds."
+        default=20.0,
+        ge=1,
+        le=1000,
+        description="How long the board's contacts must be quiet, in milliseconds. "
+        "Longer: worn contacts count once, quick presses are lost.",
     )
 
 
@@ -75,10 +79,16 @@ class SensorSection(Section):
         description="Which switch is under which square, as `./run hardware sensors map` wrote it.",
     )
     false_closed: float = Field(
-        default=0.01, ge=0.001, le=0.2, description="How often a switch says occupied where nothing stands."
+        default=0.01,
+        ge=0.001,
+        le=0.2,
+        description="How often a switch says occupied where nothing stands, as a share. Higher: sensors count less.",
     )
     false_open: float = Field(
-        default=0.03, ge=0.001, le=0.2, description="How often a switch says empty where something stands."
+        default=0.03,
+        ge=0.001,
+        le=0.2,
+        description="How often a switch says empty where something stands, as a share. Higher: sensors count less.",
     )
     row_pins: tuple[Pin, ...] = Field(
         default=(), examples=[(5, 6, 13)], description="The Pi's pins that drive the rows of a matrix."
@@ -119,9 +129,13 @@ class CameraSection(Section):
         examples=["calibration.json"],
         description="What `./run hardware calibrate` wrote for this camera and lens.",
     )
-    width_px: int = Field(default=1280, ge=160, le=8192, description="Width of the frames to ask for.")
-    height_px: int = Field(default=720, ge=120, le=8192, description="Height of the frames to ask for.")
-    frames_per_second: float = Field(default=15.0, gt=0, le=240, description="Frames per second to ask for.")
+    width_px: int = Field(
+        default=1280, ge=160, le=8192, description="Width of the frames, in pixels; calibrate again after a change."
+    )
+    height_px: int = Field(default=720, ge=120, le=8192, description="Height of the frames, in pixels.")
+    frames_per_second: float = Field(
+        default=15.0, gt=0, le=240, description="Frames a second. Higher: faster verdicts, more work for the computer."
+    )
     hold: bool = Field(
         default=True, description="Whether the camera keeps exposure, white balance and focus once it sees the table."
     )
@@ -152,9 +166,19 @@ class TurnSection(Section):
         default="rest",
         description="A turn ends by the button, by the other player touching a piece, or when the table rests.",
     )
-    rest_s: float = Field(default=3.0, ge=0.2, le=60, description="How long the table must rest, in seconds.")
+    rest_s: float = Field(
+        default=3.0,
+        ge=0.2,
+        le=60,
+        description="How long the table must rest, in seconds. Longer: fewer turns taken before their end, "
+        "slower verdicts.",
+    )
     margin: float = Field(
-        default=3.0, gt=0, le=100, description="By how much (log-odds) a turn must beat every other explanation."
+        default=3.0,
+        gt=0,
+        le=100,
+        description="By how much a turn must beat every other explanation, in log-odds; 3 is 20 to 1. "
+        "Higher: more questions, fewer wrong verdicts.",
     )
 
 
@@ -162,7 +186,7 @@ class LightSection(Section):
     """The lights that show verdicts, and the buttons. Pins are BCM numbers or names such as "GPIO17" or "BOARD11"."""
 
     drivers: tuple[Literal["terminal", "gpio", "board", "wled-serial", "wled-network"], ...] = Field(
-        default=("terminal",), description="What shows the signals."
+        default=("terminal",), description="What shows the signals; several may."
     )
     bell: bool = Field(default=False, description="Ring the terminal's bell for sounds.")
     place_pins: dict[str, Pin] = Field(
@@ -187,7 +211,11 @@ class LightSection(Section):
     )
     pull_up: bool = Field(default=True, description="Whether buttons connect their pin to ground.")
     debounce_ms: float = Field(
-        default=20.0, gt=0, le=1000, description="How long a button's contact must be quiet, in milliseconds."
+        default=20.0,
+        gt=0,
+        le=1000,
+        description="How long a button's contact must be quiet, in milliseconds. "
+        "Longer: worn buttons count once, quick presses are lost.",
     )
     long_press_s: float = Field(
         default=1.0, gt=0, le=60, description="How long a button is held for a long press, in seconds."
@@ -205,7 +233,9 @@ class LightSection(Section):
         examples=[49],
         description="How many lights the WLED strip has. Default: as many as the map needs; a board reports its own.",
     )
-    brightness: float = Field(default=1.0, gt=0, le=1, description="The maximum brightness of a strip.")
+    brightness: float = Field(
+        default=1.0, gt=0, le=1, description="The maximum brightness of a strip, as a share of the full one."
+    )
     current_limit_ma: int = Field(
         default=0, ge=0, le=65535, description="The most a board's strip may draw, in mA; 0: as its pin map says."
     )
@@ -229,7 +259,9 @@ class HintSection(Section):
         description="A gentle hint shows only which piece to move, and where to when asked again; none: the players "
         "rule hints out.",
     )
-    seconds: float = Field(default=2.0, ge=0.05, le=10, description="How long a hint may take, in seconds.")
+    seconds: float = Field(
+        default=2.0, ge=0.05, le=10, description="How long a hint may take, in seconds. Longer: better hints."
+    )
 
 
 class OpponentSection(Section):
@@ -237,7 +269,9 @@ class OpponentSection(Section):
 
     player: str | None = Field(default=None, examples=["teal"], description="The side that the program plays.")
     strength: Literal["gentle", "fair", "strong"] = Field(default="fair", description="How well it plays.")
-    seconds: float = Field(default=2.0, ge=0.05, le=60, description="How long it thinks about a turn, in seconds.")
+    seconds: float = Field(
+        default=2.0, ge=0.05, le=60, description="How long it thinks about a turn, in seconds. Longer: it plays better."
+    )
 
 
 class ClockSection(Section):

@@ -50,65 +50,85 @@ class BlockSettings:
     missed.
     """
     close_fit: float = 0.6
-    """Minimum correlation of the fine fit."""
+    """Minimum correlation of the fine fit. Higher: fewer sightings of other objects, but dim blocks are missed."""
     colour_spread: float = 0.2
     """Standard deviation of a known colour, in log units. Larger: colours are distinguished less reliably, but other
     lamps are tolerated.
     """
     far_from_any_colour: float = 4.5
-    """Distance from every known colour, in standard deviations, above which a coarse detection is dropped ..."""
+    """Distance from every known colour, in standard deviations, above which a coarse detection is dropped, unless it is
+    clearly a face. Larger: slower, tolerates other lamps.
+    """
     clearly_a_face: float = 0.8
-    """... unless its correlation is above this."""
+    """Correlation above which a coarse detection of any colour is kept. Lower: slower, blocks in odd light are kept."""
     fit_slope: float = 26.0
-    """Odds gained for each unit of correlation ..."""
+    """Odds gained for each unit of correlation above ``fit_middle``, and lost below it. Higher: the symbol's fit counts
+    more.
+    """
     fit_middle: float = 0.7
-    """... above this one; below it they are lost."""
+    """Correlation at which the odds are even. Higher: dim blocks are missed sooner, other objects too."""
     colour_easy: float = 1.5
-    """Distance from the nearest colour, in standard deviations, without cost."""
+    """Distance from the nearest colour, in standard deviations, without cost. Larger: tolerates other lamps."""
     colour_cost: float = 0.8
-    """Odds lost for each squared standard deviation beyond that."""
+    """Odds lost for each squared standard deviation beyond that. Higher: refuses objects of other colours sooner."""
     colour_cost_limit: float = 8.0
-    """Maximum cost of an unusual colour, in odds."""
+    """Maximum cost of an unusual colour, in odds. Lower: a good fit outweighs any colour."""
     offset_easy_mm: float = 7.0
-    """Offset of a block from its place's centre, in mm, without cost."""
+    """Offset of a block from its place's centre, in mm, without cost. Larger: tolerates careless placement."""
     offset_cost_per_mm: float = 0.8
-    """Odds lost for each mm beyond that."""
+    """Odds lost for each mm beyond that. Higher: blocks between two places are refused sooner."""
     sure_support: float = 2.0
-    """Odds from the side faces below which the two following costs apply fully."""
+    """Odds from the side faces below which the two following costs apply fully. Higher: more objects must show sides.
+    """
     well_supported: float = 6.0
-    """Odds from which neither applies."""
+    """Odds from which neither applies. Higher: the sides must be clearer to prove a block."""
     printed_star_cost: float = 7.0
-    """Maximum cost, in odds, of looking like a printed star."""
+    """Maximum cost, in odds, of looking like a printed star. Higher: fewer printed stars are read as blocks, more
+    blocks with the star up are missed there.
+    """
     sure_edges: float = 2.2
-    """Strength of the square's edges (1: none) above which it is a block's star."""
+    """Strength of the square's edges (1: none) above which it is a block's star. Higher: fewer stars count as blocks.
+    """
     no_edges: float = 1.6
-    """Strength below which there are no edges."""
+    """Strength below which the star certainly has no edges. Higher: more stars count as printed."""
     own_colour: float = 0.7
-    """Distance from a block's colour, in standard deviations, below which it is that colour."""
+    """Distance from a block's colour, in standard deviations, below which it is that colour. Larger: boards of a
+    similar colour pass for blocks.
+    """
     another_colour: float = 1.5
-    """Distance above which it is another colour."""
+    """Distance above which it is another colour. Larger: the colour costs less."""
     flat_thing_cost: float = 12.0
-    """Maximum cost, in odds, of an object lying flat on the bare board, such as a coin."""
+    """Maximum cost, in odds, of an object lying flat on the bare board, such as a coin. Higher: fewer coins pass for
+    blocks, dim blocks are missed.
+    """
     faint_edges: float = 1.7
-    """Strength of edges above which an object is not flat."""
+    """Strength of edges above which an object is not flat. Higher: more objects count as flat."""
     faintest_edges: float = 1.4
-    """Strength of edges below which an object is certainly flat."""
+    """Strength of edges below which an object is certainly flat. Higher: more objects count as flat."""
     odd_colour: float = 1.7
-    """Distance from the nearest colour, in standard deviations, below which it may be a block's."""
+    """Distance from the nearest colour, in standard deviations, below which it may be a block's. Larger: coins of a
+    similar colour pass for blocks.
+    """
     oddest_colour: float = 2.2
-    """Distance above which the colour is not a block's."""
+    """Distance above which the colour is not a block's. Larger: the colour costs less."""
     least_log_odds: float = -6.0
-    """Odds below which a sighting is dropped."""
+    """Odds below which a sighting is dropped. Lower: slower, more doubtful sightings are kept."""
     overlap_share: float = 0.72
-    """Distance between the centres of two blocks, in sides, below which only the more probable one is kept."""
+    """Distance between the centres of two blocks, in sides, below which only the more probable one is kept. Larger:
+    fewer blocks are read twice, blocks that touch are lost.
+    """
     clear_fit: float = 0.88
-    """Correlation above which a block counts as clearly seen, whatever covers its surroundings."""
+    """Correlation above which a block counts as clearly seen, whatever covers its surroundings. Higher: more blocks
+    beside a hand count as hidden.
+    """
     symbol_temperature: float = 0.016
     """Temperature of the softmax over symbols, in units of correlation. Higher: less certain."""
     odd_one_out: float = 0.002
-    """Share of faces that are misread whatever the fit."""
+    """Share of faces that are misread whatever the fit. Higher: less certain."""
     most_colour_distance2: float = 60.0
-    """Maximum difference between the squared distances of two colours, in squared standard deviations."""
+    """Maximum difference between the squared distances of two colours, in squared standard deviations. Lower: less
+    certain of the colour.
+    """
 
 
 @dataclass(frozen=True, eq=False)

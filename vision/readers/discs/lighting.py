@@ -31,15 +31,21 @@ class ColourSettings:
     tolerates other cameras, distinguishes strong hues from stronger ones less reliably.
     """
     brightness_spread: float = 0.28
-    """Standard deviation of brightness, after the correction of the light."""
+    """Standard deviation of brightness, in log units, after the correction of the light. Larger: tolerates uneven
+    light, distinguishes dark and pale discs less reliably.
+    """
     light_spread: float = 0.45
-    """Standard deviation of the light relative to paper, in log units."""
+    """Standard deviation of the light relative to paper, in log units. Larger: a strong correction is tried more
+    readily, which may take one player's discs for the other's.
+    """
     light_most: float = 1.3
-    """Largest correction tried, up or down, as a logarithm."""
+    """Largest correction tried, up or down, in log units. Larger: copes with stronger shade on the markers alone."""
     light_step: float = 0.1
-    """Step between corrections."""
+    """Step between corrections, in log units. Larger: faster, less exact."""
     far: float = 3.5
-    """Distance, in standard deviations, beyond which a disc does not influence the correction."""
+    """Distance, in standard deviations, beyond which a disc does not influence the correction. Larger: objects that are
+    no discs influence it more.
+    """
     freedom: float = 6.0
     """Degrees of freedom of Student's distribution, which turns distances from colours into likelihoods. Lower: a
     colour far from both players' is weaker evidence.
@@ -47,7 +53,7 @@ class ColourSettings:
     glossy: float = 0.04
     """Share of discs whose top reflects a lamp. Higher: pale discs are assigned to the paler player less reliably."""
     gloss: float = 0.3
-    """Mean light added by such a reflection, relative to paper."""
+    """Mean light added by such a reflection, relative to paper. Higher: expects stronger reflections."""
 
 
 class ColourClassifier:

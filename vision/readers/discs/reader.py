@@ -30,82 +30,106 @@ class DiscSettings:
     """
 
     candidate_contrast: float = 1.9
-    """Minimum contrast of an outline. Lower: slower."""
+    """Minimum contrast of an outline, relative to the spread inside. Higher: faster, misses discs like the board."""
     sure_contrast: float = 3.5
-    """Contrast above which a disc is used to estimate the light."""
+    """Contrast above which a disc is used to estimate the light. Higher: fewer, but safer discs are used."""
     contrast_slope: float = 3.0
-    """Odds gained for each unit of contrast ..."""
+    """Odds gained for each unit of contrast above ``contrast_middle``, and lost below it. Higher: the outline counts
+    more.
+    """
     contrast_middle: float = 2.2
-    """... above this one; below it they are lost."""
+    """Contrast at which the odds are even. Higher: fewer outlines count as discs."""
     most_contrast: float = 6.0
-    """Contrast above which there is no further gain."""
+    """Contrast above which there is no further gain. Higher: a strong outline outweighs more of the other evidence."""
     colour_easy: float = 1.5
-    """Distance from the nearest player's colour, in standard deviations, without cost."""
+    """Distance from the nearest player's colour, in standard deviations, without cost. Larger: accepts other colours.
+    """
     colour_cost: float = 0.9
-    """Odds lost for each squared standard deviation beyond that."""
+    """Odds lost for each squared standard deviation beyond that. Higher: refuses other colours sooner."""
     colour_cost_limit: float = 26.0
-    """Maximum cost of an unusual colour, in odds."""
+    """Maximum cost of an unusual colour, in odds. Lower: a clear outline outweighs any colour."""
     offset_easy_mm: float = 7.5
-    """Offset of a disc from its place's centre, in mm, without cost."""
+    """Offset of a disc from its place's centre, in mm, without cost. Larger: tolerates careless placement."""
     offset_cost_per_mm: float = 1.0
-    """Odds lost for each mm beyond that."""
+    """Odds lost for each mm beyond that. Higher: discs between two places are refused sooner."""
     least_log_odds: float = -6.0
-    """Odds below which a sighting is dropped."""
+    """Odds below which a sighting is dropped. Lower: slower, more doubtful sightings are kept."""
     clear_log_odds: float = 6.0
-    """Odds above which a disc counts as clearly seen, whatever covers its surroundings."""
+    """Odds above which a disc counts as clearly seen, whatever covers its surroundings. Higher: more discs beside a
+    hand count as hidden.
+    """
     even_slope: float = 1.0
-    """Odds gained each time the unevenness of the top decreases by a factor of e ..."""
+    """Odds gained each time the unevenness of the top decreases by a factor of e, since a disc is more uniform than a
+    board. Higher: evenness counts more.
+    """
     even_middle: float = 0.15
-    """... below this value, and lost above it, since a disc's top is more uniform than a board ..."""
+    """Unevenness at which the odds are even. Higher: accepts mottled discs, and more of the bare board."""
     even_most: float = 1.5
-    """... up to a maximum gain ..."""
+    """Maximum odds gained by evenness. Higher: an even patch passes for a disc more easily."""
     uneven_most: float = 2.0
-    """... and a maximum loss ..."""
+    """Maximum odds lost by unevenness. Higher: worn discs are refused sooner."""
     ball_share: float = 0.6
-    """... except that a ball adds this share of its own odds."""
+    """Share of a ball's odds that is added to its disc's. Higher: a ball proves its disc more."""
     ball_prior: float = -1.2
-    """Prior odds of a ball: few discs have one."""
+    """Prior odds of a ball: few discs have one. Higher: more discs are read with a ball."""
     ball_usual: float = 1.8
-    """Median unevenness of a disc with a ball ..."""
+    """Median unevenness of a disc with a ball. Higher: faint balls are missed."""
     ball_spread: float = 0.85
-    """... and the standard deviation, in log units."""
+    """Standard deviation of that, in log units. Larger: other balls are accepted too."""
     plain_usual: float = 0.13
-    """Typical unevenness of a disc without a ball, if its owner's other discs don't show it; weighted as ..."""
+    """Typical unevenness of a disc without a ball, if its owner's other discs don't show it. Higher: printed or worn
+    discs pass for balls less often.
+    """
     plain_weight: int = 3
-    """... this many discs."""
+    """Number of discs as which ``plain_usual`` counts. Higher: the owner's other discs count less."""
     plain_least: float = 0.06
-    """Minimum typical unevenness of a disc without a ball."""
+    """Minimum typical unevenness of a disc without a ball. Higher: noise on even discs passes for a ball less often."""
     plain_spread: float = 0.65
-    """Standard deviation, in log units, of the unevenness of one player's discs, unless they show less variation ..."""
+    """Standard deviation, in log units, of the unevenness of one player's discs, unless they show less variation.
+    Larger: balls must be clearer.
+    """
     plain_spread_least: float = 0.35
-    """... down to this."""
+    """The least that this deviation may become. Larger: faint balls on even discs are missed."""
     ball_most: float = 12.0
-    """Maximum odds for or against a ball."""
+    """Maximum odds for or against a ball. Higher: a single picture can be surer."""
     bleached: float = 0.93
-    """Linear light (0 to 1) of a disc's middle channel above which it is too overexposed to show shading ..."""
+    """Linear light (0 to 1) of a disc's middle channel above which it is too overexposed to show shading. Higher: fewer
+    discs count as overexposed.
+    """
     bleached_share: float = 0.25
-    """... and the share of the evidence against a ball that then remains."""
+    """Share of the evidence against a ball that then remains. Higher: balls on bleached discs are missed."""
     faint: float = 0.026
-    """Linear light below which a disc is so dark that a ball on it hardly differs: 45 of 255 levels."""
+    """Linear light below which a disc is so dark that a ball on it hardly differs: 45 of 255 levels. Higher: slower,
+    since such discs are read again in each picture.
+    """
     foreign: float = 3.0
-    """Distance, in such standard deviations, from the owner's colours above which part of a disc's top is neither disc
-    nor ball ..."""
+    """Distance, in units of ``ball_colour_spread``, from the owner's colours above which part of a disc's top is
+    neither disc nor ball. Larger: more passes for disc or ball.
+    """
     foreign_easy: float = 0.15
-    """... the share of such parts without cost ..."""
+    """Share of such parts without cost. Larger: tolerates prints and reflections, and coins."""
     foreign_cost: float = 80.0
-    """... and the cost in odds if the whole top is so, since it may be a coin; a ball is then not judged ..."""
+    """Cost, in odds, if the whole top is so, since it may be a coin. Higher: fewer coins pass for discs."""
     foreign_most: float = 8.0
-    """... once the cost reaches these odds."""
+    """Cost, in odds, from which a ball is no longer judged. Higher: balls are still judged on tops that are partly
+    covered.
+    """
     ball_colour_spread: float = 0.4
-    """Standard deviation, in log units, of a ball's colour, which varies by shading."""
+    """Standard deviation, in log units, of a ball's colour, which varies by shading. Larger: a ball's own colour counts
+    less.
+    """
     nearby_mm: float = 75.0
-    """Distance, in mm, between the centres of two discs within which one may hide the other ..."""
+    """Distance, in mm, between the centres of two discs within which one may hide the other. Larger: slower."""
     apart_mm: float = 20.0
-    """... and above which they are two discs."""
+    """Distance, in mm, above which they are two discs. Larger: neighbours that overlap in the picture are not
+    considered.
+    """
     hidden_share: float = 0.06
-    """Share of a disc hidden by nearer pieces above which it is fitted again without that part."""
+    """Share of a disc hidden by nearer pieces above which it is fitted again without that part. Higher: faster, less
+    exact.
+    """
     odd_one_out: float = 0.001
-    """Share of pieces that are misread whatever the colour."""
+    """Share of pieces that are misread whatever the colour. Higher: less certain."""
 
 
 @dataclass(frozen=True, eq=False)

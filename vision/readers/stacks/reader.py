@@ -38,39 +38,52 @@ class StackSettings:
     """
 
     own_weight: float = 0.3
-    """Weight of a possible top's tip, faces and base ..."""
+    """Weight of a possible top's tip, faces and base. Higher: more certain, by what is right less often."""
     sides_weight: float = 1.3
-    """... and of the stack's flattened sides, which are right more often."""
+    """Weight of the stack's flattened sides, which are right more often. Higher: more certain."""
     hue_spread: float = 0.45
     """Standard deviation of a hue, in log units. Larger: distinguishes colours less reliably."""
     most_hue_cost: float = 10.0
-    """Maximum cost of an unusual hue, as log-likelihood."""
+    """Maximum cost of an unusual hue, as log-likelihood. Higher: the hue can outvote any shape."""
     strange_colour: float = -4.0
-    """Log-likelihood of a colour that the rules forbid on that large pyramid."""
+    """Log-likelihood of a colour that the rules forbid on that large pyramid. Lower: such tops are read less often."""
     black_large: float = -1.0
-    """Log-likelihood of a large black pyramid on a high stack ..."""
+    """Log-likelihood of a large black pyramid on a high stack. Lower: caps are read less often."""
     black_other: float = -5.0
-    """... and of a smaller black one: large ones are played first."""
+    """Log-likelihood of a smaller black one: large ones are played first. Lower: small caps are read less often."""
     as_set_up: float = 1.0
-    """Bonus, as log-likelihood, of the top that the set-up has there."""
+    """Bonus, as log-likelihood, of the top that the set-up has there. Higher: pieces that moved are read as if they had
+    not.
+    """
     odd_one_out: float = 0.002
-    """Share of tops that are misread, whatever the fit ..."""
+    """Share of tops that are misread, whatever the fit. Higher: less certain."""
     odd_size: float = 0.006
-    """... and of those whose colour alone is right: nearly all errors are in the size."""
+    """Share of tops whose colour alone is right: nearly all errors are in the size. Higher: less certain of the size.
+    """
     contrast_middle: float = 15.0
-    """Contrast, in grey levels, at which the odds of a stack are even ..."""
+    """Contrast, in grey levels, at which the odds of a stack are even. Higher: stacks like the board are missed."""
     contrast_slope: float = 0.125
-    """... and the log-odds gained per level above it, in addition to the network's for the most likely tip."""
+    """Log-odds gained per level above it, in addition to the network's for the most likely tip. Higher: contrast counts
+    more.
+    """
     most_log_odds: float = 8.0
-    """Maximum log-odds either way."""
+    """Maximum log-odds either way. Higher: a single picture can be surer."""
     foot_spread_mm: float = 1.3
-    """Standard deviation, in mm, of a tip's position relative to the base, due to the base ..."""
+    """Standard deviation, in mm, of a tip's position relative to the base, due to the base. Larger: the position tells
+    heights less reliably.
+    """
     piece_spread_mm: float = 1.0
-    """... and due to each further piece."""
+    """Further standard deviation due to each further piece. Larger: the position tells the heights of high stacks less
+    reliably.
+    """
     steps_weight: float = 0.5
-    """Weight of the steps on the sides in the number of pieces, compared with that position."""
+    """Weight of the steps on the sides in the number of pieces, compared with that position. Higher: the steps count
+    more.
+    """
     odd_height: float = 0.3
-    """Share of stacks with a misread height, so that no single stack decides between turns."""
+    """Share of stacks with a misread height, so that no single stack decides between turns. Higher: more stacks are
+    needed to decide.
+    """
 
 
 @dataclass(frozen=True, eq=False)

@@ -282,12 +282,15 @@ def test_dropping_the_roll_in_a_penalty_turn_is_the_wrong_time_and_no_penalty():
     assert breach.sentence == "p1 drops the roll, but in a turn with a penalty nobody does."
 
 
+NO_DROP = "p1 has not dropped a shape, so there is no loop to draw or to leave out."
+
+
 @pytest.mark.parametrize(
     ("text", "turn", "sentence", "remedy"),
     [
-        (DROP, "p1: none", "p1 has not dropped a shape, so there is no loop to draw or to leave out.", "First, the shape T is dropped."),
-        (SETUP, "p1: none", "p1 has not dropped a shape, so there is no loop to draw or to leave out.", "First, the first digits are written."),
-        (ROLL, "p1: none", "p1 has not dropped a shape, so there is no loop to draw or to leave out.", "First, p1 rolls."),
+        (DROP, "p1: none", NO_DROP, "First, the shape T is dropped."),
+        (SETUP, "p1: none", NO_DROP, "First, the first digits are written."),
+        (ROLL, "p1: none", NO_DROP, "First, p1 rolls."),
         (SETUP, "p1: d1=X", "p1 wrote X, but begins with a 1.", "Erase it, and write a 1 on the lowest line"),
         (COMBINE, "loop:a1+b1+c1", "a1, b1 and c1 belong to another loop already.", "Erase this loop."),
         (COMBINE, "loop:c1+a2+b2", "c1 belongs to another loop already.", "Erase this loop."),
