@@ -118,7 +118,6 @@ class WledSerial:
         lights: number of lights on the strip.
         clock: monotonic seconds, the same clock as the driver's.
         baud: as set in WLED, one of ``BAUDS``.
-        corrected: whether WLED corrects gamma by itself (not by default); if not, frames are sent as linear light.
         open_port: opens the port; see ``firmware_bridge.ports.port``.
 
     Raises WledSettingError for invalid settings, and PortError, with what to do, for a port that can't be used.
@@ -131,13 +130,11 @@ class WledSerial:
         clock: Callable[[], float],
         *,
         baud: int = DEFAULT_BAUD,
-        corrected: bool = False,
         open_port: Callable[[str, int], Port] = open_port,
     ) -> None:
         self.lights = check_lights(lights)
         if baud not in BAUDS:
             raise WledSettingError(f"WLED does not know {baud} bits a second; it knows {', '.join(map(str, BAUDS))}")
-        self._corrected = corrected
         self._clock = clock
         self._bytes_a_second = baud / _BITS_A_BYTE
         self._heard = b""
@@ -160,7 +157,7 @@ class WledSerial:
         when the device's output proves that it is not a WLED.
         """
         frame = checked_frame(colours, self.lights)
-        self._waiting = adalight_frame(without_commands(frame if self._corrected else linearized(frame)))
+        self._waiting = adalight_frame(without_commands(linearized(frame)))
         self._shown_s = self._clock()
         self._listen()
         self._write(self._shown_s)
@@ -260,7 +257,6 @@ class WledNetwork:
         lights: number of lights on the strip.
         clock: monotonic seconds.
         port: WLED's is 4048.
-        corrected: whether WLED corrects gamma by itself (not by default); if not, frames are sent as linear light.
         resolve: looks a name up; may block.
     """
 
@@ -271,7 +267,6 @@ class WledNetwork:
         clock: Callable[[], float],
         *,
         port: int = DDP_PORT,
-        corrected: bool = False,
         resolve: Resolve = resolve,
     ) -> None:
         self.lights = check_lights(lights)
@@ -285,7 +280,6 @@ class WledNetwork:
             raise WledSettingError(f"there is no UDP port {port}; expected 1 to 65535, and WLED's is {DDP_PORT}")
         self.host = host
         self._port = port
-        self._corrected = corrected
         self._resolve = resolve
         self._sequence = 1
         self._socket: socket.socket | None = None
@@ -317,7 +311,7 @@ class WledNetwork:
                 "Its address stands in its app and in the router's list"
             ) from self._unknown
         try:
-            self._send(self._address, frame if self._corrected else linearized(frame))
+            self._send(self._address, linearized(frame))
         except BlockingIOError:
             # the network is slower than the lights just now: the next frame, or the refresh, replaces this one
             return

@@ -122,15 +122,15 @@ def test_a_frame_arrives_as_light(wled: socket.socket) -> None:
     output.close()
 
 
-def test_a_controller_that_corrects_gamma_gets_the_frame_as_it_is_in_numbered_packets(wled: socket.socket) -> None:
-    output = WledNetwork("127.0.0.1", 500, still, port=port_of(wled), corrected=True)
+def test_a_frame_goes_out_whole_in_numbered_packets(wled: socket.socket) -> None:
+    output = WledNetwork("127.0.0.1", 500, still, port=port_of(wled))
     display = Display(500)
     for number in range(20):
-        frame = bytes([number + 1]) * 1500
+        frame = bytes([number + 100]) * 1500
         output.show(frame)
         display.take(wled.recv(2000))
         display.take(wled.recv(2000))
-        assert display.shown == frame
+        assert display.shown == linearized(frame)
     assert display.sequences == [number % 15 + 1 for number in range(40)]
     output.close()
     output.close()
