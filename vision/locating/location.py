@@ -178,7 +178,6 @@ def _decided_by_surface(
 
     Blurred markers contradict each other by their shapes, a pushed marker by its position. Where no lines are visible,
     the previous pose decides.
-    show, a pose that held a moment ago decides.
     """
     if not isinstance(layout.surfaces[0], GridSurface):
         return None

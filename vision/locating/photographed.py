@@ -15,15 +15,15 @@ import numpy as np
 
 from common.phrases import listed
 from vision.errors import FrameError, NotLocatedError
-from vision.frame import FloatArray, Image
+from vision.frame import Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout
 from vision.locating.location import cell_px
 from vision.locating.markers import Marker, MarkerDetector
-from vision.locating.pose import refine_pose
-from vision.opencv import as_grey, planar_poses, undistort_points
+from vision.locating.pose import corner_pairs, poses_from
+from vision.opencv import as_grey
 
 MOST_SHEETS = 6
 """Maximum number of different sheets that are searched for: the players of the largest game."""
@@ -142,14 +142,13 @@ def _fitted(grey: Image, markers: Sequence[Marker], sheet: TableLayout) -> Photo
     own = {marker.marker_id: marker for marker in markers if marker.marker_id in sheet.markers.centres_mm}
     if len(own) < _SETTINGS.fewest_markers:
         return None
-    points = np.concatenate([sheet.markers.corners_mm(marker_id) for marker_id in own])
-    pixels = np.concatenate([marker.corners_px for marker in own.values()])
+    points, pixels = corner_pairs(sheet.markers, own.values())
     height, width = grey.shape
     off_px = _SETTINGS.corner_px + _SETTINGS.corner_share * float(np.mean([one.side_px for one in own.values()]))
     best: tuple[float, PhotographedSheet] | None = None
     for share in np.geomspace(*_SETTINGS.focal_lengths):
         camera = _lens(float(share) * float(np.hypot(width, height)), (width, height))
-        for pose in _poses(camera, points, pixels):
+        for pose in poses_from(camera, sheet.markers, tuple(own.values())):
             off = project(camera, pose, points) - pixels
             unusual = float(np.log(share / _SETTINGS.usual_focal)) / _SETTINGS.focal_spread
             cost = float(np.sum(off**2)) / off_px**2 + unusual**2
@@ -162,19 +161,6 @@ def _fitted(grey: Image, markers: Sequence[Marker], sheet: TableLayout) -> Photo
 def _lens(focal_px: float, size: tuple[int, int]) -> CameraModel:
     matrix = np.array([[focal_px, 0, (size[0] - 1) / 2], [0, focal_px, (size[1] - 1) / 2], [0, 0, 1]])
     return CameraModel(matrix, np.zeros(5), size, name="of the photo")
-
-
-def _poses(camera: CameraModel, points_mm: FloatArray, pixels: FloatArray) -> Iterator[Pose]:
-    """Poses of a flat sheet, seen from above, that explain its points."""
-    height_mm = float(points_mm[0, 2])
-    for rotation, translation in planar_poses(
-        points_mm[:, :2], undistort_points(pixels, camera.matrix, camera.distortion)
-    ):
-        pose = Pose.from_vectors(rotation, translation)
-        pose = replace(pose, translation=pose.translation - height_mm * pose.rotation[:, 2])
-        pose = refine_pose(camera, pose, points_mm, pixels)
-        if pose.camera_position_mm[2] > 0 and (points_mm @ pose.rotation[2] + pose.translation[2]).min() > 0:
-            yield pose
 
 
 def _named(markers: Sequence[Marker]) -> str:

@@ -16,6 +16,7 @@ from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.table import TableLayout
 from vision.locating.markers import Marker
+from vision.locating.pose import corner_pairs, refine_pose
 from vision.sampling import sample
 from vision.surface.grid_lines import grid_segments
 from vision.surface.view import rectified_view
@@ -159,34 +160,18 @@ def _adjusted(
     targets: FloatArray,
     normals: FloatArray,
 ) -> Pose:
-    corners = [layout.markers.corners_mm(marker.marker_id) for marker in markers]
-    seen = [np.asarray(marker.corners_px, dtype=np.float64) for marker in markers]
-    corner_points = np.concatenate(corners) if corners else np.zeros((0, 3))
-    corner_pixels = np.concatenate(seen) if seen else np.zeros((0, 2))
-
-    def residuals(vector: FloatArray) -> tuple[FloatArray, FloatArray]:
-        trial = Pose.from_vectors(vector[:3], vector[3:])
-        lines = ((project(camera, trial, points) - targets) * normals).sum(axis=1)
-        marks = (project(camera, trial, corner_points) - corner_pixels).ravel()
-        return lines, marks
-
-    vector = np.concatenate([pose.rotation_vector, pose.translation])
-    steps = np.array([1e-5, 1e-5, 1e-5, 1e-2, 1e-2, 1e-2])
-    line_share = 1.0 / np.sqrt(max(1, len(points)))
-    mark_share = _SETTINGS.marker_weight / np.sqrt(max(1, 2 * len(corner_points)))
+    count = len(points)
+    directions = normals
+    weights = np.full(count, 1.0 / np.sqrt(max(1, count)))
+    if markers:
+        corners_mm, corners_px = corner_pairs(layout.markers, markers)
+        points, targets = np.concatenate([points, corners_mm]), np.concatenate([targets, corners_px])
+        directions = np.concatenate([normals, np.zeros_like(corners_px)])
+        marker_weight = _SETTINGS.marker_weight / np.sqrt(2 * len(corners_mm))
+        weights = np.concatenate([weights, np.full(len(corners_mm), marker_weight)])
     for _ in range(_SETTINGS.steps_a_round):
-        lines, marks = residuals(vector)
-        weight = line_share * np.sqrt(np.minimum(1.0, _SETTINGS.huber_px / np.maximum(np.abs(lines), 1e-9)))
-        columns = []
-        for index, step in enumerate(steps):
-            moved = vector.copy()
-            moved[index] += step
-            more_lines, more_marks = residuals(moved)
-            columns.append(np.concatenate([weight * (more_lines - lines), mark_share * (more_marks - marks)]) / step)
-        jacobian = np.column_stack(columns)
-        errors = np.concatenate([weight * lines, mark_share * marks])
-        scale = np.linalg.norm(jacobian, axis=0)
-        scale[scale == 0] = 1.0
-        change = np.linalg.lstsq(jacobian / scale, -errors, rcond=None)[0] / scale
-        vector = vector + change
-    return Pose.from_vectors(vector[:3], vector[3:])
+        off = np.abs(((project(camera, pose, points[:count]) - targets[:count]) * normals).sum(axis=1))
+        huber = np.sqrt(np.minimum(1.0, _SETTINGS.huber_px / np.maximum(off, 1e-9)))
+        weighed = weights * np.concatenate([huber, np.ones(len(points) - count)])
+        pose = refine_pose(camera, pose, points, targets, directions=directions, weights=weighed, steps=1)
+    return pose
