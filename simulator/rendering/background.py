@@ -90,19 +90,6 @@ def _with_height(points_mm: FloatArray, height_mm: float) -> FloatArray:
     return np.concatenate([points_mm, heights], axis=-1)
 
 
-def _board_corners(setting: Setting, height_mm: float) -> FloatArray:
-    half_x = setting.layout.board.columns * setting.layout.board.cell_mm / 2
-    half_y = setting.layout.board.rows * setting.layout.board.cell_mm / 2
-    return np.array(
-        [
-            [-half_x, half_y, height_mm],
-            [half_x, half_y, height_mm],
-            [half_x, -half_y, height_mm],
-            [-half_x, -half_y, height_mm],
-        ]
-    )
-
-
 def _paint_polygon(image: Layer, pixels: FloatArray, colour: FloatArray) -> None:
     mask = polygon_mask(image.shape[:2], pixels)
     cover = (mask.astype(np.float32) / 255.0)[..., None]
@@ -154,8 +141,7 @@ def _paint_markers(setting: Setting, image: Layer) -> None:
 def _paint_board(setting: Setting, image: Layer, rays: FloatArray) -> None:
     layout, camera_mm = setting.layout, setting.pose.camera_position_mm
     top_mm = layout.board.height_mm
-    upper = _board_corners(setting, top_mm)
-    lower = _board_corners(setting, 0.0)
+    upper, lower = (layout.board.bounds_mm.corners_mm(height_mm)[::-1] for height_mm in (top_mm, 0.0))
     shape = image.shape[:2]
     for lamp in setting.lighting.lamps:
         outline = hull(project(setting.camera, setting.pose, np.vstack([shadow_points(lamp, upper, 0.0), lower])))
@@ -177,13 +163,26 @@ def _paint_board(setting: Setting, image: Layer, rays: FloatArray) -> None:
     texture = board_texture(layout, setting.table, scale)
     points, seen = on_plane(setting.pose, rays, top_mm)
     half = np.array([layout.board.columns, layout.board.rows]) * layout.board.cell_mm / 2
-    columns = (points[..., 0] + half[0]) * texture.shape[1] / (2 * half[0]) - 0.5
-    rows = (half[1] - points[..., 1]) * texture.shape[0] / (2 * half[1]) - 0.5
-    reach = np.min(half - np.abs(points), axis=-1) * pixels_per_mm(setting) + 0.5
+    _lay(image, texture, points, half, seen, pixels_per_mm(setting), _light_on(setting, points, top_mm, 1.0))
+
+
+def _lay(
+    image: Layer,
+    texture: Image,
+    points: FloatArray,
+    half_mm: FloatArray,
+    seen: npt.NDArray[np.bool_],
+    px_per_mm: float,
+    light: tuple[Layer, Layer],
+) -> None:
+    """Lay a texture of twice ``half_mm`` over the picture, whose pixels show ``points`` (..., 2) about its middle."""
+    columns = (points[..., 0] + half_mm[0]) * texture.shape[1] / (2 * half_mm[0]) - 0.5
+    rows = (half_mm[1] - points[..., 1]) * texture.shape[0] / (2 * half_mm[1]) - 0.5
+    reach = np.min(half_mm - np.abs(points), axis=-1) * px_per_mm + 0.5
     cover = np.where(seen, np.clip(reach, 0.0, 1.0), 0.0).astype(np.float32)[..., None]
     columns = np.clip(columns, -2.0, texture.shape[1] + 1.0)
     rows = np.clip(rows, -2.0, texture.shape[0] + 1.0)
-    falls, mirrored = _light_on(setting, points, top_mm, 1.0)
+    falls, mirrored = light
     paint = _linear(_sample(texture, columns, rows)) * falls + mirrored
     image[...] = image * (1.0 - cover) + cover * paint
 
@@ -219,18 +218,9 @@ def _paint_sheet(setting: Setting, image: Layer, rays: FloatArray, sheet: LyingS
             heights = height_mm + setting.bend.heights_mm(np.clip(on_sheet, *_AROUND_SHEET_MM))
             points, seen = on_plane(setting.pose, rays, heights)
             on_sheet = sheet.on_sheet(points)
-    half = sheet.half_mm
-    scale = 1.4 * pixels_per_mm(setting)
-    texture = sheet_texture(sheet, setting.layout.game, scale)
-    columns = (on_sheet[..., 0] + half[0]) * texture.shape[1] / (2 * half[0]) - 0.5
-    rows = (half[1] - on_sheet[..., 1]) * texture.shape[0] / (2 * half[1]) - 0.5
-    reach = np.min(half - np.abs(on_sheet), axis=-1) * pixels_per_mm(setting) + 0.5
-    cover = np.where(seen, np.clip(reach, 0.0, 1.0), 0.0).astype(np.float32)[..., None]
-    columns = np.clip(columns, -2.0, texture.shape[1] + 1.0)
-    rows = np.clip(rows, -2.0, texture.shape[0] + 1.0)
-    falls, mirrored = _light_on(setting, points, height_mm, 0.3)
-    paint = _linear(_sample(texture, columns, rows)) * falls + mirrored
-    image[...] = image * (1.0 - cover) + cover * paint
+    scale = pixels_per_mm(setting)
+    texture = sheet_texture(sheet, setting.layout.game, 1.4 * scale)
+    _lay(image, texture, on_sheet, sheet.half_mm, seen, scale, _light_on(setting, points, height_mm, 0.3))
 
 
 @lru_cache(maxsize=3)

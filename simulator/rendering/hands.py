@@ -29,7 +29,7 @@ from simulator.scene.pieces import Colour
 from simulator.scene.scene import Hand, Setting
 from simulator.scene.sheets import place_mm
 from vision.frame import FloatArray, Image
-from vision.geometry import project
+from vision.geometry import Rectangle, project
 
 _CIRCLE = np.column_stack(
     [np.cos(np.linspace(0, 2 * np.pi, 20, endpoint=False)), np.sin(np.linspace(0, 2 * np.pi, 20, endpoint=False))]
@@ -237,15 +237,7 @@ class HandOcclusion:
 
     def _region(self, place: str, half_mm: float, height_mm: float) -> npt.NDArray[np.intp]:
         x, y = place_mm(self._setting.layout, place)
-        corners = np.array(
-            [
-                [x - half_mm, y + half_mm, height_mm],
-                [x + half_mm, y + half_mm, height_mm],
-                [x + half_mm, y - half_mm, height_mm],
-                [x - half_mm, y - half_mm, height_mm],
-            ]
-        )
-        return self._within(corners)
+        return self._within(Rectangle(x - half_mm, x + half_mm, y - half_mm, y + half_mm).corners_mm(height_mm))
 
     def _top(self, place: str) -> npt.NDArray[np.intp]:
         """What the top of a piece on a place would cover, or all of it where it has a tip."""

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from vision.errors import LayoutError
 from vision.frame import FloatArray
+from vision.geometry import Rectangle
 from vision.layout.measures import positive_mm
 
 
@@ -35,15 +34,7 @@ class MarkerLayout:
         """Corners of one marker, shape (4, 3), in ArUco's order: far left, far right, near right, near left."""
         x, y = self.centres_mm[marker_id]
         half = self.side_mm / 2
-        return np.array(
-            [
-                [x - half, y + half, self.z_mm],
-                [x + half, y + half, self.z_mm],
-                [x + half, y - half, self.z_mm],
-                [x - half, y - half, self.z_mm],
-            ],
-            dtype=np.float64,
-        )
+        return Rectangle(x - half, x + half, y - half, y + half).corners_mm(self.z_mm)[::-1].copy()
 
 
 NO_MARKERS = "none"
