@@ -8,6 +8,7 @@ gradient decides what is covered; brightness and colour only show where somethin
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 
 import cv2
@@ -126,15 +127,7 @@ class BackgroundModel:
     """The learned appearance of the uncovered board, initialised with the first features."""
 
     def __init__(self, first: FrameFeatures) -> None:
-        self._look = FrameFeatures(
-            first.level.copy(),
-            first.light.copy(),
-            first.red.copy(),
-            first.blue.copy(),
-            first.slope_x.copy(),
-            first.slope_y.copy(),
-        )
-
+        self._look = deepcopy(first)
         self._before = first
         self._noise = _SETTINGS.least_noise_levels**2
 
